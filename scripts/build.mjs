@@ -1,0 +1,19 @@
+// `npm run build`: types and JavaScript by tsc, pages by Vite, then a time stamp for `npm start`.
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureInstalled, root, run } from "./prepare.mjs";
+
+ensureInstalled();
+const node = process.execPath;
+const bin = (...path) => join(root, "node_modules", ...path);
+rmSync(join(root, "dist"), { recursive: true, force: true });
+let status = run(node, [bin("typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
+if (status === 0 && existsSync(join(root, "web", "vite.config.ts")))
+  status = run(node, [bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn"]);
+if (status === 0) {
+  const main = join(root, "dist", "daemon", "cli", "main.js");
+  if (existsSync(main)) chmodSync(main, 0o755);
+  mkdirSync(join(root, "dist"), { recursive: true });
+  writeFileSync(join(root, "dist", ".built"), "");
+}
+process.exitCode = status;

@@ -1,0 +1,136 @@
+/**
+ * Host protocol
+ * =============
+ * What crosses the thread boundary, always in batches and always by structured clone. A host owns the
+ * conversations whose keys hash to it and has no store handle, no secrets but those of the agents it runs
+ * and no way to act: it folds events and answers with effects. The supervisor trusts nothing that comes
+ * back without a schema check and the right epoch.
+ *
+ * Order: entries of one conversation arrive in journal order, results come back in the order of batches.
+ */
+import type { EarshotConfig } from "../domain/config/index.ts";
+import type { Millis } from "../domain/message.ts";
+import type { RoomReport, TranscriptEntry } from "../domain/ports.ts";
+import type { Effect } from "../machines/effects.ts";
+import type { ConversationEvent } from "../machines/events.ts";
+
+/** A journalled event on its way to its conversation. */
+export interface HostEntry {
+  readonly conv: number;
+  readonly key: string;
+  readonly seq: number;
+  /** Config version in force when the event was admitted. */
+  readonly cfg: number;
+  readonly event: ConversationEvent;
+  /** Present when the supervisor believes the conversation is not live on that host. */
+  readonly activation?: Activation;
+}
+
+/** A conversation as the store has it: the record, and what happened since. */
+export interface Activation {
+  readonly record: string | null;
+  readonly recordSeq: number;
+  /** Events after the record and before the entry that carries this, in order. */
+  readonly tail: readonly {
+    readonly seq: number;
+    readonly cfg: number;
+    readonly event: ConversationEvent;
+    /** Its effects were committed: step it, drop its effects. */
+    readonly applied: boolean;
+  }[];
+}
+
+/** A config version, sent to a host before the first event that refers to it. Secrets removed. */
+export interface HostConfig {
+  readonly version: number;
+  readonly config: EarshotConfig;
+}
+
+export interface HostBatch {
+  readonly id: number;
+  /** Incarnation of the host; a result with another one is refused. */
+  readonly epoch: number;
+  readonly configs: readonly HostConfig[];
+  /** Passivated conversations whose records are durable: the host may drop them. */
+  readonly forget: readonly number[];
+  readonly entries: readonly HostEntry[];
+}
+
+/** A step that left more than a decision behind. */
+export interface HostStep {
+  readonly seq: number;
+  readonly conv: number;
+  readonly key: string;
+  readonly at: Millis;
+  /** Encoded verdict of this event, or 0. */
+  readonly code: number;
+  /** All effects but `decided`. */
+  readonly effects: readonly Effect[];
+}
+
+export interface HostCheckpoint {
+  readonly conv: number;
+  readonly recordSeq: number;
+  readonly record: string;
+}
+
+export interface HostResult {
+  readonly id: number;
+  readonly epoch: number;
+  /** Encoded verdict of each entry, in order; 0 for events that decide nothing. */
+  readonly codes: readonly number[];
+  /** Steps with effects, tails' unapplied events included, in the order they ran. */
+  readonly steps: readonly HostStep[];
+  readonly checkpoints: readonly HostCheckpoint[];
+  /** Conversations evicted from the live cache; each has its checkpoint in this or an earlier result. */
+  readonly passivated: readonly number[];
+  /** Events that could not be applied (a poisonous message, a bad record); never silent. */
+  readonly rejected: readonly {
+    readonly seq: number;
+    readonly conv: number;
+    readonly error: string;
+  }[];
+  /** Live conversations after this batch. */
+  readonly live: number;
+}
+
+/** One try of one turn, complete: texts read, prompt composed, driver named. */
+export interface TurnOrder {
+  readonly conv: number;
+  readonly key: string;
+  readonly cfg: number;
+  readonly turnId: string;
+  readonly turn: number;
+  readonly attempt: number;
+  readonly agentId: string;
+  readonly system: string;
+  readonly prompt: string;
+  readonly said: string;
+  readonly transcript: readonly TranscriptEntry[];
+  readonly room: RoomReport;
+  /** UTF-16 units one platform message may have. */
+  readonly textLimit: number;
+  readonly chatKind: "direct" | "group" | "channel";
+  /** Someone watches this conversation: send deltas. */
+  readonly watched: boolean;
+}
+
+/** What a running turn tells the main thread. Journalled there, then applied like anything else. */
+export interface TurnReport {
+  readonly conv: number;
+  readonly key: string;
+  readonly turnId: string;
+  /** Counts the reports of this try from 0: with turnId and attempt the event's identity. */
+  readonly n: number;
+  readonly attempt: number;
+  readonly event: ConversationEvent;
+}
+
+/** Text of a running turn for whoever watches; never journalled. */
+export interface TurnDelta {
+  readonly conv: number;
+  readonly key: string;
+  readonly turnId: string;
+  /** The whole visible text so far. */
+  readonly text: string;
+}

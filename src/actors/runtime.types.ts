@@ -1,0 +1,168 @@
+/**
+ * The runtime's face
+ * ==================
+ * What the daemon, the simulation and the tests see of the runtime, and what they must give it.
+ */
+import type { EarshotConfig } from "../domain/config/index.ts";
+import type { Explanation, Membership, Participant, Verdict } from "../domain/decision.ts";
+import type { Inbound, Millis, Route } from "../domain/message.ts";
+import type {
+  AgentDriver,
+  ChannelEvent,
+  ChannelOutbound,
+  Clock,
+  Ids,
+  Log,
+  Random,
+  Store,
+} from "../domain/ports.ts";
+import type { StreamLine } from "../domain/stream.ts";
+
+/** The platform side as the outbox sees it. */
+export interface OutboundDirectory {
+  /** Null while the account is not configured; sends then wait. */
+  outbound(channel: string, account: string): ChannelOutbound | null;
+  /** Whether sends may start now (connected, not halted). */
+  ready(channel: string, account: string): boolean;
+  textLimit(channel: string): number;
+  typingIntervalMs(channel: string): number;
+  /** The sender of a local channel is the operator. */
+  isLocal(channel: string): boolean;
+  /** Starts a member read; its answer is attached to the next message of that chat. */
+  refreshMembership(route: Route): void;
+  /** The cached read of a chat (threads resolve under their parent), or null. */
+  membership(route: Route): Membership | null;
+}
+
+export interface RuntimePorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Log;
+  readonly store: Store;
+  readonly config: EarshotConfig;
+  /** Drivers by kind, for turns that run in-process; worker hosts load the same registry themselves. */
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  readonly directory: OutboundDirectory;
+  /** Everything that happens, once, in order. Must not throw. */
+  readonly publish: (line: StreamLine) => void;
+  /** 0: everything in-process. */
+  readonly workers: number;
+  /**
+   * Results of all hosts are gathered and handled in journal order, turns run on the main thread on this
+   * clock: two runs give the same history, whatever the number of workers. For simulations.
+   */
+  readonly deterministic?: boolean;
+  /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
+  readonly live?: boolean;
+  /** Publish `prompt` lines. @default false */
+  readonly prompts?: boolean;
+}
+
+export interface IngestOutcome {
+  readonly id: string;
+  /** One per agent that heard it. `decision` is null unless waited for (or decided by admission). */
+  readonly heard: readonly { readonly key: string | null; readonly verdict: Verdict | null }[];
+}
+
+export interface IngestOptions {
+  readonly cursor?: { readonly identity: string; readonly value: string };
+  /** Resolve after the decisions were made, not only after the events are durable. */
+  readonly wait?: "decision";
+}
+
+export interface HostStatus {
+  readonly id: number;
+  readonly state: "starting" | "ready" | "restarting" | "broken";
+  readonly epoch: number;
+  readonly live: number;
+  /** Entries queued and in flight. */
+  readonly mailbox: number;
+  readonly restarts: number;
+  readonly turns: number;
+}
+
+export interface RuntimeStatus {
+  readonly ready: boolean;
+  /** Why not, in words. */
+  readonly problem: string | null;
+  readonly hosts: readonly HostStatus[];
+  readonly conversations: { readonly live: number; readonly dirty: number };
+  readonly turns: { readonly running: number; readonly waiting: number };
+  readonly outbox: Readonly<Record<string, number>>;
+  readonly ingress: { readonly pending: number; readonly refused: number };
+  readonly store: {
+    readonly lastSeq: number;
+    readonly failing: boolean;
+    readonly lastCommitMs: number;
+  };
+  readonly quarantined: readonly {
+    readonly key: string;
+    readonly seq: number;
+    readonly error: string;
+  }[];
+}
+
+/** Everything `earshot why` shows. */
+export interface Why {
+  readonly message: Inbound;
+  readonly at: Millis;
+  readonly seq: number;
+  readonly key: string;
+  /** As it was recorded; null: not decided yet. */
+  readonly recorded: Verdict | null;
+  /** The ladder walked again on the conversation as it was; null where admission decided. */
+  readonly explanation: Explanation | null;
+  readonly humans: { readonly count: number; readonly source: string };
+  readonly participants: readonly Participant[];
+  readonly membership: Membership | null;
+  readonly credits: Readonly<Record<string, Millis>>;
+  readonly held: readonly string[];
+  readonly guard: { readonly state: "clear" | "tripped" | "muted"; readonly consecutive: number };
+  /** What became of it. */
+  readonly fate: {
+    readonly turnId: string | null;
+    readonly turn: number | null;
+    readonly batch: readonly string[];
+    readonly outcome: string | null;
+    readonly dropped: string | null;
+    readonly deliveries: readonly {
+      readonly id: string;
+      readonly status: string;
+      readonly text: string;
+    }[];
+  };
+}
+
+export interface Runtime {
+  /** Opens the journal, recovers, starts hosts. Resolves when messages can be taken. */
+  start(): Promise<void>;
+  /**
+   * Takes events of one account. Resolves when they are durable.
+   * @throws EarshotError EAR_INGRESS_FULL | EAR_STORE_FAILED | EAR_STORE_FULL: nothing was taken.
+   */
+  ingest(
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    options?: IngestOptions,
+  ): Promise<IngestOutcome[]>;
+  /** Operator's commands on one conversation. */
+  abortTurn(key: string, by: string): Promise<boolean>;
+  disengage(key: string): Promise<void>;
+  passivateAll(): Promise<void>;
+  /** Fault for tests and scenarios: ends one host (or all) as if it had crashed. */
+  crashHost(id?: number): Promise<void>;
+  resend(outboxId: string): Promise<boolean>;
+  drop(outboxId: string): Promise<boolean>;
+  /** Swaps the config for everything admitted from now on. */
+  reload(config: EarshotConfig): Promise<void>;
+  /** A connection came up or went down: waiting sends may start. */
+  connectionChanged(channel: string, account: string): void;
+  why(messageId: string): Promise<readonly Why[]>;
+  status(): RuntimeStatus;
+  /** Resolves when nothing is under way but timers and open sends. */
+  settled(): Promise<void>;
+  /** Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends hosts. */
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
+}

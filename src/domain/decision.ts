@@ -1,0 +1,158 @@
+/**
+ * Decisions
+ * =========
+ * Every inbound gets exactly one decision and one rule that explains it. This file is the only place that
+ * spells the two unions; the journal, the event stream, the pages, the metrics and the docs derive from it.
+ */
+import { z } from "zod";
+import type { AuthorId, Millis } from "./message.ts";
+
+/** `engage` and `observe` come from the ladder, the other four from admission. */
+export const decisions = ["engage", "observe", "denied", "claim", "duplicate", "command"] as const;
+export const decisionSchema = z.enum(decisions);
+export type Decision = z.infer<typeof decisionSchema>;
+
+/** Rules of the ladder in the order tried, then the rules of admission. Append only: codes are stored. */
+export const rules = [
+  "dm",
+  "mention",
+  "reply",
+  "addressed-elsewhere",
+  "sticky",
+  "alias",
+  "mentions-others",
+  "reply-to-other",
+  "names-peer-bot",
+  "thread-unknown",
+  "solo-human",
+  "default",
+  "loop-guard",
+  "always",
+  "dm-policy",
+  "group-policy",
+  "no-author",
+  "rate-limit",
+  "claim",
+  "duplicate",
+  "command",
+] as const;
+export const ruleSchema = z.enum(rules);
+export type Rule = z.infer<typeof ruleSchema>;
+
+/** What a decision did to the author's sticky credit. */
+export const creditUses = ["none", "kept", "consumed", "slid", "held"] as const;
+export const creditUseSchema = z.enum(creditUses);
+export type CreditUse = z.infer<typeof creditUseSchema>;
+
+/** A decision with its rule and what it did to the author's credit, as published everywhere. */
+export interface Verdict {
+  readonly decision: Decision;
+  readonly rule: Rule;
+  readonly credit: CreditUse;
+  /** ms since the epoch; only when the credit slid. */
+  readonly creditExpiresAt?: Millis;
+}
+
+/** Packs a verdict into the integer that the journal stores. */
+export function encodeVerdict(verdict: Pick<Verdict, "decision" | "rule" | "credit">): number {
+  return (
+    1 +
+    (decisions.indexOf(verdict.decision) |
+      (rules.indexOf(verdict.rule) << 4) |
+      (creditUses.indexOf(verdict.credit) << 12))
+  );
+}
+
+/** Reads a stored code; `null` for 0, the code of an event that decides nothing. */
+export function decodeVerdict(code: number): Verdict | null {
+  if (code === 0) return null;
+  const packed = code - 1;
+  const decision = decisions[packed & 0xf];
+  const rule = rules[(packed >> 4) & 0xff];
+  const credit = creditUses[packed >> 12];
+  if (decision === undefined || rule === undefined || credit === undefined) return null;
+  return { decision, rule, credit };
+}
+
+export const triggers = ["dm", "mention", "reply"] as const;
+export type Trigger = (typeof triggers)[number];
+export const activations = ["ladder", "mention", "always"] as const;
+export type Activation = (typeof activations)[number];
+
+/** Someone who has spoken in the room. */
+export interface Participant {
+  readonly id: AuthorId;
+  readonly name: string;
+  readonly isBot: boolean;
+  readonly lastSeenAt: Millis;
+}
+
+/** A read of the room's member list by the channel. */
+export interface Membership {
+  readonly humans: number;
+  readonly bots: number;
+  readonly truncated: boolean;
+  readonly fetchedAt: Millis;
+}
+
+/** Everything the ladder may look at. Public form: other people's tables of cases call it. */
+export interface EngagementInput {
+  readonly message: {
+    readonly text: string;
+    readonly authorId: AuthorId;
+    readonly authorIsBot: boolean;
+    readonly isDirect: boolean;
+    readonly inThread: boolean;
+    readonly mentionsSelf: boolean;
+    readonly mentionsOthers: boolean;
+    readonly repliesToSelf: boolean;
+    readonly repliesToOther: boolean;
+    /** Rooms where only rule 1 may engage beyond solo (code reviews). */
+    readonly explicitOnly?: boolean;
+  };
+  readonly rules: {
+    readonly trigger: readonly Trigger[];
+    readonly activation: Activation;
+    readonly aliases: readonly string[];
+    readonly stickiness: {
+      readonly enabled: boolean;
+      readonly windowMs: number;
+      readonly mode: "one-shot" | "sliding";
+      readonly holdDuringTurn: boolean;
+    };
+    /** @default 60000 */
+    readonly freshMembershipMs?: number;
+    /** @default 7 */
+    readonly participantDays?: number;
+  };
+  readonly room: {
+    /** The author of the message included. */
+    readonly participants: readonly Participant[];
+    readonly membership: Membership | null;
+    readonly botInThread: boolean;
+  };
+  /** Author id to the moment the credit ends (exclusive). */
+  readonly credits: Readonly<Record<AuthorId, Millis>>;
+  /** Authors of a pending or running turn. */
+  readonly held: readonly AuthorId[];
+  readonly now: Millis;
+}
+
+/** The ladder's answer. */
+export interface EngagementVerdict extends Verdict {
+  readonly decision: "engage" | "observe";
+}
+
+/** One rung as it was tried: what was found, not what was sought. */
+export interface Rung {
+  readonly tier: number;
+  readonly rule: Rule;
+  readonly outcome: "matched" | "passed" | "not-reached";
+  readonly fact: string;
+}
+
+/** The whole ladder for one message. */
+export interface Explanation {
+  readonly verdict: EngagementVerdict;
+  readonly rungs: readonly Rung[];
+}

@@ -1,0 +1,67 @@
+/**
+ * Limits
+ * ======
+ * Every bound in one place, unit and `Max` last. A queue, buffer, map or stream without a line here does
+ * not exist. At the cap the documented policy applies (refuse, drop oldest, summarise) and is counted.
+ * Lengths of text are UTF-16 units, times are ms, sizes are bytes.
+ */
+export const limits = {
+  /** Platform ids are short; a longer one is an attack on keys and indexes. */
+  idUnitsMax: 512,
+  /** Display names, titles, file names as accepted from outside. */
+  labelUnitsMax: 4_096,
+  /** The part of a label that is ever shown to an agent or a person. */
+  labelShownUnitsMax: 64,
+  /** The largest message text accepted (platforms allow 4,096 to 40,000). */
+  textUnitsMax: 100_000,
+  /** The part of a text that alias and peer-name matching looks at. */
+  matchUnitsMax: 16_384,
+  mentionsCountMax: 1_000,
+  attachmentsCountMax: 100,
+  rolesCountMax: 1_000,
+  historyCountMax: 200,
+
+  /** HTTP body of /api/inbound and of signed webhooks. */
+  bodyBytesMax: 1_048_576,
+  /** What is read of a webhook before its signature is verified. */
+  unverifiedBodyBytesMax: 65_536,
+  /** One request's headers and body must have arrived after this. */
+  bodyMsMax: 10_000,
+  inboundArrayCountMax: 1_000,
+
+  participantsCountMax: 50,
+  peerBotsCountMax: 50,
+  creditsCountMax: 200,
+  ownMessagesCountMax: 64,
+  spokenRoutesCountMax: 64,
+  inboxFlushesMax: 1_000,
+  batchMessagesCountMax: 200,
+
+  /** One group commit. */
+  commitRowsMax: 256,
+  /** One message across threads. */
+  hostBatchEventsMax: 64,
+  /** Credit window a host. */
+  hostBatchesInFlightMax: 4,
+  /** Admitted but not yet committed; beyond it ingress answers 503. */
+  ingressPendingMax: 10_000,
+
+  /** Everything an agent may say in one turn. */
+  agentBytesMax: 1_048_576,
+  agentEventsMax: 100_000,
+  blocksPerTurnMax: 64,
+  /** One event of an agent's stream. */
+  agentEventUnitsMax: 262_144,
+
+  sendMsMax: 20_000,
+  sendAttemptsMax: 8,
+  hostRestartMsMax: 2_000,
+  poisonStrikesMax: 3,
+  /** More restarts than this within the period mark the pool broken. */
+  restartIntensityMax: 10,
+  restartPeriodMs: 30_000,
+  /** Deadlines closer than this to each other share one timer tick. */
+  deadlineResolutionMs: 100,
+  drainMsMax: 10_000,
+  abortMsMax: 1_000,
+} as const;

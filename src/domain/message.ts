@@ -1,0 +1,161 @@
+/**
+ * Inbound messages
+ * ================
+ * The one normalised form of everything a room can say. Channels produce it, zod checks it once at the
+ * edge, and from there on the types are trusted. The same form is the body of `POST /api/inbound`, of a
+ * scenario line and of a recording, so it is a public interface (docs/scenarios.md).
+ *
+ * What a platform cannot tell stays absent: an unknown reply author is not "someone else".
+ */
+import { z } from "zod";
+import { limits } from "./limits.ts";
+
+/** Milliseconds since the epoch (or since a scenario's start, where said so). */
+export type Millis = number;
+/** A platform's stable id of an author: opaque, compared byte for byte. */
+export type AuthorId = string;
+
+const id = z.string().min(1).max(limits.idUnitsMax);
+const label = z.string().max(limits.labelUnitsMax);
+const millis = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const chatKindSchema = z.enum(["direct", "group", "channel"]);
+export type ChatKind = z.infer<typeof chatKindSchema>;
+
+const chatSchema = z.object({ id, kind: chatKindSchema, title: label.optional() });
+const threadSchema = z.object({
+  id,
+  kind: z.enum(["thread", "topic"]).default("thread"),
+  rootAuthorId: id.optional(),
+});
+const scopeSchema = z.object({
+  guildId: id.optional(),
+  teamId: id.optional(),
+  roles: z.array(id).max(limits.rolesCountMax).optional(),
+});
+
+const authorSchema = z
+  .object({
+    id,
+    name: label.optional(),
+    username: label.optional(),
+    isBot: z.boolean().default(false),
+    isSelf: z.boolean().default(false),
+  })
+  .transform((author) => ({ ...author, name: author.name || author.id }));
+
+const mentionSchema = z.object({
+  id,
+  name: label.optional(),
+  isSelf: z.boolean().default(false),
+});
+
+const replyToSchema = z.object({
+  id,
+  authorId: id.optional(),
+  authorName: label.optional(),
+  authorIsSelf: z.boolean().optional(),
+  text: z.string().max(limits.textUnitsMax).optional(),
+});
+
+export const attachmentSchema = z.object({
+  id,
+  kind: z.enum(["image", "audio", "video", "file"]),
+  mime: label.optional(),
+  bytes: z.number().int().min(0).optional(),
+  name: label.optional(),
+});
+export type Attachment = z.infer<typeof attachmentSchema>;
+
+/**
+ * One message as it entered earshot. Only `channel`, `chat`, `id`, `author.id` and `text` are required;
+ * everything else has the documented default. `sentAt` is the platform's own time in ms since the epoch
+ * (absent: the time of receipt is used and the message's identity does not contain a time).
+ */
+export const inboundSchema = z.object({
+  channel: id,
+  account: id.default("default"),
+  chat: chatSchema,
+  thread: threadSchema.nullish().transform((thread) => thread ?? null),
+  scope: scopeSchema.optional(),
+  id,
+  author: authorSchema,
+  text: z.string().max(limits.textUnitsMax).default(""),
+  mentions: z.array(mentionSchema).max(limits.mentionsCountMax).default([]),
+  mentionsEveryone: z.boolean().default(false),
+  replyTo: replyToSchema.nullish().transform((reply) => reply ?? null),
+  attachments: z.array(attachmentSchema).max(limits.attachmentsCountMax).default([]),
+  groupId: id.optional(),
+  explicitOnly: z.boolean().default(false),
+  sentAt: millis.optional(),
+});
+/** A parsed inbound message: every default filled in. */
+export type Inbound = z.infer<typeof inboundSchema>;
+/** What a caller may write: defaults left out. */
+export type InboundInput = z.input<typeof inboundSchema>;
+
+/** Where something was said, and therefore where an answer goes. */
+const placeSchema = z.object({
+  channel: id,
+  account: id.default("default"),
+  chat: z.union([chatSchema, id.transform((chat) => ({ id: chat, kind: "group" as const }))]),
+  thread: threadSchema.nullish().transform((thread) => thread ?? null),
+});
+
+export const editSchema = placeSchema.extend({
+  id,
+  text: z.string().max(limits.textUnitsMax),
+  author: authorSchema.optional(),
+});
+export type Edit = z.infer<typeof editSchema>;
+
+export const deletionSchema = placeSchema.extend({ id });
+export type Deletion = z.infer<typeof deletionSchema>;
+
+export const membershipSchema = placeSchema.extend({
+  humans: z.number().int().min(0),
+  bots: z.number().int().min(0).default(0),
+  truncated: z.boolean().default(false),
+});
+export type MembershipReport = z.infer<typeof membershipSchema>;
+
+export const historySchema = placeSchema.extend({
+  messages: z.array(inboundSchema).max(limits.historyCountMax),
+});
+export type HistoryReport = z.infer<typeof historySchema>;
+
+/**
+ * The way back: captured from the newest message of a batch and never changed afterwards, so a reply
+ * cannot follow a conversation that moved on.
+ */
+export interface Route {
+  readonly channel: string;
+  readonly account: string;
+  readonly chat: { readonly id: string; readonly kind: ChatKind };
+  readonly thread: { readonly id: string; readonly kind: "thread" | "topic" } | null;
+}
+
+/** The route of a message's chat and thread. */
+export function routeOf(place: {
+  channel: string;
+  account: string;
+  chat: { id: string; kind: ChatKind };
+  thread: { id: string; kind: "thread" | "topic" } | null;
+}): Route {
+  return {
+    channel: place.channel,
+    account: place.account,
+    chat: { id: place.chat.id, kind: place.chat.kind },
+    thread: place.thread === null ? null : { id: place.thread.id, kind: place.thread.kind },
+  };
+}
+
+/** Whether two routes lead to the same place. */
+export function sameRoute(a: Route, b: Route): boolean {
+  return (
+    a.chat.id === b.chat.id &&
+    a.channel === b.channel &&
+    a.account === b.account &&
+    (a.thread?.id ?? null) === (b.thread?.id ?? null)
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * Ports
+ * =====
+ * The only doors between the runtime and the outside. Actors are given these, adapters implement them,
+ * tests and the simulated world implement them too. Time, randomness, ids, disk and network enter here
+ * and nowhere else.
+ */
+import type { Millis } from "./message.ts";
+
+/** A timer that has not fired yet. */
+export interface TimerHandle {
+  readonly at: Millis;
+}
+
+/** Wall time and timers. The simulated one (actors/clock.ts) advances by hand. */
+export interface Clock {
+  /** ms since the epoch. */
+  now(): Millis;
+  /** ms from an arbitrary start; never goes back. For durations. */
+  monotonic(): Millis;
+  /** Calls `fire` once, not before `at`. */
+  setTimer(at: Millis, fire: () => void): TimerHandle;
+  clearTimer(timer: TimerHandle): void;
+}
+
+/** Unique, time-ordered ids (26 characters, Crockford base 32). */
+export interface Ids {
+  next(): string;
+}
+
+/** Uniform in [0, 1). Seeded in simulations. */
+export interface Random {
+  next(): number;
+}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+/** Structured log with stable event names: `log("warn", "host.lost", { host: 1 })`. */
+export type Log = (
+  level: LogLevel,
+  event: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+export * from "./ports/agent.ts";
+export * from "./ports/channel.ts";
+export * from "./ports/store.ts";

@@ -1,0 +1,199 @@
+/**
+ * The store port
+ * ==============
+ * One writer, one commit at a time. The runtime never issues single statements: it collects writes and
+ * commits them together (actors/journal.ts), so one fsync serves many messages. A commit is atomic and
+ * durable when its promise resolves. Two stores implement it: SQLite and memory (with fault hooks for
+ * simulations).
+ */
+import type { Millis } from "../message.ts";
+
+/**
+ * One event of one conversation. `at` and `eid` (52-bit hash of `identity`) are the event's identity:
+ * `at` is the platform's own time or 0, never the time of receipt.
+ */
+export interface EventWrite {
+  readonly kind: "event";
+  readonly at: Millis;
+  readonly eid: number;
+  readonly identity: string;
+  readonly conv: number;
+  /** Session key; stored the first time the conversation is seen. */
+  readonly key: string;
+  /** Config version in force. */
+  readonly cfg: number;
+  /** JSON of the event. `seq` inside it, where the event has one, is filled in on reading. */
+  readonly body: string;
+  /** Platform message id, for `why`; null for internal events. */
+  readonly messageId: string | null;
+  /** Set when admission already decided (denied, claim, command): stored as applied. */
+  readonly code?: number;
+}
+/** The effects of `seq` were committed; `code` is the encoded verdict or 0. */
+export interface AppliedWrite {
+  readonly kind: "applied";
+  readonly seq: number;
+  readonly code: number;
+}
+/** Replaces a conversation's record. Refused (ignored, counted) when a newer epoch wrote before. */
+export interface CheckpointWrite {
+  readonly kind: "checkpoint";
+  readonly conv: number;
+  readonly recordSeq: number;
+  readonly epoch: number;
+  readonly record: string;
+}
+export type OutboxState =
+  | "pending"
+  | "sending"
+  | "waiting"
+  | "in-doubt"
+  | "sent"
+  | "expired"
+  | "dead";
+export interface OutboxRow {
+  /** `turnId:index`, or `<turnId>:r:<message>` for reactions. */
+  readonly id: string;
+  readonly conv: number;
+  readonly key: string;
+  readonly turnId: string;
+  readonly index: number;
+  readonly kind: "reply" | "notice" | "react" | "unreact";
+  readonly state: OutboxState;
+  readonly createdAt: Millis;
+  /** Not before; ms since the epoch. */
+  readonly dueAt: Millis;
+  readonly attempts: number;
+  /** JSON of what to send (route, text, replyTo, quote | message, emoji). */
+  readonly body: string;
+  /** JSON array of platform ids once sent; else null. */
+  readonly messageIds: string | null;
+  readonly error: string | null;
+}
+/** Inserts, or replaces the row of the same id. */
+export interface OutboxWrite {
+  readonly kind: "outbox";
+  readonly row: OutboxRow;
+}
+export interface DeadlineWrite {
+  readonly kind: "deadline";
+  readonly conv: number;
+  readonly id: string;
+  /** null: clear. */
+  readonly at: Millis | null;
+}
+/** A conversation that waits for a lane or runs a turn; gone when the lane is released. */
+export interface RunRow {
+  readonly conv: number;
+  readonly key: string;
+  readonly agentId: string;
+  readonly turnId: string | null;
+  readonly state: "waiting" | "running";
+  readonly since: Millis;
+}
+export interface RunWrite {
+  readonly kind: "run";
+  readonly conv: number;
+  /** null: remove. */
+  readonly row: RunRow | null;
+}
+export interface TranscriptWrite {
+  readonly kind: "transcript";
+  readonly conv: number;
+  readonly turnId: string;
+  readonly role: "user" | "assistant";
+  readonly at: Millis;
+  readonly text: string;
+}
+export interface CursorWrite {
+  readonly kind: "cursor";
+  readonly channel: string;
+  readonly account: string;
+  readonly identity: string;
+  readonly value: string;
+}
+/** A config version that journalled events refer to. */
+export interface ConfigWrite {
+  readonly kind: "config";
+  readonly version: number;
+  readonly json: string;
+}
+export interface MetaWrite {
+  readonly kind: "meta";
+  readonly name: string;
+  readonly value: string;
+}
+export type StoreWrite =
+  | EventWrite
+  | AppliedWrite
+  | CheckpointWrite
+  | OutboxWrite
+  | DeadlineWrite
+  | RunWrite
+  | TranscriptWrite
+  | CursorWrite
+  | ConfigWrite
+  | MetaWrite;
+
+/** A journalled event as read back. */
+export interface EventRow {
+  readonly seq: number;
+  readonly at: Millis;
+  readonly conv: number;
+  readonly cfg: number;
+  readonly body: string;
+  /** null: not applied yet. */
+  readonly code: number | null;
+}
+export interface ConversationRow {
+  readonly conv: number;
+  readonly key: string;
+  readonly recordSeq: number;
+  readonly epoch: number;
+  /** null: never checkpointed. */
+  readonly record: string | null;
+}
+
+export interface Store {
+  /**
+   * Commits all writes or none. The answer has one number per write: for an event its `seq` (> 0), or 0
+   * when its identity is already there (a duplicate; nothing was written); for the rest 1, or 0 if refused.
+   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written.
+   */
+  commit(writes: readonly StoreWrite[]): Promise<number[]>;
+
+  conversation(conv: number): Promise<ConversationRow | null>;
+  conversationByKey(key: string): Promise<ConversationRow | null>;
+  conversations(options: {
+    readonly after?: number;
+    readonly limit: number;
+  }): Promise<ConversationRow[]>;
+  /** Events of one conversation with `seq > after`, in order. */
+  tail(conv: number, after: number): Promise<EventRow[]>;
+  /** Events by number, in the order asked; missing ones left out. */
+  events(seqs: readonly number[]): Promise<EventRow[]>;
+  /** Events of all conversations with `seq > after`, at most `limit`, in order. */
+  scan(after: number, limit: number): Promise<EventRow[]>;
+  eventsByMessage(messageId: string): Promise<EventRow[]>;
+  lastSeq(): Promise<number>;
+
+  /** Rows not yet sent, expired or dead, oldest first. */
+  outboxOpen(): Promise<OutboxRow[]>;
+  outboxRow(id: string): Promise<OutboxRow | null>;
+  outboxByState(states: readonly OutboxState[], limit: number): Promise<OutboxRow[]>;
+  outboxByTurn(turnId: string): Promise<OutboxRow[]>;
+  deadlines(): Promise<{ conv: number; id: string; at: Millis }[]>;
+  runs(): Promise<RunRow[]>;
+  transcript(
+    conv: number,
+    limit: number,
+  ): Promise<{ turnId: string; role: "user" | "assistant"; at: Millis; text: string }[]>;
+  cursor(channel: string, account: string, identity: string): Promise<string | null>;
+  config(version: number): Promise<string | null>;
+  latestConfig(): Promise<{ version: number; json: string } | null>;
+  meta(name: string): Promise<string | null>;
+
+  /** Deletes at most `limit` journal rows older than `before` (ms) that every record already covers. */
+  prune(before: Millis, limit: number): Promise<number>;
+  close(): Promise<void>;
+}

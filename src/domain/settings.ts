@@ -1,0 +1,74 @@
+/**
+ * Conversation settings
+ * =====================
+ * What the config says for one conversation, resolved once per config version and conversation
+ * (`resolveSettings` in domain/config): the most specific of conversation, account, channel, agent and
+ * global wins. A machine sees only this, never the config, and never a secret.
+ */
+import type { EngagementInput } from "./decision.ts";
+
+export type QueueMode = "collect" | "followup" | "queue" | "steer" | "steer-backlog" | "interrupt";
+export type DropPolicy = "summarize" | "old" | "new";
+export type ReplyToMode = "auto" | "first" | "all" | "batched" | "off";
+export type StreamMode = "auto" | "off" | "block" | "draft";
+export type TypingMode = "auto" | "instant" | "thinking" | "message" | "never";
+
+export interface StreamSettings {
+  readonly mode: StreamMode;
+  readonly break: "text_end" | "message_end";
+  /** UTF-16 units. */
+  readonly minChars: number;
+  /** UTF-16 units; the runtime clamps it to the channel's text limit. */
+  readonly maxChars: number;
+  readonly prefer: "paragraph" | "newline" | "sentence";
+  readonly coalesceIdleMs: number;
+  readonly humanDelay: "off" | "natural" | { readonly minMs: number; readonly maxMs: number };
+}
+
+export interface SilentSettings {
+  readonly token: string;
+  readonly mixed: "strip" | "drop";
+}
+
+export interface ConversationSettings {
+  /** The config version this was resolved from; journalled with every event. */
+  readonly version: number;
+  readonly agentId: string;
+  readonly agentName: string;
+  /** Ladder rules; aliases hold the implicit ones too. */
+  readonly engagement: EngagementInput["rules"];
+  /** `trigger` contains "everyone": @everyone counts as a mention of us. */
+  readonly everyoneMentions: boolean;
+  readonly context: { readonly size: number; readonly maxAgeMs: number };
+  readonly loopGuard: {
+    readonly maxConsecutive: number;
+    readonly maxInWindow: number;
+    readonly windowMs: number;
+    /** 0: off. */
+    readonly hardLimit: number;
+  };
+  readonly debounce: { readonly idleMs: number; readonly maxMs: number };
+  readonly queue: {
+    readonly mode: QueueMode;
+    readonly debounceMs: number;
+    readonly cap: number;
+    readonly drop: DropPolicy;
+  };
+  /** The reaction put on an engaged message while it is worked on; null: none. */
+  readonly ackReaction: string | null;
+  readonly replyTo: ReplyToMode;
+  readonly stream: StreamSettings;
+  readonly typing: {
+    readonly mode: TypingMode;
+    readonly intervalMs: number;
+    readonly ttlMs: number;
+  };
+  readonly silent: SilentSettings;
+  readonly turn: {
+    readonly idleMs: number;
+    readonly maxMs: number;
+    readonly replyAgeMsMax: number;
+  };
+  readonly notifyRoom: "direct" | "always" | "never";
+  readonly promptHeadings: "sections" | "brackets";
+}

@@ -1,0 +1,108 @@
+/**
+ * The event stream
+ * ================
+ * The lines that `earshot replay --json` prints and `GET /api/events` sends: one form for simulation and
+ * life, so a page, a test and a person read the same thing. `t` is ms from the scenario's start in a
+ * replay and ms since the epoch in the daemon. Message text appears only in `send` and `prompt` lines.
+ */
+import type { CreditUse, Decision, Rule } from "./decision.ts";
+import type { Millis } from "./message.ts";
+
+export interface DecisionLine {
+  readonly t: Millis;
+  readonly id: string;
+  /** Null where admission ended before a conversation was chosen. */
+  readonly key: string | null;
+  readonly decision: Decision;
+  readonly rule: Rule;
+  readonly credit: CreditUse;
+  /** Live stream only: where and who. */
+  readonly channel?: string;
+  readonly chat?: string;
+  readonly author?: string;
+}
+export interface ReactLine {
+  readonly t: Millis;
+  readonly out: "react" | "unreact";
+  readonly emoji: string;
+  readonly message: string;
+  readonly chat: string;
+}
+export interface TypingLine {
+  readonly t: Millis;
+  readonly out: "typing";
+  readonly on: boolean;
+  readonly chat: string;
+}
+export interface AgentStartLine {
+  readonly t: Millis;
+  readonly key: string;
+  readonly event: "agent_start";
+  readonly turn: number;
+  readonly batch: readonly string[];
+  readonly replyTo: string;
+  readonly guard: boolean;
+  readonly nudge: boolean;
+}
+export interface PromptLine {
+  readonly t: Millis;
+  readonly key: string;
+  readonly event: "prompt";
+  readonly turn: number;
+  readonly text: string;
+}
+export interface AgentEndLine {
+  readonly t: Millis;
+  readonly key: string;
+  readonly event: "agent_end";
+  readonly turn: number;
+  readonly outcome: "replied" | "silent" | "failed" | "cancelled" | "expired";
+  readonly reason?: string;
+}
+export type SendStatus = "sent" | "in-doubt" | "expired" | "dead";
+export interface SendLine {
+  readonly t: Millis;
+  readonly out: "send";
+  readonly key: string;
+  readonly channel: string;
+  readonly account: string;
+  readonly chat: string;
+  readonly thread: string | null;
+  readonly replyTo: string | null;
+  readonly text: string;
+  /** `turnId:index`. */
+  readonly id: string;
+  readonly status: SendStatus;
+}
+export interface DroppedLine {
+  readonly t: Millis;
+  readonly key: string;
+  readonly event: "dropped";
+  readonly message: string;
+  readonly why: string;
+}
+/** Live stream only: hosts, connections, quarantine, config. */
+export interface SystemLine {
+  readonly t: Millis;
+  readonly system: string;
+  readonly [field: string]: string | number | boolean | null;
+}
+/** Live stream only: a running turn's text so far, for whoever is watching. Never journalled. */
+export interface DeltaLine {
+  readonly t: Millis;
+  readonly key: string;
+  readonly event: "delta";
+  readonly turnId: string;
+  readonly text: string;
+}
+export type StreamLine =
+  | DecisionLine
+  | ReactLine
+  | TypingLine
+  | AgentStartLine
+  | PromptLine
+  | AgentEndLine
+  | SendLine
+  | DroppedLine
+  | SystemLine
+  | DeltaLine;

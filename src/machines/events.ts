@@ -1,0 +1,207 @@
+/**
+ * Conversation events
+ * ===================
+ * Everything that can happen to a conversation. The journal stores exactly these (one row an event, in
+ * the order they are applied), so a conversation is a pure fold over its journal: recovery, replay and
+ * what-if are the same walk. Every event carries `at`, the ms since the epoch at which it was admitted;
+ * ids are made outside and come in with the event.
+ */
+import type { Membership } from "../domain/decision.ts";
+import type { Deletion, Edit, Inbound, Millis } from "../domain/message.ts";
+import type { ConversationSettings } from "../domain/settings.ts";
+
+/** What admission found out about the sender. Part of the record, never recomputed later. */
+export interface Authority {
+  readonly commandAuthorized: boolean;
+  readonly owner: boolean;
+}
+
+/** A message was admitted. `seq` is its journal number and stands for its text from here on. */
+export interface MessageReceived {
+  readonly type: "message.received";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly message: Inbound;
+  readonly authority: Authority;
+  /** The channel's latest read of the room's member list, if one was in the cache. */
+  readonly membership?: Membership | null;
+}
+/** The text of a message changed. Rewrites what is pending or remembered; decides nothing. */
+export interface MessageEdited {
+  readonly type: "message.edited";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly edit: Edit;
+}
+/** A message was removed by its author or a moderator. */
+export interface MessageDeleted {
+  readonly type: "message.deleted";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly deletion: Deletion;
+}
+/** Cold start: older messages read from the platform, oldest first. Remembered, never decided. */
+export interface HistorySeeded {
+  readonly type: "history.seeded";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly messages: readonly Inbound[];
+}
+/** The channel read the room's member list. */
+export interface MembershipRead {
+  readonly type: "membership.read";
+  readonly at: Millis;
+  readonly membership: Membership;
+}
+/** A durable deadline set by `deadline.set` fell due. */
+export interface DeadlineDue {
+  readonly type: "deadline.due";
+  readonly at: Millis;
+  readonly id: string;
+}
+/** A lane is free for this conversation; the turn about to start gets this id. */
+export interface LaneGranted {
+  readonly type: "lane.granted";
+  readonly at: Millis;
+  readonly turnId: string;
+}
+/** The agent was called. */
+export interface AgentStarted {
+  readonly type: "agent.started";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly attempt: number;
+}
+/** The first visible text of a turn appeared (for typing modes). */
+export interface AgentSpoke {
+  readonly type: "agent.spoke";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly what: "text" | "reasoning";
+}
+/**
+ * A block is ready to be sent. `index` counts the blocks of the turn from 0; `from` and `to` are the
+ * source offsets (UTF-16 units) it covers, by which doubles are recognised. `mentions` are author ids the
+ * text mentions in platform syntax.
+ */
+export interface AgentText {
+  readonly type: "agent.text";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+  readonly mentions: readonly string[];
+}
+export interface AgentMessageEnded {
+  readonly type: "agent.message-ended";
+  readonly at: Millis;
+  readonly turnId: string;
+}
+/** The agent used a tool. The tools that change the conversation have events of their own. */
+export interface AgentTool {
+  readonly type: "agent.tool";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+export interface AgentUsage {
+  readonly type: "agent.usage";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+/** The agent finished. `silent`: the whole answer was the silent token, or there was none. */
+export interface AgentEnded {
+  readonly type: "agent.ended";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly silent: boolean;
+}
+/** The agent failed, hung past a time-out, or was cancelled and has ended. */
+export interface AgentFailed {
+  readonly type: "agent.failed";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly code: "error" | "idle-timeout" | "total-timeout" | "aborted" | "host-lost" | "too-long";
+  readonly message: string;
+}
+/** A block of this turn reached the platform under these ids. */
+export interface DeliverySent {
+  readonly type: "delivery.sent";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly index: number;
+  readonly messageIds: readonly string[];
+}
+/** A block of this turn will not reach the platform any more. */
+export interface DeliveryFailed {
+  readonly type: "delivery.failed";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly index: number;
+  readonly status: "expired" | "dead" | "in-doubt";
+}
+/** `channel_disengage` or `/disengage`. */
+export interface Disengage {
+  readonly type: "disengage";
+  readonly at: Millis;
+}
+/** `skip_response`: the running turn is silent from here on. */
+export interface Skip {
+  readonly type: "skip";
+  readonly at: Millis;
+  readonly turnId: string;
+}
+/** A control command took effect; answered by the runtime. */
+export interface CommandApplied {
+  readonly type: "command.applied";
+  readonly at: Millis;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+/** Another config applies from here on. Sent by the actor's owner, not journalled by itself. */
+export interface ConfigChanged {
+  readonly type: "config.changed";
+  readonly at: Millis;
+  readonly settings: ConversationSettings;
+}
+/** `/stop`, an abort word, or the operator. */
+export interface RunAborted {
+  readonly type: "run.aborted";
+  readonly at: Millis;
+  readonly by: string;
+}
+/** The host or process that ran this turn is gone; the same turn may be tried again. */
+export interface HostRecovered {
+  readonly type: "host.recovered";
+  readonly at: Millis;
+}
+
+export type ConversationEvent =
+  | MessageReceived
+  | MessageEdited
+  | MessageDeleted
+  | HistorySeeded
+  | MembershipRead
+  | DeadlineDue
+  | LaneGranted
+  | AgentStarted
+  | AgentSpoke
+  | AgentText
+  | AgentMessageEnded
+  | AgentTool
+  | AgentUsage
+  | AgentEnded
+  | AgentFailed
+  | DeliverySent
+  | DeliveryFailed
+  | Disengage
+  | Skip
+  | CommandApplied
+  | ConfigChanged
+  | RunAborted
+  | HostRecovered;
