@@ -31,16 +31,26 @@ async function main() {
   const app = join(folder, "app");
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), '{"name":"app","private":true}');
-  must("npm", ["install", "--silent", "--ignore-scripts", "--omit=dev", join(folder, tarball)], { cwd: app });
+  must("npm", ["install", "--silent", "--ignore-scripts", "--omit=dev", join(folder, tarball)], {
+    cwd: app,
+  });
   const bin = join(app, "node_modules", "earshot", "dist", "daemon", "cli", "main.js");
   const size = Number(must("du", ["-sk", "node_modules"], { cwd: app }).split("\t")[0]);
-  say(`installed, ${Math.round(size / 1024)} MB, version ${must(node, [bin, "--version"], { cwd: app })}`);
+  say(
+    `installed, ${Math.round(size / 1024)} MB, version ${must(node, [bin, "--version"], { cwd: app })}`,
+  );
   if (size > 80 * 1024) throw new Error(`a production install is ${size} kB, the limit is 80 MB`);
 
   const state = join(folder, "state");
   const env = { ...process.env, HOME: folder, EARSHOT_STATE_DIR: state, PORT: "4879" };
-  const daemon = spawn(node, [bin, "start"], { cwd: app, env, stdio: ["ignore", "inherit", "inherit"] });
-  const exited = new Promise((resolve) => daemon.on("exit", (code, signal) => resolve(code ?? signal)));
+  const daemon = spawn(node, [bin, "start"], {
+    cwd: app,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const exited = new Promise((resolve) =>
+    daemon.on("exit", (code, signal) => resolve(code ?? signal)),
+  );
   try {
     const base = "http://127.0.0.1:4879";
     await until("readiness", async () => (await fetch(`${base}/readyz`)).ok);
@@ -59,10 +69,14 @@ async function main() {
       }),
     });
     const told = await answer.text();
-    if (!answer.ok || !told.includes("engage")) throw new Error(`inbound answered ${answer.status}: ${told}`);
+    if (!answer.ok || !told.includes("engage"))
+      throw new Error(`inbound answered ${answer.status}: ${told}`);
     say("one message through: engaged");
     daemon.kill("SIGTERM");
-    const code = await Promise.race([exited, new Promise((resolve) => setTimeout(() => resolve("late"), 15_000))]);
+    const code = await Promise.race([
+      exited,
+      new Promise((resolve) => setTimeout(() => resolve("late"), 15_000)),
+    ]);
     if (code !== 0) throw new Error(`SIGTERM ended the daemon with ${code}`);
     say("stopped with exit code 0");
   } finally {
