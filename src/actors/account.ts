@@ -1,0 +1,166 @@
+/**
+ * One account, run
+ * ================
+ * Parses the account's config, opens it, runs its gateway and keeps its connection machine. Whatever goes
+ * wrong in here stays in here: it ends as a state with a reason, never as an exception of someone else.
+ */
+import { createActor } from "xstate";
+import { EarshotError } from "../domain/errors.ts";
+import type { Millis } from "../domain/message.ts";
+import type {
+  ChannelAccount,
+  ChannelContext,
+  ChannelDefinition,
+  ConnectionState,
+} from "../domain/ports.ts";
+import { connectionMachine } from "../machines/connection.machine.ts";
+
+export interface ConnectionStatus {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: ConnectionState | "stopped";
+  readonly since: Millis;
+  readonly detail: string | null;
+  readonly failures: number;
+  readonly connects: number;
+}
+
+export interface AccountRun {
+  /** Null when the config is not valid or it could not be opened. */
+  readonly account: ChannelAccount | null;
+  status(): ConnectionStatus;
+  sameConfig(raw: unknown): boolean;
+  /** Aborts the gateway and waits for its end, at most 2 s. */
+  stop(): Promise<void>;
+}
+
+export interface AccountOptions {
+  readonly definition: ChannelDefinition;
+  readonly raw: unknown;
+  readonly context: Omit<ChannelContext<unknown>, "config" | "reportState">;
+  readonly changed: (status: ConnectionStatus) => void;
+}
+
+const stopMsMax = 2_000;
+const pauseMsMin = 1_000;
+const pauseMsMax = 60_000;
+
+/** Starts at once and returns; the rest is told through `changed`. */
+export function runAccount({ definition, raw, context, changed }: AccountOptions): AccountRun {
+  const { clock, log } = context;
+  const stopping = new AbortController();
+  const actor = createActor(connectionMachine, { input: { at: clock.now() } });
+  const status = (): ConnectionStatus => {
+    const { value, context: facts } = actor.getSnapshot();
+    return { channel: definition.id, account: context.accountId, state: value, ...facts };
+  };
+  let last = "";
+  actor.subscribe({
+    next: ({ value, context: { detail } }) => {
+      const shown = `${value} ${detail ?? ""}`;
+      if (shown === last) return;
+      last = shown;
+      const level = value === "halted" ? "error" : value === "backing-off" ? "warn" : "info";
+      log(level, `connection.${value}`, detail === null ? {} : { detail });
+      changed(status());
+    },
+    error: (error) => log("error", "connection.broken", { error: String(error) }),
+  });
+  actor.start();
+
+  const report = (state: ConnectionState, detail?: string): void => {
+    if (stopping.signal.aborted) return;
+    const at = clock.now();
+    actor.send({ type: `connection.${state}`, at, ...(detail === undefined ? {} : { detail }) });
+  };
+  const account = openAccount(definition, raw, { ...context, reportState: report });
+  const running =
+    account === null
+      ? Promise.resolve()
+      : keepRunning(account, context, report, () => status().failures, stopping.signal);
+
+  return {
+    account,
+    status,
+    sameConfig: (other) => JSON.stringify(other) === JSON.stringify(raw),
+    async stop() {
+      stopping.abort();
+      const late = new Promise<"late">((resolve) => {
+        const timer = clock.setTimer(clock.now() + stopMsMax, () => resolve("late"));
+        void running.finally(() => clock.clearTimer(timer));
+      });
+      if ((await Promise.race([running, late])) === "late") log("error", "connection.stop-late");
+      actor.send({ type: "connection.stopped", at: clock.now() });
+    },
+  };
+}
+
+function openAccount(
+  definition: ChannelDefinition,
+  raw: unknown,
+  context: Omit<ChannelContext<unknown>, "config">,
+): ChannelAccount | null {
+  const parsed = definition.accountSchema.safeParse(raw ?? {});
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    context.reportState("halted", `its config is not valid (${wrong.join("; ")})`);
+    return null;
+  }
+  try {
+    return definition.open({ ...context, config: parsed.data });
+  } catch (error) {
+    context.reportState("halted", `it could not be opened (${inWords(error)})`);
+    return null;
+  }
+}
+
+async function keepRunning(
+  account: ChannelAccount,
+  { clock, random, log }: Pick<ChannelContext<unknown>, "clock" | "random" | "log">,
+  report: ChannelContext<unknown>["reportState"],
+  failures: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await account.start(signal);
+      if (!signal.aborted) report("backing-off", "its gateway ended by itself");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof EarshotError && error.disposition === "terminal") {
+        report("halted", error.message);
+        return;
+      }
+      log("error", "connection.crashed", { error: inWords(error) });
+      report("backing-off", "its gateway failed");
+    }
+    if (signal.aborted) return;
+    const pause = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures(), 10));
+    await sleep(clock, pause * (0.5 + random.next() / 2), signal);
+    report("connecting");
+  }
+}
+
+/** Sleeps on the clock; ends early, without an error, when the signal aborts. */
+function sleep(
+  clock: ChannelContext<unknown>["clock"],
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clock.clearTimer(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.setTimer(clock.now() + ms, done);
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+  });
+}
+
+/** An error for a log line: ours in full, others by their name only, as their text may hold a secret. */
+function inWords(error: unknown): string {
+  if (error instanceof EarshotError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.name : typeof error;
+}

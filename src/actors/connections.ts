@@ -1,0 +1,222 @@
+/**
+ * Connections
+ * ===========
+ * Opens every configured account of every channel, runs its gateway, and is the platform side that the
+ * outbox sees. Each account has a connection machine of its own and fails alone: a refused token, a
+ * broken library or a bad account config halts that account and nothing else.
+ *
+ * A gateway that ends without being told to is started again after a growing pause; one that rejects with
+ * a `terminal` error is halted until its config changes.
+ */
+
+import type { Membership } from "../domain/decision.ts";
+import { assert, EarshotError } from "../domain/errors.ts";
+import type {
+  ChannelContext,
+  ChannelDefinition,
+  ChannelEvent,
+  Clock,
+  Log,
+  Random,
+} from "../domain/ports.ts";
+import type { SystemLine } from "../domain/stream.ts";
+import type { ConnectionStatus } from "./account.ts";
+import { type AccountRun, runAccount } from "./account.ts";
+import { createMembershipCache } from "./membership.ts";
+import type { IngestOptions, OutboundDirectory } from "./runtime.types.ts";
+
+/** The part of the config this room reads. */
+export interface ConnectionsConfig {
+  readonly channels: Readonly<
+    Record<
+      string,
+      { readonly accounts?: Readonly<Record<string, unknown>> | undefined } | undefined
+    >
+  >;
+}
+
+export interface ConnectionsOptions {
+  readonly definitions: ReadonlyMap<string, ChannelDefinition>;
+  readonly config: ConnectionsConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The runtime's intake. */
+  readonly ingest: (
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    options?: IngestOptions,
+  ) => Promise<unknown>;
+  readonly loadCursor: (
+    channel: string,
+    account: string,
+    identity: string,
+  ) => Promise<string | null>;
+  readonly publish: (line: SystemLine) => void;
+  /** An account came up or went down: waiting sends may start. */
+  readonly onChange: (channel: string, account: string) => void;
+}
+
+export interface Connections {
+  /** Opens the configured accounts. Returns at once: connecting goes on by itself. */
+  start(): void;
+  /** Ends every gateway; resolves within 2 s. */
+  stop(): Promise<void>;
+  /** Opens, closes and restarts what changed; the rest is left alone. */
+  reload(config: ConnectionsConfig): Promise<void>;
+  readonly directory: OutboundDirectory;
+  states(): readonly ConnectionStatus[];
+}
+
+/** UTF-16 units assumed for a channel nobody defined; its sends wait anyway. */
+const unknownTextLimit = 2_000;
+const unknownTypingMs = 6_000;
+const memberReadMsMax = 10_000;
+
+const accountId = (channel: string, account: string) => JSON.stringify([channel, account]);
+
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { clock, log, definitions } = options;
+  const runs = new Map<string, AccountRun>();
+  let config = options.config;
+  const find = (channel: string, account: string) => runs.get(accountId(channel, account));
+
+  const contextOf = (
+    definition: ChannelDefinition,
+    account: string,
+  ): Omit<ChannelContext<unknown>, "config" | "reportState"> => {
+    let identity: string | null = null;
+    return {
+      accountId: account,
+      clock,
+      random: options.random,
+      log: (level, event, fields) =>
+        log(level, event, { channel: definition.id, account, ...fields }),
+      async deliver(events, cursor) {
+        if (cursor === undefined) {
+          await options.ingest(definition.id, account, events);
+          return;
+        }
+        assert(identity !== null, "Cannot store a cursor as its identity was never told");
+        await options.ingest(definition.id, account, events, {
+          cursor: { identity, value: cursor },
+        });
+      },
+      loadCursor(who) {
+        identity = who;
+        return options.loadCursor(definition.id, account, who);
+      },
+    };
+  };
+
+  const open = (channel: string, account: string, raw: unknown): void => {
+    const definition = definitions.get(channel);
+    if (definition === undefined) {
+      log("error", "channel.unknown", { channel, known: [...definitions.keys()] });
+      return;
+    }
+    runs.set(
+      accountId(channel, account),
+      runAccount({
+        definition,
+        raw,
+        context: contextOf(definition, account),
+        changed: (status) => {
+          options.publish({
+            t: clock.now(),
+            system: "connection",
+            channel,
+            account,
+            state: status.state,
+            detail: status.detail,
+          });
+          options.onChange(channel, account);
+        },
+      }),
+    );
+  };
+
+  const members = createMembershipCache(clock, async (route) => {
+    const run = find(route.channel, route.account);
+    if (run?.status().state !== "live" || run.account === null)
+      throw new EarshotError(
+        "EAR_CHANNEL_UNAVAILABLE",
+        "Cannot read members as it is not connected",
+      );
+    if (run.account.membership === undefined) return null;
+    try {
+      return await bounded(clock, memberReadMsMax, (signal) =>
+        run.account?.membership?.({ ...route, thread: null }, signal),
+      );
+    } catch (error) {
+      log("debug", "membership.failed", {
+        channel: route.channel,
+        account: route.account,
+        error: error instanceof EarshotError ? error.code : "unknown",
+      });
+      throw error;
+    }
+  });
+
+  const wanted = () =>
+    Object.entries(config.channels).flatMap(([channel, section]) =>
+      Object.entries(section?.accounts ?? {}).map(([account, raw]) => ({ channel, account, raw })),
+    );
+  const openMissing = () => {
+    for (const { channel, account, raw } of wanted())
+      if (find(channel, account) === undefined) open(channel, account, raw);
+  };
+
+  return {
+    start: openMissing,
+    async stop() {
+      await Promise.all([...runs.values()].map((run) => run.stop()));
+      runs.clear();
+    },
+    async reload(next) {
+      config = next;
+      const keep = new Map(wanted().map((one) => [accountId(one.channel, one.account), one.raw]));
+      const gone = [...runs].filter(([id, run]) => !keep.has(id) || !run.sameConfig(keep.get(id)));
+      await Promise.all(gone.map(([, run]) => run.stop()));
+      for (const [id, run] of gone) {
+        runs.delete(id);
+        members.forget(run.status().channel, run.status().account);
+      }
+      openMissing();
+    },
+    directory: directoryOf(definitions, find, members),
+    states: () => [...runs.values()].map((run) => run.status()),
+  };
+}
+
+function directoryOf(
+  definitions: ReadonlyMap<string, ChannelDefinition>,
+  find: (channel: string, account: string) => AccountRun | undefined,
+  members: ReturnType<typeof createMembershipCache>,
+): OutboundDirectory {
+  return {
+    outbound: (channel, account) => find(channel, account)?.account?.outbound ?? null,
+    ready: (channel, account) => find(channel, account)?.status().state === "live",
+    textLimit: (channel) => definitions.get(channel)?.textLimit ?? unknownTextLimit,
+    typingIntervalMs: (channel) => definitions.get(channel)?.typingIntervalMs ?? unknownTypingMs,
+    isLocal: (channel) => definitions.get(channel)?.local ?? false,
+    refreshMembership: (route) => members.refresh(route),
+    membership: (route): Membership | null => members.get(route),
+  };
+}
+
+/** Runs `work` with a signal that aborts after `ms` on the given clock. */
+async function bounded<Answer>(
+  clock: Clock,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<Answer> | undefined,
+): Promise<Answer | null> {
+  const stop = new AbortController();
+  const timer = clock.setTimer(clock.now() + ms, () => stop.abort());
+  try {
+    return (await work(stop.signal)) ?? null;
+  } finally {
+    clock.clearTimer(timer);
+  }
+}

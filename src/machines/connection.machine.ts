@@ -1,0 +1,96 @@
+/**
+ * The connection of one account
+ * =============================
+ * Where one login of one channel stands: connecting, live, resuming, backing off, halted. The channel
+ * reports, this machine keeps the account's history straight: what may follow what, since when, and how
+ * many failures came in a row. `halted` is left only by an operator (another config), never by the
+ * channel itself, so a refused token cannot become a loop.
+ *
+ * Pure: time comes in with each event, and the timers of a back-off belong to whoever runs the account.
+ */
+import { assign, setup } from "xstate";
+import type { Millis } from "../domain/message.ts";
+
+export type ConnectionEvent =
+  /** A login or a first request is under way. */
+  | { readonly type: "connection.connecting"; readonly at: Millis; readonly detail?: string }
+  /** Messages flow. */
+  | { readonly type: "connection.live"; readonly at: Millis; readonly detail?: string }
+  /** The line broke and is being taken up where it was left. */
+  | { readonly type: "connection.resuming"; readonly at: Millis; readonly detail?: string }
+  /** A failure that passes; the next try comes after a pause. */
+  | { readonly type: "connection.backing-off"; readonly at: Millis; readonly detail?: string }
+  /** It will never work as it is configured. */
+  | { readonly type: "connection.halted"; readonly at: Millis; readonly detail?: string }
+  /** The operator stopped the account, or its config changed. */
+  | { readonly type: "connection.stopped"; readonly at: Millis };
+
+export interface ConnectionFacts {
+  /** When the present state was entered, ms since the epoch. */
+  readonly since: Millis;
+  /** Why, in words for a person. Never holds a secret. */
+  readonly detail: string | null;
+  /** Failures since the connection was last live. */
+  readonly failures: number;
+  /** Times it became live. */
+  readonly connects: number;
+}
+
+export const connectionMachine = setup({
+  types: {
+    context: {} as ConnectionFacts,
+    events: {} as ConnectionEvent,
+    input: {} as { readonly at: Millis },
+  },
+  actions: {
+    enter: assign(({ event }) => ({
+      since: event.at,
+      detail: "detail" in event ? (event.detail ?? null) : null,
+    })),
+    explain: assign(({ context, event }) => ({
+      detail: "detail" in event ? (event.detail ?? null) : context.detail,
+    })),
+    countConnect: assign(({ context }) => ({ connects: context.connects + 1, failures: 0 })),
+    countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
+  },
+}).createMachine({
+  id: "connection",
+  context: ({ input }) => ({ since: input.at, detail: null, failures: 0, connects: 0 }),
+  initial: "connecting",
+  on: {
+    "connection.stopped": { target: ".stopped", actions: "enter" },
+    "connection.halted": { target: ".halted", actions: "enter" },
+  },
+  states: {
+    connecting: {
+      on: {
+        "connection.live": { target: "live", actions: ["enter", "countConnect"] },
+        "connection.backing-off": { target: "backing-off", actions: ["enter", "countFailure"] },
+      },
+    },
+    live: {
+      on: {
+        "connection.live": { actions: "explain" },
+        "connection.resuming": { target: "resuming", actions: "enter" },
+        "connection.backing-off": { target: "backing-off", actions: ["enter", "countFailure"] },
+      },
+    },
+    resuming: {
+      on: {
+        "connection.live": { target: "live", actions: ["enter", "countConnect"] },
+        "connection.connecting": { target: "connecting", actions: "enter" },
+        "connection.backing-off": { target: "backing-off", actions: ["enter", "countFailure"] },
+      },
+    },
+    "backing-off": {
+      on: {
+        "connection.backing-off": { actions: ["explain", "countFailure"] },
+        "connection.connecting": { target: "connecting", actions: "enter" },
+        "connection.resuming": { target: "resuming", actions: "enter" },
+        "connection.live": { target: "live", actions: ["enter", "countConnect"] },
+      },
+    },
+    halted: { on: { "connection.halted": { actions: "explain" } } },
+    stopped: { type: "final" },
+  },
+});
