@@ -64,6 +64,8 @@ export interface OutboxRow {
   /** Not before; ms since the epoch. */
   readonly dueAt: Millis;
   readonly attempts: number;
+  /** How often it was unknown whether a send took effect. More than 0: the row is marked in-doubt. */
+  readonly doubts: number;
   /** JSON of what to send (route, text, replyTo, quote | message, emoji). */
   readonly body: string;
   /** JSON array of platform ids once sent; else null. */
@@ -175,6 +177,10 @@ export interface Store {
   /** Events of all conversations with `seq > after`, at most `limit`, in order. */
   scan(after: number, limit: number): Promise<EventRow[]>;
   eventsByMessage(messageId: string): Promise<EventRow[]>;
+  /** Conversations that have events after their record, the longest-dirty first. */
+  dirty(limit: number): Promise<{ conv: number; first: number; last: number }[]>;
+  /** Every event up to this number is covered by the record of its conversation. */
+  lowWater(): Promise<number>;
   lastSeq(): Promise<number>;
 
   /** Rows not yet sent, expired or dead, oldest first. */

@@ -1,0 +1,126 @@
+/**
+ * The state directory's lock
+ * ==========================
+ * One daemon a state directory: two writers of one journal would both believe they own the outbox. The
+ * lock is a file with the owner's pid, when that process started and which boot of the machine it was, so
+ * a pid that has been given to another program since does not keep the directory locked for ever.
+ */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { link, readFile, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
+
+const ownerSchema = z.object({
+  pid: z.number().int().positive(),
+  /** Start time of the process in the system's own unit; null where it cannot be told. */
+  started: z.string().nullable(),
+  boot: z.string().nullable(),
+  nonce: z.string(),
+});
+type Owner = z.infer<typeof ownerSchema>;
+
+export interface StateLock {
+  readonly path: string;
+  /** Gives the directory back. Leaves a lock alone that is not ours any more. */
+  release(): Promise<void>;
+}
+
+const takeoverTriesMax = 5;
+/** Two daemons may find the same stale lock: whoever finds his own name after this has won. */
+const settleMs = 30;
+
+/**
+ * Locks a state directory for this process. A lock left by a process that is gone is taken over.
+ * @throws EarshotError EAR_STATE_LOCKED naming the other daemon's pid.
+ */
+export async function lockStateDir(folder: string): Promise<StateLock> {
+  const path = join(folder, "lock");
+  const mine: Owner = {
+    pid: process.pid,
+    started: startOf(process.pid),
+    boot: bootId(),
+    nonce: randomUUID(),
+  };
+  for (let tries = 0; tries < takeoverTriesMax; tries += 1) {
+    if (await create(path, mine)) {
+      if (tries > 0) await sleep(settleMs);
+      if ((await read(path))?.nonce === mine.nonce)
+        return { path, release: () => free(path, mine) };
+      continue;
+    }
+    const owner = await read(path);
+    if (owner !== null && isAlive(owner)) throw locked(folder, owner.pid);
+    await unlink(path).catch(unlessGone);
+  }
+  throw locked(folder, (await read(path))?.pid ?? 0);
+}
+
+function locked(folder: string, pid: number): EarshotError {
+  return new EarshotError(
+    "EAR_STATE_LOCKED",
+    `Cannot use ${folder} as another earshot (pid ${pid}) is running on it: stop that one, or give ` +
+      "this one a directory of its own with --state-dir",
+  );
+}
+
+/** Appears whole or not at all: a half-written lock would look like one that a crash left. */
+async function create(path: string, owner: Owner): Promise<boolean> {
+  const draft = `${path}.${owner.nonce}`;
+  await writeFile(draft, JSON.stringify(owner), { mode: 0o600, flag: "wx" });
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await unlink(draft);
+  }
+}
+
+/** Null: gone, or unreadable, as a crash in the middle of writing leaves it. */
+async function read(path: string): Promise<Owner | null> {
+  try {
+    return ownerSchema.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+async function free(path: string, mine: Owner): Promise<void> {
+  if ((await read(path))?.nonce === mine.nonce) await unlink(path).catch(unlessGone);
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
+}
+
+function isAlive(owner: Owner): boolean {
+  if (owner.boot !== bootId()) return false;
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    // EPERM: it exists and belongs to someone else.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  return owner.started === null || startOf(owner.pid) === owner.started;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+const bootId = (): string | null => readText("/proc/sys/kernel/random/boot_id")?.trim() ?? null;
+
+/** Field 22 of /proc/<pid>/stat (proc(5)); the name in field 2 may itself hold spaces. */
+function startOf(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}

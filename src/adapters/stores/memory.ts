@@ -1,0 +1,220 @@
+/**
+ * The memory store
+ * ================
+ * The same contract as the SQLite store, in plain maps: for simulations, replays and tests. A simulated
+ * process crash keeps the store and drops everything else, so it is what "disk" means there. Faults can
+ * be ordered: the n-th commit fails, once or from then on.
+ */
+import { assert, EarshotError } from "../../domain/errors.ts";
+import type {
+  ConversationRow,
+  EventRow,
+  EventWrite,
+  OutboxRow,
+  OutboxState,
+  RunRow,
+  Store,
+  StoreWrite,
+  TranscriptWrite,
+} from "../../domain/ports.ts";
+import { createTails } from "./tails.ts";
+
+/** What a test may order a commit to do. Counts from the next commit on, starting with 1. */
+export interface CommitFault {
+  readonly at: number;
+  readonly forever?: boolean;
+  readonly code?: "EAR_STORE_FAILED" | "EAR_STORE_FULL";
+}
+
+export interface MemoryStore extends Store {
+  failCommit(fault: CommitFault): void;
+  /** Ends the fault and forgets the count. */
+  heal(): void;
+  commits(): number;
+}
+
+interface Entry {
+  readonly write: EventWrite;
+  code: number | null;
+}
+
+const openStates: readonly OutboxState[] = ["pending", "sending", "waiting", "in-doubt"];
+
+export function createMemoryStore(): MemoryStore {
+  const journal = new Map<number, Entry>();
+  const identities = new Map<string, number>();
+  const conversations = new Map<number, ConversationRow>();
+  const outbox = new Map<string, OutboxRow>();
+  const deadlines = new Map<string, { conv: number; id: string; at: number }>();
+  const runs = new Map<number, RunRow>();
+  const transcript: TranscriptWrite[] = [];
+  const cursors = new Map<string, string>();
+  const configs = new Map<number, string>();
+  const meta = new Map<string, string>();
+  const tails = createTails();
+  let lastSeq = 0;
+  let commits = 0;
+  let fault: CommitFault | null = null;
+
+  const place = (...parts: readonly string[]) => JSON.stringify(parts);
+  const eventRow = (seq: number): EventRow[] => {
+    const entry = journal.get(seq);
+    if (entry === undefined) return [];
+    const { at, conv, cfg, body } = entry.write;
+    return [{ seq, at, conv, cfg, body, code: entry.code }];
+  };
+  const rowsWhere = (wanted: (entry: Entry, seq: number) => boolean): EventRow[] =>
+    [...journal].flatMap(([seq, entry]) => (wanted(entry, seq) ? eventRow(seq) : []));
+
+  function putEvent(write: EventWrite): number {
+    const identity = place(String(write.at), write.identity, String(write.conv));
+    if (identities.has(identity)) return 0;
+    lastSeq += 1;
+    identities.set(identity, lastSeq);
+    journal.set(lastSeq, { write, code: write.code ?? null });
+    if (!conversations.has(write.conv)) {
+      const { conv, key } = write;
+      conversations.set(conv, { conv, key, recordSeq: 0, epoch: 0, record: null });
+    }
+    tails.push(write.conv, lastSeq);
+    return lastSeq;
+  }
+
+  function put(write: StoreWrite): number {
+    switch (write.kind) {
+      case "event":
+        return putEvent(write);
+      case "applied": {
+        const entry = journal.get(write.seq);
+        if (entry === undefined || entry.code !== null) return 0;
+        entry.code = write.code;
+        return 1;
+      }
+      case "checkpoint": {
+        const row = conversations.get(write.conv);
+        if (row === undefined || row.epoch > write.epoch || row.recordSeq > write.recordSeq)
+          return 0;
+        const { recordSeq, epoch, record } = write;
+        conversations.set(write.conv, { ...row, recordSeq, epoch, record });
+        tails.cover(write.conv, recordSeq);
+        return 1;
+      }
+      case "outbox":
+        outbox.set(write.row.id, write.row);
+        return 1;
+      case "deadline": {
+        const name = place(String(write.conv), write.id);
+        if (write.at === null) deadlines.delete(name);
+        else deadlines.set(name, { conv: write.conv, id: write.id, at: write.at });
+        return 1;
+      }
+      case "run":
+        if (write.row === null) runs.delete(write.conv);
+        else runs.set(write.conv, write.row);
+        return 1;
+      case "transcript":
+        transcript.push(write);
+        return 1;
+      case "cursor":
+        cursors.set(place(write.channel, write.account, write.identity), write.value);
+        return 1;
+      case "config":
+        if (configs.has(write.version)) return 0;
+        configs.set(write.version, write.json);
+        return 1;
+      case "meta":
+        meta.set(write.name, write.value);
+        return 1;
+    }
+  }
+
+  return {
+    failCommit(ordered) {
+      commits = 0;
+      fault = ordered;
+    },
+    heal() {
+      commits = 0;
+      fault = null;
+    },
+    commits: () => commits,
+
+    async commit(writes) {
+      assert(writes.length > 0, "Cannot commit as there is nothing to write: received 0 writes");
+      commits += 1;
+      if (fault !== null && (fault.forever ? commits >= fault.at : commits === fault.at)) {
+        throw new EarshotError(
+          fault.code ?? "EAR_STORE_FAILED",
+          `Cannot write the journal as a fault was ordered: received commit ${commits}`,
+        );
+      }
+      return writes.map(put);
+    },
+    conversation: async (conv) => conversations.get(conv) ?? null,
+    conversationByKey: async (key) =>
+      [...conversations.values()].find((row) => row.key === key) ?? null,
+    conversations: async ({ after = -1, limit }) =>
+      [...conversations.values()]
+        .filter((row) => row.conv > after)
+        .sort((a, b) => a.conv - b.conv)
+        .slice(0, limit),
+    async tail(conv, after) {
+      if (after >= (conversations.get(conv)?.recordSeq ?? 0)) {
+        return tails.after(conv, after).flatMap(eventRow);
+      }
+      return rowsWhere((entry, seq) => entry.write.conv === conv && seq > after);
+    },
+    events: async (seqs) => seqs.flatMap(eventRow),
+    async scan(after, limit) {
+      const rows: EventRow[] = [];
+      for (let seq = after + 1; seq <= lastSeq && rows.length < limit; seq += 1) {
+        rows.push(...eventRow(seq));
+      }
+      return rows;
+    },
+    eventsByMessage: async (messageId) => rowsWhere((entry) => entry.write.messageId === messageId),
+    dirty: async (limit) => tails.dirty(limit),
+    lowWater: async () => tails.lowWater(lastSeq),
+    lastSeq: async () => lastSeq,
+    outboxOpen: async () => [...outbox.values()].filter((row) => openStates.includes(row.state)),
+    outboxRow: async (id) => outbox.get(id) ?? null,
+    outboxByState: async (states, limit) =>
+      [...outbox.values()]
+        .filter((row) => states.includes(row.state))
+        .sort((a, b) => b.createdAt - a.createdAt)
+        .slice(0, limit),
+    outboxByTurn: async (turnId) => [...outbox.values()].filter((row) => row.turnId === turnId),
+    deadlines: async () => [...deadlines.values()].sort((a, b) => a.at - b.at || a.conv - b.conv),
+    runs: async () => [...runs.values()].sort((a, b) => a.since - b.since),
+    transcript: async (conv, limit) =>
+      transcript
+        .filter((entry) => entry.conv === conv)
+        .slice(-limit)
+        .map(({ turnId, role, at, text }) => ({ turnId, role, at, text })),
+    cursor: async (channel, account, identity) =>
+      cursors.get(place(channel, account, identity)) ?? null,
+    config: async (version) => configs.get(version) ?? null,
+    async latestConfig() {
+      const version = Math.max(0, ...configs.keys());
+      const json = configs.get(version);
+      return json === undefined ? null : { version, json };
+    },
+    meta: async (name) => meta.get(name) ?? null,
+    async prune(before, limit) {
+      const lowWater = tails.lowWater(lastSeq);
+      let pruned = 0;
+      for (const [seq, { write }] of journal) {
+        const { at } = JSON.parse(write.body) as { at?: number };
+        if (pruned === limit || seq > lowWater || (at ?? 0) >= before) break;
+        journal.delete(seq);
+        identities.delete(place(String(write.at), write.identity, String(write.conv)));
+        pruned += 1;
+      }
+      for (const [id, row] of outbox) {
+        if (!openStates.includes(row.state) && row.createdAt < before) outbox.delete(id);
+      }
+      return pruned;
+    },
+    close: async () => undefined,
+  };
+}

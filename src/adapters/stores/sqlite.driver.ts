@@ -1,0 +1,57 @@
+/**
+ * The SQLite driver
+ * =================
+ * `node:sqlite` where the runtime has it (Node 22.13 and later), else `@photostructure/sqlite`, which has
+ * the same interface and is prebuilt: nothing is compiled at installation. Only the main thread may open a
+ * database: ending a worker inside the driver aborts the whole process.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+
+/** One prepared statement. Numbers travel as numbers: every number we store is a safe integer. */
+export interface Statement {
+  run(...values: Value[]): { readonly changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: Value[]): unknown;
+  all(...values: Value[]): unknown[];
+}
+export type Value = string | number | null;
+export interface Database {
+  readonly isOpen: boolean;
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+type Driver = { readonly DatabaseSync: new (path: string) => Database };
+
+/** The runtime's own driver, or the packaged one. */
+export async function loadDriver(): Promise<Driver> {
+  const own = process.getBuiltinModule("node:sqlite") as unknown as Driver | undefined;
+  if (own?.DatabaseSync !== undefined) return own;
+  return (await import("@photostructure/sqlite")) as unknown as Driver;
+}
+
+const sqliteFull = 13;
+
+/**
+ * The store's error for whatever the driver threw.
+ * EAR_STORE_FULL when the disk is full, else EAR_STORE_FAILED: both are worth another try.
+ */
+export function storeError(error: unknown): EarshotError {
+  if (error instanceof EarshotError) return error;
+  const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
+  const words = message ?? String(error);
+  if (errcode === sqliteFull || code === "ENOSPC" || /disk is full|ENOSPC/.test(words)) {
+    return new EarshotError(
+      "EAR_STORE_FULL",
+      "Cannot write the journal as the disk is full: free some space, earshot goes on by itself",
+      { cause: error },
+    );
+  }
+  return new EarshotError(
+    "EAR_STORE_FAILED",
+    `Cannot use the journal as the store said: ${words}`,
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,209 @@
+/**
+ * The SQLite store
+ * ================
+ * The journal and everything committed with it, in one file: write-ahead log, an fsync for every commit,
+ * prepared statements, one writer. A commit is synchronous on the calling thread; callers gather writes
+ * first, so one fsync serves many messages (docs/architecture.md).
+ *
+ * Reads that have no index (a whole conversation, a message id) walk the journal in slices and let the
+ * event loop turn in between: they serve people, not the message path.
+ */
+import { chmodSync, closeSync, openSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { EarshotError } from "../../domain/errors.ts";
+import type { ConversationRow, EventRow, OutboxRow, RunRow, Store } from "../../domain/ports.ts";
+import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
+import { pragmas, schema, schemaVersion, sql } from "./sqlite.schema.ts";
+import { createWriter } from "./sqlite.write.ts";
+import { createTails } from "./tails.ts";
+
+/** Journal rows read between two turns of the event loop. */
+const sliceRows = 10_000;
+
+export interface SqliteOptions {
+  /** The database file; created with mode 0600. */
+  readonly path: string;
+  /** Called at named points of a commit; tests end the process there. */
+  readonly onPoint?: (point: "after-insert" | "before-commit" | "after-commit") => void;
+}
+
+/**
+ * Opens (and creates) the database.
+ * @throws EarshotError EAR_STORE_VERSION when it was written by another version, EAR_STORE_FAILED.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { DatabaseSync } = await loadDriver();
+  try {
+    closeSync(openSync(options.path, "a", 0o600));
+    chmodSync(options.path, 0o600);
+    const database = new DatabaseSync(options.path);
+    database.exec(pragmas);
+    migrate(database, options.path);
+    return createStore(database, options);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+function migrate(database: Database, path: string): void {
+  const found = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (found.user_version === schemaVersion) return;
+  const tables = database.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number };
+  if (found.user_version !== 0 || tables.n > 0) {
+    database.close();
+    throw new EarshotError(
+      "EAR_STORE_VERSION",
+      `Cannot open ${path} as it has schema version ${found.user_version} and this earshot writes ` +
+        `version ${schemaVersion}: use the earshot that wrote it, or another state directory`,
+    );
+  }
+  database.exec("BEGIN");
+  database.exec(schema);
+  database.exec("PRAGMA user_version = 1");
+  database.exec("COMMIT");
+}
+
+function createStore(database: Database, options: SqliteOptions): Store {
+  const prepared = new Map<string, Statement>();
+  const use = (text: string): Statement => {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = database.prepare(text);
+      prepared.set(text, statement);
+    }
+    return statement;
+  };
+  /** Every read goes through here, so a failing disk has one face. */
+  const reading = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw storeError(error);
+    }
+  };
+  const one = async <T>(text: string, ...values: (string | number)[]): Promise<T | null> =>
+    reading(() => (use(text).get(...values) as T | undefined) ?? null);
+  const all = async <T>(text: string, ...values: (string | number)[]): Promise<T[]> =>
+    reading(() => use(text).all(...values) as T[]);
+  const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
+
+  const tails = createTails();
+  const bootSeq = number(sql.lastSeq);
+  let closed = false;
+  const ready = rebuildTails();
+  // A failing scan is told to whoever awaits it; nobody may be waiting yet.
+  ready.catch(() => undefined);
+
+  async function rebuildTails(): Promise<void> {
+    const swept = Number((await one<{ value: string }>(sql.meta, "sweptSeq"))?.value ?? 0);
+    const older = new Map<number, number[]>();
+    for (let from = swept; from < bootSeq && !closed; from += sliceRows) {
+      const to = Math.min(from + sliceRows, bootSeq);
+      const rows = await all<{ seq: number; conv: number; recordSeq: number }>(
+        sql.uncovered,
+        from,
+        to,
+      );
+      for (const { seq, conv, recordSeq } of rows) {
+        if (seq <= recordSeq) continue;
+        const list = older.get(conv);
+        if (list === undefined) older.set(conv, [seq]);
+        else list.push(seq);
+      }
+      await setImmediate();
+    }
+    for (const [conv, seqs] of older) tails.pushOlder(conv, seqs);
+    for (const [conv, recordSeq] of writer.covered) tails.cover(conv, recordSeq);
+    writer.scanned();
+  }
+
+  const writer = createWriter(database, use, tails, options.onPoint);
+
+  async function sliced(text: string, after: number, what: string | number): Promise<EventRow[]> {
+    const rows: EventRow[] = [];
+    const last = number(sql.lastSeq);
+    const first = Math.max(after, number(sql.firstSeq) - 1);
+    for (let from = first; from < last && !closed; from += sliceRows) {
+      rows.push(...(await all<EventRow>(text, from, Math.min(from + sliceRows, last), what)));
+      await setImmediate();
+    }
+    return rows;
+  }
+  const byNumber = (seqs: readonly number[]): EventRow[] =>
+    reading(() => seqs.flatMap((seq) => (use(sql.event).get(seq) as EventRow | undefined) ?? []));
+
+  return {
+    async commit(writes) {
+      return writer.commit(writes);
+    },
+    conversation: (conv) => one<ConversationRow>(sql.conversation, conv),
+    conversationByKey: (key) => one<ConversationRow>(sql.conversationByKey, key),
+    conversations: ({ after = -1, limit }) => all<ConversationRow>(sql.conversations, after, limit),
+    async tail(conv, after) {
+      await ready;
+      const row = await one<ConversationRow>(sql.conversation, conv);
+      if (after < (row?.recordSeq ?? 0)) return sliced(sql.eventsOfSlice, after, conv);
+      return byNumber(tails.after(conv, after));
+    },
+    async events(seqs) {
+      return byNumber(seqs);
+    },
+    scan: (after, limit) => all<EventRow>(sql.scan, after, limit),
+    eventsByMessage: (messageId) => sliced(sql.messagesOfSlice, 0, messageId),
+    async dirty(limit) {
+      await ready;
+      return tails.dirty(limit);
+    },
+    async lowWater() {
+      await ready;
+      return tails.lowWater(number(sql.lastSeq));
+    },
+    async lastSeq() {
+      return number(sql.lastSeq);
+    },
+    outboxOpen: () => all<OutboxRow>(sql.outboxOpen),
+    outboxRow: (id) => one<OutboxRow>(sql.outboxRow, id),
+    async outboxByState(states, limit) {
+      const rows = await Promise.all(
+        states.map((state) => all<OutboxRow>(sql.outboxState, state, limit)),
+      );
+      return rows
+        .flat()
+        .sort((a, b) => b.createdAt - a.createdAt)
+        .slice(0, limit);
+    },
+    outboxByTurn: (turnId) => all<OutboxRow>(sql.outboxTurn, turnId),
+    deadlines: () => all<{ conv: number; id: string; at: number }>(sql.deadlines),
+    runs: () => all<RunRow>(sql.runs),
+    async transcript(conv, limit) {
+      const rows = await all<Awaited<ReturnType<Store["transcript"]>>[number]>(
+        sql.transcript,
+        conv,
+        limit,
+      );
+      return rows.reverse();
+    },
+    async cursor(channel, account, identity) {
+      const row = await one<{ value: string }>(sql.cursor, channel, account, identity);
+      return row?.value ?? null;
+    },
+    async config(version) {
+      return (await one<{ json: string }>(sql.config, version))?.json ?? null;
+    },
+    latestConfig: () => one<{ version: number; json: string }>(sql.latestConfig),
+    async meta(name) {
+      return (await one<{ value: string }>(sql.meta, name))?.value ?? null;
+    },
+    async prune(before, limit) {
+      await ready;
+      const lowWater = tails.lowWater(number(sql.lastSeq));
+      return writer.prune(before, limit, lowWater);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await ready.catch(() => undefined);
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * The writing half of the SQLite store
+ * ====================================
+ * One transaction for everything it is given, or nothing. The in-memory tails follow only after the
+ * commit, so they never know of an event that the disk does not have.
+ */
+import { assert } from "../../domain/errors.ts";
+import type { EventWrite, OutboxRow, StoreWrite } from "../../domain/ports.ts";
+import { type Database, type Statement, storeError } from "./sqlite.driver.ts";
+import { sql } from "./sqlite.schema.ts";
+import type { Tails } from "./tails.ts";
+
+/** Event ids are 52 bits wide, so that they are exact in a double. */
+const eidSpace = 2 ** 52;
+const eidProbesMax = 64;
+
+type Point = "after-insert" | "before-commit" | "after-commit";
+type Use = (text: string) => Statement;
+
+export interface Writer {
+  commit(writes: readonly StoreWrite[]): number[];
+  prune(before: number, limit: number, lowWater: number): number;
+  /** Records written while the scan at start still runs. */
+  readonly covered: ReadonlyMap<number, number>;
+  /** The scan has ended: `covered` is not needed any more. */
+  scanned(): void;
+}
+
+/** @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL from its methods: nothing was written. */
+export function createWriter(
+  database: Database,
+  use: Use,
+  tails: Tails,
+  onPoint: (point: Point) => void = () => undefined,
+): Writer {
+  const covered = new Map<number, number>();
+  let scanning = true;
+
+  function transaction<T>(body: () => T): T {
+    try {
+      database.exec("BEGIN IMMEDIATE");
+      const answer = body();
+      onPoint("before-commit");
+      database.exec("COMMIT");
+      onPoint("after-commit");
+      return answer;
+    } catch (error) {
+      if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+      throw storeError(error);
+    }
+  }
+
+  function commit(writes: readonly StoreWrite[]): number[] {
+    assert(writes.length > 0, "Cannot commit as there is nothing to write: received 0 writes");
+    const answers = transaction(() => {
+      const numbers = writes.map((write) => put(use, tails, write));
+      onPoint("after-insert");
+      return numbers;
+    });
+    for (const [index, write] of writes.entries()) {
+      const answer = answers[index] as number;
+      if (answer === 0) continue;
+      if (write.kind === "event") tails.push(write.conv, answer);
+      if (write.kind !== "checkpoint") continue;
+      tails.cover(write.conv, write.recordSeq);
+      if (scanning) covered.set(write.conv, write.recordSeq);
+    }
+    return answers;
+  }
+
+  function prune(before: number, limit: number, lowWater: number): number {
+    return transaction(() => {
+      const rows = use(sql.oldest).all(lowWater, limit) as { seq: number; at: number }[];
+      // The order of receipt is the order of numbers, so the first young row ends the slice.
+      const young = rows.findIndex((row) => row.at >= before);
+      const old = young === -1 ? rows : rows.slice(0, young);
+      use(sql.pruneOutbox).run(before, limit);
+      const last = old[old.length - 1];
+      if (last === undefined) return 0;
+      use(sql.pruneApplied).run(last.seq);
+      use(sql.pruneJournal).run(last.seq);
+      return old.length;
+    });
+  }
+
+  return {
+    commit,
+    prune,
+    covered,
+    scanned() {
+      scanning = false;
+      covered.clear();
+    },
+  };
+}
+
+function put(use: Use, tails: Tails, write: StoreWrite): number {
+  switch (write.kind) {
+    case "event":
+      return putEvent(use, tails, write);
+    case "applied":
+      return Number(use(sql.insertApplied).run(write.seq, write.code).changes);
+    case "checkpoint":
+      return Number(
+        use(sql.checkpoint).run(write.record, write.recordSeq, write.epoch, write.conv).changes,
+      );
+    case "outbox":
+      return putOutbox(use, write.row);
+    case "deadline":
+      if (write.at === null) use(sql.dropDeadline).run(write.conv, write.id);
+      else use(sql.putDeadline).run(write.conv, write.id, write.at);
+      return 1;
+    case "run": {
+      const { row } = write;
+      if (row === null) use(sql.dropRun).run(write.conv);
+      else use(sql.putRun).run(row.conv, row.key, row.agentId, row.turnId, row.state, row.since);
+      return 1;
+    }
+    case "transcript":
+      use(sql.insertTranscript).run(write.conv, write.turnId, write.role, write.at, write.text);
+      return 1;
+    case "cursor":
+      use(sql.putCursor).run(write.channel, write.account, write.identity, write.value);
+      return 1;
+    case "config":
+      return Number(use(sql.putConfig).run(write.version, write.json).changes);
+    case "meta":
+      use(sql.putMeta).run(write.name, write.value);
+      return 1;
+  }
+}
+
+function putEvent(use: Use, tails: Tails, write: EventWrite): number {
+  const { at, conv, identity } = write;
+  let eid = write.eid;
+  for (let probe = 0; probe < eidProbesMax; probe += 1) {
+    const done = use(sql.insertEvent).run(
+      eid,
+      conv,
+      at,
+      write.cfg,
+      identity,
+      write.messageId,
+      write.body,
+    );
+    if (done.changes !== 0) {
+      const seq = Number(done.lastInsertRowid);
+      if (!tails.has(conv)) use(sql.insertConversation).run(conv, write.key);
+      if (write.code !== undefined) use(sql.insertApplied).run(seq, write.code);
+      return seq;
+    }
+    const stored = use(sql.identity).get(at, eid, conv) as { identity: string };
+    if (stored.identity === identity) return 0;
+    // Two identities with one hash: the later one moves to the next free number.
+    eid = (eid + 1) % eidSpace;
+  }
+  throw new Error("no free event number beside a hash that collides");
+}
+
+function putOutbox(use: Use, row: OutboxRow): number {
+  use(sql.putOutbox).run(
+    row.id,
+    row.conv,
+    row.key,
+    row.turnId,
+    row.index,
+    row.kind,
+    row.state,
+    row.createdAt,
+    row.dueAt,
+    row.attempts,
+    row.doubts,
+    row.body,
+    row.messageIds,
+    row.error,
+  );
+  return 1;
+}

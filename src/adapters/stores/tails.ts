@@ -1,0 +1,66 @@
+/**
+ * Tails
+ * =====
+ * Which events of which conversation its record does not cover yet. An index by conversation on disk
+ * would halve the insert rate (its keys are hashes), so the few numbers that matter are kept here: a
+ * conversation whose record covers everything costs nothing. Rebuilt at start from the low-water mark on.
+ */
+
+/** Journal numbers by conversation, each list ascending. */
+export interface Tails {
+  /** A new event of the conversation; numbers must grow. */
+  push(conv: number, seq: number): void;
+  /** Events found by the scan at start: older than anything pushed. */
+  pushOlder(conv: number, seqs: readonly number[]): void;
+  /** The record now covers everything up to `recordSeq`. */
+  cover(conv: number, recordSeq: number): void;
+  has(conv: number): boolean;
+  after(conv: number, seq: number): readonly number[];
+  /** The longest-dirty conversations first. */
+  dirty(limit: number): { conv: number; first: number; last: number }[];
+  /** The number before the first uncovered event, or `lastSeq` when there is none. */
+  lowWater(lastSeq: number): number;
+}
+
+export function createTails(): Tails {
+  const lists = new Map<number, number[]>();
+
+  const first = () => {
+    let least = Number.POSITIVE_INFINITY;
+    for (const list of lists.values()) if ((list[0] as number) < least) least = list[0] as number;
+    return least;
+  };
+
+  return {
+    push(conv, seq) {
+      const list = lists.get(conv);
+      if (list === undefined) lists.set(conv, [seq]);
+      else list.push(seq);
+    },
+    pushOlder(conv, seqs) {
+      if (seqs.length > 0) lists.set(conv, [...seqs, ...(lists.get(conv) ?? [])]);
+    },
+    cover(conv, recordSeq) {
+      const list = lists.get(conv);
+      if (list === undefined) return;
+      let covered = 0;
+      while (covered < list.length && (list[covered] as number) <= recordSeq) covered += 1;
+      if (covered === list.length) lists.delete(conv);
+      else if (covered > 0) list.splice(0, covered);
+    },
+    has: (conv) => lists.has(conv),
+    after: (conv, seq) => (lists.get(conv) ?? []).filter((number) => number > seq),
+    dirty(limit) {
+      const all = [...lists].map(([conv, list]) => ({
+        conv,
+        first: list[0] as number,
+        last: list[list.length - 1] as number,
+      }));
+      return all.sort((a, b) => a.first - b.first).slice(0, limit);
+    },
+    lowWater(lastSeq) {
+      const least = first();
+      return least === Number.POSITIVE_INFINITY ? lastSeq : least - 1;
+    },
+  };
+}
