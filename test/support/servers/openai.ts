@@ -36,6 +36,7 @@ export interface ModelServer {
   readonly requests: readonly ModelRequest[];
   /** Connections that were closed by the client before their answer was complete. */
   readonly aborted: () => number;
+  /** The next replies, in place of any not yet given. */
   reply(...replies: ModelReply[]): void;
   close(): Promise<void>;
 }
@@ -60,7 +61,7 @@ export async function startModelServer(): Promise<ModelServer> {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
     aborted: () => aborted,
-    reply: (...replies) => void script.push(...replies),
+    reply: (...replies) => void script.splice(0, script.length, ...replies),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
