@@ -1,0 +1,73 @@
+/**
+ * Making text harmless
+ * ====================
+ * Words from a room are shown to agents, to people and to terminals, and each place has its own way of
+ * being fooled: a newline in a name forges a log line, a right-to-left mark swaps what is read, an escape
+ * sequence writes on the screen. Three functions, one a place; none of them judges what is said.
+ */
+import { limits } from "./limits.ts";
+
+/** Line ends of every kind. */
+const lineEnds = /\r\n?|[\u0085\u2028\u2029]/g;
+/** C0 and C1 controls and DEL, but not the newline. */
+const controls = /(?!\n)\p{Cc}/gu;
+/** What takes no room on a screen or turns its direction; emoji joiners and variants are left alone. */
+const invisible = /(?!\ufe0e|\ufe0f|\u200d)[\p{DI}\ufff9-\ufffb]/gu;
+/** A joiner that joins no emoji. */
+const strayJoiner =
+  /(?<!\p{Extended_Pictographic}|\p{EMod}|\ufe0f)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
+const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const loneSurrogate = /\p{Cs}/gu;
+
+/**
+ * Text for an agent: line ends become newlines, tabs stay tabs' width, and what cannot be seen (controls,
+ * direction marks, zero-width letters, tag characters) is gone. Emoji keep their joiners.
+ */
+export function plainText(text: string): string {
+  return text
+    .replace(lineEnds, "\n")
+    .replaceAll("\t", "    ")
+    .replace(controls, "")
+    .replace(invisible, "")
+    .replace(strayJoiner, "")
+    .replace(loneSurrogate, "\ufffd");
+}
+
+/**
+ * A label (name, title, file name) as one short line without controls, direction marks or invisible
+ * letters. Cut at `unitsMax` UTF-16 units, never inside a pair, with an ellipsis for the rest.
+ */
+export function oneLine(text: string, unitsMax: number = limits.labelShownUnitsMax): string {
+  // A label may be all padding: look at some more than is shown, not at everything.
+  const line = plainText(text.slice(0, unitsMax * 8 + 64).replace(/[\n\v\f]/g, " "))
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length <= unitsMax ? line : `${cut(line, unitsMax - 1).trimEnd()}…`;
+}
+
+/** The first `units` UTF-16 units, one less where that would split a pair. */
+export function cut(text: string, units: number): string {
+  if (text.length <= units) return text;
+  const last = text.charCodeAt(units - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units);
+}
+
+/**
+ * Text for a terminal or a log line that may have several lines. Controls are made visible instead of
+ * removed, so that an attack can be read: "␛[2J". Left over are newlines and what is printable.
+ */
+export function terminalSafe(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replaceAll("\t", " ")
+    .replace(controls, visible)
+    .replace(bidi, (mark) => `\\u{${(mark.codePointAt(0) as number).toString(16)}}`)
+    .replace(loneSurrogate, "\ufffd");
+}
+
+/** A control as its picture (␛) or, beyond the first 32, as an escape in words. */
+function visible(control: string): string {
+  const code = control.charCodeAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? "␡" : `\\x${code.toString(16)}`;
+}
