@@ -106,6 +106,8 @@ export const editSchema = placeSchema.extend({
   id,
   text: z.string().max(limits.textUnitsMax),
   author: authorSchema.optional(),
+  /** The platform's own time of the edit: two edits back to the same words are two edits. */
+  editedAt: millis.optional(),
 });
 export type Edit = z.infer<typeof editSchema>;
 
