@@ -14,6 +14,13 @@ import type { RoomReport, TranscriptEntry } from "../domain/ports.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 
+/** A code stored for an event that was set aside: it killed its host too often, or its step threw. */
+export const quarantinedCode = -3;
+/** Host to supervisor only: the event was part of a tail that was stepped before. Nothing to commit. */
+export const alreadySteppedCode = -1;
+/** Host to supervisor only: the conversation is not live here; send the event again with activation. */
+export const notLiveCode = -2;
+
 /** A journalled event on its way to its conversation. */
 export interface HostEntry {
   readonly conv: number;
@@ -26,7 +33,10 @@ export interface HostEntry {
   readonly activation?: Activation;
 }
 
-/** A conversation as the store has it: the record, and what happened since. */
+/**
+ * A conversation as the store has it: the record, and what happened since. Rows stored with
+ * `quarantinedCode` are left out of the tail.
+ */
 export interface Activation {
   readonly record: string | null;
   readonly recordSeq: number;
@@ -54,6 +64,8 @@ export interface HostBatch {
   /** Passivated conversations whose records are durable: the host may drop them. */
   readonly forget: readonly number[];
   readonly entries: readonly HostEntry[];
+  /** After the entries, evict every conversation that is idle. */
+  readonly passivate?: boolean;
 }
 
 /** A step that left more than a decision behind. */
@@ -95,6 +107,8 @@ export interface HostResult {
     readonly conv: number;
     readonly error: string;
   }[];
+  /** Conversations whose record cannot be restored: the supervisor rebuilds them from the journal. */
+  readonly unreadable: readonly { readonly conv: number; readonly error: string }[];
   /** Live conversations after this batch. */
   readonly live: number;
 }
@@ -118,6 +132,15 @@ export interface TurnOrder {
   readonly chatKind: "direct" | "group" | "channel";
   /** Someone watches this conversation: send deltas. */
   readonly watched: boolean;
+}
+
+/** The driver of one agent: the only part of the config with secrets that reaches a host. */
+export interface AgentSpec {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly kind: string;
+  /** As it stands in the config; the driver's own schema checks it. */
+  readonly config: unknown;
 }
 
 /** What a running turn tells the main thread. Journalled there, then applied like anything else. */
