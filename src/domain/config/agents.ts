@@ -1,0 +1,61 @@
+/**
+ * `agents`: who answers
+ * =====================
+ * A list of agents and what they share. The driver says what runs a turn; its own options stand
+ * beside `kind` and are checked by the driver. A bare name is short for `{ kind: name }`.
+ */
+import { z } from "zod";
+import { overrideFields } from "./overrides.ts";
+import { count, label, section, text } from "./section.ts";
+
+const thinking = z.enum(["off", "minimal", "low", "medium", "high", "xhigh", "max"]);
+const driver = z
+  .union([label, z.looseObject({ kind: label })])
+  .transform((given) => (typeof given === "string" ? { kind: given } : given));
+export type DriverConfig = z.output<typeof driver>;
+
+const own = {
+  driver,
+  /** Turns of this agent at the same time, over all conversations. */
+  maxConcurrent: count(1, 1_000),
+  /** Above this the oldest part of a session is summarised. */
+  contextTokens: count(1_000, 100_000_000),
+  thinking,
+};
+
+const agent = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u, "letters, digits, . _ - only, at most 64"),
+  /** As the room knows it. Left out: `earshot` for the agent `main`, else the id. */
+  name: label.trim().min(1).optional(),
+  /** Other names it listens to. Its name and, unless generic, its id and folder are among them. */
+  aliases: z
+    .array(label.trim().min(1, "an empty alias would match every message"))
+    .max(50)
+    .default([]),
+  /** Answers where no binding says otherwise. */
+  default: z.boolean().default(false),
+  /** The agent's folder. */
+  workspace: z.string().min(1).max(4_096).optional(),
+  /** Standing instructions: the system prompt. Nothing from a room is ever added to it. */
+  system: text.optional(),
+  driver: driver.optional(),
+  maxConcurrent: own.maxConcurrent.optional(),
+  contextTokens: own.contextTokens.optional(),
+  thinking: thinking.optional(),
+  ...overrideFields,
+});
+export type AgentEntry = z.output<typeof agent>;
+
+const onlyMain: z.input<typeof agent>[] = [{ id: "main", name: "earshot", default: true }];
+
+export const agents = z.strictObject({
+  defaults: section(own, {
+    driver: { kind: "guide" },
+    maxConcurrent: 4,
+    contextTokens: 100_000,
+    thinking: "off",
+  }).whole.prefault({}),
+  list: z.array(agent).min(1).max(1_000).prefault(onlyMain),
+});

@@ -1,0 +1,63 @@
+/**
+ * `workers`, `server`, `store`, `log`, `engine`: how the daemon runs
+ * ==================================================================
+ * None of these changes a decision: the same messages under other values here are decided alike.
+ */
+import { z } from "zod";
+import { count, positiveMs, section } from "./section.ts";
+
+export const workers = section(
+  {
+    /** `auto`: one less than the cores, at least 1. 0: everything in one thread. */
+    count: z.union([z.literal("auto"), count(0, 64)]),
+    /** Conversations kept live per worker; the rest are records. */
+    liveConversations: count(1, 1_000_000),
+    /** Heap of one worker, MiB; beyond it the worker is replaced. */
+    memoryMb: count(64, 65_536),
+    /** A worker that does not answer for so long is replaced. */
+    loopMs: positiveMs,
+  },
+  { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
+);
+
+export const server = section(
+  {
+    host: z.string().min(1).max(255),
+    /** 0: any free port. */
+    port: count(0, 65_535),
+    /** Must be true to listen on anything but this machine. */
+    exposed: z.boolean(),
+  },
+  { host: "127.0.0.1", port: 4_747, exposed: false },
+);
+
+export const store = section(
+  {
+    driver: z.enum(["sqlite", "memory"]),
+    /** `<state>` is filled in. */
+    path: z.string().min(1).max(4_096),
+  },
+  { driver: "sqlite", path: "<state>/earshot.db" },
+);
+
+export const log = section(
+  {
+    level: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),
+    /** Whether what people wrote may stand in the log. */
+    showText: z.boolean(),
+  },
+  { level: "info", showText: false },
+);
+
+export const engine = section({ kind: z.enum(["pool", "restate"]) }, { kind: "pool" });
+
+/**
+ * Whether a host name means this machine only. Addresses are read as addresses: `127.evil.com`,
+ * `0x7f.1` and `localhost.` are not loopback.
+ */
+export function isLoopbackHost(host: string): boolean {
+  if (host === "localhost" || host === "::1") return true;
+  const parts = host.split(".");
+  if (parts.length !== 4 || parts[0] !== "127") return false;
+  return parts.every((part) => /^(0|[1-9]\d{0,2})$/u.test(part) && Number(part) <= 255);
+}

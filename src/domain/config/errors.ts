@@ -1,0 +1,12 @@
+/**
+ * `errors`: whether a room is told that a turn failed
+ * ===================================================
+ * One short plain line; details stay in the log.
+ */
+import { z } from "zod";
+import { section } from "./section.ts";
+
+export const errors = section(
+  { notifyRoom: z.enum(["direct", "always", "never"]) },
+  { notifyRoom: "direct" },
+);

@@ -1,0 +1,48 @@
+/**
+ * The nearest known word
+ * ======================
+ * For "did you mean": edit distance with swapped neighbours counted as one slip, the most common
+ * one.
+ */
+
+/** Slips between two words: inserted, left out, changed or swapped characters. Ignores case. */
+export function slips(one: string, other: string): number {
+  const a = one.toLowerCase();
+  const b = other.toLowerCase();
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      let least = Math.min(
+        (previous[column] as number) + 1,
+        (current[column - 1] as number) + 1,
+        (previous[column - 1] as number) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2];
+      if (swapped && a[row - 2] === b[column - 1])
+        least = Math.min(least, (before[column - 2] as number) + 1);
+      current.push(least);
+    }
+    before = previous;
+    previous = current;
+  }
+  return previous[b.length] as number;
+}
+
+/** The known word a person most likely meant, or null when none is close. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  const tried = word.slice(0, 64);
+  let best: string | null = null;
+  let least = Math.max(2, Math.floor(tried.length / 3)) + 1;
+  for (const candidate of known) {
+    if (candidate === word) continue;
+    const distance = slips(tried, candidate);
+    if (distance < least) {
+      best = candidate;
+      least = distance;
+    }
+  }
+  return best;
+}

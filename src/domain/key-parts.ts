@@ -1,0 +1,50 @@
+/**
+ * Parts of session keys
+ * =====================
+ * Ids from platforms are opaque and may hold anything, the separator too. A part is written as it
+ * is except for `:`, `%`, control characters, whitespace and lone surrogates, which become
+ * percent-encoded UTF-8 bytes. Nothing is folded or normalised: ids that look alike stay apart.
+ * There is one way to write a part, so keys can be compared as text.
+ */
+const special = /[:%\p{Cc}\s\p{Cs}]/u;
+const specials = /[:%\p{Cc}\s\p{Cs}]/gu;
+const escapes = /(?:%[0-9A-F]{2})+/gu;
+
+const hex = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+
+/** Generalised UTF-8: lone surrogates get three bytes like their neighbours. */
+function escaped(character: string): string {
+  const point = character.codePointAt(0) as number;
+  if (point < 0x80) return hex(point);
+  const last = hex(0x80 | (point & 0x3f));
+  if (point < 0x800) return hex(0xc0 | (point >> 6)) + last;
+  return hex(0xe0 | (point >> 12)) + hex(0x80 | ((point >> 6) & 0x3f)) + last;
+}
+
+/** One part of a key. */
+export function encodePart(part: string): string {
+  return special.test(part) ? part.replace(specials, escaped) : part;
+}
+
+function unescaped(run: string): string {
+  const bytes = run.match(/[0-9A-F]{2}/gu)?.map((digits) => Number.parseInt(digits, 16)) ?? [];
+  let text = "";
+  for (let index = 0; index < bytes.length; index += 1) {
+    const lead = bytes[index] as number;
+    const more = lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : 2;
+    let point = more === 0 ? lead : lead & (more === 1 ? 0x1f : 0x0f);
+    for (let step = 0; step < more; step += 1) {
+      index += 1;
+      point = (point << 6) | ((bytes[index] ?? 0) & 0x3f);
+    }
+    text += String.fromCharCode(point);
+  }
+  return text;
+}
+
+/** The part that was written so, or null when it is not how that part is written. */
+export function decodePart(written: string): string | null {
+  if (!special.test(written)) return written;
+  const part = written.replace(escapes, unescaped);
+  return encodePart(part) === written ? part : null;
+}

@@ -1,0 +1,182 @@
+/**
+ * Session keys
+ * ============
+ * A session key names one conversation: which agent, and which chat or person on the other side. It
+ * is made by routing from what a channel reported and is never taken from a caller. Keys are text
+ * because they are logged, typed and compared; the parts inside are encoded so that no id can pass
+ * for another (docs/routing.md has the table).
+ */
+import { EarshotError } from "./errors.ts";
+import { decodePart, encodePart } from "./key-parts.ts";
+import { sha256 } from "./sha256.ts";
+
+/** The account that adds nothing to a key. */
+export const defaultAccount = "default";
+
+interface Common {
+  readonly agentId: string;
+  readonly thread: { readonly kind: "thread" | "topic"; readonly id: string } | null;
+}
+/** All direct chats of an agent, or (as `global`) everything it hears. */
+interface MainKey extends Common {
+  readonly kind: "main";
+  readonly mainKey: string;
+}
+interface PeerKey extends Common {
+  readonly kind: "per-peer";
+  readonly peer: string;
+}
+interface ChannelPeerKey extends Common {
+  readonly kind: "per-channel-peer" | "per-account-channel-peer";
+  readonly channel: string;
+  readonly account: string;
+  readonly peer: string;
+}
+interface ChatKey extends Common {
+  readonly kind: "group" | "channel";
+  readonly channel: string;
+  readonly account: string;
+  readonly id: string;
+}
+/** What a key says. */
+export type SessionKeyParts = MainKey | PeerKey | ChannelPeerKey | ChatKey;
+
+function accountPath(account: string): string {
+  return account === defaultAccount ? "" : `:account:${encodePart(account)}`;
+}
+
+function basePath(parts: SessionKeyParts): string {
+  if (parts.kind === "main") return encodePart(parts.mainKey);
+  if (parts.kind === "per-peer") return `direct:${encodePart(parts.peer)}`;
+  const channel = encodePart(parts.channel);
+  if (parts.kind === "per-account-channel-peer")
+    return `${channel}:${encodePart(parts.account)}:direct:${encodePart(parts.peer)}`;
+  const place = channel + accountPath(parts.account);
+  if (parts.kind === "per-channel-peer") return `${place}:direct:${encodePart(parts.peer)}`;
+  return `${place}:${parts.kind}:${encodePart(parts.id)}`;
+}
+
+/** The key that says these parts. Different parts never share a key. */
+export function formatSessionKey(parts: SessionKeyParts): string {
+  const { thread } = parts;
+  const below = thread === null ? "" : `:${thread.kind}:${encodePart(thread.id)}`;
+  return `agent:${encodePart(parts.agentId)}:${basePath(parts)}${below}`;
+}
+
+type Base = SessionKeyParts extends infer Parts
+  ? Parts extends Common
+    ? Omit<Parts, keyof Common>
+    : never
+  : never;
+/** The decoded text of a position; every position of a key was decoded before. */
+const at = (words: readonly string[], index: number): string => words[index] as string;
+
+function chatBase(words: readonly string[], first: number, account: string): Base | null {
+  const kind = words[first];
+  const channel = at(words, 0);
+  const id = at(words, first + 1);
+  if (kind === "direct") return { kind: "per-channel-peer", channel, account, peer: id };
+  if (kind === "group" || kind === "channel") return { kind, channel, account, id };
+  return null;
+}
+
+/** Positions, not words, tell the forms apart: a channel may be called `direct`. */
+function parseBase(words: readonly string[]): Base | null {
+  if (words.length === 1) return { kind: "main", mainKey: at(words, 0) };
+  if (words.length === 2 && words[0] === "direct") return { kind: "per-peer", peer: at(words, 1) };
+  if (words.length === 3) return chatBase(words, 1, defaultAccount);
+  if (words.length === 4 && words[2] === "direct")
+    return {
+      kind: "per-account-channel-peer",
+      channel: at(words, 0),
+      account: at(words, 1),
+      peer: at(words, 3),
+    };
+  if (words.length === 5 && words[1] === "account" && words[2] !== defaultAccount)
+    return chatBase(words, 3, at(words, 2));
+  return null;
+}
+
+function tryParse(key: string): SessionKeyParts | null {
+  const decoded = key.split(":").map(decodePart);
+  if (decoded.includes(null)) return null;
+  const [scheme, agentId, ...words] = decoded as string[];
+  if (scheme !== "agent" || agentId === undefined) return null;
+  const whole = parseBase(words);
+  if (whole !== null) return { agentId, ...whole, thread: null };
+  const [kind, id] = words.slice(-2);
+  if (id === undefined || (kind !== "thread" && kind !== "topic")) return null;
+  const base = parseBase(words.slice(0, -2));
+  return base === null ? null : { agentId, ...base, thread: { kind, id } };
+}
+
+/** Whether a text is a session key exactly as it would be written. */
+export function isSessionKey(key: string): boolean {
+  return tryParse(key) !== null;
+}
+
+/**
+ * What a key says. The inverse of `formatSessionKey`.
+ * @throws EarshotError EAR_KEY_INVALID when the text is no key, or not written as keys are.
+ */
+export function parseSessionKey(key: string): SessionKeyParts {
+  const parts = tryParse(key);
+  if (parts !== null) return parts;
+  const shown = JSON.stringify(key.slice(0, 80)).replace(/[^\x20-\x7e]/gu, "?");
+  throw new EarshotError(
+    "EAR_KEY_INVALID",
+    `Cannot read a session key as it has not the form agent:<id>:…: received ${shown}`,
+  );
+}
+
+const base32 = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/**
+ * 32 characters that are safe in any file system and unlike for any two keys (160 bits of SHA-256).
+ */
+export function fileSafeKey(key: string): string {
+  const bytes = sha256(key);
+  let text = "";
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes.subarray(0, 20)) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += base32[(held >> bits) & 31];
+    }
+    held &= (1 << bits) - 1;
+  }
+  return text;
+}
+
+/**
+ * A 52-bit number for a text: exact in a double, spread evenly. Not a proof of identity, so whoever
+ * looks something up by it compares the text as well. Two multiply-xor lanes of 32 bits, mixed at
+ * the end.
+ */
+export function hash52(text: string): number {
+  let high = 0x9e3779b9 ^ text.length;
+  let low = 0x85ebca6b;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+    high = (high << 13) | (high >>> 19);
+    low = (low << 17) | (low >>> 15);
+  }
+  high = mixed(high ^ (low >>> 7));
+  low = mixed(low ^ (high << 3));
+  high = mixed(high + low);
+  return (high >>> 12) * 4_294_967_296 + (low >>> 0);
+}
+
+/** The finisher of MurmurHash3: every input bit reaches every output bit. */
+function mixed(lane: number): number {
+  let value = lane ^ (lane >>> 16);
+  value = Math.imul(value, 0x85ebca6b);
+  value ^= value >>> 13;
+  value = Math.imul(value, 0xc2b2ae35);
+  return value ^ (value >>> 16);
+}
