@@ -55,6 +55,10 @@ export const limits = {
 
   sendMsMax: 20_000,
   sendAttemptsMax: 8,
+  /** Calls to one account at the same time. */
+  sendsPerAccountMax: 8,
+  /** A reaction that could not be put for so long is not put any more. */
+  reactionAgeMsMax: 60_000,
   hostRestartMsMax: 2_000,
   poisonStrikesMax: 3,
   /** More restarts than this within the period mark the pool broken. */

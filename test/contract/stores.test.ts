@@ -164,6 +164,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
       { kind: "deadline", conv: 1, id: "quiet", at: 40 },
       { kind: "deadline", conv: 1, id: "flush", at: 30 },
       { kind: "deadline", conv: 1, id: "quiet", at: null },
+      { kind: "deadline", conv: 1, id: "flush", at: null, onlyAt: 50 },
       { kind: "run", conv: 1, row: run },
       { kind: "run", conv: 2, row: { ...run, conv: 2 } },
       { kind: "run", conv: 2, row: null },

@@ -104,8 +104,10 @@ export function createMemoryStore(): MemoryStore {
         return 1;
       case "deadline": {
         const name = place(String(write.conv), write.id);
-        if (write.at === null) deadlines.delete(name);
-        else deadlines.set(name, { conv: write.conv, id: write.id, at: write.at });
+        const kept = write.onlyAt !== undefined && deadlines.get(name)?.at !== write.onlyAt;
+        if (write.at === null && !kept) deadlines.delete(name);
+        else if (write.at !== null)
+          deadlines.set(name, { conv: write.conv, id: write.id, at: write.at });
         return 1;
       }
       case "run":

@@ -82,6 +82,7 @@ export const sql = {
   putDeadline:
     "INSERT INTO deadline(conv, id, at) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
   dropDeadline: "DELETE FROM deadline WHERE conv = ? AND id = ?",
+  dropDeadlineAt: "DELETE FROM deadline WHERE conv = ? AND id = ? AND at = ?",
   putRun:
     "INSERT INTO run(conv, key, agent, turn, state, since) VALUES(?, ?, ?, ?, ?, ?) " +
     "ON CONFLICT DO UPDATE SET key = excluded.key, agent = excluded.agent, turn = excluded.turn, " +

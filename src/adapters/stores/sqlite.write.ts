@@ -107,7 +107,9 @@ function put(use: Use, tails: Tails, write: StoreWrite): number {
     case "outbox":
       return putOutbox(use, write.row);
     case "deadline":
-      if (write.at === null) use(sql.dropDeadline).run(write.conv, write.id);
+      if (write.at === null && write.onlyAt !== undefined)
+        use(sql.dropDeadlineAt).run(write.conv, write.id, write.onlyAt);
+      else if (write.at === null) use(sql.dropDeadline).run(write.conv, write.id);
       else use(sql.putDeadline).run(write.conv, write.id, write.at);
       return 1;
     case "run": {

@@ -83,6 +83,8 @@ export interface DeadlineWrite {
   readonly id: string;
   /** null: clear. */
   readonly at: Millis | null;
+  /** With `at: null`: clear it only if it is the one due at this moment, not a later one. */
+  readonly onlyAt?: Millis;
 }
 /** A conversation that waits for a lane or runs a turn; gone when the lane is released. */
 export interface RunRow {
