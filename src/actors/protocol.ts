@@ -89,12 +89,7 @@ export interface HostCheckpoint {
 export interface HostResult {
   readonly id: number;
   readonly epoch: number;
-  /**
-   * Journal numbers of every event newly applied here, in the order applied: the batch's entries, and
-   * events of a tail whose effects had not been committed.
-   */
-  readonly seqs: readonly number[];
-  /** Encoded verdict of each of `seqs`; 0 for events that decide nothing. */
+  /** Encoded verdict of each entry, in order; 0 for events that decide nothing. */
   readonly codes: readonly number[];
   /** Steps with effects, tails' unapplied events included, in the order they ran. */
   readonly steps: readonly HostStep[];
