@@ -27,7 +27,13 @@ interface PeerKey extends Common {
   readonly peer: string;
 }
 interface ChannelPeerKey extends Common {
-  readonly kind: "per-channel-peer" | "per-account-channel-peer";
+  readonly kind: "per-channel-peer";
+  readonly channel: string;
+  readonly account: string;
+  readonly peer: string;
+}
+interface AccountChannelPeerKey extends Common {
+  readonly kind: "per-account-channel-peer";
   readonly channel: string;
   readonly account: string;
   readonly peer: string;
@@ -39,7 +45,7 @@ interface ChatKey extends Common {
   readonly id: string;
 }
 /** What a key says. */
-export type SessionKeyParts = MainKey | PeerKey | ChannelPeerKey | ChatKey;
+export type SessionKeyParts = MainKey | PeerKey | ChannelPeerKey | AccountChannelPeerKey | ChatKey;
 
 function accountPath(account: string): string {
   return account === defaultAccount ? "" : `:account:${encodePart(account)}`;

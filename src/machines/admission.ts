@@ -1,0 +1,189 @@
+/**
+ * Admission
+ * =========
+ * Who may speak, decided before a conversation exists for the message: policy and lists of the
+ * place, then the sender's authority. Every kind of event passes the same gate. People are known by
+ * their platform's stable id, compared byte for byte on the channel it came from; names grant
+ * nothing. What admission finds out becomes part of the record and is never worked out again later.
+ */
+import { type EarshotConfig, ownValue } from "../domain/config/index.ts";
+import type { Decision, Rule } from "../domain/decision.ts";
+import type { HistoryReport, Inbound } from "../domain/message.ts";
+import type { ChannelEvent } from "../domain/ports.ts";
+import { type AccessRules, accessOf, names, peopleOf } from "./access.ts";
+import type { Authority } from "./events.ts";
+
+export interface AdmissionContext {
+  /** The channel is local: whoever writes there is the operator. */
+  readonly local: boolean;
+}
+
+/**
+ * What becomes of an event. `null`: admitted, the conversation decides. `own`: our own words coming
+ * back, dropped without a decision. The others end here and are recorded.
+ */
+export interface Admission {
+  readonly decision: null | "own" | Exclude<Decision, "engage" | "observe" | "duplicate">;
+  /** Set when the event was denied. */
+  readonly rule: Rule | null;
+  readonly authority: Authority;
+  /** One plain sentence for `why` and the log; for a refusal, what would admit it. */
+  readonly explanation: string;
+}
+
+/** A person as the gate sees them. */
+interface Sender {
+  readonly id: string;
+  readonly isSelf: boolean;
+}
+/** Where something was said. */
+interface Place {
+  readonly channel: string;
+  readonly account: string;
+  readonly chat: { readonly id: string; readonly kind: "direct" | "group" | "channel" };
+}
+type Gate = { readonly rule: Rule | null; readonly explanation: string };
+
+const nobody: Authority = { commandAuthorized: false, owner: false };
+const operator: Authority = { commandAuthorized: true, owner: true };
+
+const passed = (explanation: string): Gate => ({ rule: null, explanation });
+const refused = (rule: Rule, explanation: string): Gate => ({ rule, explanation });
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 128));
+
+/** Names that list an owner; those may speak directly without being listed again. */
+function isOwner(config: EarshotConfig, place: Place, sender: Sender): boolean {
+  return names(peopleOf(config.commands.ownerAllowFrom, null), place.channel, sender.id);
+}
+
+function directGate(rules: AccessRules, place: Place, sender: Sender, owner: boolean): Gate {
+  if (rules.dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");
+  if (rules.dmPolicy === "open") return passed("direct chats are open");
+  if (owner) return passed("the sender is an owner");
+  if (names(rules.allowFrom, place.channel, sender.id)) return passed("the sender is on allowFrom");
+  const who = quoted(`${place.channel}:${sender.id}`);
+  return refused("dm-policy", `the sender is not known here: add ${who} to access.allowFrom`);
+}
+
+/** Groups that are heard at all, and who is heard in them. A missing sender passes where all do. */
+function groupGate(rules: AccessRules, place: Place, sender: Sender | null): Gate {
+  if (rules.groupPolicy === "disabled") return refused("group-policy", "groups are switched off");
+  const group = rules.group(place.chat.id);
+  if (group !== undefined && !group.enabled)
+    return refused("group-policy", "this group is switched off in groups");
+  const only = group?.allowFrom;
+  if (only === undefined && rules.groupPolicy === "open") return passed("groups are open");
+  const onGroupList = only !== undefined && names(only, place.channel, sender?.id);
+  if (onGroupList) return passed("the sender is on this group's allowFrom");
+  if (only !== undefined)
+    return refused("group-policy", "the sender is not on this group's allowFrom");
+  if (names(rules.groupAllowFrom, place.channel, sender?.id))
+    return passed("the sender is on groupAllowFrom");
+  if (group !== undefined && rules.groupAllowFrom.size === 0)
+    return passed("the group is listed in groups");
+  const where = quoted(`${place.channel}:${place.chat.id}`);
+  return refused(
+    "group-policy",
+    group === undefined
+      ? `the group is not listed: add ${where}: {} to access.groups, ` +
+          'or set access.groupPolicy to "open"'
+      : "the sender is not on groupAllowFrom, which names who is heard in groups",
+  );
+}
+
+/** Who may give commands: the list for this channel if there is one, else the place's own lists. */
+function mayCommand(
+  config: EarshotConfig,
+  rules: AccessRules,
+  place: Place,
+  sender: Sender,
+): boolean {
+  const { allowFrom } = config.commands;
+  const here = ownValue(allowFrom, place.channel);
+  const everywhere = ownValue(allowFrom, "*");
+  const general = everywhere && peopleOf(everywhere, null);
+  const only = here === undefined ? general : peopleOf(here, place.channel);
+  if (only !== undefined) return names(only, place.channel, sender.id);
+  if (place.chat.kind === "direct") return names(rules.allowFrom, place.channel, sender.id);
+  const own = rules.group(place.chat.id)?.allowFrom ?? rules.groupAllowFrom;
+  return names(own, place.channel, sender.id);
+}
+
+function admitFrom(
+  config: EarshotConfig,
+  context: AdmissionContext,
+  place: Place,
+  sender: Sender | null,
+): Admission {
+  if (sender?.isSelf === true)
+    return { decision: "own", rule: null, authority: nobody, explanation: "our own message" };
+  if (context.local)
+    return {
+      decision: null,
+      rule: null,
+      authority: operator,
+      explanation: "a local channel: the sender is the operator",
+    };
+  const rules = accessOf(config, place.channel, place.account);
+  const direct = place.chat.kind === "direct";
+  if (sender === null && direct && rules.dmPolicy !== "open")
+    return denied(refused("no-author", "nobody is identified as the sender"));
+  const owner = sender !== null && isOwner(config, place, sender);
+  const unknown: Sender = { id: "", isSelf: false };
+  const gate = direct
+    ? directGate(rules, place, sender ?? unknown, owner)
+    : groupGate(rules, place, sender);
+  if (gate.rule !== null) return denied(gate);
+  const commandAuthorized = sender !== null && (owner || mayCommand(config, rules, place, sender));
+  return {
+    decision: null,
+    rule: null,
+    authority: { owner, commandAuthorized },
+    explanation: gate.explanation,
+  };
+}
+
+function denied(gate: Gate): Admission {
+  const { rule, explanation } = gate;
+  return { decision: "denied", rule, authority: nobody, explanation };
+}
+
+const senderOf = (author: Inbound["author"] | undefined): Sender | null =>
+  author === undefined ? null : { id: author.id, isSelf: author.isSelf };
+
+/**
+ * Judges one event of a channel. Edits carry their author where the platform tells; without one
+ * they pass only where everybody does. Deletions and reads of members or history come from the
+ * platform itself and pass; the messages inside a history are judged one by one by `admitHistory`.
+ */
+export function admit(
+  event: ChannelEvent,
+  config: EarshotConfig,
+  context: AdmissionContext,
+): Admission {
+  switch (event.type) {
+    case "message":
+      return admitFrom(config, context, event.message, senderOf(event.message.author));
+    case "edit":
+      return admitFrom(config, context, event.edit, senderOf(event.edit.author));
+    default:
+      return {
+        decision: null,
+        rule: null,
+        authority: nobody,
+        explanation: "reported by the platform itself",
+      };
+  }
+}
+
+/** The messages of a history that may be remembered; our own are kept, they are what we said. */
+export function admitHistory(
+  report: HistoryReport,
+  config: EarshotConfig,
+  context: AdmissionContext,
+): readonly Inbound[] {
+  return report.messages.filter((message) => {
+    const { decision } = admitFrom(config, context, message, senderOf(message.author));
+    return decision === null || decision === "own";
+  });
+}
