@@ -1,0 +1,20 @@
+/**
+ * Channels by id
+ * ==============
+ * The registry that the config's schema, the daemon and the docs share. Local channels are made per
+ * daemon, as a terminal or a list of kept messages belongs to one process.
+ */
+import type { ChannelDefinition } from "../../domain/ports.ts";
+import { telegramChannel } from "./telegram.ts";
+
+/** Channels that need nothing but their config. */
+export const platformChannels: readonly ChannelDefinition[] = [
+  telegramChannel as ChannelDefinition,
+];
+
+/** A registry of the platform channels and the given others; a later one of the same id wins. */
+export function channelRegistry(
+  others: readonly ChannelDefinition[] = [],
+): ReadonlyMap<string, ChannelDefinition> {
+  return new Map([...platformChannels, ...others].map((channel) => [channel.id, channel]));
+}

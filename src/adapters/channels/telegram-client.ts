@@ -1,0 +1,83 @@
+/**
+ * Telegram client
+ * ===============
+ * grammY's `Api` with what earshot adds to every call: a time limit, no redirects, a cap on the answer,
+ * and errors of ours. One per account; nothing else knows the token.
+ */
+import { Api } from "grammy";
+import type { ApiMethods } from "grammy/types";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Route } from "../../domain/message.ts";
+import { deadline } from "../deadline.ts";
+import { type CallKind, telegramError } from "./telegram-errors.ts";
+
+export interface TelegramAccountConfig {
+  readonly botToken: string;
+  readonly apiRoot: string;
+  readonly pollSeconds: number;
+  readonly allowedUpdates: readonly string[];
+}
+
+/** The largest answer is a full batch of updates: 100 messages of 4,096 characters with entities. */
+const answerBytesMax = 16 * 1_048_576;
+
+type Method = keyof ApiMethods;
+type Payload<Name extends Method> = Parameters<ApiMethods[Name]>[0];
+type Answer<Name extends Method> = ReturnType<ApiMethods[Name]>;
+
+export interface TelegramClient {
+  /**
+   * One call of the Bot API. `msMax` is its time limit.
+   * @throws EarshotError with the disposition that fits the call's kind.
+   */
+  call<Name extends Method>(
+    method: Name,
+    payload: Payload<Name>,
+    options: { readonly kind: CallKind; readonly signal: AbortSignal; readonly msMax: number },
+  ): Promise<Answer<Name>>;
+  /** Where the file named by `getFile` is. Holds the token: never to be shown. */
+  fileUrl(path: string): string;
+}
+
+export function createTelegramClient(config: TelegramAccountConfig): TelegramClient {
+  // `size` is node-fetch's cap on a body, which the types of the global fetch do not know.
+  const baseFetchConfig: object = { redirect: "error", size: answerBytesMax };
+  const api = new Api(config.botToken, { apiRoot: config.apiRoot, baseFetchConfig });
+  return {
+    async call(method, payload, { kind, signal, msMax }) {
+      if (signal.aborted)
+        throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", `Cannot ${method} as it was cancelled`);
+      const limit = deadline(signal, msMax);
+      // grammY types each method; called by name they all have this form (getMe takes no payload).
+      const methods = api.raw as unknown as Readonly<
+        Record<string, (...args: unknown[]) => Promise<never>>
+      >;
+      const args = method === "getMe" ? [limit.signal] : [payload, limit.signal];
+      try {
+        return await (methods[method] as (...args: unknown[]) => Promise<never>)(...args);
+      } catch (error) {
+        throw telegramError(error, method, kind, config.botToken);
+      } finally {
+        limit.done();
+      }
+    },
+    fileUrl: (path) => `${config.apiRoot}/file/bot${config.botToken}/${path}`,
+  };
+}
+
+/**
+ * A platform id as the number Telegram wants.
+ * @throws EarshotError EAR_CHANNEL_REJECTED for anything else, a `@name` above all.
+ */
+export function numericId(id: string, what: string): number {
+  const number = Number(id);
+  if (/^-?\d{1,16}$/.test(id) && Number.isSafeInteger(number)) return number;
+  throw new EarshotError("EAR_CHANNEL_REJECTED", `Cannot use the ${what} as it is not a number`);
+}
+
+/** `chat_id` and, in a forum topic, `message_thread_id`. */
+export function target(route: Route): { chat_id: number; message_thread_id?: number } {
+  const chat_id = numericId(route.chat.id, "chat id");
+  if (route.thread?.kind !== "topic") return { chat_id };
+  return { chat_id, message_thread_id: numericId(route.thread.id, "topic id") };
+}

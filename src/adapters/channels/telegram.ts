@@ -1,0 +1,90 @@
+/**
+ * Telegram
+ * ========
+ * A bot by long polling: no public address, no webhook. docs/channels/telegram.md tells how to make one.
+ * Its rooms are here; each part has a file beside this one (wire form, normalising, the poll loop,
+ * sending, markup, errors).
+ */
+import { z } from "zod";
+import { defineChannel } from "../../domain/ports.ts";
+import { createHttpClient } from "../http.ts";
+import { createTelegramClient, type TelegramAccountConfig, target } from "./telegram-client.ts";
+import { receive, whoAmI } from "./telegram-gateway.ts";
+import { createTelegramOutbound, telegramTextLimit } from "./telegram-outbound.ts";
+
+const askMsMax = 10_000;
+/** What a bot may fetch through the Bot API (its documentation: getFile). */
+const fileBytesMax = 20 * 1_048_576;
+const fileMsMax = 30_000;
+
+const accountSchema = z.strictObject({
+  botToken: z
+    .string()
+    .regex(/^[A-Za-z0-9:_-]{1,256}$/, "a bot token looks like 123456789:AAbb..., from @BotFather")
+    .meta({ description: "The bot's token from @BotFather, better as the name of a variable." }),
+  apiRoot: z
+    .url({ protocol: /^https?$/ })
+    .default("https://api.telegram.org")
+    .transform((url) => url.replace(/\/+$/, ""))
+    .meta({ description: "Another Bot API server (a local one, a test one)." }),
+  pollSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(50)
+    .default(30)
+    .meta({ description: "How long one getUpdates call waits for news, seconds." }),
+  allowedUpdates: z
+    .array(z.string().min(1).max(64))
+    .max(64)
+    .default(["message", "edited_message", "channel_post", "edited_channel_post"])
+    .meta({ description: "Kinds of updates asked for; kinds earshot does not know are ignored." }),
+});
+
+export const telegramChannel = defineChannel<TelegramAccountConfig>({
+  id: "telegram",
+  meta: { name: "Telegram", description: "A Telegram bot, by long polling" },
+  capabilities: {
+    edits: true,
+    deletes: false,
+    reactions: true,
+    typing: true,
+    threads: true,
+    membership: true,
+    history: false,
+    media: true,
+    mentions: "structured",
+    replyAuthor: true,
+    botFlag: true,
+  },
+  textLimit: telegramTextLimit,
+  typingIntervalMs: 5_000,
+  accountSchema: accountSchema as z.ZodType<TelegramAccountConfig>,
+  local: false,
+  open(context) {
+    const client = createTelegramClient(context.config);
+    const http = createHttpClient({ allowPrivate: [new URL(context.config.apiRoot).origin] });
+    return {
+      start: (signal) => receive(client, context, signal),
+      outbound: createTelegramOutbound(client),
+      async membership(route, signal) {
+        const { chat_id } = target(route);
+        const options = { kind: "ask", signal, msMax: askMsMax } as const;
+        const count = await client.call("getChatMemberCount", { chat_id }, options);
+        // Bots are counted too, us among them. Who they are is told only up to one other member.
+        const others = Math.max(0, count - 1);
+        return { humans: others, bots: Math.min(1, count), truncated: others > 1 };
+      },
+      async downloadMedia(attachmentId, signal) {
+        const options = { kind: "ask", signal, msMax: askMsMax } as const;
+        const file = await client.call("getFile", { file_id: attachmentId }, options);
+        const url = client.fileUrl(file.file_path ?? "");
+        return http.stream(url, { signal, bytesMax: fileBytesMax, msMax: fileMsMax });
+      },
+      async identify(signal) {
+        const self = await whoAmI(client, signal);
+        return { id: self.id, name: self.username === "" ? self.name : `@${self.username}` };
+      },
+    };
+  },
+});

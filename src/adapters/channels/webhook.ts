@@ -1,0 +1,163 @@
+/**
+ * Webhook
+ * =======
+ * Plain HTTP in and out, for whatever has no channel of its own. Messages come in through the daemon's
+ * API; what the agent answers is kept in a bounded list that the API serves, and, where the account has a
+ * `url`, posted there as JSON with a signature over its time and its bytes (docs/channels/webhook.md).
+ */
+import { createHmac } from "node:crypto";
+import { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Millis, Route } from "../../domain/message.ts";
+import {
+  type ChannelContext,
+  type ChannelDefinition,
+  type ChannelOutbound,
+  defineChannel,
+  type SendRequest,
+} from "../../domain/ports.ts";
+import { createHttpClient, type HttpClient } from "../http.ts";
+
+export interface WebhookConfig {
+  /** Where answers are posted; absent: they are only kept. */
+  readonly url?: string | undefined;
+  /** Key of the signature; required with `url`. */
+  readonly secret?: string | undefined;
+}
+
+/** One thing that was sent. */
+export interface WebhookSent {
+  readonly account: string;
+  readonly at: Millis;
+  /** `turnId:index`: the same for a repeated try. */
+  readonly id: string;
+  readonly route: Route;
+  readonly replyTo: string | null;
+  readonly text: string;
+}
+
+export interface Webhook {
+  readonly definition: ChannelDefinition<WebhookConfig>;
+  /** What was sent last, oldest first, at most 1,000 of all accounts together. */
+  sent(account?: string): readonly WebhookSent[];
+}
+
+const keptCountMax = 1_000;
+const answerBytesMax = 65_536;
+
+const accountSchema = z
+  .strictObject({
+    url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({ description: "Where answers are posted as JSON." }),
+    secret: z
+      .string()
+      .min(16)
+      .max(1_024)
+      .optional()
+      .meta({ description: "Key of the HMAC-SHA256 signature on what is posted." }),
+  })
+  .refine(({ url, secret }) => url === undefined || secret !== undefined, {
+    path: ["secret"],
+    message: "a url needs a secret, so that the receiver can tell who posts",
+  });
+
+/** One webhook channel for one process. */
+export function createWebhook(): Webhook {
+  const kept: WebhookSent[] = [];
+  const definition = defineChannel<WebhookConfig>({
+    id: "webhook",
+    meta: { name: "Webhook", description: "Plain HTTP in and out" },
+    capabilities: {
+      edits: true,
+      deletes: true,
+      reactions: false,
+      typing: false,
+      threads: true,
+      membership: false,
+      history: false,
+      media: false,
+      mentions: "structured",
+      replyAuthor: true,
+      botFlag: true,
+    },
+    textLimit: 40_000,
+    typingIntervalMs: 6_000,
+    accountSchema: accountSchema as z.ZodType<WebhookConfig>,
+    local: true,
+    open: (context) => ({
+      async start(signal) {
+        context.reportState("live");
+        await new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          signal.addEventListener("abort", () => resolve());
+        });
+      },
+      outbound: outboundOf(context, kept),
+      identify: async () => ({ id: "webhook", name: context.config.url ?? "the API" }),
+    }),
+  });
+  return {
+    definition,
+    sent: (account) => kept.filter((one) => account === undefined || one.account === account),
+  };
+}
+
+function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[]): ChannelOutbound {
+  const { url } = context.config;
+  const http = createHttpClient(url === undefined ? {} : { allowPrivate: [new URL(url).origin] });
+  const send = async (request: SendRequest, replyTo: string | null) => {
+    const sent: WebhookSent = {
+      account: context.accountId,
+      at: context.clock.now(),
+      id: request.id,
+      route: request.route,
+      replyTo,
+      text: request.text,
+    };
+    if (url !== undefined) await post(http, url, context, sent, request.signal);
+    kept.push(sent);
+    if (kept.length > keptCountMax) kept.shift();
+    return { messageIds: [request.id] };
+  };
+  return {
+    sendText: (request) => send(request, null),
+    replyText: (request) => send(request, request.replyTo),
+  };
+}
+
+/** The receiver drops repeats by `id`, so a try that failed on the way may be repeated. */
+async function post(
+  http: HttpClient,
+  url: string,
+  { config, clock }: ChannelContext<WebhookConfig>,
+  sent: WebhookSent,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = JSON.stringify(sent);
+  const time = String(Math.floor(clock.now() / 1_000));
+  const key = config.secret ?? "";
+  const mac = createHmac("sha256", key).update(`${time}.${body}`).digest("hex");
+  const { status, headers } = await http.fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "earshot-timestamp": time,
+      "earshot-signature": `sha256=${mac}`,
+    },
+    body,
+    signal,
+    msMax: limits.sendMsMax,
+    bytesMax: answerBytesMax,
+  });
+  if (status >= 200 && status < 300) return;
+  const cannot = `Cannot post an answer as the receiver said ${status}`;
+  if (status === 429) {
+    const seconds = Number(headers["retry-after"]);
+    const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 5_000;
+    throw new EarshotError("EAR_CHANNEL_RATE", cannot, { retryAfterMs });
+  }
+  throw new EarshotError(status < 500 ? "EAR_CHANNEL_REJECTED" : "EAR_CHANNEL_UNAVAILABLE", cannot);
+}
