@@ -5,6 +5,7 @@
  * wrong in here stays in here: it ends as a state with a reason, never as an exception of someone else.
  */
 import { createActor } from "xstate";
+import { accountFields } from "../domain/config/channels.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Millis } from "../domain/message.ts";
 import type {
@@ -82,7 +83,7 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
   return {
     account,
     status,
-    sameConfig: (other) => JSON.stringify(other) === JSON.stringify(raw),
+    sameConfig: (other) => JSON.stringify(ownFields(other)) === JSON.stringify(ownFields(raw)),
     async stop() {
       stopping.abort();
       const late = new Promise<"late">((resolve) => {
@@ -95,12 +96,18 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
   };
 }
 
+/** What the channel itself reads: access and overrides apply without a new login. */
+function ownFields(raw: unknown): Readonly<Record<string, unknown>> {
+  const fields = Object.entries((raw ?? {}) as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(fields.filter(([name]) => !Object.hasOwn(accountFields, name)));
+}
+
 function openAccount(
   definition: ChannelDefinition,
   raw: unknown,
   context: Omit<ChannelContext<unknown>, "config">,
 ): ChannelAccount | null {
-  const parsed = definition.accountSchema.safeParse(raw ?? {});
+  const parsed = definition.accountSchema.safeParse(ownFields(raw));
   if (!parsed.success) {
     const wrong = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
     context.reportState("halted", `its config is not valid (${wrong.join("; ")})`);

@@ -9,6 +9,7 @@
  * a `terminal` error is halted until its config changes.
  */
 
+import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { Membership } from "../domain/decision.ts";
 import { assert, EarshotError } from "../domain/errors.ts";
 import type {
@@ -26,14 +27,7 @@ import { createMembershipCache } from "./membership.ts";
 import type { IngestOptions, OutboundDirectory } from "./runtime.types.ts";
 
 /** The part of the config this room reads. */
-export interface ConnectionsConfig {
-  readonly channels: Readonly<
-    Record<
-      string,
-      { readonly accounts?: Readonly<Record<string, unknown>> | undefined } | undefined
-    >
-  >;
-}
+export type ConnectionsConfig = Pick<EarshotConfig, "channels">;
 
 export interface ConnectionsOptions {
   readonly definitions: ReadonlyMap<string, ChannelDefinition>;
@@ -161,7 +155,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   const wanted = () =>
     Object.entries(config.channels).flatMap(([channel, section]) =>
-      Object.entries(section?.accounts ?? {}).map(([account, raw]) => ({ channel, account, raw })),
+      accountsOf(section).map(([account, raw]) => ({ channel, account, raw })),
     );
   const openMissing = () => {
     for (const { channel, account, raw } of wanted())
