@@ -1,0 +1,57 @@
+/**
+ * The state directory
+ * ===================
+ * Where the daemon keeps its journal, token and lock. Whoever can write there can speak as the owner, so
+ * it must be a real directory of ours that nobody else may enter: a link somebody laid there before us, a
+ * foreign owner or open permissions stop the start instead of being mended in silence.
+ */
+import { lstat, mkdir, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { EarshotError } from "../domain/errors.ts";
+
+/** The directory to use: as told, else EARSHOT_STATE_DIR, else `~/.earshot`. Always absolute. */
+export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): string {
+  const named = told ?? env.EARSHOT_STATE_DIR;
+  if (named === undefined || named === "") return join(homedir(), ".earshot");
+  if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(2));
+  return resolve(named);
+}
+
+/**
+ * Creates the directory if it is missing and checks that it is ours alone.
+ * @throws EarshotError EAR_STATE_UNSAFE naming the path and how to mend it.
+ */
+export async function prepareStateDir(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await checkStateDir(folder);
+  } catch (error) {
+    if (error instanceof EarshotError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw unsafe(folder, `it cannot be made or read (${code ?? "unknown"})`, "name another one");
+  }
+}
+
+/** @throws EarshotError EAR_STATE_UNSAFE; the plain file system error when there is none. */
+export async function checkStateDir(folder: string): Promise<void> {
+  const found = await lstat(folder);
+  if (found.isSymbolicLink()) {
+    const target = await realpath(folder);
+    throw unsafe(folder, "it is a symbolic link", `use its target, --state-dir ${target}`);
+  }
+  if (!found.isDirectory()) throw unsafe(folder, "it is not a directory", "name another one");
+  const me = process.getuid?.();
+  if (me !== undefined && found.uid !== me)
+    throw unsafe(folder, `it belongs to user ${found.uid}`, "use one that belongs to you");
+  const mode = found.mode & 0o777;
+  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+    throw unsafe(folder, `others may enter it (mode ${mode.toString(8)})`, `chmod 700 ${folder}`);
+}
+
+function unsafe(folder: string, why: string, mend: string): EarshotError {
+  return new EarshotError(
+    "EAR_STATE_UNSAFE",
+    `Cannot use the state directory ${folder} as ${why}: ${mend}`,
+  );
+}
