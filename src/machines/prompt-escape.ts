@@ -44,7 +44,7 @@ const looksLike = new Map(
 );
 
 /** What a marker starts with, and its harmless twin. */
-const twinOf: Readonly<Record<string, string>> = { "[": "(", "<": "‹" };
+const twinOf: Readonly<Record<string, string>> = { "[": "(", "<": "‹", "#": "\\#" };
 const markers = [
   "[systemmessage",
   "[replyingto",
@@ -58,6 +58,8 @@ const markers = [
   "<system",
   "<sys",
   "<|",
+  "#recentcontext",
+  "#currentmessage",
 ] as const;
 const letterOrMarker = /[\p{L}\p{N}[<#|]/u;
 
@@ -147,5 +149,8 @@ function isTag(line: string, found: RegExpExecArray): boolean {
 
 /** A name, title or file name as it may stand in a prompt: one short line that is no marker. */
 export function escapeLabel(label: string, fence: string): string {
-  return escapeRoomText(oneLine(label), fence).replaceAll("[", "(").replaceAll("]", ")");
+  return escapeRoomText(oneLine(label), fence)
+    .replaceAll("[", "(")
+    .replaceAll("]", ")")
+    .replace(/[#＃﹟]{2,}/g, "#");
 }

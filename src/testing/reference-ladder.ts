@@ -1,0 +1,139 @@
+/**
+ * The ladder, said plainly
+ * ========================
+ * A second account of the same rules, written as a reader would say them: no table, no laziness, no
+ * caching, every fact worked out first and the rules read off in order. Tests hold the runtime's ladder
+ * against it; your own tests may too. Slow, and meant to be.
+ */
+import type { EngagementInput, EngagementVerdict, Rule } from "../domain/decision.ts";
+import { limits } from "../domain/limits.ts";
+
+/** What the rules look at, worked out of an input. */
+export interface LadderFacts {
+  readonly dm: boolean;
+  readonly mention: boolean;
+  readonly reply: boolean;
+  readonly live: boolean;
+  readonly held: boolean;
+  readonly alias: boolean;
+  readonly mentionsOthers: boolean;
+  readonly repliesElsewhere: boolean;
+  readonly namesPeer: boolean;
+  readonly unknownThread: boolean;
+  readonly isDirect: boolean;
+  readonly humans: number;
+  readonly bot: boolean;
+  readonly activation: EngagementInput["rules"]["activation"];
+  readonly explicitOnly: boolean;
+}
+
+const plain = (text: string) =>
+  text.normalize("NFKC").toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ");
+
+function namesPeer({ message, room }: EngagementInput, text: string): boolean {
+  return room.participants.some(({ id, name, isBot }) => {
+    const folded = plain(name).normalize("NFKC").trim();
+    if (!isBot || id === message.authorId || folded === "") return false;
+    if (folded.length > 2) return text.includes(folded);
+    return text.split(/[^\p{L}\p{N}\p{M}_]+/u).includes(folded) || isolated(text, folded);
+  });
+}
+
+/** Short names that are no words themselves ("b!") stand alone when no letter touches them. */
+function isolated(text: string, name: string): boolean {
+  return text
+    .split(name)
+    .some(
+      (before, index, parts) =>
+        index < parts.length - 1 &&
+        !/[\p{L}\p{N}\p{M}_]$/u.test(before) &&
+        !/^[\p{L}\p{N}\p{M}_]/u.test(parts.slice(index + 1).join(name)),
+    );
+}
+
+function headCount({ room, rules, now }: EngagementInput): { humans: number; known: boolean } {
+  const week = (rules.participantDays ?? 7) * 86_400_000;
+  const spoken = room.participants.filter(
+    ({ isBot, lastSeenAt }) => !isBot && now - lastSeenAt <= week,
+  ).length;
+  const { membership } = room;
+  if (membership === null) return { humans: spoken, known: false };
+  const fresh = now - membership.fetchedAt < (rules.freshMembershipMs ?? 60_000);
+  if (fresh && !membership.truncated) return { humans: membership.humans, known: true };
+  return { humans: Math.max(spoken, membership.humans), known: false };
+}
+
+/** Works out every fact, whether a rule will ask for it or not. */
+export function ladderFacts(input: EngagementInput): LadderFacts {
+  const { message, rules, room, credits, held, now } = input;
+  const text = plain(message.text.slice(0, limits.matchUnitsMax)).normalize("NFKC");
+  const { humans, known } = headCount(input);
+  const sticky = rules.stickiness;
+  const endsAt = Object.hasOwn(credits, message.authorId) ? credits[message.authorId] : undefined;
+  return {
+    dm: rules.trigger.includes("dm") && message.isDirect,
+    mention: rules.trigger.includes("mention") && message.mentionsSelf,
+    reply: rules.trigger.includes("reply") && message.repliesToSelf,
+    live: sticky.enabled && endsAt !== undefined && now < endsAt,
+    held: sticky.enabled && sticky.holdDuringTurn && held.includes(message.authorId),
+    alias: rules.aliases.some(
+      (alias) => alias.trim() !== "" && text.includes(plain(alias).normalize("NFKC")),
+    ),
+    mentionsOthers: message.mentionsOthers,
+    repliesElsewhere: message.repliesToOther && !room.botInThread,
+    namesPeer: namesPeer(input, text),
+    unknownThread:
+      message.inThread && !message.isDirect && !room.botInThread && !(known && humans <= 1),
+    isDirect: message.isDirect,
+    humans,
+    bot: message.authorIsBot,
+    activation: rules.activation,
+    explicitOnly: message.explicitOnly === true,
+  };
+}
+
+/** The rule that decides, read off the facts in order. */
+export function referenceRule(facts: LadderFacts): Rule {
+  if (facts.dm) return "dm";
+  if (facts.mention) return "mention";
+  if (facts.reply) return "reply";
+  const named = facts.alias && !facts.explicitOnly;
+  if (facts.activation === "mention") return named ? "alias" : "default";
+  const credited = (facts.live || facts.held) && !facts.explicitOnly;
+  const elsewhere = facts.mentionsOthers || facts.repliesElsewhere || facts.namesPeer;
+  if (credited && !facts.isDirect && facts.humans > 1 && elsewhere && !named)
+    return "addressed-elsewhere";
+  if (credited) return "sticky";
+  if (named) return "alias";
+  if (facts.mentionsOthers) return "mentions-others";
+  if (facts.repliesElsewhere) return "reply-to-other";
+  if (facts.namesPeer) return "names-peer-bot";
+  const always = facts.activation === "always" && !facts.explicitOnly;
+  if (facts.unknownThread && !always) return "thread-unknown";
+  if (always && !facts.bot) return "always";
+  if (facts.humans <= 1 && !facts.bot) return "solo-human";
+  return "default";
+}
+
+const engaging: readonly Rule[] = [
+  "dm",
+  "mention",
+  "reply",
+  "sticky",
+  "alias",
+  "always",
+  "solo-human",
+];
+
+/** What `decideEngagement` has to answer. */
+export function referenceVerdict(input: EngagementInput): EngagementVerdict {
+  const facts = ladderFacts(input);
+  const rule = referenceRule(facts);
+  const decision = engaging.includes(rule) ? "engage" : "observe";
+  if (rule === "addressed-elsewhere") return { decision, rule, credit: "kept" };
+  if (rule !== "sticky") return { decision, rule, credit: "none" };
+  if (!facts.live) return { decision, rule, credit: "held" };
+  if (input.rules.stickiness.mode === "one-shot") return { decision, rule, credit: "consumed" };
+  const creditExpiresAt = input.now + input.rules.stickiness.windowMs;
+  return { decision, rule, credit: "slid", creditExpiresAt };
+}
