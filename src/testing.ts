@@ -8,4 +8,7 @@
 export { SimulatedClock } from "./actors/clock.ts";
 export * from "./testing/agent-contract.ts";
 export * from "./testing/arbitraries.ts";
+export * from "./testing/channel-contract.ts";
+export * from "./testing/channel-world.ts";
+export * from "./testing/open-channel.ts";
 export * from "./testing/reference-ladder.ts";

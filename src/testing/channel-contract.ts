@@ -1,0 +1,294 @@
+/**
+ * The channel contract
+ * ====================
+ * What every channel must do, whatever platform is behind it. Call it from a vitest file with a
+ * descriptor that can start the platform (a test server, a fake) and speak for its people; it declares
+ * the tests. Abilities a platform does not have are left out of the descriptor, and their tests with
+ * them.
+ */
+import { inspect } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EarshotError } from "../domain/errors.ts";
+import { editSchema, inboundSchema } from "../domain/message.ts";
+import type { ChannelDefinition } from "../domain/ports.ts";
+import type { ChannelWorld } from "./channel-world.ts";
+import { type OpenedChannel, openChannel } from "./open-channel.ts";
+
+export interface ChannelContract {
+  readonly name: string;
+  readonly definition: ChannelDefinition;
+  /** Starts the platform with a group of people in it and a bot among them. */
+  readonly world: () => Promise<ChannelWorld>;
+}
+
+interface Rig {
+  readonly world: ChannelWorld;
+  readonly channel: OpenedChannel;
+}
+
+const never = new AbortController().signal;
+
+async function rig(contract: ChannelContract): Promise<Rig> {
+  const world = await contract.world();
+  const channel = openChannel(contract.definition, world.config);
+  onTestFinished(async () => {
+    await channel.stop();
+    await world.close();
+    const sinks = inspect([channel.logs, channel.states, channel.errors], { depth: 20 });
+    for (const secret of world.secrets) expect(sinks).not.toContain(secret);
+  });
+  world.connect?.(channel);
+  await channel.live();
+  return { world, channel };
+}
+
+/** The error of a send that must fail. */
+async function failureOf(channel: OpenedChannel, work: Promise<unknown>): Promise<EarshotError> {
+  const error: unknown = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  channel.errors.push(error);
+  expect(error).toBeInstanceOf(EarshotError);
+  return error as EarshotError;
+}
+
+/** Declares the contract tests for one channel. */
+export function channelContract(contract: ChannelContract): void {
+  describe(`channel contract: ${contract.name}`, () => {
+    inboundTests(contract);
+    outboundTests(contract);
+    faultTests(contract);
+  });
+}
+
+function inboundTests(contract: ChannelContract): void {
+  const { definition } = contract;
+
+  test("a message arrives once, in the one normalised form", async () => {
+    const { world, channel } = await rig(contract);
+    const id = await world.say({ text: "hello there" });
+    const message = await channel.message(id);
+    expect(inboundSchema.parse(message)).toEqual(message);
+    expect(message).toMatchObject({ channel: definition.id, text: "hello there", replyTo: null });
+    expect(message.author).toMatchObject({ isBot: false, isSelf: false });
+    expect(channel.messages()).toHaveLength(1);
+  });
+
+  test("who is meant is told as the platform tells it, never guessed", async () => {
+    const { world, channel } = await rig(contract);
+    for (const [what, expected] of world.classified) {
+      const message = await channel.message(await world.say(what));
+      expect(message, JSON.stringify(what)).toMatchObject(expected);
+    }
+  });
+
+  test("messages of one chat keep their order", async () => {
+    const { world, channel } = await rig(contract);
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push(await world.say({ text: `line ${n}` }));
+    await channel.message(ids.at(-1) as string);
+    expect(channel.messages().map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("it stops within 2 s, also in the middle of waiting", async () => {
+    const { channel } = await rig(contract);
+    const began = performance.now();
+    await channel.stop();
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  test("what comes back from ourselves is marked as ours", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.echo === undefined) return context.skip("the platform sends nothing back");
+    const message = await channel.message(await world.echo("said by the bot"));
+    expect(message.author.isSelf).toBe(true);
+  });
+
+  test("an edit is an edit of the same message, with the new words", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.edit === undefined) return context.skip("the platform has no edits");
+    const id = await world.say({ text: "befor" });
+    await channel.message(id);
+    await world.edit(id, "before");
+    const edit = await channel.edit(id);
+    expect(editSchema.parse(edit)).toEqual(edit);
+    expect(edit.text).toBe("before");
+    expect(channel.messages()).toHaveLength(1);
+  });
+}
+
+function outboundTests(contract: ChannelContract): void {
+  const { definition } = contract;
+
+  test("a send and a reply arrive where they were aimed", async () => {
+    const { world, channel } = await rig(contract);
+    const route = world.route();
+    const asked = await world.say({ text: "a question" });
+    const send = { route, signal: never };
+    const first = await channel.outbound.sendText({ ...send, id: "t:0", text: "plain" });
+    const second = await channel.outbound.replyText({
+      ...send,
+      id: "t:1",
+      text: "an answer",
+      replyTo: asked,
+      quote: false,
+    });
+    const shown = await world.shown(2);
+    expect(shown.map(({ id }) => id)).toEqual([...first.messageIds, ...second.messageIds]);
+    expect(shown.map(({ text }) => text)).toEqual(["plain", "an answer"]);
+    if (definition.capabilities.replyAuthor) expect(shown[1]?.replyTo).toBe(asked);
+  });
+
+  test("a text over the limit arrives whole in pieces that the platform takes", async () => {
+    const { world, channel } = await rig(contract);
+    const words = Array.from({ length: definition.textLimit / 4 }, (_, n) => `w${n}`);
+    const request = { route: world.route(), id: "t:0", text: words.join(" "), signal: never };
+    const { messageIds } = await channel.outbound.sendText(request);
+    const shown = await world.shown(messageIds.length);
+    for (const { text } of shown) expect(text.length).toBeLessThanOrEqual(definition.textLimit);
+    expect(shown.flatMap(({ text }) => text.split(/\s+/))).toEqual(words);
+  });
+
+  test("nobody is pinged by what the agent writes", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.pings === undefined) return context.skip("the platform pings nobody by text");
+    const text = "@everyone <!channel> [you](tg://user?id=7001) <@7001> [x](javascript:alert(1))";
+    await channel.outbound.sendText({ route: world.route(), id: "t:0", text, signal: never });
+    await world.shown(1);
+    expect(world.pings()).toBe(0);
+  });
+
+  test("reactions, typing and edits show, and reactions go away again", async (context) => {
+    const { world, channel } = await rig(contract);
+    const { addReaction, removeReaction, sendTyping, editText } = channel.outbound;
+    if (world.reactions === undefined || addReaction === undefined || removeReaction === undefined)
+      return context.skip("the platform has no reactions");
+    const route = world.route();
+    const id = await world.say({ text: "look at this" });
+    await addReaction(route, id, "👀", never);
+    expect(world.reactions(id)).toEqual(["👀"]);
+    await removeReaction(route, id, "👀", never);
+    expect(world.reactions(id)).toEqual([]);
+    await sendTyping?.(route, true, never);
+    await sendTyping?.(route, false, never);
+    if (world.typings !== undefined) expect(world.typings()).toBe(1);
+    if (editText === undefined) return;
+    const request = { route, id: "t:0", signal: never };
+    const { messageIds } = await channel.outbound.sendText({ ...request, text: "draft" });
+    const messageId = messageIds[0] as string;
+    await editText({ ...request, text: "final", messageId });
+    await editText({ ...request, text: "final", messageId });
+    expect((await world.shown(1))[0]).toMatchObject({ id: messageId, text: "final" });
+  });
+}
+
+function faultTests(contract: ChannelContract): void {
+  const send = ({ world, channel }: Rig) =>
+    channel.outbound.sendText({ route: world.route(), id: "t:0", text: "hi", signal: never });
+
+  test("a rate limit is a retry with the time the platform asked for", async (context) => {
+    const both = await rig(contract);
+    if (both.world.limitNext === undefined) return context.skip("the platform limits nothing");
+    both.world.limitNext(3);
+    const error = await failureOf(both.channel, send(both));
+    expect(error).toMatchObject({ disposition: "retry", retryAfterMs: 3_000 });
+    expect(await both.world.shown(0)).toEqual([]);
+    await send(both);
+    expect(await both.world.shown(1)).toHaveLength(1);
+  });
+
+  test("a refusal is terminal", async (context) => {
+    const both = await rig(contract);
+    if (both.world.refuseNext === undefined) return context.skip("the platform refuses nothing");
+    both.world.refuseNext();
+    expect((await failureOf(both.channel, send(both))).disposition).toBe("terminal");
+  });
+
+  test("a send whose answer is lost is in doubt", async (context) => {
+    const both = await rig(contract);
+    if (both.world.loseAnswer === undefined) return context.skip("an answer cannot be lost");
+    both.world.loseAnswer();
+    expect((await failureOf(both.channel, send(both))).disposition).toBe("in-doubt");
+    expect(await both.world.shown(1)).toHaveLength(1);
+  });
+
+  test("a send to a platform that is away may be tried again", async (context) => {
+    const both = await rig(contract);
+    if (both.world.disconnect === undefined) return context.skip("there is no line to cut");
+    await both.world.disconnect();
+    expect((await failureOf(both.channel, send(both))).disposition).toBe("retry");
+  });
+
+  test("what is said while the line is down arrives after it is back, once", async (context) => {
+    const { world, channel } = await rig(contract);
+    const { disconnect, reconnect } = world;
+    if (disconnect === undefined || reconnect === undefined)
+      return context.skip("there is no line to cut");
+    const before = await world.say({ text: "before" });
+    await channel.message(before);
+    await disconnect();
+    const during = await world.say({ text: "during" });
+    await channel.state("backing-off");
+    await reconnect();
+    await channel.live();
+    const after = await world.say({ text: "after" });
+    await channel.message(after);
+    expect(channel.identities()).toEqual([before, during, after]);
+  });
+
+  test("a new run takes up behind the last durable cursor", async (context) => {
+    const first = await rig(contract);
+    if (first.world.disconnect === undefined) return context.skip("nothing is kept for us");
+    const before = await first.world.say({ text: "before" });
+    await first.channel.message(before);
+    await first.channel.stop();
+    const between = await first.world.say({ text: "between" });
+    const second = openChannel(contract.definition, first.world.config, first.channel.cursors);
+    onTestFinished(() => second.stop());
+    await second.message(between);
+    expect(
+      second
+        .messages()
+        .map(({ id }) => id)
+        .filter((id) => id !== before),
+    ).toEqual([between]);
+  });
+
+  test("nothing is lost while the store refuses", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.disconnect === undefined) return context.skip("nothing is kept for us");
+    channel.refuseDeliveries(2);
+    const id = await world.say({ text: "wait for it" });
+    await channel.message(id);
+    expect(channel.identities()).toEqual([id]);
+  });
+
+  test("a redelivered message has the same identity", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.redeliver === undefined) return context.skip("nothing is delivered twice");
+    world.redeliver();
+    const id = await world.say({ text: "again and again" });
+    await channel.message(id);
+    const [one, two] = channel.messages();
+    expect(two).toEqual(one);
+  });
+
+  test("garbage is passed over, logged, and does not block the line", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.garbage === undefined) return context.skip("garbage cannot get in");
+    world.garbage();
+    const id = await world.say({ text: "still here" });
+    await channel.message(id);
+    expect(channel.identities()).toEqual([id]);
+    expect(channel.logs.some(({ level }) => level === "warn")).toBe(true);
+  });
+
+  test("a refused login ends with one terminal error", async (context) => {
+    const { world, channel } = await rig(contract);
+    if (world.revoke === undefined) return context.skip("there is no login");
+    world.revoke();
+    const error = await channel.ended();
+    expect(error).toMatchObject({ disposition: "terminal" });
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * A channel account opened as the daemon would, on real time, with everything it hands over kept in
+ * memory: events, cursors, states, log lines.
+ */
+import { EarshotError } from "../domain/errors.ts";
+import type { Edit, Inbound } from "../domain/message.ts";
+import type {
+  ChannelDefinition,
+  ChannelEvent,
+  ChannelOutbound,
+  Clock,
+  ConnectionState,
+  LogLevel,
+} from "../domain/ports.ts";
+
+interface LogLine {
+  readonly level: LogLevel;
+  readonly event: string;
+  readonly fields: unknown;
+}
+
+export interface OpenedChannel {
+  readonly outbound: ChannelOutbound;
+  readonly logs: readonly LogLine[];
+  readonly states: readonly { readonly state: ConnectionState; readonly detail?: string }[];
+  /** Errors met so far; checked for secrets with the rest. */
+  readonly errors: unknown[];
+  /** Identity to cursor, as the store has them. */
+  readonly cursors: Map<string, string>;
+  messages(): readonly Inbound[];
+  /** Message ids in order of arrival, repeats left out. */
+  identities(): readonly string[];
+  /** Resolves when the message has arrived. */
+  message(id: string): Promise<Inbound>;
+  edit(id: string): Promise<Edit>;
+  /** Resolves when the connection is in this state. */
+  state(wanted: ConnectionState): Promise<void>;
+  live(): Promise<void>;
+  /** Resolves to the error that `start` rejected with, or null when it ended without one. */
+  ended(): Promise<unknown>;
+  /** The next deliveries fail as with a full disk. */
+  refuseDeliveries(count: number): void;
+  stop(): Promise<void>;
+}
+
+const waitMsMax = 10_000;
+
+/** The wall clock as a port. */
+export const wallClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(at, fire) {
+    const timer = setTimeout(fire, Math.max(0, at - Date.now()));
+    return Object.assign(timer, { at });
+  },
+  clearTimer: (timer) => clearTimeout(timer as unknown as NodeJS.Timeout),
+};
+
+/** Opens and starts one account. `cursors` continues an earlier run. */
+export function openChannel(
+  definition: ChannelDefinition,
+  config: unknown,
+  cursors: Map<string, string> = new Map(),
+): OpenedChannel {
+  const events: ChannelEvent[] = [];
+  const logs: LogLine[] = [];
+  const states: { state: ConnectionState; detail?: string }[] = [];
+  const errors: unknown[] = [];
+  const waiting = new Set<() => void>();
+  const stopping = new AbortController();
+  let refusals = 0;
+  let identity = "";
+  const changed = () => {
+    for (const look of [...waiting]) look();
+  };
+  const account = definition.open({
+    accountId: "default",
+    config: definition.accountSchema.parse(config),
+    clock: wallClock,
+    random: { next: () => 0.5 },
+    log: (level, event, fields) => void logs.push({ level, event, fields }),
+    async deliver(given, cursor) {
+      if (refusals > 0) {
+        refusals -= 1;
+        throw new EarshotError("EAR_STORE_FULL", "Cannot store as the disk is full");
+      }
+      events.push(...given);
+      if (cursor !== undefined) cursors.set(identity, cursor);
+      changed();
+    },
+    async loadCursor(who) {
+      identity = who;
+      return cursors.get(who) ?? null;
+    },
+    reportState(state, detail) {
+      states.push({ state, ...(detail === undefined ? {} : { detail }) });
+      changed();
+    },
+  });
+  const running = account.start(stopping.signal).then(
+    () => null,
+    (error: unknown) => {
+      errors.push(error);
+      return error;
+    },
+  );
+  const until = <Found>(find: () => Found | undefined, what: string): Promise<Found> =>
+    new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(limit);
+        waiting.delete(look);
+      };
+      const look = () => {
+        const found = find();
+        if (found === undefined) return;
+        end();
+        resolve(found);
+      };
+      const limit = setTimeout(() => {
+        end();
+        reject(new Error(`not in time: ${what}; states ${JSON.stringify(states)}`));
+      }, waitMsMax);
+      waiting.add(look);
+      look();
+    });
+  const messages = () =>
+    events.flatMap((event) => (event.type === "message" ? [event.message] : []));
+  const state = async (wanted: ConnectionState) => {
+    await until(() => (states.at(-1)?.state === wanted ? true : undefined), wanted);
+  };
+  return {
+    outbound: account.outbound,
+    logs,
+    states,
+    errors,
+    cursors,
+    messages,
+    identities: () => [...new Set(messages().map(({ id }) => id))],
+    message: (id) => until(() => messages().find((message) => message.id === id), `message ${id}`),
+    edit: (id) =>
+      until(() => {
+        const found = events.find((event) => event.type === "edit" && event.edit.id === id);
+        return found?.type === "edit" ? found.edit : undefined;
+      }, `edit of ${id}`),
+    state,
+    live: () => state("live"),
+    ended: () => running,
+    refuseDeliveries: (count) => {
+      refusals = count;
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * What the Bot API's methods do to the world, with the checks that matter to a client: unknown chats, too
+ * long and empty texts, entities out of bounds, replies to nothing, a bot that was blocked.
+ */
+import type { Message, MessageEntity } from "@grammyjs/types";
+import type { Room, TelegramWorld } from "./telegram-world.ts";
+
+/** An error of the platform, answered as `{ ok: false, error_code, description }`. */
+export class Refusal extends Error {
+  readonly code: number;
+  constructor(code: number, description: string) {
+    super(description);
+    this.code = code;
+  }
+}
+
+type Payload = Readonly<Record<string, unknown>>;
+type Method = (world: TelegramWorld, payload: Payload) => unknown;
+
+const textLimit = 4_096;
+const reactions = new Set(["👀", "👍", "👎", "❤", "🔥", "🎉", "🤔", "👌", "🙏", "💯", "⚡", "😁"]);
+
+function roomOf(world: TelegramWorld, { chat_id }: Payload): Room {
+  const room = typeof chat_id === "number" ? world.rooms.get(chat_id) : undefined;
+  if (room === undefined) throw new Refusal(400, "Bad Request: chat not found");
+  if (room.blocked) throw new Refusal(403, "Forbidden: bot was blocked by the user");
+  return room;
+}
+
+function textOf({ text }: Payload): string {
+  if (typeof text !== "string" || text.trim() === "")
+    throw new Refusal(400, "Bad Request: message text is empty");
+  if (text.length > textLimit) throw new Refusal(400, "Bad Request: message is too long");
+  if (Buffer.from(text).toString() !== text)
+    throw new Refusal(400, "Bad Request: strings must be encoded in UTF-8");
+  return text;
+}
+
+function entitiesFor({ entities = [], parse_mode }: Payload, text: string): MessageEntity[] {
+  if (parse_mode !== undefined) throw new Refusal(400, "Bad Request: this server parses no markup");
+  const list = entities as MessageEntity[];
+  for (const { offset, length } of list)
+    if (offset < 0 || length < 1 || offset + length > text.length)
+      throw new Refusal(400, "Bad Request: entity beginning or end is out of bounds");
+  return list;
+}
+
+function messageOf(room: Room, { message_id }: Payload, what: string): Message {
+  const found = room.messages.get(message_id as number);
+  if (found === undefined) throw new Refusal(400, `Bad Request: message to ${what} not found`);
+  return found;
+}
+
+function sendMessage(world: TelegramWorld, payload: Payload): Message {
+  const room = roomOf(world, payload);
+  const text = textOf(payload);
+  const entities = entitiesFor(payload, text);
+  const topic = payload.message_thread_id as number | undefined;
+  if (topic !== undefined && !room.topics.has(topic))
+    throw new Refusal(400, "Bad Request: message thread not found");
+  const reply = payload.reply_parameters as
+    | { message_id: number; allow_sending_without_reply?: boolean }
+    | undefined;
+  const parent = reply === undefined ? undefined : room.messages.get(reply.message_id);
+  if (reply !== undefined && parent === undefined && reply.allow_sending_without_reply !== true)
+    throw new Refusal(400, "Bad Request: message to be replied not found");
+  const sent = world.build(room, world.bot, {
+    text,
+    ...(entities.length === 0 ? {} : { entities }),
+    ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true }),
+    ...(parent === undefined
+      ? {}
+      : { reply_to_message: { ...parent, reply_to_message: undefined } }),
+  });
+  return sent;
+}
+
+/** Everything this server can do, by the name in the Bot API. getUpdates is the server's own. */
+export const methods: Readonly<Record<string, Method>> = {
+  getMe: (world) => ({
+    ...world.bot,
+    can_join_groups: true,
+    can_read_all_group_messages: true,
+    supports_inline_queries: false,
+  }),
+  sendMessage,
+  editMessageText(world, payload) {
+    const room = roomOf(world, payload);
+    const old = messageOf(room, payload, "edit");
+    if (old.from?.id !== world.bot.id)
+      throw new Refusal(400, "Bad Request: message can't be edited");
+    const text = textOf(payload);
+    const entities = entitiesFor(payload, text);
+    if (old.text === text && JSON.stringify(old.entities ?? []) === JSON.stringify(entities))
+      throw new Refusal(
+        400,
+        "Bad Request: message is not modified: specified new message content and reply markup are " +
+          "exactly the same as a current content and reply markup of the message",
+      );
+    const edited = { ...old, text, entities, edit_date: Math.floor(Date.now() / 1_000) } as Message;
+    room.messages.set(edited.message_id, edited);
+    return edited;
+  },
+  deleteMessage(world, payload) {
+    const room = roomOf(world, payload);
+    room.messages.delete(messageOf(room, payload, "delete").message_id);
+    return true;
+  },
+  setMessageReaction(world, payload) {
+    const room = roomOf(world, payload);
+    const message = messageOf(room, payload, "react to");
+    const list = (payload.reaction ?? []) as { type: string; emoji: string }[];
+    for (const { emoji } of list)
+      if (!reactions.has(emoji)) throw new Refusal(400, "Bad Request: REACTION_INVALID");
+    if (list.length > 1) throw new Refusal(400, "Bad Request: too many reactions");
+    room.reactions.set(
+      message.message_id,
+      list.map(({ emoji }) => emoji),
+    );
+    return true;
+  },
+  sendChatAction(world, payload) {
+    roomOf(world, payload);
+    return true;
+  },
+  getChat: (world, payload) => roomOf(world, payload).chat,
+  getChatMemberCount: (world, payload) => roomOf(world, payload).members.size,
+  getFile(world, { file_id }) {
+    const bytes = world.files.get(String(file_id));
+    if (bytes === undefined) throw new Refusal(400, "Bad Request: invalid file_id");
+    return {
+      file_id,
+      file_unique_id: `u${String(file_id)}`,
+      file_size: bytes.length,
+      file_path: `files/${String(file_id)}`,
+    };
+  },
+  setMyCommands: () => true,
+  getMyCommands: () => [],
+  deleteWebhook: () => true,
+  getWebhookInfo: (world) => ({
+    url: "",
+    has_custom_certificate: false,
+    pending_update_count: world.queue.length,
+  }),
+  logOut: () => true,
+  close: () => true,
+};
