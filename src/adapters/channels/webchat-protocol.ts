@@ -1,0 +1,65 @@
+/**
+ * The webchat protocol
+ * ====================
+ * JSON frames over `/ws`, one object each, checked at both ends. `n` is the number of the journal row
+ * behind a frame: a page that comes back says the last `n` it has and gets everything after it, so a
+ * reconnect loses nothing, and ids tell doubles apart. Frames without `n` (typing, deltas, acks) are of
+ * the moment and are never repeated. docs/api.md describes every frame.
+ */
+import { z } from "zod";
+import { decisionSchema, ruleSchema } from "../../domain/decision.ts";
+import { limits } from "../../domain/limits.ts";
+
+const id = z.string().min(1).max(limits.idUnitsMax);
+const n = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const text = z.string().max(limits.textUnitsMax);
+const at = z.number().int();
+
+/** What a page or `earshot chat` sends. `hello` comes first, within 5 s. */
+export const clientFrameSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("hello"), token: z.string().max(1_024), after: n.default(0) }),
+  z.strictObject({
+    type: z.literal("message"),
+    /** Made by the client; a second message with it is the same message. */
+    id,
+    text: text.min(1),
+    replyTo: id.nullable().default(null),
+  }),
+]);
+export type ClientFrame = z.output<typeof clientFrameSchema>;
+
+/** What the daemon sends. */
+export const serverFrameSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("ready"), agent: z.object({ id, name: z.string() }), n }),
+  z.object({ type: z.literal("taken"), id, n, at, text }),
+  z.object({ type: z.literal("decided"), id, decision: decisionSchema, rule: ruleSchema }),
+  z.object({
+    type: z.literal("said"),
+    n,
+    id,
+    text: z.string(),
+    replyTo: id.nullable(),
+    at,
+    turnId: id,
+  }),
+  z.object({ type: z.literal("delta"), turnId: id, text: z.string() }),
+  z.object({ type: z.literal("typing"), on: z.boolean() }),
+  z.object({ type: z.literal("ack"), message: id, emoji: z.string(), on: z.boolean() }),
+  z.object({
+    type: z.literal("turn"),
+    turnId: id,
+    state: z.enum(["start", "end"]),
+    outcome: z.string().optional(),
+  }),
+  z.object({ type: z.literal("error"), code: z.string(), message: z.string() }),
+]);
+export type ServerFrame = z.output<typeof serverFrameSchema>;
+
+/** Why the daemon closed a socket (RFC 6455 leaves 4000 to 4999 to applications). */
+export const closeCodes = {
+  badFrame: 4_400,
+  badToken: 4_401,
+  noHello: 4_408,
+  tooSlow: 4_413,
+  stopping: 1_001,
+} as const;

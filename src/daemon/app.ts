@@ -1,0 +1,51 @@
+/**
+ * The HTTP application
+ * ====================
+ * All routes in one place, in the order a request meets them: the door for everybody, health without a
+ * token, the API behind the token, then the pages. docs/api.md describes each of them.
+ */
+import { Hono } from "hono";
+import { answerError, refuse } from "./api-error.ts";
+import { guardHost, guardToken, type HttpEnv } from "./guard.ts";
+import type { KnownHosts } from "./hosts.ts";
+import { openApi } from "./openapi.ts";
+import { securityHeaders } from "./pages.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { inboundRoutes } from "./routes/inbound.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
+import { simulateRoutes } from "./routes/simulate.ts";
+import { statusRoutes } from "./routes/status.ts";
+import type { ServerPorts } from "./server-ports.ts";
+
+export function createApp(
+  ports: ServerPorts,
+  known: () => KnownHosts,
+  pages: Hono<HttpEnv>,
+): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    const route = context.req.path.startsWith("/api/") ? "api" : "page";
+    ports.metrics.requests.inc({ route, status: context.res.status });
+  });
+  app.use(guardHost(known));
+  app.route("/", healthRoutes(ports));
+  app.use("/api/*", guardToken(ports.readToken));
+  app.use("/api/*", async (context, next) => {
+    await next();
+    if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
+  });
+  app.get("/api/openapi.json", (context) => context.json(openApi(ports.version)));
+  for (const routes of [inboundRoutes, eventRoutes, statusRoutes, outboxRoutes, simulateRoutes])
+    app.route("/api", routes(ports));
+  app.route("/", pages);
+  app.notFound((context) =>
+    context.req.method === "GET" || context.req.method === "HEAD"
+      ? refuse(context, "not-found", "Cannot find that here: docs/api.md lists what there is")
+      : refuse(context, "wrong-method", "Cannot do that here: docs/api.md lists what there is"),
+  );
+  app.onError((error, context) => answerError(error, context, ports.log));
+  return app;
+}

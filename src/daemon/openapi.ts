@@ -1,0 +1,142 @@
+/**
+ * OpenAPI
+ * =======
+ * The API described for programs, at `/api/openapi.json`. The form of a message is made from the schema
+ * that checks it, so the two cannot drift apart; the rest is one line a route.
+ */
+import { z } from "zod";
+import { decisions } from "../domain/decision.ts";
+import { inboundSchema } from "../domain/message.ts";
+
+type Json = Record<string, unknown>;
+
+const text = (
+  name: string,
+  where: "path" | "query",
+  description: string,
+  values?: readonly string[],
+) => ({
+  name,
+  in: where,
+  description,
+  required: where === "path",
+  schema: values === undefined ? { type: "string" } : { type: "string", enum: values },
+});
+
+const answers = (description: string, ...also: number[]): Json => {
+  const error = { $ref: "#/components/responses/Error" };
+  return Object.fromEntries([
+    ["200", { description, content: { "application/json": { schema: { type: "object" } } } }],
+    ...[401, ...also].map((status) => [String(status), error]),
+  ]) as Json;
+};
+
+const get = (summary: string, parameters: Json[] = [], ...also: number[]): Json => ({
+  get: { summary, parameters, responses: answers(summary, ...also) },
+});
+const post = (summary: string, parameters: Json[], body: Json | null, ...also: number[]): Json => ({
+  post: {
+    summary,
+    parameters,
+    ...(body === null
+      ? {}
+      : { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    responses: answers(summary, ...also),
+  },
+});
+
+const inbound = { $ref: "#/components/schemas/Inbound" };
+const paths: Json = {
+  "/api/inbound": post(
+    "Takes one message or an array; answers when they are durable",
+    [text("wait", "query", "wait for the decisions", ["decision"])],
+    { oneOf: [inbound, { type: "array", items: inbound }] },
+    400,
+    413,
+    415,
+    503,
+  ),
+  "/api/events": {
+    get: {
+      summary: "What happens, as server-sent events",
+      parameters: [
+        text("key", "query", "only this conversation"),
+        text("decision", "query", "only these decisions", decisions),
+        text("deltas", "query", "with running texts", ["1"]),
+      ],
+      responses: { "200": { description: "lines", content: { "text/event-stream": {} } } },
+    },
+  },
+  "/api/status": get("How the daemon is"),
+  "/api/channels": get("Channels, what they can do, and their connections"),
+  "/api/conversations": get("Conversations by key", [
+    text("after", "query", "the `next` of the page before"),
+    text("limit", "query", "at most so many"),
+  ]),
+  "/api/why/{messageId}": get(
+    "The whole ladder for one message",
+    [text("messageId", "path", "the platform's id of the message")],
+    404,
+  ),
+  "/api/simulate": post(
+    "Runs a scenario and explains it",
+    [],
+    {
+      type: "object",
+      required: ["lines"],
+      properties: { lines: { type: "array", items: { type: "object" } } },
+    },
+    400,
+    413,
+    415,
+  ),
+  "/api/outbox": get("Reply parts by state", [text("state", "query", "states, by commas")]),
+  "/api/outbox/{id}/resend": post(
+    "Sends a part again",
+    [text("id", "path", "turn id, colon, index")],
+    null,
+    404,
+  ),
+  "/api/outbox/{id}/drop": post(
+    "Gives a part up",
+    [text("id", "path", "turn id, colon, index")],
+    null,
+    404,
+  ),
+  "/api/outbound": get("What the webhook channel sent", [
+    text("channel", "query", "webhook", ["webhook"]),
+    text("account", "query", "only this account"),
+  ]),
+};
+
+/** The description of this version's API. */
+export function openApi(version: string): Json {
+  return {
+    openapi: "3.1.0",
+    info: { title: "earshot", version },
+    security: [{ token: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      schemas: { Inbound: z.toJSONSchema(inboundSchema, { io: "input" }) },
+      responses: {
+        Error: {
+          description: "Why not",
+          content: {
+            "application/json": {
+              schema: {
+                type: "object",
+                properties: {
+                  error: {
+                    type: "object",
+                    properties: { code: { type: "string" }, message: { type: "string" } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  };
+}

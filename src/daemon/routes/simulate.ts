@@ -1,0 +1,24 @@
+/**
+ * `POST /api/simulate`
+ * ====================
+ * Runs a scenario in a world of its own (simulated clock, no store, no network) and answers with what
+ * happened and why. The room simulator of the Chat page is a client of this; it changes nothing.
+ */
+import { Hono } from "hono";
+import { z } from "zod";
+import { jsonBody, parseBody } from "../body.ts";
+import type { HttpEnv } from "../guard.ts";
+import type { ServerPorts } from "../server-ports.ts";
+
+/** A room made by hand has dozens of lines; files of millions go to `earshot replay`. */
+const linesCountMax = 2_000;
+const schema = z.strictObject({ lines: z.array(z.unknown()).max(linesCountMax) });
+
+export function simulateRoutes(ports: ServerPorts): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.post("/simulate", ...jsonBody, async (context) => {
+    const { lines } = await parseBody(context, () => schema);
+    return context.json(await ports.simulate(lines));
+  });
+  return app;
+}

@@ -1,0 +1,39 @@
+/**
+ * What the server needs
+ * =====================
+ * The routes see the daemon only through this, so each of them can be tried with a runtime made for it.
+ */
+import type { ConnectionStatus } from "../actors/account.ts";
+import type { Runtime, Why } from "../actors/runtime.types.ts";
+import type { WebhookSent } from "../adapters/channels/webhook.ts";
+import type { Millis } from "../domain/message.ts";
+import type { ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
+import type { StreamLine } from "../domain/stream.ts";
+import type { Bus } from "./bus.ts";
+import type { TokenReader } from "./guard.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What a simulated room did. */
+export interface Simulated {
+  readonly lines: readonly StreamLine[];
+  readonly why: Readonly<Record<string, Why>>;
+}
+
+export interface ServerPorts {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly readToken: TokenReader;
+  readonly version: string;
+  readonly startedAt: Millis;
+  readonly stateDir: string;
+  readonly channels: ReadonlyMap<string, ChannelDefinition>;
+  connections(): readonly ConnectionStatus[];
+  webhookSent(account?: string): readonly WebhookSent[];
+  simulate(lines: readonly unknown[]): Promise<Simulated>;
+  /** Why messages cannot be taken beyond what the runtime knows (starting, stopping); null: they can. */
+  problem(): string | null;
+}

@@ -1,0 +1,94 @@
+/**
+ * The server
+ * ==========
+ * One listener for pages, API and sockets. It gives a request a fixed time to arrive and the machine a
+ * fixed number of connections, so somebody who sends a byte a second takes nothing from anybody else.
+ */
+import type { IncomingMessage, Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Hono } from "hono";
+import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
+import type { HttpEnv } from "./guard.ts";
+import type { KnownHosts } from "./hosts.ts";
+
+const connectionsCountMax = 2_000;
+const headerBytesMax = 16_384;
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly app: Hono<HttpEnv>;
+  readonly known: () => KnownHosts;
+  /** Takes a socket that wants to be a WebSocket; Host and Origin are checked already. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** Takes no new requests, ends idle connections and, after a moment, the others. */
+  close(): Promise<void>;
+}
+
+const closeMsMax = 1_000;
+
+/** @throws EarshotError EAR_PORT_TAKEN naming the port and how to choose another. */
+export async function listen(options: ServerOptions): Promise<HttpServer> {
+  const server = createAdaptorServer({
+    fetch: options.app.fetch,
+    serverOptions: {
+      headersTimeout: limits.bodyMsMax,
+      requestTimeout: limits.bodyMsMax,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: headerBytesMax,
+    },
+  }) as Server;
+  server.maxConnections = connectionsCountMax;
+  server.on("upgrade", (request, socket, head) => {
+    const refusal = refuseUpgrade(request, options.known());
+    if (refusal === null) return options.upgrade(request, socket, head);
+    socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(options, error)));
+    server.listen({ host: options.host, port: options.port, exclusive: true }, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        const late = setTimeout(() => server.closeAllConnections(), closeMsMax);
+        server.close(() => {
+          clearTimeout(late);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/** A socket that stands for a page of ours; anything else is told to go. */
+function refuseUpgrade({ headers, url }: IncomingMessage, known: KnownHosts): string | null {
+  if (!known.host(headers.host)) return "421 Misdirected Request";
+  if (!known.origin(headers.origin)) return "403 Forbidden";
+  return url === "/ws" ? null : "404 Not Found";
+}
+
+function cannotListen({ host, port }: ServerOptions, error: NodeJS.ErrnoException): EarshotError {
+  const where = `${host}:${port}`;
+  if (error.code === "EADDRINUSE")
+    return new EarshotError(
+      "EAR_PORT_TAKEN",
+      `Cannot listen on ${where} as another program does: stop it, or choose another port with ` +
+        "--port or PORT",
+    );
+  return new EarshotError(
+    "EAR_PORT_TAKEN",
+    `Cannot listen on ${where} (${error.code ?? "unknown"}): choose another with --port, or ` +
+      "server.host in the config",
+    { cause: error },
+  );
+}
