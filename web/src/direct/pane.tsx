@@ -1,0 +1,238 @@
+/**
+ * Direct chat
+ * ===========
+ * A real conversation with the agent, over the daemon's own channel. Streaming text grows in the last
+ * bubble; a line of mine shows as soon as it is written and says whether the daemon has it.
+ */
+import { useState } from "preact/hooks";
+import { LinkBadge } from "../parts/badge.tsx";
+import { useFollow } from "../parts/follow.ts";
+import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
+import { Prose } from "../parts/prose.tsx";
+import { draftOf, type Entry, type Mine, type Said, type Talk } from "./talk.ts";
+import type { Direct } from "./use-webchat.ts";
+
+export interface DirectPaneProps {
+  readonly direct: Direct;
+  readonly agentName: string;
+  readonly selected: string | null;
+  readonly onSelect: (id: string) => void;
+}
+
+export function DirectPane({ direct, agentName, selected, onSelect }: DirectPaneProps) {
+  const { talk, link } = direct;
+  const draft = draftOf(talk);
+  const busy = talk.writing !== null || talk.typing;
+  const follow = useFollow(talk.entries.length + talk.pending.length, `${draft.length} ${busy}`);
+  const nothing = talk.entries.length === 0 && talk.pending.length === 0;
+  return (
+    <section class="pane direct" aria-label="Direct chat">
+      <div class="cap">
+        <h2>Direct chat</h2>
+        <span class="end">
+          <LinkBadge link={link} up="Connected" />
+        </span>
+      </div>
+      <div class="scroll" ref={follow.ref}>
+        {nothing && <SayHello agentName={agentName} />}
+        <div class="dm" role="log" aria-label={`Direct chat with ${agentName}`}>
+          {talk.entries.map((entry, index) => (
+            <EntryView
+              key={`${entry.kind} ${entry.id}`}
+              entry={entry}
+              talk={talk}
+              agentName={agentName}
+              cause={causeOf(talk.entries, index)}
+              lastOfTurn={isLastOfTurn(talk.entries, index)}
+              selected={entry.id === selected}
+              onSelect={onSelect}
+            />
+          ))}
+          {talk.pending.map((line) => (
+            <div class="dm-line mine" key={`mine ${line.id}`}>
+              <p class="bubble me">
+                <bdi>{shownText(line.text)}</bdi>
+              </p>
+              <p class="meta me">
+                {link.state === "live" ? "sending" : "waits for the connection"}
+              </p>
+            </div>
+          ))}
+          {draft !== "" && (
+            <div class="bubble it">
+              <Prose text={shownText(draft)} tail={<span class="caret" />} />
+            </div>
+          )}
+          {busy && <p class="meta">{shownName(agentName)} is writing</p>}
+          {talk.error !== null && (
+            <p class="meta bad" role="alert">
+              {talk.error}
+            </p>
+          )}
+        </div>
+        {follow.unseen > 0 && (
+          <div class="jump">
+            <button type="button" class="btn small" onClick={follow.toEnd}>
+              {follow.unseen === 1 ? "1 new message" : `${follow.unseen} new messages`}
+            </button>
+          </div>
+        )}
+      </div>
+      <DirectComposer
+        agentName={agentName}
+        onSay={(text) => {
+          direct.say(text);
+          follow.toEnd();
+        }}
+      />
+    </section>
+  );
+}
+
+/** The line of mine that an answer follows. */
+function causeOf(entries: readonly Entry[], index: number): Mine | null {
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const entry = entries[at];
+    if (entry?.kind === "mine") return entry;
+  }
+  return null;
+}
+
+function isLastOfTurn(entries: readonly Entry[], index: number): boolean {
+  const entry = entries[index];
+  const next = entries[index + 1];
+  return !(entry?.kind === "said" && next?.kind === "said" && next.turnId === entry.turnId);
+}
+
+interface EntryViewProps {
+  readonly entry: Entry;
+  readonly talk: Talk;
+  readonly agentName: string;
+  readonly cause: Mine | null;
+  readonly lastOfTurn: boolean;
+  readonly selected: boolean;
+  readonly onSelect: (id: string) => void;
+}
+
+function EntryView(props: EntryViewProps) {
+  const { entry } = props;
+  if (entry.kind === "mine") return <MineView {...props} entry={entry} />;
+  if (entry.kind === "said") return <SaidView {...props} entry={entry} />;
+  return <p class="meta">{quietWords(entry.outcome, shownName(props.agentName))}</p>;
+}
+
+function MineView({ entry, talk, selected, onSelect }: EntryViewProps & { readonly entry: Mine }) {
+  const verdict = talk.verdicts[entry.id];
+  const acks = talk.acks[entry.id] ?? [];
+  return (
+    <div class="dm-line mine">
+      <button
+        type="button"
+        class="bubble me"
+        aria-pressed={selected}
+        title="Show why"
+        data-id={entry.id}
+        onClick={() => onSelect(entry.id)}
+      >
+        <bdi>{shownText(entry.text)}</bdi>
+      </button>
+      <p class="meta me">
+        {clockTime(entry.at)}
+        {verdict !== undefined && (
+          <>
+            , {verdict.decision} <span class="mono">{verdict.rule}</span>
+          </>
+        )}
+        {acks.length > 0 && ` ${acks.join(" ")}`}
+      </p>
+    </div>
+  );
+}
+
+interface SaidViewProps extends EntryViewProps {
+  readonly entry: Said;
+}
+
+function SaidView({ entry, talk, agentName, cause, lastOfTurn }: SaidViewProps) {
+  const quoted =
+    entry.replyTo !== null && cause !== null && entry.replyTo !== cause.id
+      ? talk.entries.find((other) => other.kind === "mine" && other.id === entry.replyTo)
+      : undefined;
+  const took = cause === null ? "" : `, sent in ${duration(entry.at - cause.at)}`;
+  return (
+    <div class="dm-line">
+      <div class="bubble it">
+        {quoted?.kind === "mine" && <bdi class="quote cut">{shownText(quoted.text)}</bdi>}
+        <Prose text={shownText(entry.text)} />
+      </div>
+      {lastOfTurn && (
+        <p class="meta">
+          <bdi>{shownName(agentName)}</bdi>, {clockTime(entry.at)}
+          {took}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What to say of a turn that said nothing. */
+function quietWords(outcome: string, name: string): string {
+  if (outcome === "silent") return `${name} read it and chose to stay quiet.`;
+  if (outcome === "cancelled") return "The turn was stopped.";
+  if (outcome === "expired") return "The answer came too late and was not sent.";
+  return `${name} could not answer. Try again; the daemon's log says why.`;
+}
+
+function SayHello({ agentName }: { readonly agentName: string }) {
+  return (
+    <div class="empty">
+      <h2>Talk to {shownName(agentName)}</h2>
+      <p>
+        In a direct chat every line engages. The room beside it shows how that changes in a group.
+      </p>
+    </div>
+  );
+}
+
+interface DirectComposerProps {
+  readonly agentName: string;
+  readonly onSay: (text: string) => void;
+}
+
+function DirectComposer({ agentName, onSay }: DirectComposerProps) {
+  const [text, setText] = useState("");
+  const say = () => {
+    if (text.trim() === "") return;
+    onSay(text);
+    setText("");
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      say();
+    } else if (event.key === "Escape") {
+      setText("");
+    }
+  };
+  const name = shownName(agentName);
+  return (
+    <div class="composer">
+      <div class="box">
+        <textarea
+          aria-label={`Message to ${name}`}
+          placeholder={`Message ${name}`}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={keys}
+        />
+        <div class="tools">
+          <span class="end">
+            <button type="button" class="btn small" onClick={say}>
+              Send
+            </button>
+          </span>
+        </div>
+      </div>
+    </div>
+  );
+}

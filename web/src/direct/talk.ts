@@ -1,0 +1,161 @@
+/**
+ * The direct talk
+ * ===============
+ * What the direct chat shows, folded from frames. Pure: the same frames in any number of connections give
+ * the same talk. A frame that comes twice (after a reconnect everything since the last `n` is sent again)
+ * changes nothing, and a line of mine stays pending until the daemon has it on disk.
+ */
+import type { Decision, Rule } from "../../../src/domain/decision.ts";
+import type { ServerFrame } from "./frames.ts";
+
+/** A line of mine that the daemon has. */
+export interface Mine {
+  readonly kind: "mine";
+  readonly id: string;
+  readonly n: number;
+  readonly at: number;
+  readonly text: string;
+}
+/** A block of the agent's answer. */
+export interface Said {
+  readonly kind: "said";
+  readonly id: string;
+  readonly n: number;
+  readonly at: number;
+  readonly text: string;
+  readonly replyTo: string | null;
+  readonly turnId: string;
+}
+/** A turn that ended without saying anything. */
+export interface Quiet {
+  readonly kind: "quiet";
+  readonly id: string;
+  readonly n: number;
+  readonly outcome: string;
+}
+export type Entry = Mine | Said | Quiet;
+/** A line of mine on its way. */
+export interface Pending {
+  readonly id: string;
+  readonly text: string;
+  readonly replyTo: string | null;
+}
+/** The turn that runs: what it wrote so far and how much of that was delivered. */
+export interface Writing {
+  readonly turnId: string;
+  readonly soFar: string;
+  readonly delivered: number;
+}
+
+export interface Talk {
+  readonly agent: { readonly id: string; readonly name: string } | null;
+  /** The newest `n` seen: a reconnect asks for what came after. */
+  readonly n: number;
+  /** In order of `n`. */
+  readonly entries: readonly Entry[];
+  readonly pending: readonly Pending[];
+  readonly verdicts: Readonly<Record<string, { readonly decision: Decision; readonly rule: Rule }>>;
+  /** Reactions of the agent by message id. */
+  readonly acks: Readonly<Record<string, readonly string[]>>;
+  readonly writing: Writing | null;
+  readonly typing: boolean;
+  readonly error: string | null;
+}
+
+export const emptyTalk: Talk = {
+  agent: null,
+  n: 0,
+  entries: [],
+  pending: [],
+  verdicts: {},
+  acks: {},
+  writing: null,
+  typing: false,
+  error: null,
+};
+
+/** The most lines kept on the page; older ones stay in the daemon's journal. */
+const entriesCountMax = 2_000;
+
+/** I wrote a line; it is pending until `taken`. */
+export function write(talk: Talk, line: Pending): Talk {
+  return { ...talk, pending: [...talk.pending, line], error: null };
+}
+
+/** The talk after one frame. */
+export function hear(talk: Talk, frame: ServerFrame): Talk {
+  switch (frame.type) {
+    case "ready":
+      return { ...talk, agent: frame.agent, error: null };
+    case "taken": {
+      const pending = talk.pending.filter((line) => line.id !== frame.id);
+      const { id, n, at, text } = frame;
+      return insert({ ...talk, pending }, { kind: "mine", id, n, at, text });
+    }
+    case "said": {
+      const { id, n, at, text, turnId } = frame;
+      const entry: Said = { kind: "said", id, n, at, text, turnId, replyTo: frame.replyTo ?? null };
+      const writing = deliver(talk.writing, turnId, text);
+      return { ...insert(talk, entry), writing };
+    }
+    case "decided": {
+      const { decision, rule } = frame;
+      return { ...talk, verdicts: { ...talk.verdicts, [frame.id]: { decision, rule } } };
+    }
+    case "ack": {
+      const others = (talk.acks[frame.message] ?? []).filter((emoji) => emoji !== frame.emoji);
+      const now = frame.on ? [...others, frame.emoji] : others;
+      return { ...talk, acks: { ...talk.acks, [frame.message]: now } };
+    }
+    case "typing":
+      return { ...talk, typing: frame.on };
+    case "delta":
+      return { ...talk, writing: grow(talk.writing, frame.turnId, frame.text) };
+    case "turn":
+      return frame.state === "start"
+        ? { ...talk, writing: { turnId: frame.turnId, soFar: "", delivered: 0 } }
+        : end(talk, frame.turnId, frame.outcome ?? "replied");
+    case "error":
+      return { ...talk, error: frame.message };
+  }
+}
+
+/** The connection went: what only lives while connected is gone. */
+export function hangUp(talk: Talk): Talk {
+  return { ...talk, writing: null, typing: false, acks: {} };
+}
+
+function insert(talk: Talk, entry: Entry): Talk {
+  const n = Math.max(talk.n, entry.n);
+  if (talk.entries.some((known) => known.id === entry.id && known.kind === entry.kind))
+    return { ...talk, n };
+  let at = talk.entries.length;
+  while (at > 0 && (talk.entries[at - 1]?.n ?? 0) > entry.n) at -= 1;
+  const entries = [...talk.entries.slice(0, at), entry, ...talk.entries.slice(at)];
+  return { ...talk, n, entries: entries.slice(-entriesCountMax) };
+}
+
+function grow(writing: Writing | null, turnId: string, text: string): Writing {
+  if (writing === null || writing.turnId !== turnId) return { turnId, soFar: text, delivered: 0 };
+  return { ...writing, soFar: writing.soFar + text };
+}
+
+/** A block was delivered: what was written up to its end is no longer a draft. */
+function deliver(writing: Writing | null, turnId: string, text: string): Writing | null {
+  if (writing === null || writing.turnId !== turnId) return writing;
+  const found = writing.soFar.indexOf(text.trim(), writing.delivered);
+  const delivered = found < 0 ? writing.soFar.length : found + text.trim().length;
+  return { ...writing, delivered };
+}
+
+function end(talk: Talk, turnId: string, outcome: string): Talk {
+  const writing = talk.writing?.turnId === turnId ? null : talk.writing;
+  const rest = { ...talk, writing };
+  if (outcome === "replied") return rest;
+  return insert(rest, { kind: "quiet", id: turnId, n: talk.n, outcome });
+}
+
+/** What the running turn has written beyond its delivered blocks. */
+export function draftOf(talk: Talk): string {
+  return talk.writing === null ? "" : talk.writing.soFar.slice(talk.writing.delivered).trimStart();
+}

@@ -1,0 +1,74 @@
+/**
+ * The direct chat as a hook: one connection for the page, the talk folded from its frames. Lines not yet
+ * taken survive a reload in the tab's own storage, so that closing the lid in the middle loses nothing.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { emptyTalk, hangUp, hear, type Pending, type Talk, write } from "./talk.ts";
+import { type Link, openWebchat, type Webchat } from "./webchat.ts";
+
+const storageKey = "earshot.unsent";
+
+export interface Direct {
+  readonly talk: Talk;
+  readonly link: Link;
+  readonly say: (text: string) => void;
+}
+
+/** Connects while `token` is not null. */
+export function useWebchat(token: string | null): Direct {
+  const [talk, setTalk] = useState<Talk>(emptyTalk);
+  const [link, setLink] = useState<Link>({ state: "connecting" });
+  const current = useRef(talk);
+  const chat = useRef<Webchat | null>(null);
+  const change = (next: Talk) => {
+    if (next.pending !== current.current.pending) keepUnsent(next.pending);
+    current.current = next;
+    setTalk(next);
+  };
+  useEffect(() => {
+    if (token === null) return;
+    change(readUnsent().reduce(write, emptyTalk));
+    chat.current = openWebchat({
+      url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`,
+      token,
+      after: () => current.current.n,
+      pending: () => current.current.pending,
+      onFrame: (frame) => change(hear(current.current, frame)),
+      onLink: (next) => {
+        if (next.state === "lost") change(hangUp(current.current));
+        setLink(next);
+      },
+    });
+    return () => chat.current?.close();
+  }, [token]);
+  const say = (text: string) => {
+    const line: Pending = { id: crypto.randomUUID(), text, replyTo: null };
+    change(write(current.current, line));
+    chat.current?.send(line);
+  };
+  return { talk, link, say };
+}
+
+function keepUnsent(pending: readonly Pending[]): void {
+  if (pending.length === 0) sessionStorage.removeItem(storageKey);
+  else sessionStorage.setItem(storageKey, JSON.stringify(pending));
+}
+
+function readUnsent(): readonly Pending[] {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? "[]");
+    return Array.isArray(kept) ? kept.filter(isPending) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isPending(value: unknown): value is Pending {
+  if (typeof value !== "object" || value === null) return false;
+  const line = value as Record<string, unknown>;
+  return (
+    typeof line.id === "string" &&
+    typeof line.text === "string" &&
+    (line.replyTo === null || typeof line.replyTo === "string")
+  );
+}

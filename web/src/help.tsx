@@ -1,0 +1,50 @@
+/** The list of keys, and the switch for single letters. */
+import { useEffect, useRef } from "preact/hooks";
+import { lettersOn, setLetters } from "./keys.ts";
+
+const keys: readonly (readonly [readonly string[], string])[] = [
+  [["j", "k"], "next, previous message"],
+  [["Enter"], "on a message: its ladder"],
+  [["Esc"], "back: ladder to transcript, draft to nothing"],
+  [["e", "E"], "next, previous engaged message"],
+  [["n"], "newest message"],
+  [["Alt+1", "Alt+9"], "write as person 1 to 9"],
+  [["t"], "light or dark"],
+  [["g", "c"], "Chat"],
+  [["?"], "this list"],
+];
+
+export function Help({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose}>
+      <h2 id="help-title">Keys</h2>
+      <dl>
+        {keys.map(([names, does]) => (
+          <div class="help-row" key={does}>
+            <dt>
+              {names.map((name) => (
+                <kbd key={name}>{name}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <label>
+        <input
+          type="checkbox"
+          defaultChecked={lettersOn()}
+          onChange={(event) => setLetters(event.currentTarget.checked)}
+        />
+        Single letters do something
+      </label>
+      <button type="button" class="btn" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * Keys
+ * ====
+ * One map for the page. Single letters do nothing while a text has the focus, and can be switched off for
+ * those whose tools type letters; `?` then still opens the list, by its button.
+ */
+import { useEffect, useRef } from "preact/hooks";
+
+const storageKey = "earshot.letters";
+
+/** Whether single letters do something. */
+export const lettersOn = (): boolean => localStorage.getItem(storageKey) !== "off";
+export function setLetters(on: boolean): void {
+  if (on) localStorage.removeItem(storageKey);
+  else localStorage.setItem(storageKey, "off");
+}
+
+/** Key (as in KeyboardEvent.key; "Alt+1", "g c" for a sequence) to what it does. */
+export type KeyMap = Readonly<Record<string, () => void>>;
+
+const inText = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");
+
+/** Listens on the whole page. The newest map counts. */
+export function useKeys(map: KeyMap): void {
+  const current = useRef(map);
+  current.current = map;
+  useEffect(() => {
+    let before = "";
+    const pressed = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+      if (document.querySelector("dialog[open]") !== null) return;
+      // With Alt some layouts give another letter: the digit is read from the place of the key.
+      const key = event.altKey ? `Alt+${event.code.replace("Digit", "")}` : event.key;
+      const letter = !event.altKey && key.length === 1;
+      if (!event.altKey && inText(event.target)) return;
+      if (letter && !lettersOn()) return;
+      const act = current.current[`${before} ${key}`] ?? current.current[key];
+      before = letter ? key : "";
+      if (act === undefined) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+}

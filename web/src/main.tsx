@@ -1,0 +1,15 @@
+/** Entry of the pages: theme, token, the one page there is. */
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/chat.css";
+import "./styles/ladder.css";
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { applyTheme } from "./theme.ts";
+import { takeToken } from "./token.ts";
+
+applyTheme();
+const token = takeToken();
+if (location.pathname === "/") history.replaceState(null, "", "/chat");
+const page = document.getElementById("page");
+if (page !== null) render(<App token={token} />, page);

@@ -1,0 +1,81 @@
+/**
+ * Questions to the daemon
+ * =======================
+ * JSON over HTTP with the token of the page. An error carries the daemon's own words, which say what to
+ * do; a network failure says that in its own.
+ */
+
+/** The daemon said no, or could not be asked. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** HTTP status, 0 if there was no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+interface Asking {
+  readonly token: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws ApiError, or the AbortError of `signal`. */
+export async function ask(path: string, { token, body, signal }: Asking): Promise<unknown> {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "earshot does not answer. It is asked again when it is back.");
+  }
+  const answer: unknown = await response.json().catch(() => null);
+  if (response.ok) return answer;
+  throw new ApiError(response.status, messageOf(answer) ?? `earshot answered ${response.status}.`);
+}
+
+function messageOf(answer: unknown): string | null {
+  if (typeof answer !== "object" || answer === null || !("error" in answer)) return null;
+  const { error } = answer;
+  if (typeof error !== "object" || error === null || !("message" in error)) return null;
+  return typeof error.message === "string" ? error.message : null;
+}
+
+/**
+ * Asks so that only the newest question counts: a new one aborts the one before, and an answer that was
+ * overtaken is never delivered.
+ */
+export function newestOnly<Question, Answer>(
+  asking: (question: Question, signal: AbortSignal) => Promise<Answer>,
+) {
+  let running: AbortController | null = null;
+  return {
+    /** Resolves to null if overtaken or cancelled. */
+    async ask(question: Question): Promise<Answer | null> {
+      running?.abort();
+      const mine = new AbortController();
+      running = mine;
+      try {
+        const answer = await asking(question, mine.signal);
+        return running === mine ? answer : null;
+      } catch (error) {
+        if (running !== mine) return null;
+        throw error;
+      }
+    },
+    cancel() {
+      running?.abort();
+      running = null;
+    },
+  };
+}

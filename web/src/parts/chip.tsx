@@ -1,0 +1,38 @@
+/**
+ * Chips and faces
+ * ===============
+ * The decision chip: glyph, decision, rule. Engage is tinted and bold, observe has no background: most
+ * messages are observed and should recede. Faces: circles are people, rounded squares are bots, the filled
+ * square is our agent.
+ */
+import type { Decision, Rule } from "../../../src/domain/decision.ts";
+import { Icon } from "./icons.tsx";
+
+/** A decision with its rule. For admission the rule repeats the decision, so it is left out. */
+export function Chip({ decision, rule }: { readonly decision: Decision; readonly rule: Rule }) {
+  return (
+    <span class={`chip ${decision}`}>
+      <Icon name={decision} />
+      <b>{decision}</b>
+      {rule !== decision && <span class="rule">{rule}</span>}
+    </span>
+  );
+}
+
+export type FaceKind = "person" | "bot" | "agent";
+
+interface FaceProps {
+  readonly name: string;
+  readonly kind: FaceKind;
+  readonly big?: boolean;
+}
+
+/** Initials: two in a big face, one in a small one. Never splits a letter. */
+export function Face({ name, kind, big = false }: FaceProps) {
+  const letters = [...name].slice(0, big ? 2 : 1).join("");
+  return (
+    <span class={`face ${kind} ${big ? "big" : ""}`} aria-hidden="true">
+      {letters}
+    </span>
+  );
+}

@@ -1,0 +1,174 @@
+/**
+ * Why
+ * ===
+ * The ladder of one message: the answer first, then each rule in the order the runtime tried it with the
+ * fact it found, then what else counted. The page knows no order of rules: it draws what the trace says.
+ */
+import { useRef } from "preact/hooks";
+import type { Why } from "../../../src/actors/runtime.types.ts";
+import type { Decision, Rule, Rung } from "../../../src/domain/decision.ts";
+import { Chip } from "../parts/chip.tsx";
+import { countdown, people, shownName, shownText } from "../parts/harmless.ts";
+import { Icon } from "../parts/icons.tsx";
+import { deciderOf, sentenceOf } from "./words.ts";
+
+export interface WhyPaneProps {
+  /** "Ann, draft"; shown beside the title. */
+  readonly of: string;
+  readonly why: Why | null;
+  /** Known before the ladder is, as in a running chat. */
+  readonly verdict: { readonly decision: Decision; readonly rule: Rule } | null;
+  /** Text for the place where the ladder would be. */
+  readonly note: string | null;
+  /** What to type in a terminal for the same answer. */
+  readonly command: string | null;
+  readonly onBack: () => void;
+}
+
+/** The pane beside the rooms. */
+export function WhyPane({ of, why, verdict, note, command, onBack }: WhyPaneProps) {
+  const told = why?.explanation?.verdict ?? why?.recorded ?? verdict;
+  const ladder = useRef<HTMLOListElement>(null);
+  const back = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    onBack();
+  };
+  return (
+    <section class="pane why-pane" aria-label="Why" onKeyDown={back}>
+      <div class="cap">
+        <h2>Why</h2>
+        <bdi class="end small muted cut">{of}</bdi>
+      </div>
+      <div class="scroll">
+        {told === null ? (
+          <NothingPicked note={note} />
+        ) : (
+          <div class="why">
+            <div class="answer" aria-live="polite">
+              <div class="top">
+                <Chip decision={told.decision} rule={told.rule} />
+              </div>
+              <p>{sentenceOf(told.rule)}</p>
+            </div>
+            {why?.explanation ? (
+              <ol
+                class="ladder"
+                ref={ladder}
+                tabIndex={-1}
+                aria-label="The ladder, first match wins"
+              >
+                {why.explanation.rungs.map((rung, index, all) => (
+                  <RungRow
+                    key={rung.rule}
+                    rung={rung}
+                    decision={told.decision}
+                    opensTier={all[index - 1]?.tier !== rung.tier}
+                  />
+                ))}
+              </ol>
+            ) : (
+              <p class="muted">{note ?? deciderOf(told.decision)}</p>
+            )}
+            {why && <Facts why={why} command={command} />}
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function NothingPicked({ note }: { readonly note: string | null }) {
+  if (note !== null) return <p class="why muted">{note}</p>;
+  return (
+    <div class="empty">
+      <h2>Pick a message</h2>
+      <p>
+        You will see each rule in order, and the fact that made it match or not. The first match
+        decides.
+      </p>
+      <p class="small muted">
+        <kbd>j</kbd> <kbd>k</kbd> to move through messages
+      </p>
+    </div>
+  );
+}
+
+const outcomes = { matched: "matched", passed: "no match", "not-reached": "" } as const;
+
+interface RungRowProps {
+  readonly rung: Rung;
+  readonly decision: Decision;
+  readonly opensTier: boolean;
+}
+
+function RungRow({ rung, decision, opensTier }: RungRowProps) {
+  const matched = rung.outcome === "matched";
+  return (
+    <li
+      class={`rung ${rung.outcome} ${matched ? decision : ""}`}
+      {...(matched ? { "aria-current": "true" as const } : {})}
+    >
+      <span class="tier">{opensTier ? rung.tier : ""}</span>
+      <span class="mk">
+        <Icon name={rung.outcome} size={14} />
+        <span class="sr">{outcomes[rung.outcome]}</span>
+      </span>
+      <span class="rule">{rung.rule}</span>
+      <bdi class="fact">{shownText(rung.fact)}</bdi>
+    </li>
+  );
+}
+
+function Facts({ why, command }: { readonly why: Why; readonly command: string | null }) {
+  const { humans, guard, fate } = why;
+  const names = new Map(why.participants.map((one) => [one.id, shownName(one.name)]));
+  const credits = Object.entries(why.credits).filter(([, endsAt]) => endsAt > why.at);
+  return (
+    <dl class="facts">
+      <dt>People</dt>
+      <dd>
+        {people(humans.count)}, from {humans.source}
+      </dd>
+      {credits.length > 0 && (
+        <>
+          <dt>Credits then</dt>
+          <dd>
+            {credits.map(([author, endsAt]) => (
+              <div key={author}>
+                <bdi>{names.get(author) ?? shownName(author)}</bdi>, {countdown(endsAt - why.at)}{" "}
+                left
+              </div>
+            ))}
+          </dd>
+        </>
+      )}
+      {guard.state !== "clear" && (
+        <>
+          <dt>Guard</dt>
+          <dd>
+            {guard.state}, {guard.consecutive} turns by bots in a row
+          </dd>
+        </>
+      )}
+      {(fate.outcome ?? fate.dropped) !== null && (
+        <>
+          <dt>Became</dt>
+          <dd>
+            {fate.outcome === null
+              ? `dropped: ${fate.dropped}`
+              : `turn ${fate.turn}, ${fate.outcome}`}
+          </dd>
+        </>
+      )}
+      {command !== null && (
+        <>
+          <dt>Terminal</dt>
+          <dd>
+            <code>{command}</code>
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
