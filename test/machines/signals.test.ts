@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../src/domain/message.ts";
 import { ownWords, signalsOf } from "../../src/machines/signals.ts";
+import { growthOver16, linearMax } from "../support/growth.ts";
 
 const signals = (
   over: Partial<InboundInput>,
@@ -62,13 +63,7 @@ describe("what the author did not say", () => {
     expect(ownWords("://scout")).toBe(" ");
   });
   test("a flood of schemes takes linear time", () => {
-    const time = (text: string) => {
-      const from = performance.now();
-      for (let n = 0; n < 10; n += 1) ownWords(text);
-      return performance.now() - from;
-    };
-    const flood = "a.b+c://".repeat(2_000);
-    time(flood);
-    expect(time(flood.repeat(60)) / Math.max(1, time(flood))).toBeLessThan(8);
+    const clean = (count: number) => ownWords("a.b+c://".repeat(count));
+    expect(growthOver16(clean, 128)).toBeLessThan(linearMax);
   });
 });
