@@ -10,7 +10,13 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { loadDriver } from "../../src/adapters/stores/sqlite.driver.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
-import type { EventWrite, OutboxRow, Store, StoreWrite } from "../../src/domain/ports.ts";
+import {
+  type EventWrite,
+  noConversation,
+  type OutboxRow,
+  type Store,
+  type StoreWrite,
+} from "../../src/domain/ports.ts";
 
 const folders: string[] = [];
 const opened: Store[] = [];
@@ -97,6 +103,16 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect((await store.scan(0, 10)).map(({ code }) => code)).toEqual([null, 5]);
     await store.commit([{ kind: "applied", seq: seq as number, code: 3 }]);
     expect((await store.events([seq as number])).map(({ code }) => code)).toEqual([3]);
+  });
+
+  test("keeps what admission ended apart from every conversation", async () => {
+    const store = await create();
+    const denied = { conv: noConversation, key: "", code: 4 };
+    expect(await store.commit([event("a", denied), event("a", denied)])).toEqual([1, 0]);
+    expect(await store.dirty(10)).toEqual([]);
+    expect(await store.conversations({ limit: 10 })).toEqual([]);
+    expect(await store.lowWater()).toBe(1);
+    expect(await store.eventsByMessage("a")).toMatchObject([{ conv: noConversation, code: 4 }]);
   });
 
   test("gives a conversation's tail after its record, and the whole of it on demand", async () => {

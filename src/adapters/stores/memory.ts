@@ -6,16 +6,17 @@
  * be ordered: the n-th commit fails, once or from then on.
  */
 import { assert, EarshotError } from "../../domain/errors.ts";
-import type {
-  ConversationRow,
-  EventRow,
-  EventWrite,
-  OutboxRow,
-  OutboxState,
-  RunRow,
-  Store,
-  StoreWrite,
-  TranscriptWrite,
+import {
+  type ConversationRow,
+  type EventRow,
+  type EventWrite,
+  noConversation,
+  type OutboxRow,
+  type OutboxState,
+  type RunRow,
+  type Store,
+  type StoreWrite,
+  type TranscriptWrite,
 } from "../../domain/ports.ts";
 import { createTails } from "./tails.ts";
 
@@ -72,6 +73,7 @@ export function createMemoryStore(): MemoryStore {
     lastSeq += 1;
     identities.set(identity, lastSeq);
     journal.set(lastSeq, { write, code: write.code ?? null });
+    if (write.conv === noConversation) return lastSeq;
     if (!conversations.has(write.conv)) {
       const { conv, key } = write;
       conversations.set(conv, { conv, key, recordSeq: 0, epoch: 0, record: null });

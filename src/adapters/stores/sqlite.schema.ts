@@ -109,7 +109,8 @@ export const sql = {
   messagesOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.mid = ? ORDER BY j.seq`,
   uncovered:
     "SELECT j.seq AS seq, j.conv AS conv, coalesce(c.record_seq, 0) AS recordSeq FROM journal j " +
-    "LEFT JOIN conversation c ON c.conv = j.conv WHERE j.seq > ? AND j.seq <= ? ORDER BY j.seq",
+    "LEFT JOIN conversation c ON c.conv = j.conv WHERE j.seq > ? AND j.seq <= ? AND j.conv <> 0 " +
+    "ORDER BY j.seq",
   lastSeq: "SELECT coalesce(max(seq), 0) AS seq FROM journal",
   firstSeq: "SELECT coalesce(min(seq), 0) AS seq FROM journal",
   outboxOpen: `${row}WHERE state IN ('pending', 'sending', 'waiting', 'in-doubt') ORDER BY rowid`,

@@ -5,7 +5,12 @@
  * commit, so they never know of an event that the disk does not have.
  */
 import { assert } from "../../domain/errors.ts";
-import type { EventWrite, OutboxRow, StoreWrite } from "../../domain/ports.ts";
+import {
+  type EventWrite,
+  noConversation,
+  type OutboxRow,
+  type StoreWrite,
+} from "../../domain/ports.ts";
 import { type Database, type Statement, storeError } from "./sqlite.driver.ts";
 import { sql } from "./sqlite.schema.ts";
 import type { Tails } from "./tails.ts";
@@ -60,7 +65,7 @@ export function createWriter(
     for (const [index, write] of writes.entries()) {
       const answer = answers[index] as number;
       if (answer === 0) continue;
-      if (write.kind === "event") tails.push(write.conv, answer);
+      if (write.kind === "event" && write.conv !== noConversation) tails.push(write.conv, answer);
       if (write.kind !== "checkpoint") continue;
       tails.cover(write.conv, write.recordSeq);
       if (scanning) covered.set(write.conv, write.recordSeq);
@@ -147,7 +152,8 @@ function putEvent(use: Use, tails: Tails, write: EventWrite): number {
     );
     if (done.changes !== 0) {
       const seq = Number(done.lastInsertRowid);
-      if (!tails.has(conv)) use(sql.insertConversation).run(conv, write.key);
+      if (conv !== noConversation && !tails.has(conv))
+        use(sql.insertConversation).run(conv, write.key);
       if (write.code !== undefined) use(sql.insertApplied).run(seq, write.code);
       return seq;
     }

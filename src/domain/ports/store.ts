@@ -9,6 +9,12 @@
 import type { Millis } from "../message.ts";
 
 /**
+ * The number under which events are kept that no conversation hears: admission ended them. They are
+ * recognised when they come again and `why` finds them, but they belong to no tail.
+ */
+export const noConversation = 0;
+
+/**
  * One event of one conversation. `at` and `eid` (52-bit hash of `identity`) are the event's identity:
  * `at` is the platform's own time or 0, never the time of receipt.
  */

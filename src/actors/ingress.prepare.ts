@@ -1,0 +1,173 @@
+/**
+ * From a channel's event to journal rows
+ * ======================================
+ * What happens before the journal: who may speak, which conversations hear it, and under which identity a
+ * second delivery is recognised. Pure apart from the clock's time that is passed in.
+ */
+import type { EarshotConfig } from "../domain/config/index.ts";
+import { encodeVerdict, type Membership, type Verdict } from "../domain/decision.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { type Inbound, type Millis, type Route, routeOf } from "../domain/message.ts";
+import { type ChannelEvent, noConversation } from "../domain/ports.ts";
+import { type Admission, admit, admitHistory } from "../machines/admission.ts";
+import type { ConversationEvent } from "../machines/events.ts";
+import { resolveRoute } from "../machines/routing.ts";
+import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
+
+export interface PrepareContext {
+  readonly config: EarshotConfig;
+  readonly cfg: number;
+  readonly now: Millis;
+  /** The operator's own channel. */
+  readonly local: boolean;
+  readonly membership: (route: Route) => Membership | null;
+  /** A new unique text. */
+  readonly unique: () => string;
+}
+
+/** What one event of a channel becomes. */
+export interface Prepared {
+  /** The message, where it is one. */
+  readonly message: Inbound | null;
+  /** Names the delivery for the dedupe in memory; null: never a duplicate. */
+  readonly dedupeId: string | null;
+  /** One per conversation that hears it, or one that says how admission ended. */
+  readonly events: readonly NewEvent[];
+  /** What admission decided; null where the conversations decide, or there is nothing to decide. */
+  readonly ended: Verdict | null;
+  /** Session keys of `events`; null where admission ended it. */
+  readonly keys: readonly (string | null)[];
+  /** For the log where it was refused: what would admit it. */
+  readonly explanation: string;
+}
+
+type Place = ReturnType<typeof placeOf>;
+
+function placeOf(event: ChannelEvent) {
+  switch (event.type) {
+    case "message":
+      return event.message;
+    case "edit":
+      return event.edit;
+    case "delete":
+      return event.deletion;
+    case "membership":
+      return event.membership;
+    case "history":
+      return event.history;
+  }
+}
+
+/** Prepares one event. @throws EarshotError EAR_INBOUND_INVALID when it names another account. */
+export function prepare(
+  channel: string,
+  account: string,
+  event: ChannelEvent,
+  context: PrepareContext,
+): Prepared | null {
+  const place = placeOf(event);
+  if (place.channel !== channel || place.account !== account) {
+    throw new EarshotError(
+      "EAR_INBOUND_INVALID",
+      "Cannot take an event as it names another channel or account than the one that delivered it",
+    );
+  }
+  const admission = admit(event, context.config, context);
+  if (admission.decision === "own") return null;
+  if (event.type === "message") return prepareMessage(event.message, admission, context);
+  if (admission.decision !== null) return null;
+  return prepareOther(event, place, context);
+}
+
+function prepareMessage(message: Inbound, admission: Admission, context: PrepareContext): Prepared {
+  const identity = messageIdentity(message);
+  const common = { message, dedupeId: identity, explanation: admission.explanation };
+  const named = { identity, sentAt: message.sentAt, messageId: message.id };
+  const received = {
+    type: "message.received",
+    at: context.now,
+    seq: 0,
+    message,
+    authority: admission.authority,
+  } as const;
+  if (admission.decision !== null) {
+    const ended: Verdict = {
+      decision: admission.decision as Verdict["decision"],
+      rule: admission.rule ?? "command",
+      credit: "none",
+    };
+    const code = encodeVerdict(ended);
+    const nowhere = { conv: noConversation, key: "" };
+    const event = newEvent(nowhere, context.cfg, received, { ...named, code });
+    return { ...common, events: [event], ended, keys: [null] };
+  }
+  const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
+  const whole = membership === null ? received : { ...received, membership };
+  const keys = resolveRoute(context.config, message).map(({ sessionKey }) => sessionKey);
+  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, whole, named));
+  return { ...common, events, ended: null, keys };
+}
+
+function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {
+  return JSON.stringify(["message", channel, account, chat.id, thread?.id ?? null, id]);
+}
+
+/** Edits and deletions may come twice: they leave the same behind, so they are never duplicates. */
+function prepareOther(
+  event: Exclude<ChannelEvent, { type: "message" }>,
+  place: Place,
+  context: PrepareContext,
+): Prepared | null {
+  const made = conversationEvent(event, context);
+  if (made === null) return null;
+  const identity =
+    event.type === "history" ? historyIdentity(event.history.messages) : context.unique();
+  const keys = resolveRoute(context.config, standIn(event, place)).map((route) => route.sessionKey);
+  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
+  return { message: null, dedupeId: null, events, ended: null, keys, explanation: "" };
+}
+
+function conversationEvent(
+  event: Exclude<ChannelEvent, { type: "message" }>,
+  context: PrepareContext,
+): ConversationEvent | null {
+  const at = context.now;
+  switch (event.type) {
+    case "edit":
+      return { type: "message.edited", at, seq: 0, edit: event.edit };
+    case "delete":
+      return { type: "message.deleted", at, seq: 0, deletion: event.deletion };
+    case "membership": {
+      const { humans, bots, truncated } = event.membership;
+      const membership = { humans, bots, truncated, fetchedAt: at };
+      return { type: "membership.read", at, membership };
+    }
+    case "history": {
+      const messages = admitHistory(event.history, context.config, context);
+      return messages.length === 0 ? null : { type: "history.seeded", at, seq: 0, messages };
+    }
+  }
+}
+
+function historyIdentity(messages: readonly Inbound[]): string {
+  return JSON.stringify(["history", messages.length, messages[0]?.id, messages.at(-1)?.id]);
+}
+
+/** A message said where the event happened: routing looks at places and people, never at words. */
+function standIn(event: ChannelEvent, place: Place): Inbound {
+  const author = event.type === "edit" ? event.edit.author : undefined;
+  return {
+    channel: place.channel,
+    account: place.account,
+    chat: place.chat,
+    thread: place.thread,
+    id: "event",
+    author: author ?? { id: place.chat.id, name: place.chat.id, isBot: false, isSelf: false },
+    text: "",
+    mentions: [],
+    mentionsEveryone: false,
+    replyTo: null,
+    attachments: [],
+    explicitOnly: false,
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * The intake
+ * ==========
+ * Own words dropped, copies recognised, strangers turned away, the rest journalled: one commit for all
+ * events of a call and the platform's cursor. Only after that may the platform be told, so nothing that
+ * was acknowledged can be lost, and nothing that was refused was taken.
+ */
+import type { Verdict } from "../domain/decision.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
+import type { ChannelEvent, Clock, CursorWrite, Ids, Log } from "../domain/ports.ts";
+import type { StreamLine } from "../domain/stream.ts";
+import type { Configs } from "./configs.ts";
+import { type Claim, createDedupe } from "./dedupe.ts";
+import { type Prepared, prepare } from "./ingress.prepare.ts";
+import type { Journal } from "./journal.ts";
+import { decisionLine } from "./publish.ts";
+import type { IngestOptions, IngestOutcome, OutboundDirectory } from "./runtime.types.ts";
+import type { DecisionWaiter, DecisionWaiters } from "./waiters.ts";
+
+export interface IngressPorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly configs: Configs;
+  readonly directory: Pick<OutboundDirectory, "isLocal" | "membership">;
+  readonly waiters: DecisionWaiters;
+  readonly publish: (line: StreamLine) => void;
+  readonly live: boolean;
+  readonly onPoint: (point: "before-ack") => void;
+}
+
+export interface Ingress {
+  /** As `Runtime.ingest`. */
+  ingest(
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    options?: IngestOptions,
+  ): Promise<IngestOutcome[]>;
+  /** Events admitted and not yet durable. */
+  pending(): number;
+  /** Events refused because the intake or the store was full. */
+  refused(): number;
+  /** Takes nothing any more. */
+  stop(): void;
+}
+
+const duplicate: Verdict = { decision: "duplicate", rule: "duplicate", credit: "none" };
+const fullRetryMs = 1_000;
+
+/** One event on its way: ours to store, or a copy of one that someone else stores. */
+interface Taken {
+  readonly prepared: Prepared;
+  readonly claim: Claim | null;
+  readonly copyOf: Promise<boolean> | null;
+}
+
+export function createIngress(ports: IngressPorts): Ingress {
+  const { clock, configs, journal } = ports;
+  const { entries, ttlMs } = configs.current().messages.dedupe;
+  const dedupe = createDedupe(clock, entries, ttlMs);
+  let pending = 0;
+  let refused = 0;
+  let stopped = false;
+
+  function admitted(channel: string, account: string, events: readonly ChannelEvent[]) {
+    const context = {
+      config: configs.current(),
+      cfg: configs.version(),
+      now: clock.now(),
+      local: ports.directory.isLocal(channel),
+      membership: ports.directory.membership,
+      unique: () => ports.ids.next(),
+    };
+    return events.flatMap((event) => prepare(channel, account, event, context) ?? []);
+  }
+
+  function take(prepared: Prepared): Taken {
+    if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null };
+    const claim = dedupe.claim(prepared.dedupeId);
+    return claim instanceof Promise
+      ? { prepared, claim: null, copyOf: claim }
+      : { prepared, claim, copyOf: null };
+  }
+
+  /** Stores what is ours; the numbers of each, or null for a copy. */
+  async function store(
+    taken: readonly Taken[],
+    cursor: CursorWrite | null,
+  ): Promise<(readonly number[] | null)[]> {
+    const own = taken.filter(({ copyOf }) => copyOf === null);
+    const events = own.flatMap(({ prepared }) => prepared.events);
+    const writes = cursor === null ? [] : [cursor];
+    try {
+      const numbers =
+        events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
+      for (const { claim } of own) claim?.commit();
+      let at = 0;
+      return taken.map(({ copyOf, prepared }) => {
+        if (copyOf !== null) return null;
+        at += prepared.events.length;
+        return numbers.slice(at - prepared.events.length, at);
+      });
+    } catch (error) {
+      for (const { claim } of own) claim?.release();
+      refused += events.length;
+      throw error;
+    }
+  }
+
+  /** Copies count as taken only when the original is. */
+  async function awaitCopies(taken: readonly Taken[]): Promise<void> {
+    for (const { copyOf } of taken) {
+      if (copyOf === null || (await copyOf)) continue;
+      refused += 1;
+      throw new EarshotError(
+        "EAR_STORE_FAILED",
+        "Cannot take a message as its first delivery could not be stored: send it again",
+      );
+    }
+  }
+
+  function outcome({ prepared }: Taken, numbers: readonly number[] | null) {
+    const { message, keys, ended } = prepared;
+    return {
+      id: message?.id ?? "",
+      heard: keys.map((key, index) => {
+        const isCopy = numbers === null || numbers[index] === 0;
+        return { key, verdict: isCopy ? duplicate : ended };
+      }),
+    };
+  }
+
+  function tell({ prepared }: Taken, { heard }: IngestOutcome): void {
+    const { message, explanation } = prepared;
+    if (message === null) return;
+    for (const { key, verdict } of heard) {
+      if (verdict === null) continue;
+      ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
+      if (verdict.decision === "denied") {
+        ports.log("info", "message.denied", { rule: verdict.rule, reason: explanation });
+      }
+    }
+  }
+
+  function refuse(count: number): never {
+    refused += count;
+    throw new EarshotError(
+      "EAR_INGRESS_FULL",
+      stopped
+        ? "Cannot take messages as earshot is stopping: send them again"
+        : `Cannot take messages as ${pending} wait to be stored: send them again later`,
+      { retryAfterMs: fullRetryMs },
+    );
+  }
+
+  async function ingest(
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    { cursor, wait }: IngestOptions,
+  ): Promise<IngestOutcome[]> {
+    const taken = admitted(channel, account, events).map(take);
+    const waiting = taken.map(({ prepared, copyOf }) =>
+      wait === undefined || copyOf !== null || prepared.ended !== null
+        ? []
+        : prepared.events.map(ports.waiters.expect),
+    );
+    try {
+      const row: CursorWrite | null =
+        cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
+      const numbers = await store(taken, row);
+      await awaitCopies(taken);
+      const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
+      for (const [index, one] of taken.entries()) tell(one, outcomes[index] as IngestOutcome);
+      ports.onPoint("before-ack");
+      const answers = outcomes.map((one, index) => decided(one, waiting[index] ?? []));
+      const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
+      return (await Promise.all(answers)).filter(isMessage);
+    } finally {
+      for (const waiter of waiting.flat()) waiter.giveUp();
+    }
+  }
+
+  return {
+    async ingest(channel, account, events, options = {}) {
+      if (stopped || pending + events.length > limits.ingressPendingMax) refuse(events.length);
+      pending += events.length;
+      try {
+        return await ingest(channel, account, events, options);
+      } finally {
+        pending -= events.length;
+      }
+    },
+    pending: () => pending,
+    refused: () => refused,
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/** The outcome with what the conversations decided, where somebody waits for that. */
+async function decided(
+  { id, heard }: IngestOutcome,
+  waiting: readonly DecisionWaiter[],
+): Promise<IngestOutcome> {
+  if (waiting.length === 0) return { id, heard };
+  const decisions = heard.map(async ({ key, verdict }, index) => ({
+    key,
+    verdict: verdict ?? (await waiting[index]?.decision) ?? null,
+  }));
+  return { id, heard: await Promise.all(decisions) };
+}
