@@ -36,6 +36,8 @@ export const limits = {
   spokenRoutesCountMax: 64,
   inboxFlushesMax: 1_000,
   batchMessagesCountMax: 200,
+  /** Entries of a session's transcript that a turn is given. */
+  transcriptEntriesMax: 100,
 
   /** One group commit. */
   commitRowsMax: 256,
@@ -50,6 +52,8 @@ export const limits = {
   agentBytesMax: 1_048_576,
   agentEventsMax: 100_000,
   blocksPerTurnMax: 64,
+  /** Tries of one turn whose host is lost before it said anything. */
+  turnAttemptsMax: 3,
   /** One event of an agent's stream. */
   agentEventUnitsMax: 262_144,
 

@@ -26,6 +26,8 @@ export type DropReason =
 export interface MessageRef {
   readonly seq: number;
   readonly id: string;
+  /** Journal number of the latest edit, whose text counts instead of the message's. */
+  readonly editSeq?: number;
 }
 
 /** The decision on one message; exactly one per `message.received`. */

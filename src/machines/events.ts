@@ -94,6 +94,14 @@ export interface AgentText {
   readonly text: string;
   readonly mentions: readonly string[];
 }
+/** The running agent took in messages handed to it by `turn.steer`; they belong to its turn now. */
+export interface AgentSteered {
+  readonly type: "agent.steered";
+  readonly at: Millis;
+  readonly turnId: string;
+  /** Journal numbers of the messages taken in. */
+  readonly messages: readonly number[];
+}
 export interface AgentMessageEnded {
   readonly type: "agent.message-ended";
   readonly at: Millis;
@@ -192,6 +200,7 @@ export type ConversationEvent =
   | AgentStarted
   | AgentSpoke
   | AgentText
+  | AgentSteered
   | AgentMessageEnded
   | AgentTool
   | AgentUsage

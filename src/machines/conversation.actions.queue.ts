@@ -1,0 +1,189 @@
+/**
+ * Gathering and waiting
+ * =====================
+ * Moves batches along: from their open window into the line, from the line to a lane. Sets the two
+ * durable deadlines ("flush" for the first window to close, "quiet" for the pause after a turn) whenever
+ * they change, and shows typing where somebody waits for an answer.
+ */
+import { type Millis, type Route, sameRoute } from "../domain/message.ts";
+import type { ConversationContext } from "./conversation.context.ts";
+import type { DropReason, MessageRef } from "./effects.ts";
+import type { DeadlineDue } from "./events.ts";
+import {
+  closeDue,
+  enqueue,
+  type Flush,
+  type Forming,
+  flushOf,
+  type PendingMessage,
+} from "./inbox.ts";
+import { quietWindow, waitsForQuiet } from "./timing.ts";
+
+/** Sets, moves or clears the deadline "flush" so that it wakes us when the first window closes. */
+export function armFlush(context: ConversationContext): void {
+  const at = context.forming[0]?.closesAt ?? null;
+  if (at === context.flushAt) return;
+  context.flushAt = at;
+  context.effects.push(
+    at === null
+      ? { type: "deadline.clear", id: "flush" }
+      : { type: "deadline.set", id: "flush", at },
+  );
+}
+
+/** Sets, moves or clears the deadline "quiet". */
+export function setQuiet(context: ConversationContext, at: Millis | null): void {
+  if (at === context.quietAt) return;
+  context.quietAt = at;
+  if (at === null) context.quietBy = 0;
+  context.effects.push(
+    at === null
+      ? { type: "deadline.clear", id: "quiet" }
+      : { type: "deadline.set", id: "quiet", at },
+  );
+}
+
+/** Opens the quiet window after a turn, if something piled up behind it that has to wait for one. */
+export function openQuiet(context: ConversationContext, at: Millis): void {
+  const { settings, inbox } = context;
+  if (inbox.length === 0 || !needsQuiet(context)) return;
+  const { until, by } = quietWindow(at, settings);
+  context.quietBy = by;
+  setQuiet(context, until);
+}
+
+/** Whether the line waits for a pause after a turn. */
+export function needsQuiet({ settings }: ConversationContext): boolean {
+  return waitsForQuiet(settings.queue.mode) && settings.queue.debounceMs > 0;
+}
+
+/** Somebody spoke to us during the quiet window: it starts again, up to its cap. */
+export function extendQuiet(context: ConversationContext, at: Millis): void {
+  const { quietAt, quietBy, settings } = context;
+  if (quietAt === null) return;
+  setQuiet(context, Math.max(quietAt, Math.min(quietBy, at + settings.queue.debounceMs)));
+}
+
+/** The deadline "flush" fired: closes what is due. One that comes early is set again. */
+export function flushDue(context: ConversationContext, { at }: DeadlineDue): void {
+  if (context.flushAt === null) return;
+  if (at >= context.flushAt) closeUpTo(context, at);
+  context.flushAt = null;
+  armFlush(context);
+}
+
+/** The deadline "quiet" fired: the line may move on, with whatever else is due by now. */
+export function endQuiet(context: ConversationContext, { at }: DeadlineDue): void {
+  context.quietAt = null;
+  context.quietBy = 0;
+  closeUpTo(context, at);
+  armFlush(context);
+}
+
+/** The deadline "quiet" came early: set again. */
+export function keepQuiet(context: ConversationContext): void {
+  const { quietAt } = context;
+  if (quietAt !== null) context.effects.push({ type: "deadline.set", id: "quiet", at: quietAt });
+}
+
+/** A command ends every open window: what was said before it goes before it. */
+export function closeWindows(context: ConversationContext): void {
+  const { forming } = context;
+  context.forming = [];
+  passOn(context, forming);
+  armFlush(context);
+}
+
+function closeUpTo(context: ConversationContext, at: Millis): void {
+  const { forming, closed } = closeDue(context.forming, at);
+  context.forming = forming;
+  passOn(context, closed);
+}
+
+/** Puts closed batches in line; steers or interrupts the running turn where the mode says so. */
+export function passOn(context: ConversationContext, closed: readonly Forming[]): void {
+  for (const batch of closed) {
+    const backlog = context.run !== null || context.quietAt !== null;
+    const queued = enqueue(context.inbox, flushOf(batch, backlog), context.settings.queue);
+    context.inbox = queued.inbox;
+    discard(context, queued.dropped, queued.why);
+    if (queued.notes.length > 0) {
+      const notes = [...context.droppedWhileBusy, ...queued.notes];
+      context.droppedWhileBusy = notes.slice(-Math.max(1, context.settings.queue.cap));
+    }
+    if (queued.why !== "queue-cap-new" || queued.dropped.length === 0) reachRun(context, batch);
+  }
+}
+
+function reachRun(context: ConversationContext, batch: Forming): void {
+  const { run, settings } = context;
+  if (run === null || run.ended || run.abortedBy !== null) return;
+  const { mode } = settings.queue;
+  const { turnId } = run.order;
+  if (mode === "interrupt") {
+    context.run = { ...run, abortedBy: "interrupt" };
+    context.effects.push({ type: "turn.abort", turnId, reason: "interrupt" });
+  }
+  if (mode === "steer" || mode === "steer-backlog")
+    context.effects.push({ type: "turn.steer", turnId, batch: batch.messages.map(refOf) });
+}
+
+/** Batches that will never reach the agent: each message is named, and its ack reaction taken off. */
+export function discard(
+  context: ConversationContext,
+  batches: readonly Flush[],
+  why: DropReason,
+): void {
+  for (const { messages, route } of batches) {
+    for (const message of messages)
+      context.effects.push({ type: "dropped", message: refOf(message), why });
+    unreact(context, messages, route);
+  }
+}
+
+/** A pending message as effects name it. */
+export function refOf({ seq, id, editSeq }: PendingMessage): MessageRef {
+  return editSeq === undefined ? { seq, id } : { seq, id, editSeq };
+}
+
+/** Takes the ack reaction off the messages that carry one. */
+export function unreact(
+  context: ConversationContext,
+  messages: readonly PendingMessage[],
+  route: Route,
+): void {
+  for (const { id, ack } of messages)
+    if (ack !== null) context.effects.push({ type: "unreact", message: id, emoji: ack, route });
+}
+
+export function requestLane(context: ConversationContext): void {
+  context.effects.push({ type: "lane.request" });
+}
+
+export function releaseLane(context: ConversationContext): void {
+  context.effects.push({ type: "lane.release" });
+}
+
+/** Shows typing, unless it is shown somewhere already. */
+export function startTyping(context: ConversationContext, route: Route): void {
+  if (context.typing !== null) return;
+  context.typing = route;
+  context.effects.push({ type: "typing", on: true, route });
+}
+
+export function stopTyping(context: ConversationContext): void {
+  const route = context.typing;
+  if (route === null) return;
+  context.typing = null;
+  context.effects.push({ type: "typing", on: false, route });
+}
+
+/** After a turn: typing goes on where somebody still waits, and moves to where the next one does. */
+export function retuneTyping(context: ConversationContext): void {
+  const waiting = [...context.inbox, ...context.forming];
+  const { typing } = context;
+  if (typing !== null && !waiting.some(({ route }) => sameRoute(route, typing)))
+    stopTyping(context);
+  const next = waiting.find(({ instant }) => instant);
+  if (next !== undefined) startTyping(context, next.route);
+}

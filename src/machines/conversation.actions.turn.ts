@@ -1,0 +1,309 @@
+/**
+ * Running a turn
+ * ==============
+ * From the lane to the last delivery. A turn is ordered once, with everything it needs; it may be tried
+ * again if its host is lost before it said anything; it has exactly one outcome, given when the running
+ * state is left; and what it may still do to the room is named by its lock.
+ */
+import { limits } from "../domain/limits.ts";
+import type { Millis, Route } from "../domain/message.ts";
+import { sameRoute } from "../domain/message.ts";
+import { emptyBuffer, takeBuffer } from "./context-buffer.ts";
+import {
+  discard,
+  openQuiet,
+  refOf,
+  releaseLane,
+  retuneTyping,
+  startTyping,
+  stopTyping,
+  unreact,
+} from "./conversation.actions.queue.ts";
+import type { ConversationContext, Run, TurnLock } from "./conversation.context.ts";
+import { addressBlock, failureNotice, tellsRoom } from "./delivery-plan.ts";
+import type { Outcome, TurnRun } from "./effects.ts";
+import type {
+  AgentEnded,
+  AgentFailed,
+  AgentSpoke,
+  AgentSteered,
+  AgentText,
+  HostRecovered,
+  LaneGranted,
+  RunAborted,
+} from "./events.ts";
+import { countHumans, isMultiHumanGroup } from "./humans.ts";
+import { type Flush, takeNext } from "./inbox.ts";
+import { release } from "./pending.ts";
+
+/** How a turn's agent may end. */
+export type RunEnd = AgentEnded | AgentFailed | HostRecovered;
+
+const namesShownMax = 20;
+
+/** A lane is ours: the first in line becomes the running turn and is shown what was overheard. */
+export function startTurn(context: ConversationContext, event: LaneGranted): void {
+  const flush = takeFromLine(context);
+  if (flush === null) return;
+  context.turnSeq += 1;
+  const order = orderOf(context, event, flush);
+  context.run = {
+    order,
+    batch: flush.messages,
+    holds: flush.holds,
+    overtaken: flush.overtaken,
+    lock: "open",
+    ended: false,
+    abortedBy: null,
+    blocks: 0,
+    offset: 0,
+    open: [],
+  };
+  context.droppedWhileBusy = [];
+  context.introduced = true;
+  context.abortedLastRun = false;
+  context.effects.push(order);
+  const { typing } = context;
+  if (typing !== null && !sameRoute(typing, flush.route)) stopTyping(context);
+  if (flush.instant) startTyping(context, flush.route);
+}
+
+/** The first in line has waited too long to be answered: it ends here, without a run. */
+export function expireTurn(context: ConversationContext, event: LaneGranted): void {
+  const flush = takeFromLine(context);
+  if (flush === null) return;
+  context.turnSeq += 1;
+  context.effects.push({
+    type: "outcome",
+    turnId: event.turnId,
+    turn: context.turnSeq,
+    outcome: "expired",
+    batch: flush.messages.map(refOf),
+  });
+  unreact(context, flush.messages, flush.route);
+  releaseLane(context);
+  retuneTyping(context);
+}
+
+function takeFromLine(context: ConversationContext): Flush | null {
+  const { flush, inbox, dropped } = takeNext(context.inbox, context.settings.queue.mode);
+  context.inbox = inbox;
+  discard(context, dropped, "interrupted");
+  return flush;
+}
+
+function orderOf(context: ConversationContext, event: LaneGranted, flush: Flush): TurnRun {
+  const { settings, participants, membership } = context;
+  const { at, turnId } = event;
+  const { shown, aged, omitted } = takeBuffer(context.buffer, at, settings.context.maxAgeMs);
+  context.buffer = emptyBuffer;
+  for (const { seq, id } of aged)
+    context.effects.push({ type: "dropped", message: { seq, id }, why: "context-age" });
+  const humans = countHumans({ participants, membership }, settings.engagement, at);
+  const direct = flush.route.chat.kind === "direct";
+  const guard = context.guard !== "clear";
+  return {
+    type: "turn.run",
+    turnId,
+    turn: context.turnSeq,
+    attempt: 1,
+    batch: flush.messages.map(refOf),
+    context: shown.map(({ seq, id, editSeq }) =>
+      editSeq === undefined ? { seq, id } : { seq, id, editSeq },
+    ),
+    omitted,
+    droppedWhileBusy: context.droppedWhileBusy,
+    route: flush.route,
+    replyTo: flush.messages.at(-1)?.id ?? "",
+    guard,
+    nudge: !guard && isMultiHumanGroup(direct, humans),
+    introduce: !context.introduced && !direct,
+    afterAbort: context.abortedLastRun,
+    participants: participants.slice(-namesShownMax).map(({ name }) => name),
+  };
+}
+
+/** The host is gone and nothing was said: the same turn again. */
+export function retryRun(context: ConversationContext): void {
+  const { run } = context;
+  if (run === null) return;
+  const order = { ...run.order, attempt: run.order.attempt + 1 };
+  context.run = { ...run, order };
+  context.effects.push(order);
+}
+
+/** Whether a turn that lost its host gets another try. */
+export function mayRetry(
+  context: ConversationContext,
+  event: AgentFailed | HostRecovered,
+): boolean {
+  const { run } = context;
+  if (run === null || run.abortedBy !== null || run.blocks > 0) return false;
+  if (event.type === "agent.failed" && event.code !== "host-lost") return false;
+  return run.order.attempt < limits.turnAttemptsMax;
+}
+
+/** The running state's substate, for deliveries that drain after it was left. */
+export function lockRun(context: ConversationContext, lock: TurnLock): void {
+  const { run } = context;
+  if (run === null || run.lock === lock) return;
+  context.run = { ...run, lock };
+  if (lock !== "skipped") return;
+  stopTyping(context);
+  retuneTyping(context);
+}
+
+/** A block of the answer goes to delivery. One that covers what was sent before is a double. */
+export function sendBlock(context: ConversationContext, event: AgentText): void {
+  const { run, settings } = context;
+  if (run === null || run.abortedBy !== null) return;
+  const { index, from, to, text, turnId } = event;
+  if (index < run.blocks || from < run.offset || index >= limits.blocksPerTurnMax) return;
+  const { route, replyTo } = run.order;
+  const { reply, quote } = addressBlock(settings.replyTo, route.chat.kind, {
+    index,
+    several: run.batch.length > 1,
+    overtaken: run.overtaken,
+  });
+  context.run = {
+    ...run,
+    blocks: index + 1,
+    offset: to,
+    open: [...run.open, { index, kind: "reply", mentions: event.mentions }],
+  };
+  context.effects.push(
+    { type: "transcript", turnId, role: "assistant", text },
+    {
+      type: "block",
+      turnId,
+      index,
+      text,
+      route,
+      replyTo: reply ? replyTo : null,
+      quote,
+      kind: "reply",
+    },
+  );
+}
+
+/** First sign of an answer: typing, where it waited for one. */
+export function showTyping(context: ConversationContext, event: AgentSpoke): void {
+  const { run, settings } = context;
+  const { mode } = settings.typing;
+  if (run === null || run.lock === "skipped" || mode === "never" || mode === "instant") return;
+  if (event.what === "reasoning" && mode !== "thinking") return;
+  startTyping(context, run.order.route);
+}
+
+/** The running agent took pending messages in: they are this turn's now. */
+export function joinRun(context: ConversationContext, event: AgentSteered): void {
+  const { run, settings } = context;
+  if (run === null) return;
+  const isTaken = (flush: Flush) => flush.messages.every(({ seq }) => event.messages.includes(seq));
+  if (settings.queue.mode === "steer-backlog") {
+    context.inbox = context.inbox.map((flush) =>
+      isTaken(flush) ? { ...flush, steeredAt: run.blocks } : flush,
+    );
+    return;
+  }
+  const taken = context.inbox.filter(isTaken).flatMap(({ messages }) => messages);
+  context.inbox = context.inbox.filter((flush) => !isTaken(flush));
+  context.run = { ...run, batch: [...run.batch, ...taken] };
+}
+
+/** Asks for the running turn's end; its outcome comes when the agent has ended. */
+export function abortRun(context: ConversationContext, event: RunAborted): void {
+  const { run } = context;
+  if (run === null || run.abortedBy !== null) return;
+  context.run = { ...run, abortedBy: event.by };
+  context.effects.push({ type: "turn.abort", turnId: run.order.turnId, reason: event.by });
+}
+
+/** Backs off: no credit is left, none is granted by this turn, nobody is held. */
+export function backOff(context: ConversationContext): void {
+  const { run } = context;
+  context.ledger = {};
+  context.disengagedTurn = context.turnSeq;
+  context.forming = release(context.forming);
+  context.inbox = release(context.inbox);
+  if (run?.holds) context.run = { ...run, holds: false };
+}
+
+/** How this end of the agent counts. */
+function outcomeOf(run: Run, event: RunEnd): { outcome: Outcome; reason?: string } {
+  if (run.abortedBy !== null) return { outcome: "cancelled", reason: run.abortedBy };
+  if (event.type === "host.recovered") return { outcome: "failed", reason: "host-lost" };
+  if (event.type === "agent.failed") {
+    const { code } = event;
+    return { outcome: code === "aborted" ? "cancelled" : "failed", reason: code };
+  }
+  return { outcome: run.lock !== "skipped" && run.blocks > 0 ? "replied" : "silent" };
+}
+
+/** Whether this end of the agent puts a line of our own into delivery. */
+export function willTellRoom(context: ConversationContext, event: RunEnd): boolean {
+  const { run, settings } = context;
+  if (run === null || outcomeOf(run, event).outcome !== "failed") return false;
+  return tellsRoom(settings.notifyRoom, run.order.route.chat.kind);
+}
+
+/** What is left in line when this turn's agent ends: without what the turn has answered in passing. */
+export function inboxAfterRun(
+  { run, inbox }: ConversationContext,
+  event: RunEnd,
+): readonly Flush[] {
+  if (run === null || outcomeOf(run, event).outcome !== "replied") return inbox;
+  return inbox.filter(({ steeredAt }) => steeredAt === null || run.blocks <= steeredAt);
+}
+
+/** The running state was left: the turn's one outcome, its lane, and the room's notice if it failed. */
+export function endRun(context: ConversationContext, event: RunEnd): void {
+  const { run } = context;
+  if (run === null) return;
+  const { outcome, reason } = outcomeOf(run, event);
+  const inbox = inboxAfterRun(context, event);
+  const answered = context.inbox.filter((flush) => !inbox.includes(flush));
+  const batch = [...run.batch, ...answered.flatMap(({ messages }) => messages)];
+  const notifies = willTellRoom(context, event);
+  context.inbox = inbox.map((one) => (one.steeredAt === null ? one : { ...one, steeredAt: null }));
+  const { turnId, turn, route } = run.order;
+  context.run = { ...run, batch, ended: true };
+  context.abortedLastRun = outcome === "cancelled" || reason === "host-lost";
+  context.effects.push({
+    type: "outcome",
+    turnId,
+    turn,
+    outcome,
+    batch: batch.map(refOf),
+    ...(reason === undefined ? {} : { reason }),
+  });
+  if (notifies) giveNotice(context, run, route);
+  releaseLane(context);
+}
+
+function giveNotice(context: ConversationContext, run: Run, route: Route): void {
+  const index = run.blocks;
+  if (context.run === null) return;
+  const open = [...run.open, { index, kind: "notice" as const, mentions: [] }];
+  context.run = { ...context.run, blocks: index + 1, open };
+  context.effects.push({
+    type: "block",
+    turnId: run.order.turnId,
+    index,
+    text: failureNotice,
+    route,
+    replyTo: null,
+    quote: false,
+    kind: "notice",
+  });
+}
+
+/** Nothing of the turn is open any more: acks off, and the line behind it gets its quiet window. */
+export function closeTurn(context: ConversationContext, { at }: { readonly at: Millis }): void {
+  const { run } = context;
+  if (run === null) return;
+  unreact(context, run.batch, run.order.route);
+  context.run = null;
+  openQuiet(context, at);
+  retuneTyping(context);
+}

@@ -1,0 +1,90 @@
+/**
+ * Names and bodies
+ * ================
+ * What the conversation chart's guards and actions do. The chart is read by name; each name stands for a
+ * function of the context and one event, which can be read and tested without a machine.
+ */
+import * as delivery from "./conversation.actions.delivery.ts";
+import * as queue from "./conversation.actions.queue.ts";
+import * as hearing from "./conversation.actions.ts";
+import * as turn from "./conversation.actions.turn.ts";
+import type { ConversationContext, GuardState, TurnLock } from "./conversation.context.ts";
+import * as guards from "./conversation.guards.ts";
+import type { ConversationEvent } from "./events.ts";
+
+type Types = ConversationEvent["type"];
+type EventOf<Type extends Types> = Extract<ConversationEvent, { type: Type }>;
+interface Step {
+  readonly context: ConversationContext;
+  readonly event: ConversationEvent;
+}
+
+/** Gives a function of one kind of event the face of a guard or an action. */
+const on =
+  <Type extends Types, Answer>(
+    body: (context: ConversationContext, event: EventOf<Type>) => Answer,
+  ) =>
+  ({ context, event }: Step): Answer =>
+    body(context, event as EventOf<Type>);
+
+/** Questions; their answers decide where the chart moves. */
+export const conversationGuards = {
+  engages: on<"message.received", boolean>(guards.engages),
+  engagesAtOnce: on<"message.received", boolean>(guards.engagesAtOnce),
+  humanSpoke: on<"message.received", boolean>(guards.humanSpoke),
+  trips: on<"message.received", boolean>(guards.trips),
+  mutes: on<"message.received", boolean>(guards.mutes),
+  flushReleases: on<"deadline.due", boolean>(guards.flushReleases),
+  isFlush: ({ event }: Step) => event.type === "deadline.due" && event.id === "flush",
+  quietIsOver: on<"deadline.due", boolean>(guards.quietIsOver),
+  commandReleases: on<"command.applied", boolean>(guards.commandReleases),
+  deletionLeaves: ({ context, event }: Step, params: { what: "window" | "nothing" }) =>
+    guards.afterDeletion(context, event as EventOf<"message.deleted">) === params.what,
+  isThisTurn: on<Types, boolean>(guards.isThisTurn),
+  expiresInto: ({ context, event }: Step, params: { next: guards.Next }) =>
+    guards.isExpired(context, event as EventOf<"lane.granted">) &&
+    guards.afterExpiry(context) === params.next,
+  retries: on<"agent.failed" | "host.recovered", boolean>(guards.retries),
+  endsInto: ({ context, event }: Step, params: { next: guards.Next }) =>
+    guards.afterRun(context, event as turn.RunEnd) === params.next,
+  settlesInto: ({ context, event }: Step, params: { next: guards.Next }) =>
+    guards.afterDelivery(context, event as EventOf<"delivery.sent" | "delivery.failed">) ===
+    params.next,
+};
+
+/** Deeds; their effects are gathered in the context. */
+export const conversationActions = {
+  hear: on<"message.received", void>(hearing.hear),
+  remember: on<"message.received", void>(hearing.remember),
+  takeUp: on<"message.received", void>(hearing.takeUp),
+  applyEdit: on<"message.edited", void>(hearing.applyEdit),
+  applyDeletion: on<"message.deleted", void>(hearing.applyDeletion),
+  seedHistory: on<"history.seeded", void>(hearing.seedHistory),
+  noteMembership: on<"membership.read", void>(hearing.noteMembership),
+  adoptSettings: on<"config.changed", void>((context, event) => {
+    context.settings = event.settings;
+  }),
+  flushDue: on<"deadline.due", void>(queue.flushDue),
+  endQuiet: on<"deadline.due", void>(queue.endQuiet),
+  keepQuiet: on<Types, void>(queue.keepQuiet),
+  closeWindows: on<Types, void>(queue.closeWindows),
+  requestLane: on<Types, void>(queue.requestLane),
+  releaseLane: on<Types, void>(queue.releaseLane),
+  stopTyping: on<Types, void>(queue.stopTyping),
+  startTurn: on<"lane.granted", void>(turn.startTurn),
+  expireTurn: on<"lane.granted", void>(turn.expireTurn),
+  retryRun: on<Types, void>(turn.retryRun),
+  sendBlock: on<"agent.text", void>(turn.sendBlock),
+  showTyping: on<"agent.spoke", void>(turn.showTyping),
+  joinRun: on<"agent.steered", void>(turn.joinRun),
+  abortRun: on<"run.aborted", void>(turn.abortRun),
+  backOff: on<Types, void>(turn.backOff),
+  lock: ({ context }: Step, params: { lock: TurnLock }) => turn.lockRun(context, params.lock),
+  endRun: on<"agent.ended" | "agent.failed" | "host.recovered", void>(turn.endRun),
+  closeTurn: on<Types, void>(turn.closeTurn),
+  noteSent: on<"delivery.sent", void>(delivery.noteSent),
+  noteUnsent: on<"delivery.failed", void>(delivery.noteUnsent),
+  latch: ({ context }: Step, params: { guard: GuardState }) => {
+    context.guard = params.guard;
+  },
+};

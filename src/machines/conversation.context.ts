@@ -1,0 +1,133 @@
+/**
+ * What a conversation remembers
+ * =============================
+ * The context of the conversation machine. One object per live conversation, owned by its actor: actions
+ * replace its fields in place, because copying twenty fields for each overheard line would cost more than
+ * deciding about it. The values in the fields are never changed, only replaced, so handing one out is
+ * safe. Nothing in here is a clock, a timer or a handle; all but settings, effects and the reading of the
+ * event at hand goes into the record.
+ */
+import type { Membership, Participant } from "../domain/decision.ts";
+import type { AuthorId, Millis, Route } from "../domain/message.ts";
+import type { ConversationSettings } from "../domain/settings.ts";
+import { type ContextBuffer, emptyBuffer } from "./context-buffer.ts";
+import type { Effect, TurnRun } from "./effects.ts";
+import type { Flush, Forming, PendingMessage } from "./inbox.ts";
+import { type GuardCounters, noCounters } from "./loop-guard.ts";
+import type { Reading } from "./reading.ts";
+import type { StickyLedger } from "./sticky.ts";
+
+/** The guard region's state, for whoever reads the context only. */
+export type GuardState = "clear" | "tripped" | "muted";
+
+/** What a turn may still do to the room: the running state's substate, kept while deliveries drain. */
+export type TurnLock = "open" | "disengaged" | "skipped";
+
+/** A block that was handed to delivery and has no answer yet. */
+export interface OpenBlock {
+  readonly index: number;
+  readonly kind: "reply" | "notice";
+  /** Author ids its text mentions; credited with the delivery. */
+  readonly mentions: readonly AuthorId[];
+}
+
+/** The one turn under way, from its lane to its last delivery. */
+export interface Run {
+  /** The order as it was first given: a second try gets the same. */
+  readonly order: TurnRun;
+  readonly batch: readonly PendingMessage[];
+  /** Its authors count as credited until it ends. */
+  readonly holds: boolean;
+  /** Someone else has spoken here since the message it answers. */
+  readonly overtaken: boolean;
+  readonly lock: TurnLock;
+  /** The agent is done; only deliveries are still open. */
+  readonly ended: boolean;
+  /** Who stopped it; null: nobody. */
+  readonly abortedBy: string | null;
+  /** Blocks handed to delivery so far: the next block's index. */
+  readonly blocks: number;
+  /** Source offset up to which the answer was handed to delivery. */
+  readonly offset: number;
+  readonly open: readonly OpenBlock[];
+}
+
+export interface ConversationContext {
+  settings: ConversationSettings;
+  /** What the step wants done, in order. Drained by the actor's owner after each step. */
+  effects: Effect[];
+  /** What the guards found out about the message at hand, so that the actions need not again. */
+  reading: Reading | null;
+
+  participants: readonly Participant[];
+  membership: Membership | null;
+  ledger: StickyLedger;
+  guard: GuardState;
+  counters: GuardCounters;
+  buffer: ContextBuffer;
+  /** History was read once. */
+  seeded: boolean;
+  /** Batches whose debounce window is open, in the order of their first messages. */
+  forming: readonly Forming[];
+  /** Closed batches that wait for a turn, first in, first out. */
+  inbox: readonly Flush[];
+  /** When the durable deadline "flush" was set for; null: not set. */
+  flushAt: Millis | null;
+  /** When the durable deadline "quiet" was set for; null: no quiet window is open. */
+  quietAt: Millis | null;
+  /** The quiet window ends by then, however much is said. */
+  quietBy: Millis;
+  /** Lines about messages that a full queue dropped, for the next prompt. */
+  droppedWhileBusy: readonly string[];
+  run: Run | null;
+  /** Where we are shown as typing; null: nowhere. */
+  typing: Route | null;
+
+  /** Turns so far. */
+  turnSeq: number;
+  /** The turn whose deliveries grant no credit. */
+  disengagedTurn: number;
+  /** The session's first turn has had its introduction. */
+  introduced: boolean;
+  abortedLastRun: boolean;
+  /** Platform ids of our latest messages, oldest first. */
+  ownMessages: readonly string[];
+  /** Threads in which a message of ours was delivered, oldest first. */
+  spokenIn: readonly string[];
+}
+
+/** A conversation in which nothing has happened yet. */
+export function newContext(settings: ConversationSettings): ConversationContext {
+  return {
+    settings,
+    effects: [],
+    reading: null,
+    participants: [],
+    membership: null,
+    ledger: {},
+    guard: "clear",
+    counters: noCounters,
+    buffer: emptyBuffer,
+    seeded: false,
+    forming: [],
+    inbox: [],
+    flushAt: null,
+    quietAt: null,
+    quietBy: 0,
+    droppedWhileBusy: [],
+    run: null,
+    typing: null,
+    turnSeq: 0,
+    disengagedTurn: 0,
+    introduced: false,
+    abortedLastRun: false,
+    ownMessages: [],
+    spokenIn: [],
+  };
+}
+
+/** Names a thread within a conversation; null outside threads. */
+export function threadKey(route: Route): string | null {
+  if (route.thread === null) return null;
+  return JSON.stringify([route.channel, route.account, route.chat.id, route.thread.id]);
+}
