@@ -41,7 +41,7 @@ export function attentionOf({ attention }: ConversationValue): Attention {
   return typeof engaged === "string" ? `engaged.${engaged}` : `engaged.running.${engaged.running}`;
 }
 
-function valueOf(attention: Attention, guard: Guard): ConversationValue {
+function chartValue(attention: Attention, guard: Guard): ConversationValue {
   const running = attention.startsWith("engaged.running.");
   const last = attention.slice(attention.lastIndexOf(".") + 1);
   if (attention === "observing") return { attention, guard };
@@ -72,7 +72,7 @@ export function readRecord(
   const context = { ...newContext(settings), ...expand(fields), guard };
   const problem = contradiction(attention, context);
   if (problem !== null) throw invalid(problem);
-  return { value: valueOf(attention, guard), context };
+  return { value: chartValue(attention, guard), context };
 }
 
 function parseJson(record: string): unknown {
