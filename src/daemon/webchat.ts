@@ -1,0 +1,233 @@
+/**
+ * The webchat hub
+ * ===============
+ * All open pages of the one chat, kept in step: what is taken or said reaches each of them once, in
+ * journal order, whoever wrote it; what is of the moment (typing, acks, the running text) goes to those
+ * who are here now. It follows the event stream and reads the journal when something of ours happened.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Runtime } from "../actors/runtime.types.ts";
+import { type WebchatListener, webChatId } from "../adapters/channels/webchat.ts";
+import type { ServerFrame } from "../adapters/channels/webchat-protocol.ts";
+import { limits } from "../domain/limits.ts";
+import { type Inbound, inboundSchema } from "../domain/message.ts";
+import type { Clock, Log, Store } from "../domain/ports.ts";
+import type { AgentEndLine, AgentStartLine, StreamLine } from "../domain/stream.ts";
+import type { Bus } from "./bus.ts";
+import type { TokenReader } from "./guard.ts";
+import { tagged } from "./lines.ts";
+import { createWebchatLog, type WebchatEntry, type WebchatLog } from "./webchat-log.ts";
+import { type SessionPorts, serveSession, type WebchatSession } from "./webchat-session.ts";
+
+export interface WebchatPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bus: Bus;
+  readonly store: Store;
+  readonly runtime: Pick<Runtime, "ingest">;
+  readonly readToken: TokenReader;
+  /** The agent a page talks to, and the sessions its chat belongs to. */
+  readonly agent: () => { readonly id: string; readonly name: string };
+  readonly keys: () => readonly string[];
+}
+
+export interface Webchat extends WebchatListener {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  pages(): number;
+  close(): void;
+}
+
+const channel = "webchat";
+const account = "default";
+/** A part that was sent is in the journal very soon after; looked for in these steps, ms. */
+const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
+
+export function createWebchat(ports: WebchatPorts): Webchat {
+  const chat = createWebchatLog({
+    store: ports.store,
+    keys: ports.keys,
+    isHere: (place) => place.channel === channel && place.chat.id === webChatId,
+  });
+  const pages = createPages(chat);
+  const off = ports.bus.subscribe(createFollower(ports, chat, pages));
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.bodyBytesMax,
+    perMessageDeflate: false,
+  });
+  const sessionPorts: SessionPorts = {
+    clock: ports.clock,
+    log: ports.log,
+    readToken: ports.readToken,
+    async opened(session, after) {
+      await chat.refresh();
+      session.sentTo = after;
+      session.send({ type: "ready", agent: ports.agent(), n: chat.readTo() });
+      pages.open(session);
+    },
+    async take(session, { id, text, replyTo }) {
+      const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
+      const message = messageOf({ id, text, replyTo, repliesToUs });
+      await ports.runtime.ingest(channel, account, [{ type: "message", message }]);
+      const repeated = chat.find("taken", id);
+      await pages.refresh();
+      // A repeated message is an old entry: the page that repeated it has to hear so again.
+      if (repeated !== null && repeated.n <= session.sentTo)
+        for (const frame of framesOf(repeated)) session.send(frame);
+    },
+    closed: (session) => pages.close(session),
+  };
+  return {
+    upgrade(request, socket, head) {
+      sockets.handleUpgrade(request, socket, head, (page) => serveSession(page, sessionPorts));
+    },
+    typing: (_route, on) => pages.typing(on),
+    ack: (_route, message, emoji, on) => pages.tell({ type: "ack", message, emoji, on }),
+    pages: () => sockets.clients.size,
+    close() {
+      off();
+      for (const page of sockets.clients) page.close(1_001, "stopping");
+      sockets.close();
+    },
+  };
+}
+
+/** The message a frame stands for. The sender of this channel is the owner. */
+function messageOf(frame: {
+  id: string;
+  text: string;
+  replyTo: string | null;
+  repliesToUs: boolean;
+}): Inbound {
+  const { id, text, replyTo, repliesToUs } = frame;
+  return inboundSchema.parse({
+    channel,
+    account,
+    chat: { id: webChatId, kind: "direct" },
+    id,
+    author: { id: "owner", name: "owner" },
+    text,
+    replyTo: replyTo === null ? null : { id: replyTo, authorIsSelf: repliesToUs },
+  });
+}
+
+type Pages = ReturnType<typeof createPages>;
+
+/** The open pages, and what they are shown of the moment. */
+function createPages(chat: WebchatLog) {
+  const all = new Set<WebchatSession>();
+  let typing = false;
+  let turn: { readonly id: string; text: string } | null = null;
+
+  const tell = (frame: ServerFrame) => {
+    for (const session of all) session.send(frame);
+  };
+  const bring = (session: WebchatSession) => {
+    for (const entry of chat.after(session.sentTo)) {
+      session.sentTo = entry.n;
+      for (const frame of framesOf(entry)) session.send(frame);
+    }
+  };
+  return {
+    tell,
+    async refresh() {
+      await chat.refresh();
+      for (const session of all) bring(session);
+    },
+    open(session: WebchatSession) {
+      bring(session);
+      all.add(session);
+      if (turn !== null) {
+        session.send({ type: "turn", turnId: turn.id, state: "start" });
+        if (turn.text !== "") session.send({ type: "delta", turnId: turn.id, text: turn.text });
+      }
+      if (typing) session.send({ type: "typing", on: true });
+    },
+    close: (session: WebchatSession) => void all.delete(session),
+    typing(on: boolean) {
+      typing = on;
+      tell({ type: "typing", on });
+    },
+    turnStarted(id: string) {
+      turn = { id, text: "" };
+      tell({ type: "turn", turnId: id, state: "start" });
+    },
+    delta(turnId: string, text: string) {
+      if (turn?.id !== turnId) return;
+      turn.text = text;
+      tell({ type: "delta", turnId, text });
+    },
+    turnEnded(outcome: string) {
+      if (turn === null) return;
+      tell({ type: "turn", turnId: turn.id, state: "end", outcome });
+      turn = null;
+    },
+  };
+}
+
+/** Follows the event stream; lines are handled one after the other, as each may read the journal. */
+function createFollower(
+  { clock, log, keys }: WebchatPorts,
+  chat: WebchatLog,
+  pages: Pages,
+): (line: StreamLine) => void {
+  let work: Promise<void> = Promise.resolve();
+  const then = (next: () => Promise<void>) => {
+    work = work
+      .then(next)
+      .catch((error: unknown) => log("error", "webchat.read-failed", { error }));
+  };
+  const isHere = (line: { channel?: string; chat?: string }) =>
+    line.channel === channel && line.chat === webChatId;
+
+  async function delivered(id: string): Promise<void> {
+    for (const wait of lookAgainMs) {
+      if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
+      await pages.refresh();
+      if (chat.find("said", id) !== null) return;
+    }
+  }
+  async function started({ batch }: AgentStartLine): Promise<void> {
+    await pages.refresh();
+    const id = chat.lastTurn();
+    if (id !== null && batch.some((message) => chat.find("taken", message) !== null))
+      pages.turnStarted(id);
+  }
+  async function ended({ outcome }: AgentEndLine): Promise<void> {
+    await pages.refresh();
+    pages.turnEnded(outcome);
+  }
+
+  return (told) => {
+    const { kind, line } = tagged(told);
+    if (kind === "decision" && isHere(line) && line.decision !== "duplicate") {
+      const { id, decision, rule, credit } = line;
+      then(async () => {
+        await pages.refresh();
+        chat.decided(id, { decision, rule, credit });
+        pages.tell({ type: "decided", id, decision, rule });
+      });
+    } else if (kind === "send" && isHere(line) && line.status === "sent") {
+      then(() => delivered(line.id));
+    } else if (kind === "agent_start" && keys().includes(line.key)) {
+      then(() => started(line));
+    } else if (kind === "delta") {
+      then(async () => pages.delta(line.turnId, line.text));
+    } else if (kind === "agent_end" && keys().includes(line.key)) {
+      then(() => ended(line));
+    }
+  };
+}
+
+function framesOf(entry: WebchatEntry): ServerFrame[] {
+  if (entry.kind === "said") {
+    const { kind: _, ...said } = entry;
+    return [{ type: "said", ...said }];
+  }
+  const { id, n, at, text, verdict } = entry;
+  const taken: ServerFrame = { type: "taken", id, n, at, text };
+  if (verdict === null) return [taken];
+  return [taken, { type: "decided", id, decision: verdict.decision, rule: verdict.rule }];
+}
