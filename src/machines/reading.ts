@@ -115,8 +115,8 @@ export function heldAuthors(context: ConversationContext): readonly AuthorId[] {
   if (run === null && forming.length === 0 && inbox.length === 0) return nobody;
   const held = new Set<AuthorId>();
   if (run?.holds) for (const { author } of run.batch) held.add(author);
-  for (const batch of inbox)
-    if (batch.holds) for (const one of batch.messages) held.add(one.author);
+  // A batch in line has one author: lines of several are joined only when a turn takes them.
+  for (const { holds, messages } of inbox) if (holds && messages[0]) held.add(messages[0].author);
   for (const batch of forming) if (batch.holds) held.add(batch.author);
   return [...held];
 }
