@@ -1,0 +1,100 @@
+/**
+ * What the commands share
+ * =======================
+ * How a command ends (0 done, 1 the answer is no, 2 bad use or bad input), how it prints, and how it
+ * reaches the running daemon. An error is one line on stderr that says what to do, never a stack: whoever
+ * reads it wants to go on, not to debug us.
+ */
+import { type Command, Option } from "commander";
+import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
+import { stateDirOf } from "../state-dir.ts";
+
+/** Errors that are about how the command was called or what it was given. */
+const badInput: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "EAR_USAGE",
+  "EAR_CONFIG_SYNTAX",
+  "EAR_CONFIG_INVALID",
+  "EAR_CONFIG_UNKNOWN_KEY",
+  "EAR_CONFIG_SECRET_MISSING",
+  "EAR_CONFIG_UNSAFE",
+  "EAR_KEY_INVALID",
+  "EAR_SCENARIO_INVALID",
+  "EAR_INBOUND_INVALID",
+  "EAR_STATE_LOCKED",
+  "EAR_STATE_UNSAFE",
+  "EAR_PORT_TAKEN",
+]);
+
+/** The exit code that an error ends the process with. */
+export function exitCodeOf(error: unknown): 1 | 2 {
+  return error instanceof EarshotError && badInput.has(error.code) ? 2 : 1;
+}
+
+/** One line about an error, safe for a terminal. */
+export function errorLine(error: unknown): string {
+  if (error instanceof EarshotError)
+    return terminalSafe(`earshot: ${error.code}: ${error.message}`);
+  return terminalSafe(`earshot: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** Says what went wrong and sets the exit code; the process ends when nothing is left to do. */
+export function fail(error: unknown): void {
+  process.stderr.write(`${errorLine(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}
+
+/** A command's action whose errors end as one line and an exit code. */
+export function action<Arguments extends unknown[]>(
+  work: (...args: Arguments) => void | Promise<void>,
+): (...args: Arguments) => Promise<void> {
+  return async (...args) => {
+    try {
+      await work(...args);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}
+
+/** Writes a line to stdout. A reader that has gone away (`| head`) is no error. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** Writes data for programs. */
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+}
+
+export interface StateOptions {
+  readonly stateDir?: string;
+}
+
+/** Adds `--state-dir`. */
+export function withStateDir(command: Command): Command {
+  return command.addOption(
+    new Option("--state-dir <dir>", "state directory of the daemon").env("EARSHOT_STATE_DIR"),
+  );
+}
+
+/** The state directory a command means. */
+export function stateDirFor(options: StateOptions): string {
+  return stateDirOf(options.stateDir, process.env);
+}
+
+/** A table for people: columns as wide as their widest cell, cells made harmless. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const safe = rows.map((row) => row.map((cell) => terminalSafe(cell).replaceAll("\n", " ")));
+  const widths = (safe[0] ?? []).map((_, column) =>
+    Math.max(...safe.map((row) => (row[column] ?? "").length)),
+  );
+  return safe
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
