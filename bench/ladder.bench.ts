@@ -45,7 +45,10 @@ const inputs: EngagementInput[] = Array.from({ length: 4_096 }, (_, n) => {
 });
 const calls = short ? 100_000 : 1_000_000;
 const decide = perSecond((n) => decideEngagement(inputs[n & 4_095] as EngagementInput), calls);
-const explain = perSecond((n) => explainEngagement(inputs[n & 4_095] as EngagementInput), calls / 4);
+const explain = perSecond(
+  (n) => explainEngagement(inputs[n & 4_095] as EngagementInput),
+  calls / 4,
+);
 
 report({
   bench: "ladder",
