@@ -2,13 +2,13 @@
  * A channel account opened as the daemon would, on real time, with everything it hands over kept in
  * memory: events, cursors, states, log lines.
  */
+import { createSystemClock } from "../adapters/clock.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Edit, Inbound } from "../domain/message.ts";
 import type {
   ChannelDefinition,
   ChannelEvent,
   ChannelOutbound,
-  Clock,
   ConnectionState,
   LogLevel,
 } from "../domain/ports.ts";
@@ -45,17 +45,6 @@ export interface OpenedChannel {
 
 const waitMsMax = 10_000;
 
-/** The wall clock as a port. */
-export const wallClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  setTimer(at, fire) {
-    const timer = setTimeout(fire, Math.max(0, at - Date.now()));
-    return Object.assign(timer, { at });
-  },
-  clearTimer: (timer) => clearTimeout(timer as unknown as NodeJS.Timeout),
-};
-
 /** Opens and starts one account. `cursors` continues an earlier run. */
 export function openChannel(
   definition: ChannelDefinition,
@@ -76,7 +65,7 @@ export function openChannel(
   const account = definition.open({
     accountId: "default",
     config: definition.accountSchema.parse(config),
-    clock: wallClock,
+    clock: createSystemClock(),
     random: { next: () => 0.5 },
     log: (level, event, fields) => void logs.push({ level, event, fields }),
     async deliver(given, cursor) {

@@ -56,7 +56,8 @@ export class Rendering {
 
   finish(): Rendered {
     const byPlace = (a: Entity, b: Entity) => a.offset - b.offset || b.length - a.length;
-    return { text: this.parts.join(""), entities: this.entities.sort(byPlace) };
+    // Of two on the same words the outer one was put last and comes first.
+    return { text: this.parts.join(""), entities: this.entities.reverse().sort(byPlace) };
   }
 }
 
