@@ -128,6 +128,9 @@ async function pin(
 ): Promise<{ address: string; family: number }> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
+  // Resolvers differ in what they make of it; its meaning is fixed (RFC 6761).
+  if (/(^|\.)localhost\.?$/.test(host) && !allowed.has(url.origin))
+    throw refused("it leads to a private place");
   let found: readonly { address: string; family: number }[];
   try {
     found = family === 0 ? await resolve(host) : [{ address: host, family }];

@@ -19,7 +19,24 @@ export interface ChannelContract {
   readonly definition: ChannelDefinition;
   /** Starts the platform with a group of people in it and a bot among them. */
   readonly world: () => Promise<ChannelWorld>;
+  /** What the platform can do beyond taking and giving messages; a test is declared for each. */
+  readonly can: readonly ChannelAbility[];
 }
+
+/** Needs the functions of `ChannelWorld` of the same name; `line`: disconnect and reconnect. */
+export type ChannelAbility =
+  | "split"
+  | "echo"
+  | "edit"
+  | "pings"
+  | "reactions"
+  | "limitNext"
+  | "refuseNext"
+  | "loseAnswer"
+  | "line"
+  | "redeliver"
+  | "garbage"
+  | "revoke";
 
 interface Rig {
   readonly world: ChannelWorld;
@@ -53,6 +70,19 @@ async function failureOf(channel: OpenedChannel, work: Promise<unknown>): Promis
   return error as EarshotError;
 }
 
+/** A function that the descriptor promised with `can`. */
+function need<Ability>(ability: Ability | undefined): Ability {
+  if (ability === undefined) throw new Error("the descriptor's `can` names what its world lacks");
+  return ability;
+}
+
+/** Declares a test where the channel has the ability. */
+const ableOf =
+  ({ can }: ChannelContract) =>
+  (ability: ChannelAbility, name: string, run: () => Promise<void>): void => {
+    if (can.includes(ability)) test(name, run);
+  };
+
 /** Declares the contract tests for one channel. */
 export function channelContract(contract: ChannelContract): void {
   describe(`channel contract: ${contract.name}`, () => {
@@ -64,6 +94,7 @@ export function channelContract(contract: ChannelContract): void {
 
 function inboundTests(contract: ChannelContract): void {
   const { definition } = contract;
+  const able = ableOf(contract);
 
   test("a message arrives once, in the one normalised form", async () => {
     const { world, channel } = await rig(contract);
@@ -98,19 +129,17 @@ function inboundTests(contract: ChannelContract): void {
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
-  test("what comes back from ourselves is marked as ours", async (context) => {
+  able("echo", "what comes back from ourselves is marked as ours", async () => {
     const { world, channel } = await rig(contract);
-    if (world.echo === undefined) return context.skip("the platform sends nothing back");
-    const message = await channel.message(await world.echo("said by the bot"));
+    const message = await channel.message(await need(world.echo)("said by the bot"));
     expect(message.author.isSelf).toBe(true);
   });
 
-  test("an edit is an edit of the same message, with the new words", async (context) => {
+  able("edit", "an edit is an edit of the same message, with the new words", async () => {
     const { world, channel } = await rig(contract);
-    if (world.edit === undefined) return context.skip("the platform has no edits");
     const id = await world.say({ text: "befor" });
     await channel.message(id);
-    await world.edit(id, "before");
+    await need(world.edit)(id, "before");
     const edit = await channel.edit(id);
     expect(editSchema.parse(edit)).toEqual(edit);
     expect(edit.text).toBe("before");
@@ -120,6 +149,7 @@ function inboundTests(contract: ChannelContract): void {
 
 function outboundTests(contract: ChannelContract): void {
   const { definition } = contract;
+  const able = ableOf(contract);
 
   test("a send and a reply arrive where they were aimed", async () => {
     const { world, channel } = await rig(contract);
@@ -140,36 +170,37 @@ function outboundTests(contract: ChannelContract): void {
     if (definition.capabilities.replyAuthor) expect(shown[1]?.replyTo).toBe(asked);
   });
 
-  test("a text over the limit arrives whole in pieces that the platform takes", async () => {
-    const { world, channel } = await rig(contract);
-    const words = Array.from({ length: definition.textLimit / 4 }, (_, n) => `w${n}`);
-    const request = { route: world.route(), id: "t:0", text: words.join(" "), signal: never };
-    const { messageIds } = await channel.outbound.sendText(request);
-    const shown = await world.shown(messageIds.length);
-    for (const { text } of shown) expect(text.length).toBeLessThanOrEqual(definition.textLimit);
-    expect(shown.flatMap(({ text }) => text.split(/\s+/))).toEqual(words);
-  });
+  able(
+    "split",
+    "a text over the limit arrives whole in pieces that the platform takes",
+    async () => {
+      const { world, channel } = await rig(contract);
+      const words = Array.from({ length: definition.textLimit / 4 }, (_, n) => `w${n}`);
+      const request = { route: world.route(), id: "t:0", text: words.join(" "), signal: never };
+      const { messageIds } = await channel.outbound.sendText(request);
+      const shown = await world.shown(messageIds.length);
+      for (const { text } of shown) expect(text.length).toBeLessThanOrEqual(definition.textLimit);
+      expect(shown.flatMap(({ text }) => text.split(/\s+/))).toEqual(words);
+    },
+  );
 
-  test("nobody is pinged by what the agent writes", async (context) => {
+  able("pings", "nobody is pinged by what the agent writes", async () => {
     const { world, channel } = await rig(contract);
-    if (world.pings === undefined) return context.skip("the platform pings nobody by text");
     const text = "@everyone <!channel> [you](tg://user?id=7001) <@7001> [x](javascript:alert(1))";
     await channel.outbound.sendText({ route: world.route(), id: "t:0", text, signal: never });
     await world.shown(1);
-    expect(world.pings()).toBe(0);
+    expect(need(world.pings)()).toBe(0);
   });
 
-  test("reactions, typing and edits show, and reactions go away again", async (context) => {
+  able("reactions", "reactions, typing and edits show, and reactions go away again", async () => {
     const { world, channel } = await rig(contract);
     const { addReaction, removeReaction, sendTyping, editText } = channel.outbound;
-    if (world.reactions === undefined || addReaction === undefined || removeReaction === undefined)
-      return context.skip("the platform has no reactions");
     const route = world.route();
     const id = await world.say({ text: "look at this" });
-    await addReaction(route, id, "👀", never);
-    expect(world.reactions(id)).toEqual(["👀"]);
-    await removeReaction(route, id, "👀", never);
-    expect(world.reactions(id)).toEqual([]);
+    await need(addReaction)(route, id, "👀", never);
+    expect(need(world.reactions)(id)).toEqual(["👀"]);
+    await need(removeReaction)(route, id, "👀", never);
+    expect(need(world.reactions)(id)).toEqual([]);
     await sendTyping?.(route, true, never);
     await sendTyping?.(route, false, never);
     if (world.typings !== undefined) expect(world.typings()).toBe(1);
@@ -184,13 +215,13 @@ function outboundTests(contract: ChannelContract): void {
 }
 
 function faultTests(contract: ChannelContract): void {
+  const able = ableOf(contract);
   const send = ({ world, channel }: Rig) =>
     channel.outbound.sendText({ route: world.route(), id: "t:0", text: "hi", signal: never });
 
-  test("a rate limit is a retry with the time the platform asked for", async (context) => {
+  able("limitNext", "a rate limit is a retry with the time the platform asked for", async () => {
     const both = await rig(contract);
-    if (both.world.limitNext === undefined) return context.skip("the platform limits nothing");
-    both.world.limitNext(3);
+    need(both.world.limitNext)(3);
     const error = await failureOf(both.channel, send(both));
     expect(error).toMatchObject({ disposition: "retry", retryAfterMs: 3_000 });
     expect(await both.world.shown(0)).toEqual([]);
@@ -198,48 +229,41 @@ function faultTests(contract: ChannelContract): void {
     expect(await both.world.shown(1)).toHaveLength(1);
   });
 
-  test("a refusal is terminal", async (context) => {
+  able("refuseNext", "a refusal is terminal", async () => {
     const both = await rig(contract);
-    if (both.world.refuseNext === undefined) return context.skip("the platform refuses nothing");
-    both.world.refuseNext();
+    need(both.world.refuseNext)();
     expect((await failureOf(both.channel, send(both))).disposition).toBe("terminal");
   });
 
-  test("a send whose answer is lost is in doubt", async (context) => {
+  able("loseAnswer", "a send whose answer is lost is in doubt", async () => {
     const both = await rig(contract);
-    if (both.world.loseAnswer === undefined) return context.skip("an answer cannot be lost");
-    both.world.loseAnswer();
+    need(both.world.loseAnswer)();
     expect((await failureOf(both.channel, send(both))).disposition).toBe("in-doubt");
     expect(await both.world.shown(1)).toHaveLength(1);
   });
 
-  test("a send to a platform that is away may be tried again", async (context) => {
+  able("line", "a send to a platform that is away may be tried again", async () => {
     const both = await rig(contract);
-    if (both.world.disconnect === undefined) return context.skip("there is no line to cut");
-    await both.world.disconnect();
+    await need(both.world.disconnect)();
     expect((await failureOf(both.channel, send(both))).disposition).toBe("retry");
   });
 
-  test("what is said while the line is down arrives after it is back, once", async (context) => {
+  able("line", "what is said while the line is down arrives after it is back, once", async () => {
     const { world, channel } = await rig(contract);
-    const { disconnect, reconnect } = world;
-    if (disconnect === undefined || reconnect === undefined)
-      return context.skip("there is no line to cut");
     const before = await world.say({ text: "before" });
     await channel.message(before);
-    await disconnect();
+    await need(world.disconnect)();
     const during = await world.say({ text: "during" });
     await channel.state("backing-off");
-    await reconnect();
+    await need(world.reconnect)();
     await channel.live();
     const after = await world.say({ text: "after" });
     await channel.message(after);
     expect(channel.identities()).toEqual([before, during, after]);
   });
 
-  test("a new run takes up behind the last durable cursor", async (context) => {
+  able("line", "a new run takes up behind the last durable cursor", async () => {
     const first = await rig(contract);
-    if (first.world.disconnect === undefined) return context.skip("nothing is kept for us");
     const before = await first.world.say({ text: "before" });
     await first.channel.message(before);
     await first.channel.stop();
@@ -255,39 +279,35 @@ function faultTests(contract: ChannelContract): void {
     ).toEqual([between]);
   });
 
-  test("nothing is lost while the store refuses", async (context) => {
+  able("line", "nothing is lost while the store refuses", async () => {
     const { world, channel } = await rig(contract);
-    if (world.disconnect === undefined) return context.skip("nothing is kept for us");
     channel.refuseDeliveries(2);
     const id = await world.say({ text: "wait for it" });
     await channel.message(id);
     expect(channel.identities()).toEqual([id]);
   });
 
-  test("a redelivered message has the same identity", async (context) => {
+  able("redeliver", "a redelivered message has the same identity", async () => {
     const { world, channel } = await rig(contract);
-    if (world.redeliver === undefined) return context.skip("nothing is delivered twice");
-    world.redeliver();
+    need(world.redeliver)();
     const id = await world.say({ text: "again and again" });
     await channel.message(id);
     const [one, two] = channel.messages();
     expect(two).toEqual(one);
   });
 
-  test("garbage is passed over, logged, and does not block the line", async (context) => {
+  able("garbage", "garbage is passed over, logged, and does not block the line", async () => {
     const { world, channel } = await rig(contract);
-    if (world.garbage === undefined) return context.skip("garbage cannot get in");
-    world.garbage();
+    need(world.garbage)();
     const id = await world.say({ text: "still here" });
     await channel.message(id);
     expect(channel.identities()).toEqual([id]);
     expect(channel.logs.some(({ level }) => level === "warn")).toBe(true);
   });
 
-  test("a refused login ends with one terminal error", async (context) => {
+  able("revoke", "a refused login ends with one terminal error", async () => {
     const { world, channel } = await rig(contract);
-    if (world.revoke === undefined) return context.skip("there is no login");
-    world.revoke();
+    need(world.revoke)();
     const error = await channel.ended();
     expect(error).toMatchObject({ disposition: "terminal" });
   });

@@ -27,6 +27,8 @@ export interface OpenedChannel {
   readonly errors: unknown[];
   /** Identity to cursor, as the store has them. */
   readonly cursors: Map<string, string>;
+  /** Takes events that came in another way, for channels whose inbound is the daemon's own API. */
+  take(given: readonly ChannelEvent[]): void;
   messages(): readonly Inbound[];
   /** Message ids in order of arrival, repeats left out. */
   identities(): readonly string[];
@@ -123,6 +125,10 @@ export function openChannel(
     states,
     errors,
     cursors,
+    take(given) {
+      events.push(...given);
+      changed();
+    },
     messages,
     identities: () => [...new Set(messages().map(({ id }) => id))],
     message: (id) => until(() => messages().find((message) => message.id === id), `message ${id}`),

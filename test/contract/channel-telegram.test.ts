@@ -8,4 +8,18 @@ channelContract({
   name: "telegram",
   definition: telegramChannel as ChannelDefinition,
   world: telegramWorld,
+  can: [
+    "split",
+    "echo",
+    "edit",
+    "pings",
+    "reactions",
+    "limitNext",
+    "refuseNext",
+    "loseAnswer",
+    "line",
+    "redeliver",
+    "garbage",
+    "revoke",
+  ],
 });
