@@ -1,0 +1,82 @@
+/**
+ * `earshot inspect`: everything that happens, live, one line each. When the daemon goes away it waits for
+ * it to come back, as somebody who watches a restart wants to see the end of it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command, Option } from "commander";
+import { decisions } from "../../domain/decision.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import { tagged } from "../lines.ts";
+import { type DaemonAddress, findDaemon, needDaemon } from "./client.ts";
+import { renderLine, safeJson } from "./line-render.ts";
+import { action, print, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
+import { eventData } from "./sse.ts";
+
+interface InspectOptions extends StateOptions {
+  readonly json?: boolean;
+  readonly key?: string;
+  readonly decision?: string;
+  readonly channel?: string;
+  readonly deltas?: boolean;
+}
+
+const examples = `
+Examples:
+  earshot inspect                         everything, as it happens
+  earshot inspect --decision engage       only what woke the agent
+  earshot inspect --channel telegram
+  earshot inspect --json | jq 'select(.decision)'`;
+
+const againMs = 1_000;
+
+export function addInspectCommand(program: Command): void {
+  withStateDir(program.command("inspect"))
+    .description("Watch the running daemon: decisions, turns, sends, connections")
+    .option("--key <key>", "only this conversation")
+    .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))
+    .option("--channel <id>", "only decisions and sends of this channel")
+    .option("--deltas", "with the running text of turns")
+    .option("--json", "JSON Lines, as in `replay --json`")
+    .addHelpText("after", examples)
+    .action(action(inspect));
+}
+
+async function inspect(options: InspectOptions): Promise<void> {
+  const stateDir = stateDirFor(options);
+  let daemon: DaemonAddress | null = await needDaemon(stateDir);
+  process.stderr.write(`watching ${daemon.base}; Ctrl-C ends\n`);
+  for (;;) {
+    if (daemon !== null) await watch(daemon, options).catch(lost);
+    await sleep(againMs);
+    daemon = await findDaemon(stateDir).catch(() => null);
+  }
+}
+
+/** A connection that broke is waited for; an answer that says no is the end. */
+function lost(error: unknown): void {
+  if (error instanceof EarshotError) throw error;
+  process.stderr.write("the daemon went away; waiting for it\n");
+}
+
+async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<void> {
+  const query = new URLSearchParams();
+  if (options.key !== undefined) query.set("key", options.key);
+  if (options.decision !== undefined) query.set("decision", options.decision);
+  if (options.deltas === true) query.set("deltas", "1");
+  const answer = await fetch(`${daemon.base}/api/events?${query}`, {
+    headers: { authorization: `Bearer ${daemon.token}` },
+  });
+  if (!answer.ok || answer.body === null)
+    throw new EarshotError("EAR_USAGE", `Cannot watch as the daemon answered ${answer.status}`);
+  for await (const data of eventData(answer.body)) {
+    const line = JSON.parse(data) as StreamLine;
+    if (isWanted(line, options)) print(options.json === true ? safeJson(line) : renderLine(line));
+  }
+}
+
+function isWanted(told: StreamLine, { channel }: InspectOptions): boolean {
+  if (channel === undefined) return true;
+  const { kind, line } = tagged(told);
+  return (kind === "decision" || kind === "send") && line.channel === channel;
+}

@@ -1,0 +1,78 @@
+/**
+ * Stream lines for people
+ * =======================
+ * One line of the event stream as one line on a terminal: when, what kind in its colour, where, who, and
+ * why. Whatever came from a room is made harmless first.
+ */
+import pc from "picocolors";
+import type { Decision } from "../../domain/decision.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import { tagged } from "../lines.ts";
+
+type Paint = (text: string) => string;
+
+const paints: Readonly<Record<Decision, Paint>> = {
+  engage: pc.green,
+  observe: pc.blue,
+  denied: pc.red,
+  claim: pc.magenta,
+  duplicate: pc.dim,
+  command: pc.cyan,
+};
+
+const textUnitsMax = 400;
+const flat = (text: string) => terminalSafe(text.slice(0, textUnitsMax)).replaceAll("\n", "␊");
+const clockTime = (t: number) => new Date(t).toISOString().slice(11, 23);
+const tag = (name: string, paint: Paint) => paint(`[${name}]`.padEnd(11));
+
+/** The line as it is shown, without a newline. */
+export function renderLine(told: StreamLine): string {
+  return `${pc.dim(clockTime(told.t))} ${rendered(told)}`;
+}
+
+function rendered(told: StreamLine): string {
+  const { kind, line } = tagged(told);
+  switch (kind) {
+    case "decision": {
+      const credit = line.credit === "none" ? "" : pc.dim(` credit ${line.credit}`);
+      const where = line.key ?? `${line.channel ?? "?"} ${line.chat ?? "?"}`;
+      const who = line.author === undefined ? "" : ` ${flat(line.author)}`;
+      const id = pc.dim(` #${flat(line.id)}`);
+      return `${tag(line.decision, paints[line.decision])} ${flat(where)}${who}  ${line.rule}${credit}${id}`;
+    }
+    case "agent_start":
+      return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} for ${flat(line.batch.join(", "))}`;
+    case "agent_end": {
+      const reason = line.reason === undefined ? "" : `: ${flat(line.reason)}`;
+      return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} ${line.outcome}${reason}`;
+    }
+    case "send": {
+      const paint = line.status === "sent" ? pc.green : pc.red;
+      return `${tag("send", paint)} ${flat(line.key)}  ${line.status} ${flat(line.text)}`;
+    }
+    case "dropped":
+      return `${tag("dropped", pc.red)} ${flat(line.key)}  ${line.why}${pc.dim(` #${flat(line.message)}`)}`;
+    case "react":
+      return `${tag(line.out, pc.dim)} ${flat(line.chat)}  ${flat(line.emoji)}${pc.dim(` #${flat(line.message)}`)}`;
+    case "typing":
+      return `${tag("typing", pc.dim)} ${flat(line.chat)}  ${line.on ? "on" : "off"}`;
+    case "prompt":
+      return `${tag("prompt", pc.dim)} ${flat(line.key)}  turn ${line.turn}: ${flat(line.text)}`;
+    case "delta":
+      return `${tag("delta", pc.dim)} ${flat(line.key)}  ${flat(line.text.slice(-80))}`;
+    case "system": {
+      const { t: _, system, ...fields } = line;
+      const said = Object.entries(fields).map(([name, value]) => `${name}=${flat(String(value))}`);
+      return `${tag("system", pc.magenta)} ${flat(system)}  ${said.join(" ")}`;
+    }
+  }
+}
+
+/** JSON for a terminal: what a terminal might obey is written as an escape, and it parses the same. */
+export function safeJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

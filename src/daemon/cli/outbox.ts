@@ -1,0 +1,77 @@
+/**
+ * `earshot outbox`: what is on its way, what is in doubt, what is dead, and what to do about it.
+ */
+import type { Command } from "commander";
+import type { OutboxRow } from "../../domain/ports.ts";
+import { callApi, needDaemon } from "./client.ts";
+import {
+  action,
+  print,
+  printJson,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "./shared.ts";
+
+interface ListOptions extends StateOptions {
+  readonly json?: boolean;
+  readonly state?: string;
+}
+
+interface Shown extends Omit<OutboxRow, "body"> {
+  readonly body: { readonly text?: string; readonly emoji?: string };
+}
+
+export function addOutboxCommand(program: Command): void {
+  const outbox = program
+    .command("outbox")
+    .description("Reply parts that are on their way, in doubt or dead")
+    .addHelpText(
+      "after",
+      "\nA part is in doubt when it went out and no answer came: it may have arrived.\n" +
+        "\nExamples:\n  earshot outbox list\n  earshot outbox list --state sent\n" +
+        "  earshot outbox resend 01J…:0\n  earshot outbox drop 01J…:0",
+    );
+  withStateDir(outbox.command("list", { isDefault: true }))
+    .description("List parts")
+    .option("--state <states>", "pending,sending,waiting,in-doubt,sent,expired,dead")
+    .option("--json", "for programs")
+    .action(action(list));
+  for (const verb of ["resend", "drop"] as const)
+    withStateDir(outbox.command(`${verb} <id>`))
+      .description(verb === "resend" ? "Send a part again" : "Give a part up")
+      .action(action((id: string, options: StateOptions) => change(verb, id, options)));
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const query = options.state === undefined ? "" : `?state=${encodeURIComponent(options.state)}`;
+  const answer = await callApi<{ outbox: Shown[] }>(daemon, `/api/outbox${query}`);
+  const rows = answer?.outbox ?? [];
+  if (options.json === true) return printJson(rows);
+  if (rows.length === 0) return print("nothing there");
+  print(
+    table([
+      ["id", "state", "tries", "conversation", "what", "error"],
+      ...rows.map((row) => [
+        row.id,
+        row.doubts > 0 ? `${row.state} (in doubt)` : row.state,
+        String(row.attempts),
+        row.key,
+        (row.body.text ?? row.body.emoji ?? "").slice(0, 60),
+        row.error ?? "",
+      ]),
+    ]),
+  );
+}
+
+async function change(verb: "resend" | "drop", id: string, options: StateOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const path = `/api/outbox/${encodeURIComponent(id)}/${verb}`;
+  const done = await callApi(daemon, path, { method: "POST" });
+  if (done !== null)
+    return print(`${verb === "resend" ? "will be sent again" : "given up"}: ${id}`);
+  process.stderr.write("earshot: there is no such part, or it has been sent already\n");
+  process.exitCode = 1;
+}

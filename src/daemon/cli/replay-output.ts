@@ -1,0 +1,72 @@
+/**
+ * Output of long replays
+ * ======================
+ * Lines are gathered into chunks and written no faster than the reader takes them, so a million lines into
+ * a slow pipe cost no memory. The bar shows on a terminal only, and only where there is time to read it.
+ */
+import { once } from "node:events";
+import type { WriteStream } from "node:tty";
+
+/** Gathered to this size before it is written. */
+const chunkUnits = 65_536;
+/** Shorter scenarios are over before a bar could be read. */
+const progressFromLines = 5_000;
+const barUnits = 30;
+const escape = "\u001b";
+
+/** What may stand behind stdout: a terminal, a pipe, a file. */
+type Sink = NodeJS.WriteStream;
+
+/** Lines on their way to a stream. */
+export class Output {
+  readonly #sink: Sink;
+  #lines: string[] = [];
+  #units = 0;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    this.#units += line.length + 1;
+  }
+
+  /** Writes what is gathered if it is a chunk's worth. */
+  async flushFull(): Promise<void> {
+    if (this.#units >= chunkUnits) await this.flush();
+  }
+
+  /** Writes what is gathered; resolves when there is room for more. */
+  async flush(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    const text = `${this.#lines.join("\n")}\n`;
+    this.#lines = [];
+    this.#units = 0;
+    if (!this.#sink.write(text)) await once(this.#sink, "drain");
+  }
+}
+
+/** A bar on `screen`, unless the output itself goes to a terminal and would be torn by it. */
+export function progressOf(
+  total: number,
+  screen: WriteStream,
+  output: Sink,
+): { show(done: number): void; end(): void } {
+  if (!screen.isTTY || output.isTTY || total < progressFromLines)
+    return { show: () => {}, end: () => {} };
+  let shown = -1;
+  return {
+    show(done) {
+      const percent = Math.floor((done * 100) / total);
+      if (percent === shown) return;
+      shown = percent;
+      const filled = Math.round((percent * barUnits) / 100);
+      const bar = "█".repeat(filled) + "░".repeat(barUnits - filled);
+      screen.write(`\r${bar} ${percent} % of ${total} lines`);
+    },
+    end: () => {
+      screen.write(`\r${escape}[K`);
+    },
+  };
+}

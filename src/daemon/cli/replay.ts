@@ -1,0 +1,96 @@
+/**
+ * `earshot replay`
+ * ================
+ * Runs a scenario or a recording on a simulated clock and prints what happened: a table for people, JSON
+ * Lines for programs (docs/scenarios.md). No network, no disk, no agent but the script. Every line of the
+ * file is checked before the first one runs.
+ */
+import { createReadStream } from "node:fs";
+import { text as readAll } from "node:stream/consumers";
+import { type Command, InvalidArgumentError } from "commander";
+import JSON5 from "json5";
+import pico from "picocolors";
+import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
+import { parseScenario } from "../../domain/scenario.ts";
+import { simulateScenario } from "../simulate.ts";
+import { Output, progressOf } from "./replay-output.ts";
+import { ReplayTable } from "./replay-table.ts";
+import { action } from "./shared.ts";
+
+interface ReplayOptions {
+  readonly config?: string;
+  readonly json?: true;
+  readonly prompts?: true;
+  readonly seed: number;
+  readonly workers: number;
+}
+
+const workersCountMax = 64;
+const seedMax = 2 ** 32 - 1;
+
+/** Registers the command. */
+export function addReplayCommand(program: Command): void {
+  program
+    .command("replay")
+    .description("run a scenario or a recording and show every decision")
+    .argument("<file>", "scenario in JSON Lines; - reads standard input")
+    .option("--config <file>", "config to run it under; the scenario's header goes over it")
+    .option("--json", "print JSON Lines")
+    .option("--prompts", "print what the agent was shown")
+    .option("--seed <n>", "seed of ids and chance", wholeNumber(seedMax), 1)
+    .option("--workers <n>", "worker threads; 0 runs in-process", wholeNumber(workersCountMax), 0)
+    .action(action(replay));
+}
+
+function wholeNumber(most: number): (given: string) => number {
+  return (given) => {
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value <= most) return value;
+    throw new InvalidArgumentError(`Expected a whole number from 0 to ${most}.`);
+  };
+}
+
+async function replay(file: string, options: ReplayOptions): Promise<void> {
+  const scenario = parseScenario(await read(file, "scenario", "EAR_SCENARIO_INVALID"), file);
+  const config = options.config === undefined ? {} : await readConfig(options.config);
+  const output = new Output(process.stdout);
+  const table = options.json ? null : new ReplayTable(scenario, pico.isColorSupported);
+  const progress = progressOf(scenario.lines.length, process.stderr, process.stdout);
+  await simulateScenario(scenario, {
+    config,
+    seed: options.seed,
+    workers: options.workers,
+    prompts: options.prompts === true,
+    onLine(line) {
+      const row = table === null ? JSON.stringify(line) : table.row(line);
+      if (row !== null) output.add(row);
+    },
+    async onProgress(done) {
+      await output.flushFull();
+      progress.show(done);
+    },
+  });
+  progress.end();
+  if (table !== null) output.add(`\n${table.summary()}`);
+  await output.flush();
+}
+
+async function read(path: string, what: string, code: ErrorCode): Promise<string> {
+  try {
+    return await readAll(path === "-" ? process.stdin : createReadStream(path));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EarshotError(code, `Cannot read the ${what} ${path}: ${reason}`, { cause });
+  }
+}
+
+/** A config as its file says it. Secrets stay unread: nothing in a replay uses one. */
+async function readConfig(path: string): Promise<unknown> {
+  const text = await read(path, "config", "EAR_CONFIG_SYNTAX");
+  try {
+    return JSON5.parse<unknown>(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EarshotError("EAR_CONFIG_SYNTAX", `Cannot read ${path}: ${reason}`, { cause });
+  }
+}

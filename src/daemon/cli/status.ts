@@ -1,0 +1,147 @@
+/**
+ * `earshot status`, `sessions`, `channels`: how the running daemon is, as compact tables.
+ */
+import type { Command } from "commander";
+import type { ConnectionStatus } from "../../actors/account.ts";
+import type { RuntimeStatus } from "../../actors/runtime.types.ts";
+import type { ChannelCapabilities } from "../../domain/ports.ts";
+import { callApi, needDaemon } from "./client.ts";
+import {
+  action,
+  print,
+  printJson,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "./shared.ts";
+
+interface Options extends StateOptions {
+  readonly json?: boolean;
+}
+
+interface StatusAnswer extends RuntimeStatus {
+  readonly version: string;
+  readonly pid: number;
+  readonly upMs: number;
+  readonly connections: readonly ConnectionStatus[];
+}
+
+interface ChannelAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly local: boolean;
+  readonly textLimit: number;
+  readonly capabilities: ChannelCapabilities;
+  readonly accounts: readonly ConnectionStatus[];
+}
+
+export function addStatusCommands(program: Command): void {
+  withStateDir(program.command("status"))
+    .description("How the running daemon is; exit code 1 when it cannot take messages")
+    .option("--json", "for programs")
+    .addHelpText("after", "\nExamples:\n  earshot status\n  earshot status --json | jq .outbox")
+    .action(action(status));
+  withStateDir(program.command("sessions"))
+    .description("Conversations that were ever heard, by session key")
+    .option("--json", "for programs")
+    .addHelpText("after", "\nExample:\n  earshot sessions --json | jq -r '.[].key'")
+    .action(action(sessions));
+  withStateDir(program.command("channels"))
+    .description("Channels, what each can do, and how its accounts are connected")
+    .option("--json", "for programs")
+    .addHelpText("after", "\nExample:\n  earshot channels")
+    .action(action(channels));
+}
+
+async function status(options: Options): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const now = await callApi<StatusAnswer>(daemon, "/api/status");
+  if (now === null) return;
+  process.exitCode = now.ready ? 0 : 1;
+  if (options.json === true) return printJson(now);
+  const outbox = Object.entries(now.outbox).map(([state, count]) => `${count} ${state}`);
+  print(
+    table([
+      ["earshot", `${now.version}, pid ${now.pid}, up ${span(now.upMs)}`],
+      ["page", `${daemon.base}/#token=${daemon.token}`],
+      ["ready", now.ready ? "yes" : `no: ${now.problem ?? "unknown"}`],
+      ["journal", `row ${now.store.lastSeq}${now.store.failing ? ", FAILING" : ""}`],
+      ["conversations", `${now.conversations.live} live, ${now.conversations.dirty} dirty`],
+      ["turns", `${now.turns.running} running, ${now.turns.waiting} waiting`],
+      ["outbox", outbox.join(", ") || "empty"],
+      ...now.hosts.map((host) => [
+        `host ${host.id}`,
+        `${host.state}, ${host.live} live, mailbox ${host.mailbox}, ${host.restarts} restarts`,
+      ]),
+      ...now.connections.map(connectionRow),
+      ...now.quarantined.map(({ key, seq, error }) => [
+        "quarantined",
+        `${key} row ${seq}: ${error}`,
+      ]),
+    ]),
+  );
+}
+
+function connectionRow({ channel, account, state, detail }: ConnectionStatus): [string, string] {
+  return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`];
+}
+
+interface ConversationAnswer {
+  readonly key: string;
+  readonly recordSeq: number;
+}
+
+async function sessions(options: Options): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const all: ConversationAnswer[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const page: { conversations: ConversationAnswer[]; next: number | null } | null = await callApi(
+      daemon,
+      `/api/conversations?limit=1000${after === 0 ? "" : `&after=${after}`}`,
+    );
+    all.push(...(page?.conversations ?? []));
+    after = page?.next ?? null;
+  }
+  if (options.json === true) return printJson(all);
+  if (all.length === 0) return print("no conversation yet");
+  print(table([["key", "row"], ...all.map(({ key, recordSeq }) => [key, String(recordSeq)])]));
+}
+
+async function channels(options: Options): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const answer = await callApi<{ channels: ChannelAnswer[] }>(daemon, "/api/channels");
+  const all = answer?.channels ?? [];
+  if (options.json === true) return printJson(all);
+  const able = (can: boolean) => (can ? "yes" : "-");
+  const head =
+    "channel accounts edits deletes reactions typing threads members media mentions limit";
+  print(
+    table([
+      head.split(" "),
+      ...all.map(({ id, accounts, capabilities: can, textLimit }) => [
+        id,
+        accounts.map(({ account, state }) => `${account} ${state}`).join(", ") || "none",
+        able(can.edits),
+        able(can.deletes),
+        able(can.reactions),
+        able(can.typing),
+        able(can.threads),
+        able(can.membership),
+        able(can.media),
+        can.mentions,
+        String(textLimit),
+      ]),
+    ]),
+  );
+  for (const { accounts } of all)
+    for (const one of accounts)
+      if (one.detail !== null) print(`${one.channel}/${one.account}: ${one.detail}`);
+}
+
+function span(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.floor(ms / 1_000)} s`;
+  if (minutes < 120) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h`;
+}

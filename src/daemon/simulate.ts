@@ -1,0 +1,98 @@
+/**
+ * Simulating a room
+ * =================
+ * Puts the simulated world together for `earshot replay` and for the room simulator's page: memory for a
+ * disk, scripted agents whatever the config names, no network. Nothing here reaches a real room.
+ */
+
+import type { Why } from "../actors/runtime.types.ts";
+import { runScenario } from "../actors/simulation.ts";
+import { createScriptedDriver } from "../adapters/agents/scripted.ts";
+import { createMemoryStore } from "../adapters/stores/memory.ts";
+import { type EarshotConfig, overlay, scenarioConfig } from "../domain/config/index.ts";
+import type { AgentDriver, Log } from "../domain/ports.ts";
+import { type Scenario, scenarioOf } from "../domain/scenario.ts";
+import type { StreamLine } from "../domain/stream.ts";
+
+export interface SimulateOptions {
+  /** The config as its file says, under the scenario's header. */
+  readonly config?: unknown;
+  /** @default 1 */
+  readonly seed?: number;
+  /** @default 0 */
+  readonly workers?: number;
+  readonly prompts?: boolean;
+  readonly explain?: boolean;
+  readonly log?: Log;
+  readonly onLine?: (line: StreamLine) => void;
+  readonly onProgress?: (done: number, total: number) => void | Promise<void>;
+}
+
+export interface Simulated {
+  readonly lines: readonly StreamLine[];
+  readonly why: Readonly<Record<string, Why>>;
+}
+
+const quiet: Log = () => {};
+
+/**
+ * Runs scenario lines given as objects and answers with everything that happened.
+ * @throws EarshotError EAR_SCENARIO_INVALID | EAR_CONFIG_*: nothing was run.
+ */
+export async function simulate(
+  lines: readonly unknown[],
+  options: SimulateOptions = {},
+): Promise<Simulated> {
+  const out: StreamLine[] = [];
+  const why = await simulateScenario(scenarioOf(lines, "lines"), {
+    ...options,
+    onLine: (line) => {
+      out.push(line);
+      options.onLine?.(line);
+    },
+  });
+  return { lines: out, why };
+}
+
+/** Runs a parsed scenario, telling each line as it happens. */
+export async function simulateScenario(
+  scenario: Scenario,
+  options: SimulateOptions = {},
+): Promise<Simulated["why"]> {
+  const config = scriptedOnly(scenarioConfig(scenario.header.config, options.config ?? {}));
+  return runScenario(
+    scenario,
+    {
+      config,
+      store: createMemoryStore(),
+      log: options.log ?? quiet,
+      drivers: (scripts) => {
+        const driver = createScriptedDriver(scripts) as AgentDriver;
+        return new Map([[driver.kind, driver]]);
+      },
+    },
+    {
+      seed: options.seed ?? 1,
+      workers: options.workers ?? 0,
+      prompts: options.prompts ?? false,
+      explain: options.explain ?? false,
+      onLine: options.onLine ?? (() => {}),
+      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    },
+  );
+}
+
+/** Every agent follows the scenario's script instead of its own driver. */
+function scriptedOnly(config: EarshotConfig): EarshotConfig {
+  const driver = { kind: "scripted" };
+  const list = config.agents.list.map((agent) =>
+    agent.driver === undefined || agent.driver.kind === "scripted" ? agent : { ...agent, driver },
+  );
+  const { defaults } = config.agents;
+  return overlay(config, {
+    agents: {
+      list,
+      defaults: defaults.driver.kind === "scripted" ? defaults : { ...defaults, driver },
+    },
+  });
+}
