@@ -5,6 +5,7 @@
  * bubble; a line of mine shows as soon as it is written and says whether the daemon has it.
  */
 import { useState } from "preact/hooks";
+import { limits } from "../../../src/domain/limits.ts";
 import { LinkBadge } from "../parts/badge.tsx";
 import { useFollow } from "../parts/follow.ts";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
@@ -219,8 +220,10 @@ function DirectComposer({ agentName, onSay }: DirectComposerProps) {
     <div class="composer">
       <div class="box">
         <textarea
+          rows={1}
           aria-label={`Message to ${name}`}
           placeholder={`Message ${name}`}
+          maxLength={limits.textUnitsMax}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={keys}

@@ -40,11 +40,11 @@ export interface Pending {
   readonly text: string;
   readonly replyTo: string | null;
 }
-/** The turn that runs: what it wrote so far and how much of that was delivered. */
+/** The turn that runs: what it wrote so far, and its blocks that were delivered. */
 export interface Writing {
   readonly turnId: string;
   readonly soFar: string;
-  readonly delivered: number;
+  readonly delivered: readonly string[];
 }
 
 export interface Talk {
@@ -113,7 +113,7 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
       return { ...talk, writing: grow(talk.writing, frame.turnId, frame.text) };
     case "turn":
       return frame.state === "start"
-        ? { ...talk, writing: { turnId: frame.turnId, soFar: "", delivered: 0 } }
+        ? { ...talk, writing: { turnId: frame.turnId, soFar: "", delivered: [] } }
         : end(talk, frame.turnId, frame.outcome ?? "replied");
     case "error":
       return { ...talk, error: frame.message };
@@ -135,17 +135,15 @@ function insert(talk: Talk, entry: Entry): Talk {
   return { ...talk, n, entries: entries.slice(-entriesCountMax) };
 }
 
-function grow(writing: Writing | null, turnId: string, text: string): Writing {
-  if (writing === null || writing.turnId !== turnId) return { turnId, soFar: text, delivered: 0 };
-  return { ...writing, soFar: writing.soFar + text };
+/** A delta carries the whole visible text so far, so a lost one is made good by the next. */
+function grow(writing: Writing | null, turnId: string, soFar: string): Writing {
+  const delivered = writing?.turnId === turnId ? writing.delivered : [];
+  return { turnId, soFar, delivered };
 }
 
-/** A block was delivered: what was written up to its end is no longer a draft. */
 function deliver(writing: Writing | null, turnId: string, text: string): Writing | null {
   if (writing === null || writing.turnId !== turnId) return writing;
-  const found = writing.soFar.indexOf(text.trim(), writing.delivered);
-  const delivered = found < 0 ? writing.soFar.length : found + text.trim().length;
-  return { ...writing, delivered };
+  return { ...writing, delivered: [...writing.delivered, text.trim()] };
 }
 
 function end(talk: Talk, turnId: string, outcome: string): Talk {
@@ -156,6 +154,12 @@ function end(talk: Talk, turnId: string, outcome: string): Talk {
 }
 
 /** What the running turn has written beyond its delivered blocks. */
-export function draftOf(talk: Talk): string {
-  return talk.writing === null ? "" : talk.writing.soFar.slice(talk.writing.delivered).trimStart();
+export function draftOf({ writing }: Talk): string {
+  if (writing === null) return "";
+  let from = 0;
+  for (const block of writing.delivered) {
+    const found = writing.soFar.indexOf(block, from);
+    if (found >= 0) from = found + block.length;
+  }
+  return writing.soFar.slice(from).trimStart();
 }

@@ -68,6 +68,7 @@ export function RoomComposer(props: RoomComposerProps) {
         {view.replyTo !== null && <Replying to={view.replyTo} onOut={() => sim.reply(null)} />}
         {mentioning && <MentionMenu view={view} agent={agent} onPick={mention} />}
         <textarea
+          rows={1}
           ref={box}
           aria-label="Message in the simulated room"
           placeholder={`Write as ${shownName(view.writer.name)}`}

@@ -35,6 +35,15 @@ function replyToOf(row: Row | undefined, agentName: string): ReplyTo | null {
   return { id: row.id, authorId: author.id, authorName: author.name, text };
 }
 
+/** Hands a text to the browser as a file. */
+function save(name: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 export function RoomPane(props: RoomPaneProps) {
   const { sim, view, agent, selected, box, onSelect, onTyping, onOpen } = props;
   const { rows } = view;
@@ -66,6 +75,16 @@ export function RoomPane(props: RoomPaneProps) {
           {here.bots > 0 && ` and ${bots(here.bots)}`}
         </span>
         <span class="end">
+          {rows.length > 0 && (
+            <button
+              type="button"
+              class="btn quiet small hide-s"
+              title="Saves the room as a scenario, for earshot replay room.jsonl"
+              onClick={() => save("room.jsonl", sim.scenario())}
+            >
+              Save
+            </button>
+          )}
           <button type="button" class="btn quiet small" onClick={startOver}>
             Start over
           </button>

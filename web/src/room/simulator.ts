@@ -47,6 +47,8 @@ const draftId = "draft";
 const draftWaitMs = 120;
 /** A draft is judged again after this, since credits run out while one thinks. */
 const draftAgeMsMax = 10_000;
+/** Replies further back than this keep what is known of them. */
+const creditsAskedMax = 3;
 const nobody: Member = { id: "nobody", name: "Someone", isBot: false };
 
 export type Simulator = ReturnType<typeof createSimulator>;
@@ -137,20 +139,22 @@ export function createSimulator(ports: SimulatorPorts) {
     }
   }
 
-  /** Who holds a credit right after the newest reply: asked, not computed, so that it is true. */
+  /** Who holds a credit right after each reply: asked, not computed, so that it is true. */
   async function askCredits(): Promise<void> {
-    const last = sends(answer).at(-1);
-    if (last === undefined || last.id in granted) return;
-    const probe = { ...lineOf("probe", last.t + 1), text: "…", replyTo: null };
-    const before = { ...room, lines: room.lines.filter((line) => line.t <= last.t) };
-    const heard = await creditQuestion.ask(scenarioLines(before, agent, probe));
-    const why = heard?.why.probe;
-    if (why === undefined) return;
-    const newest = Object.entries(why.credits).sort(([, a], [, b]) => b - a)[0];
-    const holder = cast.find((member) => member.id === newest?.[0]);
-    if (newest === undefined || holder === undefined) return;
-    granted = { ...granted, [last.id]: { name: holder.name, ms: newest[1] - why.at + 1 } };
-    publish();
+    for (const reply of sends(answer).slice(-creditsAskedMax)) {
+      if (reply.id in granted) continue;
+      const probe = { ...lineOf("probe", reply.t + 1), text: "…", replyTo: null };
+      const before = { ...room, lines: room.lines.filter((line) => line.t <= reply.t) };
+      const heard = await creditQuestion.ask(scenarioLines(before, agent, probe));
+      const why = heard?.why.probe;
+      // Overtaken by a newer question, which asks for what is missing.
+      if (why === undefined) return;
+      const newest = Object.entries(why.credits).sort(([, a], [, b]) => b - a)[0];
+      const holder = cast.find((member) => member.id === newest?.[0]);
+      if (newest === undefined || holder === undefined) continue;
+      granted = { ...granted, [reply.id]: { name: holder.name, ms: newest[1] - why.at + 1 } };
+      publish();
+    }
   }
 
   function restart(next: Room): void {

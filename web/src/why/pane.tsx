@@ -38,7 +38,7 @@ export function WhyPane({ of, why, verdict, note, command, onBack }: WhyPaneProp
     <section class="pane why-pane" aria-label="Why" onKeyDown={back}>
       <div class="cap">
         <h2>Why</h2>
-        <bdi class="end small muted cut">{of}</bdi>
+        <bdi class="of small muted cut">{of}</bdi>
       </div>
       <div class="scroll">
         {told === null ? (

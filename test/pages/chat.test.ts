@@ -1,0 +1,292 @@
+/**
+ * The Chat page in a real Chromium, under the daemon's content policy, against a server that can misbehave
+ * on order. Every test also claims that nothing went wrong in the console.
+ */
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
+import { buildPages, type PagesServer, startPagesServer } from "../support/servers/pages.ts";
+
+const said = (page: Page, pane: "direct" | "room-pane") =>
+  page.locator(`.${pane} ${pane === "direct" ? ".bubble" : ".msg"}`);
+const room = (page: Page) => page.getByLabel("Message in the simulated room");
+const verdict = (page: Page) => page.locator(".room-pane .would .chip");
+/** A line of the room's transcript by its text. */
+const row = (page: Page, text: string) => page.locator(".msg", { hasText: text }).first();
+
+describe.skipIf(!haveChromium)("the Chat page", () => {
+  let pages: string;
+  let browser: Browser;
+  let server: PagesServer;
+  let wrong: string[] = [];
+
+  beforeAll(async () => {
+    [pages, browser] = await Promise.all([buildPages(), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(pages, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    server = await startPagesServer(pages);
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await server.close();
+    expect(wrong).toEqual([]);
+  });
+
+  async function open(options: PageOptions = {}, address = server.address): Promise<Page> {
+    const opened = await openPage(browser, options);
+    wrong = opened.wrong;
+    await opened.page.goto(address);
+    return opened.page;
+  }
+  async function write(page: Page, as: string, text: string): Promise<void> {
+    await page.getByRole("radio", { name: as, exact: true }).click();
+    await room(page).fill(text);
+    await room(page).press("Enter");
+    await row(page, text).locator(".chip").waitFor();
+  }
+
+  test("the token leaves the address bar and survives a reload", async () => {
+    const page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    expect(page.url()).toBe(`${server.origin}/chat`);
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+
+  test("without a token the page says where to get one", async () => {
+    const page = await open({}, server.origin);
+    await page.getByText("This page needs a token").waitFor();
+    expect(await page.getByText("earshot status").count()).toBe(1);
+  });
+
+  test("a refused token is said to be refused, and not tried for ever", async () => {
+    const page = await open({}, `${server.origin}/#token=old`);
+    await page.getByText("The token was refused").waitFor();
+    await page.getByText("Token refused", { exact: true }).waitFor();
+  });
+
+  test("a line of the direct chat is answered, with its decision below it", async () => {
+    const page = await open();
+    await page.getByLabel("Message to Scout").fill("hello **there**");
+    await page.keyboard.press("Enter");
+    await said(page, "direct").nth(1).waitFor();
+    expect(await said(page, "direct").allInnerTexts()).toEqual([
+      "hello **there**",
+      "You said: hello there",
+    ]);
+    expect(await page.locator(".direct .meta").first().textContent()).toContain("engage dm");
+  });
+
+  test("lines written while the connection is down arrive once, in order", async () => {
+    const page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    server.cut({ refuse: true });
+    await page.getByText(/^Reconnecting, try/).waitFor();
+    for (const text of ["one", "two", "three"]) {
+      await page.getByLabel("Message to Scout").fill(text);
+      await page.keyboard.press("Enter");
+    }
+    expect(server.taken).toEqual([]);
+    wrong.length = 0; // The browser reports the refused connections; that is the fault we made.
+    server.mend();
+    await page.getByText("You said: three").waitFor();
+    expect(server.taken.map((one) => one.text)).toEqual(["one", "two", "three"]);
+    expect(await said(page, "direct").count()).toBe(6);
+    wrong.length = 0;
+  });
+
+  test("a line whose receipt was lost is sent again under its id and shown once", async () => {
+    const page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    server.mute(true);
+    await page.getByLabel("Message to Scout").fill("only once");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => server.heard()).toBe(1);
+    server.mute(false);
+    server.cut();
+    await page.getByText("You said: only once").waitFor();
+    await expect.poll(() => server.heard()).toBe(2);
+    expect(server.taken).toHaveLength(1);
+    expect(await said(page, "direct").allInnerTexts()).toEqual([
+      "only once",
+      "You said: only once",
+    ]);
+  });
+
+  test("an unsent line survives a reload", async () => {
+    const page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    server.mute(true);
+    await page.getByLabel("Message to Scout").fill("do not forget me");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => server.heard()).toBe(1);
+    server.mute(false);
+    await page.reload();
+    await page.getByText("You said: do not forget me").waitFor();
+    expect(server.taken).toHaveLength(1);
+  });
+
+  test("the ladder of the draft follows the typing and matches what then happens", async () => {
+    const page = await open();
+    await room(page).fill("lunch at one?");
+    await expect.poll(() => verdict(page).textContent()).toMatch(/observe\s*default/);
+    await room(page).fill("scout, lunch at one?");
+    await expect.poll(() => verdict(page).textContent()).toMatch(/engage\s*alias/);
+    const matched = page.locator(".rung[aria-current]");
+    expect(await matched.textContent()).toMatch(/alias\s*contains “scout”/);
+    expect(await page.locator(".rung.not-reached").count()).toBeGreaterThan(3);
+    await room(page).press("Enter");
+    const chip = row(page, "scout, lunch").locator(".chip");
+    await expect.poll(() => chip.textContent()).toMatch(/engage\s*alias/);
+    await page.getByText(/Ann has a credit for 15 min/).waitFor();
+  });
+
+  test("four people and two bots: mentions, replies and credits decide as the rules say", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Add a person or bot" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Dee");
+    await page.getByRole("button", { name: "Add person" }).click();
+    await page.getByRole("button", { name: "Add a person or bot" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Clerk");
+    await page.getByRole("button", { name: "Add bot" }).click();
+    await page.getByText("a group of 4 people and 2 bots").waitFor();
+    await write(page, "Ann", "lunch at one?");
+    await write(page, "Relay", "Menu for today: soup");
+    await write(page, "Dee", "@Bo are you coming?");
+    await write(page, "Clerk", "@Scout any orders?");
+    await page.getByText(/Sent in .* Clerk has a credit/).waitFor();
+    await write(page, "Clerk", "two soups then");
+    await write(page, "Cy", "relay, one for me");
+    const chips = await page.locator(".room-pane .msg .chip").allInnerTexts();
+    expect(chips.map((chip) => chip.replace(/\s+/g, " "))).toEqual([
+      "observe default",
+      "observe default",
+      "observe mentions-others",
+      "engage mention",
+      "engage sticky",
+      "observe names-peer-bot",
+    ]);
+    await row(page, "@Bo are you").click();
+    expect(await page.locator(".rung[aria-current]").textContent()).toContain("mentions-others");
+    expect(await page.locator(".facts").textContent()).toContain("4 people");
+  });
+
+  test("a reply quotes what it answers, and replying to the agent engages", async () => {
+    const page = await open();
+    await write(page, "Ann", "@Scout hello");
+    await page.locator(".msg .sent svg").waitFor();
+    await page.locator(".msg", { hasText: "agent" }).click();
+    await page.getByRole("button", { name: "Reply", exact: true }).click();
+    await page.getByText(/^Replying to Scout/).waitFor();
+    await write(page, "Cy", "me too");
+    expect(await row(page, "me too").locator(".chip").textContent()).toMatch(/engage\s*reply/);
+    expect(await row(page, "me too").locator(".quote").textContent()).toMatch(/^Scout: /);
+  });
+
+  test("the keyboard alone is enough: write as, send, move, open the ladder, come back", async () => {
+    const page = await open();
+    await room(page).focus();
+    await page.keyboard.press("Alt+2");
+    await page.keyboard.type("@Scout hello");
+    await page.keyboard.press("Enter");
+    await row(page, "@Scout hello").locator(".chip").waitFor();
+    await page.keyboard.press("Alt+3");
+    await page.keyboard.type("nice");
+    await page.keyboard.press("Enter");
+    await row(page, "nice").locator(".chip").waitFor();
+    await page.locator("main").focus();
+    await page.keyboard.press("Shift+E");
+    expect(await page.locator('.msg[aria-selected="true"]').textContent()).toContain("Bo");
+    await page.keyboard.press("n");
+    const focused = () => page.evaluate("document.activeElement.className");
+    await expect.poll(focused).toContain("msg");
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("ladder");
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toContain("msg");
+    await page.keyboard.press("t");
+    expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("hostile names and texts stay text", async () => {
+    const page = await open();
+    const script = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    await page.getByRole("button", { name: "Add a person or bot" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("<b>\u202eevE</b>");
+    await page.getByRole("button", { name: "Add person" }).click();
+    await room(page).fill(`${script}\u202egnirts`);
+    await room(page).press("Enter");
+    await page.locator(".msg .chip").waitFor();
+    expect(await page.locator(".msg .text").textContent()).toBe(`${script}gnirts`);
+    expect(await page.locator(".msg .who bdi").textContent()).toBe("<b>evE</b>");
+    expect(await page.locator(".msg .text").locator("img, script, b").count()).toBe(0);
+    expect(await page.title()).toBe("Chat · earshot");
+    server.push({ type: "delta", turnId: "t", text: `${script}\n- [x](javascript:alert(1))` });
+    await page.locator(".direct .bubble.it").waitFor();
+    expect(await page.locator(".direct .bubble.it").locator("img, script, a").count()).toBe(0);
+  });
+
+  test.each([390, 768, 1200, 1440, 1600])("no sideways scrolling at %i px", async (width) => {
+    const page = await open({ width, height: 844 });
+    await page.getByRole("button", { name: "Show an example" }).click();
+    await page.locator(".msg .chip").first().waitFor();
+    await room(page).fill(`scout ${"long".repeat(200)}`);
+    await verdict(page).waitFor();
+    const overflow = "document.documentElement.scrollWidth - innerWidth";
+    expect(await page.evaluate(overflow)).toBe(0);
+    for (const name of ["Why", "Direct chat", "Simulator"]) {
+      const button = page.getByRole("button", { name, exact: true });
+      if (!(await button.isVisible())) continue;
+      await button.click();
+      expect(await page.evaluate(overflow)).toBe(0);
+    }
+  });
+
+  test("light and dark follow the system, and the switch is remembered", async () => {
+    const page = await open({ colorScheme: "dark" });
+    const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    expect(await background()).toBe("rgb(14, 16, 19)");
+    await page.getByRole("button", { name: "Switch between light and dark" }).click();
+    expect(await background()).toBe("rgb(247, 248, 250)");
+    await page.reload();
+    expect(await background()).toBe("rgb(247, 248, 250)");
+  });
+
+  test("every control has a name and the landmarks are there", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "Show an example" }).click();
+    await page.locator(".msg .chip").first().waitFor();
+    const nameless = await page.evaluate(
+      `[...document.querySelectorAll("button, a, input, textarea")].filter((one) =>
+        !(one.getAttribute("aria-label") || one.textContent.trim())).length`,
+    );
+    expect(nameless).toBe(0);
+    for (const role of ["banner", "navigation", "main", "heading"] as const)
+      expect(await page.getByRole(role).first().isVisible()).toBe(true);
+    expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+    expect(await page.getByRole("option").count()).toBeGreaterThan(4);
+    expect(await page.locator('.msg[tabindex="0"]').count()).toBe(1);
+  });
+
+  test("the pages are small and hold no inline code", async () => {
+    const assets = join(pages, "assets");
+    const files = await readdir(assets);
+    const sizes = await Promise.all(
+      files.map(async (name) => gzipSync(await readFile(join(assets, name))).byteLength),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000);
+    const html = await readFile(join(pages, "index.html"), "utf8");
+    expect(html).not.toMatch(/<script(?![^>]* src=)|<style|style=|\son\w+=/);
+  });
+});

@@ -1,0 +1,99 @@
+/** The direct chat's memory: frames in, a talk out, whatever the connection did in between. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseFrame, type ServerFrame } from "../../web/src/direct/frames.ts";
+import { draftOf, emptyTalk, hangUp, hear, type Talk, write } from "../../web/src/direct/talk.ts";
+
+const listen = (frames: readonly ServerFrame[], from: Talk = emptyTalk): Talk =>
+  frames.reduce(hear, from);
+const taken = (n: number): ServerFrame => ({
+  type: "taken",
+  id: `m${n}`,
+  n,
+  at: n,
+  text: `line ${n}`,
+});
+const said = (n: number, text = `answer ${n}`): ServerFrame => ({
+  type: "said",
+  id: `t${n}:0`,
+  n,
+  text,
+  replyTo: null,
+  at: n,
+  turnId: `t${n}`,
+});
+
+const journals = fc
+  .array(fc.boolean(), { minLength: 1, maxLength: 24 })
+  .map((kinds) => kinds.map((mine, index) => (mine ? taken(index + 1) : said(index + 1))));
+
+describe("direct talk", () => {
+  test("frames that come again, in any order, change nothing: no line twice, none lost", () => {
+    fc.assert(
+      fc.property(journals, fc.infiniteStream(fc.nat()), (journal, picks) => {
+        const again = picks.take(journal.length).map((pick) => journal[pick % journal.length]!);
+        const shuffled = [...again, ...journal];
+        const talk = listen(shuffled);
+        expect(talk.entries.map((entry) => entry.n)).toEqual(journal.map((_, index) => index + 1));
+        expect(talk.n).toBe(journal.length);
+      }),
+    );
+  });
+
+  test("a connection cut anywhere and resumed after the last n gives the same talk", () => {
+    fc.assert(
+      fc.property(journals, fc.nat(), (journal, cut) => {
+        const before = listen(journal.slice(0, cut % (journal.length + 1)));
+        const rest = journal.filter((frame) => "n" in frame && frame.n > before.n);
+        const resumed = listen(rest, hangUp(before));
+        expect(resumed.entries).toEqual(listen(journal).entries);
+      }),
+    );
+  });
+
+  test("a line of mine is pending until it is taken, and then it is a line", () => {
+    const written = write(emptyTalk, { id: "m1", text: "line 1", replyTo: null });
+    expect(written.pending).toHaveLength(1);
+    const after = hear(written, taken(1));
+    expect(after.pending).toEqual([]);
+    expect(after.entries.map((entry) => entry.id)).toEqual(["m1"]);
+  });
+
+  test("a decision that comes before its line is kept for it", () => {
+    const decided: ServerFrame = { type: "decided", id: "m1", decision: "engage", rule: "dm" };
+    const talk = listen([decided, taken(1)]);
+    expect(talk.verdicts.m1).toEqual({ decision: "engage", rule: "dm" });
+  });
+
+  test("the draft is what was written beyond the delivered blocks", () => {
+    const delta = (text: string): ServerFrame => ({ type: "delta", turnId: "t2", text });
+    const start: ServerFrame = { type: "turn", turnId: "t2", state: "start" };
+    const writing = listen([taken(1), start, delta("One."), delta("One.\n\nTw")]);
+    expect(draftOf(writing)).toBe("One.\n\nTw");
+    expect(draftOf(hear(writing, said(2, "One.")))).toBe("Tw");
+    const end: ServerFrame = { type: "turn", turnId: "t2", state: "end", outcome: "replied" };
+    expect(draftOf(listen([said(2, "One."), end], writing))).toBe("");
+  });
+
+  test("a turn that says nothing leaves a note, a turn that replied leaves none", () => {
+    const end = (outcome: string): ServerFrame => ({
+      type: "turn",
+      turnId: "t1",
+      state: "end",
+      outcome,
+    });
+    expect(listen([taken(1), end("failed")]).entries.at(-1)).toMatchObject({ kind: "quiet" });
+    expect(listen([taken(1), end("replied")]).entries.at(-1)).toMatchObject({ kind: "mine" });
+  });
+
+  test("a frame that is none is passed over, a frame that is one is read", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (data) => {
+        expect(parseFrame(data)).toBeNull();
+      }),
+    );
+    expect(parseFrame('{"type":"constructor"}')).toBeNull();
+    expect(parseFrame('{"type":"taken","id":"m1","n":"1","at":1,"text":""}')).toBeNull();
+    expect(parseFrame(JSON.stringify(taken(1)))).toEqual(taken(1));
+  });
+});
