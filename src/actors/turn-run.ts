@@ -1,0 +1,298 @@
+/**
+ * One try of one turn
+ * ===================
+ * Calls the agent, reads its stream, and reports what the conversation has to know: exactly one end,
+ * whatever the agent does. The agent is not trusted: each event passes the schema, bytes, events and time
+ * are bounded, and what it yields after its end is dropped. One that ignores its abort is left behind
+ * after `abortMsMax`.
+ */
+import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
+import {
+  type AgentEvent,
+  type AgentPort,
+  type AgentTurn,
+  agentEventSchema,
+  type Clock,
+  type TimerHandle,
+} from "../domain/ports.ts";
+import { oneLine } from "../domain/sanitize.ts";
+import type { AgentFailed, ConversationEvent } from "../machines/events.ts";
+import type { TurnJob } from "./host-link.ts";
+import { TurnOutput } from "./turn-output.ts";
+import { createTools, isTurnTool, type TurnActions, turnTools } from "./turn-tools.ts";
+
+export interface TurnRunPorts {
+  readonly clock: Clock;
+  readonly port: Promise<AgentPort>;
+  /** Takes each report of this try, in order. */
+  readonly report: (event: ConversationEvent) => void;
+  /** The visible text grew. */
+  readonly onText: (visible: string) => void;
+  /** Something happened, reported or not. */
+  readonly onActivity: () => void;
+}
+
+type Failure = Pick<AgentFailed, "code" | "message">;
+/** A report before its time and turn are written on it. */
+type Told<Event = ConversationEvent> = Event extends unknown ? Omit<Event, "at" | "turnId"> : never;
+
+/** Events read before others get a chance: a stream that is always ready would starve every timer. */
+const eventsPerTick = 64;
+const messageUnitsMax = 300;
+const toolInputUnitsMax = 8_192;
+
+export class TurnRun {
+  readonly #job: TurnJob;
+  readonly #ports: TurnRunPorts;
+  readonly #output: TurnOutput;
+  readonly #abort = new AbortController();
+  #agent: AgentPort | null = null;
+  #failure: Failure | null = null;
+  #over = false;
+  #lost = false;
+  #silenced = false;
+  #spoke = false;
+  #thought = false;
+  #events = 0;
+  #bytes = 0;
+  #usage: { inputTokens: number; outputTokens: number } | null = null;
+  #lastSign = 0;
+  #timers: TimerHandle[] = [];
+  #idle: TimerHandle | null = null;
+  #end: () => void = () => undefined;
+
+  constructor(job: TurnJob, ports: TurnRunPorts) {
+    this.#job = job;
+    this.#ports = ports;
+    this.#output = new TurnOutput({
+      settings: job.settings,
+      direct: job.order.chatKind === "direct",
+      textLimit: job.order.textLimit,
+      onBlock: (block) => {
+        this.#noteSpeech();
+        this.#report({ type: "agent.text", ...block });
+      },
+    });
+  }
+
+  /** Runs to the end and reports it. Never rejects. */
+  async go(): Promise<void> {
+    const { clock } = this.#ports;
+    this.#report({ type: "agent.started", attempt: this.#job.order.attempt });
+    const ended = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    });
+    const { maxMs } = this.#job.settings.turn;
+    this.#after(maxMs, () => {
+      this.#fail("total-timeout", `took longer than ${maxMs} ms`);
+    });
+    this.#lastSign = clock.monotonic();
+    this.#watchIdle();
+    void this.#read().then(this.#end);
+    await ended;
+    this.#over = true;
+    for (const timer of this.#timers) clock.clearTimer(timer);
+    if (this.#idle !== null) clock.clearTimer(this.#idle);
+    this.#finish();
+  }
+
+  /** Cancels: nothing more is taken from the agent; the end is reported when it has stopped. */
+  abort(reason: string): void {
+    this.#fail("aborted", reason);
+  }
+
+  steer(text: string): boolean {
+    if (this.#over || this.#failure !== null) return false;
+    return this.#agent?.steer?.(this.#job.order.turnId, text) ?? false;
+  }
+
+  /** Forgets the turn without a report: whoever ran it is gone. */
+  lose(): void {
+    this.#lost = true;
+    this.#failure ??= { code: "host-lost", message: "" };
+    this.#abort.abort(new Error("the host of this turn is gone"));
+    this.#end();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.#agent = await this.#ports.port;
+      if (this.#failure !== null) return;
+      const { signal } = this.#abort;
+      for await (const event of this.#agent.run(this.#turn(), { signal })) {
+        if (this.#failure !== null) return;
+        this.#take(event);
+        if (this.#failure !== null) return;
+        if (this.#events % eventsPerTick === 0) await new Promise(setImmediate);
+      }
+    } catch (error) {
+      this.#fail("error", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #take(given: unknown): void {
+    this.#ports.onActivity();
+    this.#lastSign = this.#ports.clock.monotonic();
+    this.#events += 1;
+    const parsed = agentEventSchema.safeParse(given);
+    if (this.#events > limits.agentEventsMax) this.#fail("too-long", "too many events");
+    else if (parsed.success) this.#apply(parsed.data);
+    else this.#fail("error", "sent an event that is none");
+  }
+
+  #apply(event: AgentEvent): void {
+    switch (event.type) {
+      case "text":
+        this.#text(event.text);
+        break;
+      case "reasoning":
+        if (!this.#thought) this.#report({ type: "agent.spoke", what: "reasoning" });
+        this.#thought = true;
+        this.#count(event.text);
+        break;
+      case "tool-start":
+        // Our own tools report what they did when they are called.
+        if (!isTurnTool(event.name))
+          this.#report({ type: "agent.tool", name: event.name, input: inputOf(event.input) });
+        break;
+      case "tool-end":
+        break;
+      case "message-end":
+        this.#output.endMessage();
+        this.#report({ type: "agent.message-ended" });
+        break;
+      case "usage":
+        this.#usage = {
+          inputTokens: (this.#usage?.inputTokens ?? 0) + event.inputTokens,
+          outputTokens: (this.#usage?.outputTokens ?? 0) + event.outputTokens,
+        };
+        break;
+      case "error":
+        this.#fail("error", event.message);
+        break;
+    }
+  }
+
+  #text(text: string): void {
+    this.#count(text);
+    if (this.#failure !== null) return;
+    this.#output.push(text);
+    this.#noteVisible();
+  }
+
+  #noteVisible(): void {
+    const { visible, overflow } = this.#output;
+    if (visible === "") return;
+    this.#noteSpeech();
+    this.#ports.onText(visible);
+    if (overflow) this.#fail("too-long", `more than ${limits.blocksPerTurnMax} blocks`);
+  }
+
+  /** Typing indicators wait for words that are certainly meant for people. */
+  #noteSpeech(): void {
+    if (this.#spoke) return;
+    this.#spoke = true;
+    this.#report({ type: "agent.spoke", what: "text" });
+  }
+
+  #count(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes > limits.agentBytesMax)
+      this.#fail("too-long", `said more than ${limits.agentBytesMax} bytes`);
+  }
+
+  #turn(): AgentTurn {
+    const { order } = this.#job;
+    const call = createTools(this.#actions());
+    return {
+      turnId: order.turnId,
+      attempt: order.attempt,
+      agentId: order.agentId,
+      agentName: this.#job.agent.agentName,
+      sessionKey: order.key,
+      system: order.system,
+      prompt: order.prompt,
+      said: order.said,
+      transcript: order.transcript,
+      room: order.room,
+      tools: turnTools,
+      callTool: async (name, input) => call(name, input),
+    };
+  }
+
+  #actions(): TurnActions {
+    const run = this;
+    return {
+      get over() {
+        return run.#over || run.#failure !== null;
+      },
+      get skipped() {
+        return run.#silenced;
+      },
+      say(text) {
+        run.#count(text);
+        if (run.#failure !== null) return;
+        run.#output.say(text);
+        run.#noteVisible();
+      },
+      react: (emoji) =>
+        run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } }),
+      disengage: () => run.#report({ type: "disengage" }),
+      skip() {
+        if (run.#silenced) return;
+        run.#silenced = true;
+        run.#output.mute();
+        run.#report({ type: "skip" });
+      },
+      giveUp: () => run.#fail("error", "went on asking for tools it was refused"),
+    };
+  }
+
+  /** The first failure counts. The agent is told to stop and has `abortMsMax` to do so. */
+  #fail(code: Failure["code"], message: string): void {
+    if (this.#failure !== null || this.#over) return;
+    this.#failure = { code, message: oneLine(message, messageUnitsMax) };
+    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot go on with the turn: ${code}`));
+    this.#after(limits.abortMsMax, this.#end);
+  }
+
+  #finish(): void {
+    if (this.#failure === null) {
+      this.#output.end();
+      this.#noteVisible();
+    }
+    if (this.#usage !== null) this.#report({ type: "agent.usage", ...this.#usage });
+    if (this.#failure !== null) this.#report({ type: "agent.failed", ...this.#failure });
+    else this.#report({ type: "agent.ended", silent: this.#output.blocks === 0 });
+  }
+
+  #after(ms: number, fire: () => void): void {
+    const { clock } = this.#ports;
+    this.#timers.push(clock.setTimer(clock.now() + ms, fire));
+  }
+
+  /** One timer that looks how long ago the last sign of life was, instead of one an event. */
+  #watchIdle(): void {
+    const { clock } = this.#ports;
+    const { idleMs } = this.#job.settings.turn;
+    const left = this.#lastSign + idleMs - clock.monotonic();
+    if (left <= 0) this.#fail("idle-timeout", `gave no sign for ${idleMs} ms`);
+    else this.#idle = clock.setTimer(clock.now() + left, () => this.#watchIdle());
+  }
+
+  #report(told: Told): void {
+    if (this.#lost) return;
+    const { turnId } = this.#job.order;
+    const event = { ...told, at: this.#ports.clock.now(), turnId };
+    this.#ports.report(event as ConversationEvent);
+  }
+}
+
+/** A tool's input as an event may carry it: an object, not too large. */
+function inputOf(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
+  const json = JSON.stringify(input);
+  if (json === undefined || json.length > toolInputUnitsMax) return {};
+  return JSON.parse(json) as Record<string, unknown>;
+}

@@ -1,0 +1,92 @@
+/**
+ * Tools every agent gets
+ * ======================
+ * What an agent may do to its own conversation: say something now, react, bow out, stay silent. None of
+ * them takes a destination, so a reply cannot be sent elsewhere whatever an agent was talked into.
+ * A refusal is told to the agent in words; an agent that goes on asking for refused things is stopped.
+ */
+import { z } from "zod";
+import { limits } from "../domain/limits.ts";
+import type { ToolDescription } from "../domain/ports.ts";
+
+const words = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
+const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
+const nothing = z.looseObject({});
+
+const inputs = {
+  channel_reply: words,
+  channel_send: words,
+  channel_react: reaction,
+  channel_disengage: nothing,
+  skip_response: nothing,
+} as const;
+type ToolName = keyof typeof inputs;
+
+const purposes: Readonly<Record<ToolName, string>> = {
+  channel_reply: "Send a reply to this conversation now, before your answer ends.",
+  channel_send: "Send a further message to this conversation now.",
+  channel_react: "React with one emoji to the message you are answering.",
+  channel_disengage:
+    "Step back: stop following this conversation until somebody addresses you again.",
+  skip_response: "Say nothing this time. Whatever you write after it is not sent.",
+};
+
+/** As agents are told of them. */
+export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as ToolName[]).map(
+  (name) => ({
+    name,
+    description: purposes[name],
+    inputSchema: z.toJSONSchema(inputs[name]) as Record<string, unknown>,
+  }),
+);
+
+export const isTurnTool = (name: string): name is ToolName => Object.hasOwn(inputs, name);
+
+/** What the tools do to the turn they belong to. */
+export interface TurnActions {
+  readonly over: boolean;
+  readonly skipped: boolean;
+  say(text: string): void;
+  react(emoji: string): void;
+  disengage(): void;
+  skip(): void;
+  /** Too many refusals: ends the turn. */
+  giveUp(): void;
+}
+
+/** Refusals in one turn before it is ended. */
+const refusalsMax = 10;
+
+/** The tools of one turn, as `AgentTurn.callTool`. Resolves to what the agent is told. */
+export function createTools(actions: TurnActions): (name: string, input: unknown) => string {
+  let refusals = 0;
+  const refuse = (why: string): string => {
+    refusals += 1;
+    if (refusals >= refusalsMax) actions.giveUp();
+    return `Refused: ${why}`;
+  };
+  return (name, input) => {
+    if (actions.over) return "Refused: this turn has ended.";
+    if (!isTurnTool(name)) return refuse("there is no such tool here.");
+    const parsed = inputs[name].safeParse(input ?? {});
+    if (!parsed.success) return refuse(z.prettifyError(parsed.error).slice(0, 500));
+    const given = parsed.data as { text: string; emoji: string };
+    switch (name) {
+      case "channel_reply":
+      case "channel_send":
+        if (actions.skipped) return refuse("you chose to skip this response.");
+        actions.say(given.text);
+        return "Sent. Do not repeat it in your answer.";
+      case "channel_react":
+        if (actions.skipped) return refuse("you chose to skip this response.");
+        actions.react(given.emoji);
+        return "Reacted.";
+      case "channel_disengage":
+        actions.disengage();
+        return "You are no longer following this conversation. You may end now.";
+      case "skip_response":
+        actions.skip();
+        return "Nothing will be sent. End now.";
+    }
+  };
+}

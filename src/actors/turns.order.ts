@@ -1,0 +1,156 @@
+/**
+ * The order for a turn
+ * ====================
+ * Reads what a `turn.run` effect only names and composes what the agent is given. The system prompt comes
+ * from the config alone; everything a room said is in the user turn, behind a fence nobody in the room
+ * can know. Words are read with their edits; what was deleted or pruned meanwhile is left out and counted.
+ */
+import { agentOf } from "../domain/config/index.ts";
+import { decodeVerdict, type Rule } from "../domain/decision.ts";
+import { limits } from "../domain/limits.ts";
+import type { Inbound } from "../domain/message.ts";
+import type { EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
+import type { ConversationSettings } from "../domain/settings.ts";
+import type { MessageRef, TurnRun } from "../machines/effects.ts";
+import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
+import type { Configs } from "./configs.ts";
+import { decodeEvent } from "./journal.codec.ts";
+import type { Journal } from "./journal.ts";
+import type { HostStep, TurnOrder } from "./protocol.ts";
+
+export interface OrderPorts {
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly configs: Configs;
+  readonly ids: Ids;
+  readonly textLimit: (channel: string) => number;
+  readonly agentOf: (key: string) => string;
+  readonly watched: boolean;
+}
+
+/** A message as it was said, with the rule that decided on it. */
+export interface SaidMessage extends PromptMessage {
+  readonly title: string | undefined;
+  readonly rule: Rule | null;
+}
+
+/** Reads messages by their journal numbers, their edits applied; missing ones are left out. */
+export async function readMessages(
+  store: Store,
+  refs: readonly MessageRef[],
+): Promise<SaidMessage[]> {
+  const seqs = refs.flatMap(({ seq, editSeq }) => (editSeq === undefined ? [seq] : [seq, editSeq]));
+  const rows = new Map((await store.events([...new Set(seqs)])).map((row) => [row.seq, row]));
+  return refs.flatMap(({ seq, id, editSeq }) => {
+    const row = rows.get(seq);
+    const message = row === undefined ? null : messageIn(row, id);
+    if (row === undefined || message === null) return [];
+    const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
+    const { author, attachments, replyTo, sentAt, chat } = message.said;
+    return [
+      {
+        id,
+        at: sentAt ?? message.at,
+        author: { name: author.name, isBot: author.isBot },
+        text: edited ?? message.said.text,
+        attachments,
+        replyTo,
+        title: chat.title,
+        rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
+      },
+    ];
+  });
+}
+
+/** The message of that id in a row: a message, or one of a history. */
+function messageIn(row: EventRow, id: string): { said: Inbound; at: number } | null {
+  const event = decodeEvent(row);
+  if (event.type === "message.received") return { said: event.message, at: event.at };
+  if (event.type !== "history.seeded") return null;
+  const said = event.messages.find((message) => message.id === id);
+  return said === undefined ? null : { said, at: event.at };
+}
+
+function editedText(row: EventRow | undefined): string | null {
+  if (row === undefined) return null;
+  const event = decodeEvent(row);
+  return event.type === "message.edited" ? event.edit.text : null;
+}
+
+/** Composes the order and notes what was said in the transcript, once a turn. */
+export async function composeOrder(
+  ports: OrderPorts,
+  effect: TurnRun,
+  { conv, key, at }: HostStep,
+): Promise<TurnOrder> {
+  const { store, configs } = ports;
+  const { turnId, route } = effect;
+  const settings = configs.settings(key);
+  const agent = agentOf(configs.current(), ports.agentOf(key));
+  const batch = await readMessages(store, effect.batch);
+  const context = await readMessages(store, effect.context);
+  const missing = effect.context.length - context.length;
+  const said = batch.map(({ text }) => text).join("\n");
+  const earlier = await store.transcript(conv, limits.transcriptEntriesMax);
+  const noted = earlier.some((entry) => entry.turnId === turnId && entry.role === "user");
+  if (!noted) {
+    await ports.journal.keep([{ kind: "transcript", conv, turnId, role: "user", at, text: said }]);
+  }
+  return {
+    conv,
+    key,
+    cfg: configs.version(),
+    turnId,
+    turn: effect.turn,
+    attempt: effect.attempt,
+    agentId: agent.id,
+    system: agent.system,
+    prompt: composeTurnPrompt({
+      notices: { guard: effect.guard, nudge: effect.nudge },
+      context,
+      current: batch,
+      omitted: effect.omitted + missing,
+      droppedWhileBusy: effect.droppedWhileBusy,
+      afterAbort: effect.afterAbort,
+      introduce: effect.introduce,
+      activation: settings.engagement.activation,
+      room: roomOf(effect, batch),
+      silentToken: settings.silent.token,
+      headings: settings.promptHeadings,
+      fence: ports.ids.next(),
+    }),
+    said,
+    transcript: earlier.flatMap(({ turnId: of, role, text, at: when }) =>
+      of === turnId ? [] : [{ role, text, at: when }],
+    ),
+    room: roomReport(effect, batch, settings),
+    textLimit: ports.textLimit(route.channel),
+    chatKind: route.chat.kind,
+    watched: ports.watched,
+  };
+}
+
+function roomOf({ route, participants }: TurnRun, batch: readonly SaidMessage[]) {
+  const { channel, chat } = route;
+  if (chat.kind === "direct") return null;
+  const title = batch.at(-1)?.title;
+  return { channel, kind: chat.kind, participants, ...(title === undefined ? {} : { title }) };
+}
+
+function roomReport(
+  effect: TurnRun,
+  batch: readonly SaidMessage[],
+  settings: ConversationSettings,
+): RoomReport {
+  const { stickiness } = settings.engagement;
+  return {
+    chatKind: effect.route.chat.kind,
+    because: batch.flatMap(({ author, rule }) =>
+      rule === null ? [] : [{ author: author.name, rule }],
+    ),
+    heardQuietly: effect.context.length + effect.omitted,
+    humans: effect.participants.length,
+    guardActive: effect.guard,
+    creditWindowMs: stickiness.enabled ? stickiness.windowMs : 0,
+  };
+}
