@@ -89,9 +89,15 @@ export interface HostCheckpoint {
 export interface HostResult {
   readonly id: number;
   readonly epoch: number;
-  /** Encoded verdict of each entry, in order; 0 for events that decide nothing. */
+  /**
+   * Encoded verdict of each entry, in order; 0 for events that decide nothing, `quarantinedCode` for
+   * events in `rejected`.
+   */
   readonly codes: readonly number[];
-  /** Steps with effects, tails' unapplied events included, in the order they ran. */
+  /**
+   * Steps with effects, in the order they ran. Every unapplied event of a tail is here too, with or
+   * without effects, so that it can be marked applied.
+   */
   readonly steps: readonly HostStep[];
   readonly checkpoints: readonly HostCheckpoint[];
   /** Conversations evicted from the live cache; each has its checkpoint in this or an earlier result. */

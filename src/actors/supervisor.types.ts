@@ -54,10 +54,12 @@ export interface SupervisorPorts {
   /** Used when turns run on the main thread (workers 0 or deterministic). */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   /**
-   * Module (URL) that worker hosts import on their first turn; exports `drivers` and `systemClock`.
+   * Module (URL) that worker hosts import on their first turn; exports `drivers` and `createSystemClock`.
    * @default src/adapters/host-ports.ts
    */
   readonly hostModule?: string;
+  /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
+  readonly hostEntry?: URL;
   readonly supervision?: Partial<Supervision>;
   /** Incarnation numbers start above this, so that a record of an older process never wins. */
   readonly epochBase?: number;

@@ -1,0 +1,57 @@
+/**
+ * The host on this thread
+ * =======================
+ * The same core without a thread around it, for `--workers 0` and simulations. It yields to the event
+ * loop before each batch, so a long queue does not keep sockets waiting, and it can be killed like a
+ * thread: what it had under way is never answered.
+ */
+import { type ConversationFactory, createHostCore } from "./host-core.ts";
+import type { HostLink, HostOpener } from "./host-link.ts";
+import { settingsFor } from "./host-settings.ts";
+import type { HostResult } from "./protocol.ts";
+import { createPulse } from "./pulse.ts";
+
+export interface LocalHostOptions {
+  readonly create: ConversationFactory;
+  readonly live: number;
+  readonly checkpointEvery: number;
+}
+
+export function createLocalHosts(options: LocalHostOptions): HostOpener {
+  return {
+    open: async (_host, epoch) => openLocalHost(options, epoch),
+    close: async () => undefined,
+  };
+}
+
+function openLocalHost(options: LocalHostOptions, epoch: number): HostLink {
+  const pulse = createPulse();
+  const core = createHostCore({ ...options, settingsFor, mark: pulse.mark });
+  let alive = true;
+  let end: (reason: string) => void = () => undefined;
+  const gone = new Promise<string>((resolve) => {
+    end = resolve;
+  });
+  return {
+    epoch,
+    pulse,
+    gone,
+    turns: null,
+    apply: (batch) =>
+      new Promise<HostResult>((resolve, reject) => {
+        setImmediate(() => {
+          if (!alive) return;
+          try {
+            resolve(core.apply(batch));
+          } catch (error) {
+            reject(error);
+          }
+        });
+      }),
+    ping: pulse.beat,
+    kill(reason) {
+      alive = false;
+      end(reason);
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * The worker host
+ * ===============
+ * What runs in each worker thread: a core that folds events and a runner that talks to agents. The pool
+ * gives each thread one task that never ends; its rejection is how the supervisor learns of a death.
+ * Calls come over a port wrapped by comlink, always whole batches, because a call per event costs five to
+ * ten times as much as the work it asks for.
+ */
+import type { MessagePort } from "node:worker_threads";
+import { type Endpoint, expose, type Remote, wrap } from "comlink";
+import type { AgentDriver, Clock } from "../domain/ports.ts";
+import { createConversation } from "./conversation.ts";
+import { createHostCore } from "./host-core.ts";
+import type { HostEvents, TurnJob } from "./host-link.ts";
+import { settingsFor } from "./host-settings.ts";
+import type { HostBatch, HostResult } from "./protocol.ts";
+import { createPulse } from "./pulse.ts";
+import { createTurnRunner } from "./turn.ts";
+
+/** What the pool hands to a thread. */
+export interface HostTask {
+  /** Calls from the supervisor (`HostApi`). */
+  readonly port: MessagePort;
+  /** Calls to the supervisor (`HostEvents`). */
+  readonly events: MessagePort;
+  readonly pulse: SharedArrayBuffer;
+  readonly host: number;
+  readonly epoch: number;
+  readonly live: number;
+  readonly checkpointEvery: number;
+  /** URL of the module with `drivers` and `createSystemClock`; loaded on the first turn. */
+  readonly hostModule: string;
+}
+
+/** What the supervisor may call. */
+export interface HostApi {
+  /** The incarnation that answers. */
+  hello(): number;
+  apply(batch: HostBatch): HostResult;
+  ping(): void;
+  run(job: TurnJob): Promise<void>;
+  abort(turnId: string, reason: string): void;
+  steer(turnId: string, text: string): boolean;
+  watch(conv: number, on: boolean): void;
+}
+
+interface HostModule {
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  createSystemClock(): Clock;
+}
+
+/** The task. Never resolves: the thread is ended from outside. */
+export function host(task: HostTask): Promise<never> {
+  const pulse = createPulse(task.pulse);
+  const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
+  const core = createHostCore({
+    create: createConversation,
+    settingsFor,
+    live: task.live,
+    checkpointEvery: task.checkpointEvery,
+    mark: pulse.mark,
+  });
+  const loadRunner = once(async () => {
+    const { drivers, createSystemClock } = (await import(task.hostModule)) as HostModule;
+    return createTurnRunner({
+      clock: createSystemClock(),
+      drivers,
+      log: (...line) => void supervisor.onLog(...line),
+      onReports: (reports) => void supervisor.onReports(reports),
+      onDelta: (delta) => void supervisor.onDelta(delta),
+    });
+  });
+  const api: HostApi = {
+    hello: () => task.epoch,
+    apply: (batch) => core.apply(batch),
+    ping: () => pulse.beat(),
+    run: async (job) => (await loadRunner()).run(job),
+    abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),
+    steer: (turnId, text) => loadRunner.now()?.steer(turnId, text) ?? false,
+    watch: (conv, on) => void loadRunner().then((runner) => runner.watch(conv, on)),
+  };
+  expose(api, endpoint(task.port));
+  return new Promise<never>(() => undefined);
+}
+
+/** A Node port as comlink sees it: an event target like the browser's, only typed otherwise. */
+export const endpoint = (port: MessagePort) => port as unknown as Endpoint;
+
+/** Runs `make` at most once; `now` looks without asking for it. */
+function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & {
+  now(): Value | undefined;
+} {
+  let promise: Promise<Value> | undefined;
+  let value: Value | undefined;
+  const get = () => {
+    promise ??= make().then((made) => {
+      value = made;
+      return made;
+    });
+    return promise;
+  };
+  return Object.assign(get, { now: () => value });
+}

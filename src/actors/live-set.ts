@@ -1,0 +1,117 @@
+/**
+ * Live conversations
+ * ==================
+ * The actors of one host. Those with work pending are kept apart and cannot be evicted; the idle ones
+ * sit in an lru-cache. An evicted conversation stays as a record ("passivating") until the supervisor has
+ * made that record durable and says `forget`, so an event already on its way finds it again.
+ */
+import { LRUCache } from "lru-cache";
+import type { ConversationSettings } from "../domain/settings.ts";
+import type { Effect } from "../machines/effects.ts";
+import type { ConversationEvent } from "../machines/events.ts";
+
+/** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
+export interface LiveConversation {
+  step(event: ConversationEvent, settings?: ConversationSettings): readonly Effect[];
+  record(): string;
+  /** Nothing owed: may be passivated. */
+  readonly idle: boolean;
+  stop(): void;
+}
+
+/** A live conversation and how far it has come. */
+export interface Slot {
+  readonly conv: number;
+  readonly key: string;
+  readonly actor: LiveConversation;
+  settings: ConversationSettings;
+  /** The last event stepped. */
+  seq: number;
+  /** The last event that the store's record covers, as far as this host knows. */
+  recordSeq: number;
+  /** Events since that record. */
+  steps: number;
+}
+
+/** A conversation that was evicted and whose record may not be durable yet. */
+export interface Passivating {
+  readonly key: string;
+  readonly record: string;
+  readonly seq: number;
+}
+
+export class LiveSet {
+  readonly #engaged = new Map<number, Slot>();
+  readonly #idle: LRUCache<number, Slot>;
+  readonly #passivating = new Map<number, Passivating>();
+  readonly #onEvict: (slot: Slot, record: string) => void;
+
+  /** `onEvict` is told of each evicted conversation, with its record. */
+  constructor(max: number, onEvict: (slot: Slot, record: string) => void) {
+    this.#onEvict = onEvict;
+    this.#idle = new LRUCache<number, Slot>({
+      max,
+      dispose: (slot, _conv, reason) => {
+        if (reason === "evict") this.#passivate(slot);
+      },
+    });
+  }
+
+  get size(): number {
+    return this.#engaged.size + this.#idle.size;
+  }
+
+  get(conv: number): Slot | undefined {
+    return this.#engaged.get(conv) ?? this.#idle.get(conv);
+  }
+
+  /** Puts a slot where it belongs now; evicts the coldest idle one if there are too many. */
+  place(slot: Slot): void {
+    const { conv } = slot;
+    if (slot.actor.idle) {
+      this.#engaged.delete(conv);
+      if (this.#idle.peek(conv) !== slot) this.#idle.set(conv, slot);
+    } else if (!this.#engaged.has(conv)) {
+      this.#idle.delete(conv);
+      this.#engaged.set(conv, slot);
+    }
+  }
+
+  /** Ends an actor without a record. */
+  drop(conv: number): void {
+    this.get(conv)?.actor.stop();
+    this.#engaged.delete(conv);
+    this.#idle.delete(conv);
+    this.#passivating.delete(conv);
+  }
+
+  /** Takes an evicted conversation back, if it is still known. */
+  revive(conv: number): Passivating | undefined {
+    const found = this.#passivating.get(conv);
+    this.#passivating.delete(conv);
+    return found;
+  }
+
+  isPassivating(conv: number): boolean {
+    return this.#passivating.has(conv);
+  }
+
+  forget(conv: number): void {
+    this.#passivating.delete(conv);
+  }
+
+  /** Evicts every idle conversation. */
+  passivateIdle(): void {
+    for (const slot of [...this.#idle.values()]) {
+      this.#idle.delete(slot.conv);
+      this.#passivate(slot);
+    }
+  }
+
+  #passivate(slot: Slot): void {
+    const record = slot.actor.record();
+    slot.actor.stop();
+    this.#passivating.set(slot.conv, { key: slot.key, record, seq: slot.seq });
+    this.#onEvict(slot, record);
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Pulse
+ * =====
+ * A few bytes shared between a host and the main thread: a counter that moves with every step, and the
+ * conversation and event being worked on. They can be read while the host is stuck in a loop and after
+ * it died, which is how the supervisor knows that it hangs and whose event it was.
+ */
+
+export interface Pulse {
+  readonly buffer: SharedArrayBuffer;
+  /** Moves the counter. */
+  beat(): void;
+  /** Moves the counter and names the event about to be stepped; zeros: none. */
+  mark(conv: number, seq: number): void;
+  /** The counter; wraps around. */
+  beats(): number;
+  /** The event being stepped; null between steps. */
+  culprit(): { readonly conv: number; readonly seq: number } | null;
+}
+
+const bytes = 24;
+
+/** A pulse on its own or, in the host, on the buffer it was given. */
+export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
+  const counter = new Int32Array(buffer, 0, 1);
+  // Journal numbers pass 2^31, so they are kept as doubles (exact up to 2^53).
+  const at = new Float64Array(buffer, 8, 2);
+  const beat = () => void Atomics.add(counter, 0, 1);
+  return {
+    buffer,
+    beat,
+    mark(conv, seq) {
+      at[0] = conv;
+      at[1] = seq;
+      beat();
+    },
+    beats: () => Atomics.load(counter, 0),
+    culprit() {
+      const conv = at[0] ?? 0;
+      const seq = at[1] ?? 0;
+      return seq === 0 ? null : { conv, seq };
+    },
+  };
+}

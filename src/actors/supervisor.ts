@@ -1,0 +1,394 @@
+/**
+ * The supervisor
+ * ==============
+ * Owns the hosts. Events go to the host that owns their conversation, results go to the journal side in
+ * order, and a host that dies is replaced while the others keep answering. It is a plain map of hosts,
+ * not a tree of actors: what is supervised is threads, and one event of one conversation is named when a
+ * thread dies of it.
+ */
+import { agentOf, withoutSecrets } from "../domain/config/index.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
+import { createConversation } from "./conversation.ts";
+import type { HostOpener } from "./host-link.ts";
+import { createLocalHosts } from "./host-local.ts";
+import { settingsFor } from "./host-settings.ts";
+import { createPool } from "./pool.ts";
+import type { AgentSpec, HostConfig, HostEntry, TurnOrder, TurnReport } from "./protocol.ts";
+import { ownerOf } from "./rendezvous.ts";
+import { type Answer, ResultLine } from "./result-line.ts";
+import { Rounds } from "./rounds.ts";
+import type { HostStatus } from "./runtime.types.ts";
+import { Strikes } from "./strikes.ts";
+import { SupervisedHost } from "./supervised-host.ts";
+import type { Supervision, Supervisor, SupervisorPorts } from "./supervisor.types.ts";
+import { createTurnRunner, type TurnRunner } from "./turn.ts";
+import { TurnOrders } from "./turn-orders.ts";
+import { Watchdog } from "./watchdog.ts";
+
+export type {
+  LostTurn,
+  Supervision,
+  Supervisor,
+  SupervisorPorts,
+} from "./supervisor.types.ts";
+
+const patience: Supervision = {
+  loopMs: 1_000,
+  memoryMb: 512,
+  intensityMax: limits.restartIntensityMax,
+  periodMs: limits.restartPeriodMs,
+  backoffMsMax: limits.hostRestartMsMax / 2,
+  startMsMax: 10_000,
+  checkpointEvery: 64,
+};
+
+/** Makes the supervisor; nothing runs before `start`. */
+export function createSupervisor(ports: SupervisorPorts): Supervisor {
+  return new HostSupervisor(ports);
+}
+
+class HostSupervisor implements Supervisor {
+  readonly #ports: SupervisorPorts;
+  readonly #hosts: SupervisedHost[] = [];
+  readonly #lines = new Map<number, ResultLine>();
+  readonly #opener: HostOpener;
+  readonly #strikes = new Strikes();
+  readonly #configs = new Map<number, HostConfig>();
+  readonly #turns: TurnOrders;
+  /** Runs the turns when no worker does. */
+  readonly #runner: TurnRunner | null;
+  readonly #rounds: Rounds | null;
+  readonly #watchdog: Watchdog | null;
+  #latest = 0;
+  #epoch: number;
+  #changes: (() => void)[] = [];
+  #changeCount = 0;
+  /** Broken hosts whose events are being moved. */
+  #moving = 0;
+  #stopped = false;
+
+  constructor(ports: SupervisorPorts) {
+    this.#ports = ports;
+    this.#epoch = ports.epochBase ?? 0;
+    const supervision = {
+      ...patience,
+      // Simulated time does not move while somebody waits for a host.
+      ...(ports.deterministic ? { backoffMsMax: 0 } : {}),
+      ...ports.supervision,
+    };
+    this.#runner = ports.workers === 0 || ports.deterministic ? this.#createRunner() : null;
+    this.#turns = this.#createTurns();
+    this.#opener = this.#openerFor(supervision);
+    for (let id = 0; id < Math.max(1, ports.workers); id += 1)
+      this.#hosts.push(this.#createHost(id, supervision));
+    const shared = ports.deterministic ? this.#createLine(true) : null;
+    for (const { id } of this.#hosts) this.#lines.set(id, shared ?? this.#createLine(false));
+    this.#rounds = shared === null ? null : this.#createRounds(shared);
+    const watched = ports.workers > 0 && !ports.deterministic;
+    this.#watchdog = watched
+      ? new Watchdog(ports.clock, this.#hosts, supervision.loopMs, (host) =>
+          this.#turns.countOn(host),
+        )
+      : null;
+  }
+
+  async start(): Promise<void> {
+    for (const host of this.#hosts) host.start();
+    while (this.#hosts.some(({ state }) => state === "starting" || state === "restarting"))
+      await this.#change();
+    if (!this.#hosts.some(({ state }) => state === "ready"))
+      throw new EarshotError(
+        "EAR_HOST_START",
+        `Cannot start as no host answers: received ${this.#hosts.length} broken`,
+      );
+    this.#watchdog?.start();
+  }
+
+  dispatch(entries: readonly HostEntry[]): void {
+    if (this.#rounds !== null) {
+      this.#rounds.add(entries);
+      return;
+    }
+    const touched = new Set<SupervisedHost>();
+    for (const entry of entries) {
+      const host = this.#route(entry);
+      if (host !== undefined) touched.add(host);
+    }
+    setImmediate(() => {
+      for (const { traffic } of touched) traffic.pump();
+    });
+  }
+
+  run(order: TurnOrder): void {
+    this.#turns.run(order);
+  }
+
+  abort(turnId: string, reason: string): void {
+    this.#turns.abort(turnId, reason);
+  }
+
+  steer(turnId: string, text: string): Promise<boolean> {
+    return this.#turns.steer(turnId, text);
+  }
+
+  watch(conv: number, on: boolean): void {
+    this.#turns.watch(conv, on);
+  }
+
+  async passivateAll(): Promise<void> {
+    await this.settled();
+    const usable = this.#hosts.filter(({ state }) => state !== "broken" && state !== "stopped");
+    const done = usable.map(({ traffic }) => traffic.passivate());
+    if (this.#rounds === null) for (const { traffic } of usable) traffic.pump();
+    else this.#rounds.want();
+    await Promise.all(done);
+  }
+
+  async crash(host?: number): Promise<void> {
+    const chosen = this.#hosts.filter(
+      ({ id, link }) => link !== null && (host === undefined || id === host),
+    );
+    const epochs = new Map(chosen.map((one) => [one, one.link?.epoch]));
+    for (const one of chosen) one.crash("ended on request");
+    const back = (one: SupervisedHost) =>
+      one.state === "broken" || (one.link !== null && one.link.epoch !== epochs.get(one));
+    while (!chosen.every(back)) await this.#change();
+  }
+
+  addConfig(config: HostConfig): void {
+    this.#configs.set(config.version, { ...config, config: withoutSecrets(config.config) });
+    this.#latest = Math.max(this.#latest, config.version);
+  }
+
+  async settled(): Promise<void> {
+    for (;;) {
+      while (this.#busy()) await this.#change();
+      const before = this.#activity();
+      await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      if (!this.#busy() && this.#activity() === before) return;
+    }
+  }
+
+  status(): readonly HostStatus[] {
+    return this.#hosts.map((host) => host.status(this.#turns.countOn(host.id)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#watchdog?.stop();
+    this.#runner?.close();
+    this.#turns.clear();
+    for (const host of this.#hosts) host.stop();
+    await this.#opener.close();
+    this.#changed();
+  }
+
+  #openerFor(supervision: Supervision): HostOpener {
+    const { workers, clock, log, liveConversations: live, hostModule } = this.#ports;
+    const { checkpointEvery, memoryMb, startMsMax } = supervision;
+    if (workers === 0)
+      return createLocalHosts({ create: createConversation, live, checkpointEvery });
+    const source = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+    return createPool({
+      workers,
+      clock,
+      log,
+      live,
+      checkpointEvery,
+      memoryMb,
+      // A simulated clock would never let it run out.
+      startMsMax: this.#ports.deterministic ? null : startMsMax,
+      hostModule: hostModule ?? new URL(`../adapters/host-ports${source}`, import.meta.url).href,
+      ...(this.#ports.hostEntry === undefined ? {} : { entry: this.#ports.hostEntry }),
+    });
+  }
+
+  #createRunner(): TurnRunner {
+    const { clock, log, drivers, onDelta } = this.#ports;
+    const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
+    return createTurnRunner({ clock, log, drivers, onReports, onDelta });
+  }
+
+  #createTurns(): TurnOrders {
+    const { clock, configFor, onTurnReports } = this.#ports;
+    return new TurnOrders({
+      clock,
+      here: this.#runner,
+      hostOf: (conv) => this.#ownerOf(conv),
+      agentOf: (order) => this.#agentSpec(order),
+      settingsOf: ({ cfg, key }) => settingsFor(configFor(cfg), key, cfg),
+      onReports: (reports) => {
+        onTurnReports(reports);
+        this.#changed();
+      },
+    });
+  }
+
+  #createHost(id: number, supervision: Supervision): SupervisedHost {
+    const { clock, log, load, onDelta } = this.#ports;
+    return new SupervisedHost({
+      id,
+      clock,
+      log,
+      opener: this.#opener,
+      supervision,
+      strikes: this.#strikes,
+      eager: !this.#ports.deterministic,
+      events: {
+        onReports: (reports) => this.#turns.reported(reports),
+        onDelta,
+        onLog: log,
+      },
+      nextEpoch: () => {
+        this.#epoch += 1;
+        return this.#epoch;
+      },
+      traffic: {
+        load,
+        configFor: (version) => this.#configFor(version),
+        onAnswer: (answer) => {
+          if (this.#rounds === null) this.#lines.get(id)?.push(answer);
+          else this.#rounds.answer(answer);
+        },
+        onRebuild: (conv, key, error) =>
+          this.#tell("conversation.rebuilt", { host: id, conv, key, error }),
+      },
+      onReady: () => this.#turns.startWaiting(),
+      onLost: (host, reason) => this.#lost(host, reason),
+      onPoison: (entry, error) => this.#quarantine(entry, `${error}, again and again`),
+      onBroken: (host) => void this.#broken(host),
+      onChange: () => this.#changed(),
+    });
+  }
+
+  #createLine(bySeq: boolean): ResultLine {
+    const { clock, log, onResult } = this.#ports;
+    return new ResultLine({
+      clock,
+      log,
+      bySeq,
+      commit: onResult,
+      onDurable: (answers) => this.#durable(answers),
+    });
+  }
+
+  #createRounds(line: ResultLine): Rounds {
+    return new Rounds({
+      hosts: this.#hosts,
+      line,
+      route: (entry) => this.#route(entry),
+      activity: () => this.#activity(),
+      change: () => this.#change(),
+      onChange: () => this.#changed(),
+    });
+  }
+
+  #durable(answers: readonly Answer[]): void {
+    for (const host of this.#hosts) {
+      const own = answers.filter((answer) => answer.host === host.id);
+      if (own.length > 0) host.traffic.durable(own);
+    }
+    for (const { result, entries } of answers)
+      for (const { conv, seq, error } of result.rejected) {
+        const key = [...entries, ...result.steps].find((one) => one.conv === conv)?.key ?? "";
+        this.#quarantine({ conv, key, seq }, error);
+      }
+    if (this.#rounds === null) for (const { traffic } of this.#hosts) traffic.pump();
+    this.#changed();
+  }
+
+  #ownerOf(conv: number): SupervisedHost | undefined {
+    const usable = this.#hosts.filter(({ state }) => state !== "broken" && state !== "stopped");
+    if (usable.length === 0) return undefined;
+    const owner = ownerOf(
+      conv,
+      usable.map(({ id }) => id),
+    );
+    return this.#hosts[owner];
+  }
+
+  /** Puts an event into its host's mailbox. Without a host it stays what it is: journalled. */
+  #route(entry: HostEntry): SupervisedHost | undefined {
+    const host = this.#ownerOf(entry.conv);
+    host?.traffic.push(entry);
+    return host;
+  }
+
+  #agentSpec({ agentId, cfg }: TurnOrder): AgentSpec {
+    const { configFor } = this.#ports;
+    // Only the latest config is sure to have its secrets: older ones may come from the journal.
+    const latest = configFor(Math.max(cfg, this.#latest));
+    const known = latest.agents.list.some(({ id }) => id === agentId);
+    const agent = agentOf(known ? latest : configFor(cfg), agentId);
+    const { driver, name } = agent;
+    return { agentId, agentName: name, kind: driver.kind, config: driver };
+  }
+
+  #configFor(version: number): HostConfig {
+    let config = this.#configs.get(version);
+    if (config === undefined) {
+      config = { version, config: withoutSecrets(this.#ports.configFor(version)) };
+      this.#configs.set(version, config);
+    }
+    return config;
+  }
+
+  #lost(host: SupervisedHost, reason: string): void {
+    const turns = this.#turns.lose(host.id);
+    this.#tell("host.lost", { host: host.id, reason, turns: turns.length });
+    this.#ports.onHostLost({ host: host.id, turns });
+  }
+
+  async #broken(host: SupervisedHost): Promise<void> {
+    this.#tell("host.broken", { host: host.id });
+    const entries = host.traffic.drain();
+    const line = this.#lines.get(host.id);
+    this.#moving += 1;
+    // Its last answers first: what moves is loaded from the store.
+    while (line !== undefined && !line.empty) await this.#change();
+    this.#moving -= 1;
+    this.dispatch(entries);
+    this.#turns.startWaiting();
+    this.#changed();
+  }
+
+  #quarantine(entry: { conv: number; key: string; seq: number }, error: string): void {
+    const { conv, key, seq } = entry;
+    this.#ports.log("error", "event.quarantined", { conv, key, seq, error });
+    this.#ports.onQuarantine({ conv, key, seq, error });
+  }
+
+  #tell(system: string, fields: Readonly<Record<string, string | number>>): void {
+    this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
+  }
+
+  #busy(): boolean {
+    if (this.#stopped) return false;
+    if (this.#moving > 0 || this.#rounds?.busy === true) return true;
+    if (!this.#ports.deterministic && this.#turns.size > 0) return true;
+    return this.#hosts.some((host) => {
+      if (host.state === "broken") return false;
+      const line = this.#lines.get(host.id);
+      if (line?.stalled === true) return false;
+      return line?.empty === false || !host.traffic.settled;
+    });
+  }
+
+  /** Grows with everything that happens on this thread. */
+  #activity(): number {
+    return this.#changeCount + (this.#runner?.activity ?? 0);
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changes.push(resolve);
+    });
+  }
+
+  #changed(): void {
+    this.#changeCount += 1;
+    for (const resolve of this.#changes.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The watchdog
+ * ============
+ * Ends hosts that hang. A host that owes something and whose pulse stood still at every look for `loopMs`
+ * is killed. Looks are counted, not time: if this thread itself was held up, the answers that wait for it
+ * are read before the next look, and nobody is killed for our own pause.
+ */
+import type { Clock, TimerHandle } from "../domain/ports.ts";
+import type { SupervisedHost } from "./supervised-host.ts";
+
+const looksPerLoop = 5;
+
+export class Watchdog {
+  readonly #clock: Clock;
+  readonly #hosts: readonly SupervisedHost[];
+  readonly #loopMs: number;
+  readonly #turnsOn: (host: number) => number;
+  /** Host to the pulse at the last look and the looks since it moved. */
+  readonly #seen = new Map<number, { epoch: number; beats: number; still: number }>();
+  #timer: TimerHandle | null = null;
+
+  constructor(
+    clock: Clock,
+    hosts: readonly SupervisedHost[],
+    loopMs: number,
+    turnsOn: (host: number) => number,
+  ) {
+    this.#clock = clock;
+    this.#hosts = hosts;
+    this.#loopMs = loopMs;
+    this.#turnsOn = turnsOn;
+  }
+
+  start(): void {
+    this.#timer = this.#clock.setTimer(this.#clock.now() + this.#loopMs / looksPerLoop, () => {
+      for (const host of this.#hosts) this.#look(host);
+      this.start();
+    });
+  }
+
+  stop(): void {
+    if (this.#timer !== null) this.#clock.clearTimer(this.#timer);
+    this.#timer = null;
+  }
+
+  #look(host: SupervisedHost): void {
+    const { link } = host;
+    const runs = this.#turnsOn(host.id) > 0;
+    if (link === null || (!host.traffic.owed && !runs)) {
+      this.#seen.delete(host.id);
+      return;
+    }
+    const beats = link.pulse.beats();
+    const before = this.#seen.get(host.id);
+    const same = before !== undefined && before.epoch === link.epoch && before.beats === beats;
+    const still = same ? before.still + 1 : 0;
+    this.#seen.set(host.id, { epoch: link.epoch, beats, still });
+    if (still > looksPerLoop) host.kill(`hung for ${this.#loopMs} ms`);
+    // Between steps only an answered ping moves the pulse.
+    else if (still === 0) link.ping();
+  }
+}
