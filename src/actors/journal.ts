@@ -44,7 +44,11 @@ export interface Journal {
   failing(): EarshotError | null;
   /** Whether nothing is being written or about to be. */
   isQuiet(): boolean;
-  readonly lastCommitMs: number;
+  /** As `isQuiet`, but events that wait for quiet do not count. */
+  isWritten(): boolean;
+  lastCommitMs(): number;
+  /** The highest number given since the start; 0 before the first. */
+  lastSeq(): number;
   /** Ends the retries; what is still queued is rejected. */
   stop(): Promise<void>;
 }
@@ -74,6 +78,7 @@ export function createJournal(ports: JournalPorts): Journal {
   let retryMs = retryMsMin;
   let retryTimer: ReturnType<Clock["setTimer"]> | null = null;
   let lastCommitMs = 0;
+  let lastSeq = 0;
 
   function submit(
     events: readonly NewEvent[],
@@ -161,6 +166,7 @@ export function createJournal(ports: JournalPorts): Journal {
       at += job.events.length + job.writes.length;
       for (const [index, event] of job.events.entries()) {
         const seq = answer[index] as number;
+        lastSeq = Math.max(lastSeq, seq);
         if (seq > 0 && event.write.code === undefined) entries.push(entryOf(event, seq));
       }
       return answer;
@@ -198,6 +204,8 @@ export function createJournal(ports: JournalPorts): Journal {
     });
   }
 
+  const isWritten = () => !committing && (queue.length === 0 || failure !== null);
+
   return {
     offer: (events, writes = []) => submit(events, writes, false),
     append: (events, writes = []) => submit(events, writes, true),
@@ -205,10 +213,10 @@ export function createJournal(ports: JournalPorts): Journal {
       if (writes.length > 0) await submit([], writes, true);
     },
     failing: () => failure,
-    isQuiet: () => gated.length === 0 && !committing && (queue.length === 0 || failure !== null),
-    get lastCommitMs() {
-      return lastCommitMs;
-    },
+    isQuiet: () => gated.length === 0 && isWritten(),
+    isWritten,
+    lastCommitMs: () => lastCommitMs,
+    lastSeq: () => lastSeq,
     async stop() {
       while (!stopped && failure === null && (committing || queue.length + gated.length > 0)) {
         await new Promise<void>((resolve) => setImmediate(resolve));

@@ -57,7 +57,14 @@ export interface RuntimePorts {
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */
   readonly prompts?: boolean;
+  /** Module (URL) that worker hosts import drivers from; the built-in registry if left out. */
+  readonly hostModule?: string;
+  /** Called at named points of the message's walk; crash tests end the process there. */
+  readonly onPoint?: (point: CrashPoint) => void;
 }
+
+/** Instants at which a crash must lose and double nothing. */
+export type CrashPoint = "before-ack" | "after-send" | "before-mark";
 
 export interface IngestOutcome {
   readonly id: string;
@@ -113,6 +120,8 @@ export interface Why {
   readonly recorded: Verdict | null;
   /** The ladder walked again on the conversation as it was; null where admission decided. */
   readonly explanation: Explanation | null;
+  /** Where admission decided: why, and what would admit it. */
+  readonly admission?: string;
   readonly humans: { readonly count: number; readonly source: string };
   readonly participants: readonly Participant[];
   readonly membership: Membership | null;

@@ -101,7 +101,10 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     const [seq] = await store.commit([event("a")]);
     await store.commit([event("denied", { eid: 9, code: 5 })]);
     expect((await store.scan(0, 10)).map(({ code }) => code)).toEqual([null, 5]);
+    expect((await store.unapplied(0, 10)).map((found) => found.seq)).toEqual([seq]);
+    expect(await store.unapplied(seq as number, 10)).toEqual([]);
     await store.commit([{ kind: "applied", seq: seq as number, code: 3 }]);
+    expect(await store.unapplied(0, 10)).toEqual([]);
     expect((await store.events([seq as number])).map(({ code }) => code)).toEqual([3]);
   });
 

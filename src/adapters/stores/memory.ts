@@ -176,6 +176,11 @@ export function createMemoryStore(): MemoryStore {
       }
       return rows;
     },
+    unapplied: async (after, upTo) =>
+      rowsWhere(
+        ({ code, write }, seq) =>
+          code === null && write.conv !== noConversation && seq > after && seq <= upTo,
+      ),
     eventsByMessage: async (messageId) => rowsWhere((entry) => entry.write.messageId === messageId),
     dirty: async (limit) => tails.dirty(limit),
     lowWater: async () => tails.lowWater(lastSeq),

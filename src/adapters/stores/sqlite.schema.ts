@@ -105,6 +105,7 @@ export const sql = {
     "WHERE conv > ? ORDER BY conv LIMIT ?",
   event: `${event}WHERE j.seq = ?`,
   scan: `${event}WHERE j.seq > ? ORDER BY j.seq LIMIT ?`,
+  unapplied: `${event}WHERE j.seq > ? AND j.seq <= ? AND a.seq IS NULL AND j.conv <> 0 ORDER BY j.seq`,
   eventsOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.conv = ? ORDER BY j.seq`,
   messagesOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.mid = ? ORDER BY j.seq`,
   uncovered:

@@ -149,6 +149,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
       return byNumber(seqs);
     },
     scan: (after, limit) => all<EventRow>(sql.scan, after, limit),
+    unapplied: (after, upTo) => all<EventRow>(sql.unapplied, after, upTo),
     eventsByMessage: (messageId) => sliced(sql.messagesOfSlice, 0, messageId),
     async dirty(limit) {
       await ready;

@@ -184,6 +184,8 @@ export interface Store {
   events(seqs: readonly number[]): Promise<EventRow[]>;
   /** Events of all conversations with `seq > after`, at most `limit`, in order. */
   scan(after: number, limit: number): Promise<EventRow[]>;
+  /** Events of conversations with `after < seq <= upTo` that are not applied, in order. */
+  unapplied(after: number, upTo: number): Promise<EventRow[]>;
   eventsByMessage(messageId: string): Promise<EventRow[]>;
   /** Conversations that have events after their record, the longest-dirty first. */
   dirty(limit: number): Promise<{ conv: number; first: number; last: number }[]>;

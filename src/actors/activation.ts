@@ -1,0 +1,52 @@
+/**
+ * Activation
+ * ==========
+ * A conversation as the store has it, for the host that is about to bring it to life: its record and the
+ * events since. Asked for only when a conversation is not live.
+ */
+import { EarshotError } from "../domain/errors.ts";
+import type { Store } from "../domain/ports.ts";
+import type { Configs } from "./configs.ts";
+import { decodeEvent } from "./journal.codec.ts";
+import { type Activation, quarantinedCode } from "./protocol.ts";
+
+const nothing: Activation = { record: null, recordSeq: 0, tail: [] };
+
+/**
+ * Reads record and tail before `beforeSeq`. With `rebuild` the record is left out.
+ * @throws EarshotError EAR_RECORD_INVALID when the number belongs to another session key.
+ */
+export async function loadActivation(
+  store: Store,
+  configs: Configs,
+  {
+    conv,
+    key,
+    beforeSeq,
+    rebuild,
+  }: { conv: number; key: string; beforeSeq: number; rebuild: boolean },
+): Promise<Activation> {
+  const row = await store.conversation(conv);
+  if (row === null) return nothing;
+  if (row.key !== key) {
+    throw new EarshotError(
+      "EAR_RECORD_INVALID",
+      `Cannot open conversation ${conv} as it belongs to another session key: received ${key}`,
+    );
+  }
+  const recordSeq = rebuild ? 0 : row.recordSeq;
+  const rows = (await store.tail(conv, recordSeq)).filter(
+    ({ seq, code }) => seq < beforeSeq && code !== quarantinedCode,
+  );
+  await configs.load(rows.map(({ cfg }) => cfg));
+  return {
+    record: rebuild ? null : row.record,
+    recordSeq,
+    tail: rows.map((one) => ({
+      seq: one.seq,
+      cfg: one.cfg,
+      event: decodeEvent(one),
+      applied: one.code !== null,
+    })),
+  };
+}

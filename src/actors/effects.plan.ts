@@ -1,0 +1,128 @@
+/**
+ * What a step leads to
+ * ====================
+ * A step's effects, turned into what is stored and what is done once that is durable. Storing and doing
+ * are apart so that a crash between them repeats nothing: what was stored is found at the next start, and
+ * what was not is made again by the same step.
+ */
+import { limits } from "../domain/limits.ts";
+import type { OutboxRow, StoreWrite } from "../domain/ports.ts";
+import type { ConversationSettings } from "../domain/settings.ts";
+import type { Block, Effect, React, Unreact } from "../machines/effects.ts";
+import type { ReactionBody, TextBody } from "./outbox.body.ts";
+import type { HostStep } from "./protocol.ts";
+
+/** What one step leads to, in the order of its effects. */
+export interface StepPlan {
+  readonly step: HostStep;
+  readonly writes: readonly StoreWrite[];
+  /** Rows among `writes` that go to the outbox once they are durable. */
+  readonly rows: readonly OutboxRow[];
+}
+
+export interface PlanContext {
+  readonly settings: (key: string) => ConversationSettings;
+  readonly agentOf: (key: string) => string;
+}
+
+/** `natural` in the settings: how long a person pauses between two lines. */
+const naturalPause = [800, 2_500] as const;
+
+/** Plans one step. Pure: the same step under the same settings gives the same rows. */
+export function planStep(step: HostStep, context: PlanContext): StepPlan {
+  const rows: OutboxRow[] = [];
+  const writes = step.effects.flatMap((effect) => {
+    const write = writeFor(effect, step, context);
+    if (write === null) return [];
+    if (write.kind === "outbox") rows.push(write.row);
+    return [write];
+  });
+  return { step, writes, rows };
+}
+
+function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWrite | null {
+  const { conv, key, at } = step;
+  switch (effect.type) {
+    case "deadline.set":
+      return { kind: "deadline", conv, id: effect.id, at: effect.at };
+    case "deadline.clear":
+      return { kind: "deadline", conv, id: effect.id, at: null };
+    case "lane.request": {
+      const agentId = context.agentOf(key);
+      const row = { conv, key, agentId, turnId: null, state: "waiting", since: at } as const;
+      return { kind: "run", conv, row };
+    }
+    case "turn.run": {
+      const agentId = context.agentOf(key);
+      const { turnId } = effect;
+      return {
+        kind: "run",
+        conv,
+        row: { conv, key, agentId, turnId, state: "running", since: at },
+      };
+    }
+    case "lane.release":
+      return { kind: "run", conv, row: null };
+    case "transcript": {
+      const { turnId, role, text } = effect;
+      return { kind: "transcript", conv, turnId, role, at, text };
+    }
+    case "block":
+      return { kind: "outbox", row: textRow(effect, step, context.settings(key)) };
+    case "react":
+    case "unreact":
+      return { kind: "outbox", row: reactionRow(effect, step) };
+    default:
+      return null;
+  }
+}
+
+const fresh = { state: "pending", attempts: 0, doubts: 0, messageIds: null, error: null } as const;
+
+function textRow(block: Block, { conv, key, at }: HostStep, settings: ConversationSettings) {
+  const { humanDelay } = settings.stream;
+  const pauseMs =
+    humanDelay === "off"
+      ? undefined
+      : humanDelay === "natural"
+        ? naturalPause
+        : ([humanDelay.minMs, humanDelay.maxMs] as const);
+  const body: TextBody = {
+    route: block.route,
+    text: block.text,
+    replyTo: block.replyTo,
+    quote: block.quote,
+    expiresAt: at + settings.turn.replyAgeMsMax,
+    ...(pauseMs === undefined ? {} : { pauseMs }),
+  };
+  const row: OutboxRow = {
+    ...fresh,
+    id: `${block.turnId}:${block.index}`,
+    conv,
+    key,
+    turnId: block.turnId,
+    index: block.index,
+    kind: block.kind,
+    createdAt: at,
+    dueAt: at,
+    body: JSON.stringify(body),
+  };
+  return row;
+}
+
+function reactionRow(effect: React | Unreact, { conv, key, at, seq }: HostStep): OutboxRow {
+  const { type, message, emoji, route } = effect;
+  const body: ReactionBody = { route, message, emoji, expiresAt: at + limits.reactionAgeMsMax };
+  return {
+    ...fresh,
+    id: `${seq}:${type}:${message}`,
+    conv,
+    key,
+    turnId: "",
+    index: 0,
+    kind: type,
+    createdAt: at,
+    dueAt: at,
+    body: JSON.stringify(body),
+  };
+}

@@ -1,0 +1,198 @@
+/**
+ * Effects
+ * =======
+ * What hosts answer becomes durable in one commit (marks, records, rows) and only then happens: timers,
+ * lanes, sends, turns, and the lines that tell of it, in the order of the journal. A result that holds
+ * nothing but decisions waits for nobody: its marks ride with the next commit, and a crash before that
+ * makes the same decisions again.
+ */
+import { decodeVerdict } from "../domain/decision.ts";
+import type { Clock, Log, StoreWrite } from "../domain/ports.ts";
+import type { ConversationSettings } from "../domain/settings.ts";
+import type { StreamLine } from "../domain/stream.ts";
+import type { Effect } from "../machines/effects.ts";
+import type { MessageReceived } from "../machines/events.ts";
+import { planStep, type StepPlan } from "./effects.plan.ts";
+import type { Journal } from "./journal.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Outbox } from "./outbox.ts";
+import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
+import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
+import type { OutboundDirectory } from "./runtime.types.ts";
+import type { Timers } from "./timers.ts";
+import type { TurnStarter } from "./turns.ts";
+import type { Typing } from "./typing.ts";
+import type { DecisionWaiters } from "./waiters.ts";
+
+export interface EffectPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly timers: Timers;
+  readonly lanes: Lanes;
+  readonly outbox: Outbox;
+  readonly typing: Typing;
+  readonly turns: TurnStarter;
+  readonly waiters: DecisionWaiters;
+  readonly directory: Pick<OutboundDirectory, "refreshMembership">;
+  readonly settings: (key: string) => ConversationSettings;
+  readonly agentOf: (key: string) => string;
+  /** The event of a journal row, for decisions made while a tail was caught up. */
+  readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
+  readonly publish: (line: StreamLine) => void;
+  readonly live: boolean;
+}
+
+export interface Effects {
+  /** Resolves when the result is durable and has been acted on. */
+  handle(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
+}
+
+/** One applied event: its verdict, and what else it led to. */
+interface Applied {
+  readonly seq: number;
+  readonly conv: number;
+  readonly key: string;
+  readonly code: number;
+  readonly message: MessageReceived | null;
+  readonly plan: StepPlan | null;
+}
+
+export function createEffects(ports: EffectPorts): Effects {
+  const { clock, journal } = ports;
+
+  async function handle(result: HostResult, entries: readonly HostEntry[]): Promise<void> {
+    const applied = await appliedEvents(ports, result, entries);
+    const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
+    for (const { plan } of applied) if (plan !== null) writes.push(...plan.writes);
+    for (const { conv, recordSeq, record } of result.checkpoints) {
+      writes.push({ kind: "checkpoint", conv, recordSeq, epoch: result.epoch, record });
+    }
+    if (writes.length === 0) return;
+    for (const { plan } of applied) if (plan !== null) disarm(plan.step);
+    const stored = journal.keep(writes);
+    if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
+    // Only a stopped journal rejects, and then the same decisions are made again at the next start.
+    else
+      stored.catch((error: unknown) => ports.log("debug", "marks.lost", { error: String(error) }));
+    for (const one of applied) act(one);
+  }
+
+  /** A timer must not fire for a deadline that is just being replaced. */
+  function disarm({ conv, effects }: HostStep): void {
+    for (const effect of effects) {
+      if (effect.type === "deadline.set" || effect.type === "deadline.clear") {
+        ports.timers.clear(conv, effect.id);
+      }
+    }
+  }
+
+  function act({ conv, key, code, message, plan }: Applied): void {
+    const verdict = code > 0 ? decodeVerdict(code) : null;
+    if (verdict !== null && message !== null) {
+      const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
+      ports.publish(line);
+      ports.waiters.decided(conv, message.message.id, verdict);
+    }
+    if (plan === null) return;
+    for (const effect of plan.step.effects) perform(effect, plan.step);
+    ports.outbox.enqueue(plan.rows);
+  }
+
+  function perform(effect: Effect, step: HostStep): void {
+    const { conv, key } = step;
+    const t = clock.now();
+    switch (effect.type) {
+      case "deadline.set":
+        ports.timers.set({ conv, id: effect.id, at: effect.at });
+        break;
+      case "lane.request":
+        ports.lanes.request({ conv, key, agentId: ports.agentOf(key) });
+        break;
+      case "lane.release":
+        ports.lanes.release(conv);
+        break;
+      case "turn.run":
+        if (effect.attempt === 1) ports.publish(agentStartLine(t, key, effect));
+        ports.turns.start(effect, step);
+        break;
+      case "turn.steer":
+        ports.turns.steer(effect, step);
+        break;
+      case "turn.abort":
+        ports.turns.abort(effect, step);
+        ports.outbox.discard(effect.turnId, effect.reason);
+        break;
+      case "typing":
+        if (effect.on) ports.typing.on(effect.route, ports.settings(key).typing);
+        else ports.typing.off(effect.route);
+        ports.publish({ t, out: "typing", on: effect.on, chat: effect.route.chat.id });
+        break;
+      case "react":
+      case "unreact":
+        ports.publish(reactLine(t, effect));
+        break;
+      case "dropped":
+        ports.publish({
+          t,
+          key,
+          event: "dropped",
+          message: effect.message.id,
+          why: effect.why,
+        });
+        break;
+      case "outcome":
+        ports.publish(agentEndLine(t, key, effect));
+        break;
+      case "membership.refresh":
+        ports.directory.refreshMembership(effect.route);
+        break;
+      case "deadline.clear":
+      case "transcript":
+      case "block":
+      case "decided":
+        break;
+    }
+  }
+
+  return { handle };
+}
+
+const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
+
+/**
+ * Every event that was applied, in journal order: the entries, and events of tails that were caught up
+ * on the way, whose words have to be read again if they were decided.
+ */
+async function appliedEvents(
+  ports: EffectPorts,
+  result: HostResult,
+  entries: readonly HostEntry[],
+): Promise<Applied[]> {
+  const steps = new Map(result.steps.map((step) => [step.seq, step]));
+  const planOf = (step: HostStep | undefined) =>
+    step === undefined ? null : planStep(step, ports);
+  const applied: Applied[] = [];
+  for (const [index, { seq, conv, key, event }] of entries.entries()) {
+    const code = result.codes[index] ?? 0;
+    const step = steps.get(seq);
+    steps.delete(seq);
+    if (!isVerdict(code)) continue;
+    const message = event.type === "message.received" ? event : null;
+    applied.push({ seq, conv, key, code, message, plan: planOf(step) });
+  }
+  for (const step of steps.values()) {
+    const { seq, conv, key, code } = step;
+    const message = code > 0 ? await ports.eventOf(seq) : null;
+    applied.push({ seq, conv, key, code, message, plan: planOf(step) });
+  }
+  const known = new Set(applied.map(({ seq }) => seq));
+  for (const { seq, conv, error } of result.rejected) {
+    ports.log("error", "event.rejected", { seq, conv, error });
+    if (known.has(seq)) continue;
+    applied.push({ seq, conv, key: "", code: quarantinedCode, message: null, plan: null });
+  }
+  return steps.size === 0 && result.rejected.length === 0
+    ? applied
+    : applied.sort((a, b) => a.seq - b.seq);
+}

@@ -1,0 +1,318 @@
+/**
+ * The runtime's parts
+ * ===================
+ * Makes them in the order in which they need each other. Circles (the journal feeds the hosts, whose
+ * results are journalled) are closed by late look-ups of `parts`, so every part is given what it may use
+ * and nothing else.
+ */
+import { agentOf } from "../domain/config/index.ts";
+import { parseSessionKey } from "../domain/key.ts";
+import type { StreamLine } from "../domain/stream.ts";
+import type { ConversationEvent } from "../machines/events.ts";
+import { loadActivation } from "./activation.ts";
+import { type Configs, openConfigs } from "./configs.ts";
+import { createEffects } from "./effects.ts";
+import { createGate, type Gate } from "./gate.ts";
+import { decodeEvent, newEvent } from "./journal.codec.ts";
+import { createJournal, type Journal } from "./journal.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+import { type HostStep, quarantinedCode } from "./protocol.ts";
+import type { RuntimePorts } from "./runtime.types.ts";
+import { createSupervisor } from "./supervisor.ts";
+import type { Supervisor } from "./supervisor.types.ts";
+import { createSweep, type Sweep } from "./sweep.ts";
+import { createTimers, type Deadline, type Timers } from "./timers.ts";
+import { composeOrder, readMessages } from "./turns.order.ts";
+import { createTurnStarter, type TurnStarter } from "./turns.ts";
+import { createTyping, type Typing } from "./typing.ts";
+import { createWaiters, type DecisionWaiters } from "./waiters.ts";
+
+export interface Parts {
+  readonly store: RuntimePorts["store"];
+  readonly boot: number;
+  readonly configs: Configs;
+  readonly journal: Journal;
+  readonly gate: Gate;
+  readonly supervisor: Supervisor;
+  readonly lanes: Lanes;
+  readonly timers: Timers;
+  readonly outbox: Outbox;
+  readonly typing: Typing;
+  readonly turns: TurnStarter;
+  readonly waiters: DecisionWaiters;
+  readonly sweep: Sweep;
+  readonly quarantined: { key: string; seq: number; error: string }[];
+  /** No turn starts any more: what waits is found at the next start. */
+  park(): void;
+}
+
+/** Incarnation numbers of one start; later starts always have higher ones. */
+const epochsPerStart = 2 ** 20;
+const quarantinedShownMax = 100;
+
+/** Opens the store's side and makes everything; nothing runs yet. */
+export async function createParts(ports: RuntimePorts): Promise<Parts> {
+  const { store, clock, log } = ports;
+  const boot = Number((await store.meta("boot")) ?? 0) + 1;
+  const { configs, pending } = await openConfigs(store, ports.config);
+  const bootRow = { kind: "meta", name: "boot", value: String(boot) } as const;
+  await store.commit(pending === null ? [bootRow] : [pending, bootRow]);
+  return new Assembly(ports, boot, configs, log, clock).parts;
+}
+
+class Assembly {
+  readonly parts: Parts;
+  readonly #ports: RuntimePorts;
+  readonly #agents = new Map<string, string>();
+  #parked = false;
+
+  constructor(
+    ports: RuntimePorts,
+    boot: number,
+    configs: Configs,
+    log: RuntimePorts["log"],
+    clock: RuntimePorts["clock"],
+  ) {
+    this.#ports = ports;
+    const { store, directory } = ports;
+    const gate = createGate((entries) => this.parts.supervisor.dispatch(entries));
+    const publish = (line: StreamLine) => ports.publish(line);
+    const journal = createJournal({
+      clock,
+      log,
+      store,
+      onCommitted: gate.pass,
+      onHealth: (error) => this.#system({ system: "store", working: error === null }),
+      ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
+    });
+    const lanes = createLanes({
+      slots: () => this.#slots(),
+      agentSlots: (agentId) => this.#agentSlots(agentId),
+      grant: (request) => {
+        const turnId = ports.ids.next();
+        const at = clock.now();
+        const granted = { type: "lane.granted", at, turnId } as const;
+        const row = { ...request, turnId, state: "waiting", since: at } as const;
+        const event = newEvent(request, configs.version(), granted, { identity: `lane|${turnId}` });
+        this.#append([event], [{ kind: "run", conv: request.conv, row }]);
+      },
+    });
+    const timers = createTimers(clock, (deadline, at) => this.#due(deadline, at));
+    const outbox = createOutbox({
+      clock,
+      log,
+      random: ports.random,
+      journal,
+      directory,
+      publish,
+      doubts: () => {
+        const { onInDoubt, inDoubtFreshMs } = configs.current().turn;
+        return { policy: onInDoubt, freshMs: inDoubtFreshMs };
+      },
+      cfg: () => configs.version(),
+      onPoint: ports.onPoint ?? (() => undefined),
+    });
+    const typing = createTyping({ clock, log, directory });
+    const waiters = createWaiters();
+    const turns = this.#turnStarter(configs, journal);
+    const quarantined: Parts["quarantined"] = [];
+    const supervisor = this.#supervisor(boot, configs);
+    const sweep = createSweep({ clock, log, store, journal, configs });
+    const park = () => {
+      this.#parked = true;
+    };
+    this.parts = {
+      ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
+      ...{ turns, waiters, sweep, quarantined, park },
+    };
+  }
+
+  #supervisor(boot: number, configs: Configs): Supervisor {
+    const { clock, log, store, drivers, workers, hostModule } = this.#ports;
+    const effects = () =>
+      createEffects({
+        ...this.#ports,
+        ...this.parts,
+        settings: (key) => configs.settings(key),
+        agentOf: (key) => this.#agentOf(key),
+        eventOf: async (seq) => {
+          const [row] = await store.events([seq]);
+          const event = row === undefined ? null : decodeEvent(row);
+          return event?.type === "message.received" ? event : null;
+        },
+        live: this.#ports.live !== false,
+      });
+    let made: ReturnType<typeof effects> | null = null;
+    return createSupervisor({
+      clock,
+      log,
+      workers,
+      drivers,
+      deterministic: this.#ports.deterministic === true,
+      liveConversations: configs.current().workers.liveConversations,
+      supervision: {
+        loopMs: configs.current().workers.loopMs,
+        memoryMb: configs.current().workers.memoryMb,
+      },
+      epochBase: boot * epochsPerStart,
+      ...(hostModule === undefined ? {} : { hostModule }),
+      load: (conv, key, beforeSeq, rebuild = false) =>
+        loadActivation(store, configs, { conv, key, beforeSeq, rebuild }),
+      onResult: (result, entries) => {
+        made ??= effects();
+        return made.handle(result, entries);
+      },
+      onTurnReports: (reports) => {
+        const events = reports.map((report) =>
+          newEvent(report, configs.version(), report.event, {
+            identity: `turn|${report.turnId}|${report.attempt}|${report.n}`,
+          }),
+        );
+        if (events.length > 0) this.#append(events);
+      },
+      onDelta: ({ key, turnId, text }) => {
+        if (this.#ports.live === false) return;
+        this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
+      },
+      onHostLost: ({ host, turns }) => {
+        const events = turns.map(({ conv, key, turnId }) => {
+          const event = { type: "host.recovered", at: clock.now() } as const;
+          const identity = `recovered|${turnId}|host ${host} ${this.#ports.ids.next()}`;
+          return newEvent({ conv, key }, configs.version(), event, { identity });
+        });
+        if (events.length > 0) this.#append(events);
+      },
+      onQuarantine: (info) => this.#quarantine(info),
+      onStatus: (line) => this.#system(line),
+      configFor: (version) => configs.get(version),
+    });
+  }
+
+  #turnStarter(configs: Configs, journal: Journal): TurnStarter {
+    const { store, ids, clock, directory, log } = this.#ports;
+    return createTurnStarter({
+      log,
+      now: () => clock.now(),
+      supervisor: {
+        run: (order) => this.parts.supervisor.run(order),
+        abort: (turnId, reason) => this.parts.supervisor.abort(turnId, reason),
+        steer: (turnId, text) => this.parts.supervisor.steer(turnId, text),
+      },
+      compose: async (effect, step) => {
+        const order = await composeOrder(
+          {
+            store,
+            journal,
+            configs,
+            ids,
+            textLimit: directory.textLimit,
+            agentOf: (key) => this.#agentOf(key),
+            watched: this.#ports.live !== false && this.#ports.deterministic !== true,
+          },
+          effect,
+          step,
+        );
+        const { key, turn, prompt } = order;
+        if (this.#ports.prompts === true)
+          this.#ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
+        return order;
+      },
+      words: async ({ batch }) => {
+        const messages = await readMessages(store, batch);
+        return messages.map(({ author, text }) => `${author.name}: ${text}`).join("\n");
+      },
+      report: ({ conv, key }: HostStep, event: ConversationEvent, part: string) => {
+        const turnId = "turnId" in event ? event.turnId : "";
+        const identity = `turn|${turnId}|${part}`;
+        this.#append([newEvent({ conv, key }, configs.version(), event, { identity })]);
+      },
+    });
+  }
+
+  /** Journals what the runtime itself has to say. Rejected only once the journal has stopped. */
+  #append(...args: Parameters<Journal["append"]>): void {
+    this.parts.journal.append(...args).catch((error: unknown) => {
+      this.#ports.log("debug", "event.unsaid", { error: String(error) });
+    });
+  }
+
+  #due({ conv, id, at: due }: Deadline, at: number): void {
+    const { store, configs } = this.parts;
+    const journalled = async () => {
+      const row = await store.conversation(conv);
+      if (row === null) return;
+      const event = newEvent(
+        { conv, key: row.key },
+        configs.version(),
+        { type: "deadline.due", at, id },
+        {
+          identity: `deadline|${id}|${due}`,
+        },
+      );
+      this.#append([event], [{ kind: "deadline", conv, id, at: null, onlyAt: due }]);
+    };
+    journalled().catch((error: unknown) => {
+      this.#ports.log("error", "deadline.failed", { conv, id, error: String(error) });
+      this.parts.timers.set({ conv, id, at: this.#ports.clock.now() + 1_000 });
+    });
+  }
+
+  #quarantine({
+    conv,
+    key,
+    seq,
+    error,
+  }: {
+    conv: number;
+    key: string;
+    seq: number;
+    error: string;
+  }) {
+    const { quarantined, journal } = this.parts;
+    this.#ports.log("error", "event.quarantined", { key, seq, error });
+    quarantined.push({ key, seq, error });
+    if (quarantined.length > quarantinedShownMax) quarantined.shift();
+    this.#system({ system: "quarantine", key, seq, conv });
+    journal.keep([{ kind: "applied", seq, code: quarantinedCode }]).catch((reason: unknown) => {
+      this.#ports.log("debug", "event.unsaid", { error: String(reason) });
+    });
+  }
+
+  #system(line: { readonly system: string; readonly [field: string]: unknown }): void {
+    if (this.#ports.live === false) return;
+    this.#ports.publish({ t: this.#ports.clock.now(), ...line } as StreamLine);
+  }
+
+  #agentOf(key: string): string {
+    let agentId = this.#agents.get(key);
+    if (agentId === undefined) {
+      agentId = parseSessionKey(key).agentId;
+      if (this.#agents.size > 10_000) this.#agents.clear();
+      this.#agents.set(key, agentId);
+    }
+    return agentId;
+  }
+
+  #slots(): number {
+    if (this.#parked) return 0;
+    const { maxConcurrentTurns } = this.parts.configs.current().turn;
+    return maxConcurrentTurns * Math.max(1, this.#ports.workers);
+  }
+
+  #agentSlots(agentId: string): number {
+    const config = this.parts.configs.current();
+    const known = config.agents.list.some(({ id }) => id === agentId);
+    return known ? agentOf(config, agentId).maxConcurrent : config.agents.defaults.maxConcurrent;
+  }
+
+  /** Nothing is under way on any thread: what happens next is caused by what is journalled next. */
+  async #quiet(): Promise<void> {
+    const { supervisor, journal, turns } = this.parts;
+    for (let calm = 0; calm < 2; ) {
+      await supervisor.settled();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      calm = journal.isWritten() && turns.preparing() === 0 ? calm + 1 : 0;
+    }
+  }
+}

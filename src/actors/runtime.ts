@@ -1,0 +1,141 @@
+/**
+ * The runtime
+ * ===========
+ * Assembly: journal, intake, hosts, effects, lanes, timers and outbox, wired so that a message walks
+ * through them once. Nothing is decided here. The same assembly runs in life and in a simulation; only
+ * the ports differ.
+ */
+import type { EarshotError } from "../domain/errors.ts";
+import { createIngress } from "./ingress.ts";
+import { findUnapplied, recoverRuns } from "./recovery.ts";
+import { createOperator } from "./runtime.operator.ts";
+import { createParts, type Parts } from "./runtime.parts.ts";
+import { createStatus } from "./runtime.status.ts";
+import type { Runtime, RuntimePorts } from "./runtime.types.ts";
+import { whyMessage } from "./why.ts";
+
+const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+const drainPollMs = 20;
+
+/**
+ * Makes a runtime from its ports; `start` opens it.
+ * @throws EarshotError from `start`: EAR_HOST_START, EAR_STORE_FAILED, EAR_STORE_VERSION.
+ */
+export function createRuntime(ports: RuntimePorts): Runtime {
+  let parts: Parts | null = null;
+  let ingress: ReturnType<typeof createIngress> | null = null;
+  let recovering: Promise<void> = Promise.resolve();
+  let stopping: Promise<void> | null = null;
+
+  const opened = (): Parts => {
+    if (parts === null) throw new Error("the runtime has not been started");
+    return parts;
+  };
+  const operator = createOperator(ports, opened);
+  const status = createStatus(
+    () => parts,
+    () => ingress,
+  );
+
+  async function start(): Promise<void> {
+    parts = await createParts(ports);
+    const { supervisor, timers, outbox, store, sweep } = parts;
+    ingress = createIngress({
+      ...ports,
+      ...parts,
+      live: ports.live !== false,
+      onPoint: ports.onPoint ?? (() => undefined),
+    });
+    const [lastSeq, deadlines, runs, open] = await Promise.all([
+      store.lastSeq(),
+      store.deadlines(),
+      store.runs(),
+      store.outboxOpen(),
+    ]);
+    await supervisor.start();
+    recovering = recover(parts, lastSeq, runs);
+    recovering.catch((error: EarshotError) => {
+      status.problem(`recovery failed: ${error.message}`);
+      ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
+    });
+    for (const deadline of deadlines) timers.set(deadline);
+    await outbox.recover(open);
+    if (ports.deterministic !== true) sweep.start();
+  }
+
+  /** Feeds what was journalled and not applied, then whatever came in meanwhile. */
+  async function recover(
+    { store, configs, journal, lanes, boot, gate }: Parts,
+    lastSeq: number,
+    runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
+  ): Promise<void> {
+    const unapplied = await findUnapplied({ store, configs }, lastSeq);
+    if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
+    gate.open(unapplied);
+    await recoverRuns(
+      { clock: ports.clock, store, journal, configs, lanes, boot },
+      runs,
+      unapplied,
+    );
+  }
+
+  async function settled(): Promise<void> {
+    await recovering.catch(() => undefined);
+    const { supervisor, journal, turns } = opened();
+    for (let calm = 0; calm < 2; ) {
+      await supervisor.settled();
+      await breathe();
+      const quiet = journal.isQuiet() && turns.preparing() === 0 && (ingress?.pending() ?? 0) === 0;
+      const stalled = journal.failing() !== null;
+      calm = quiet || stalled ? calm + 1 : 0;
+    }
+  }
+
+  /** Waits until nothing is running or leaving any more, at most `drainMs`. */
+  async function drain(drainMs: number): Promise<void> {
+    const { clock } = ports;
+    const { lanes, outbox, journal } = opened();
+    const until = clock.monotonic() + drainMs;
+    const busy = () => lanes.running() + outbox.active() > 0 || !journal.isQuiet();
+    while (busy() && clock.monotonic() < until) {
+      await new Promise<void>((resolve) => {
+        clock.setTimer(clock.now() + drainPollMs, resolve);
+      });
+    }
+  }
+
+  async function stop(drainMs: number): Promise<void> {
+    ingress?.stop();
+    if (parts === null) return;
+    parts.park();
+    if (ports.deterministic !== true && drainMs > 0) await drain(drainMs);
+    parts.sweep.stop();
+    parts.timers.stop();
+    parts.typing.stop();
+    parts.outbox.stop();
+    await parts.supervisor.stop();
+    await parts.journal.stop();
+    parts.waiters.stop();
+  }
+
+  return {
+    start,
+    async ingest(channel, account, events, options) {
+      opened();
+      return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
+    },
+    ...operator,
+    connectionChanged: (channel, account) => parts?.outbox.wake(channel, account),
+    why: async (messageId) => {
+      const { store, configs } = opened();
+      const { isLocal } = ports.directory;
+      return whyMessage({ store, configs, isLocal }, messageId);
+    },
+    status: status.read,
+    settled,
+    stop({ drainMs = 0 } = {}) {
+      stopping ??= stop(drainMs);
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * Why
+ * ===
+ * Answers for one message: the conversation is folded again from the journal up to that message, the
+ * ladder is walked on what it was at that moment, and the fold goes on until the message's fate is known.
+ * The recorded verdict stands beside it; they differ only if the rules have changed since.
+ */
+import { decodeVerdict } from "../domain/decision.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { type EventRow, noConversation, type Store } from "../domain/ports.ts";
+import { admit } from "../machines/admission.ts";
+import type { Effect } from "../machines/effects.ts";
+import { explainEngagement } from "../machines/engagement.ts";
+import type { MessageReceived } from "../machines/events.ts";
+import { effectiveHumans } from "../machines/humans.ts";
+import type { Configs } from "./configs.ts";
+import { type Conversation, createConversation } from "./conversation.ts";
+import { settingsFor } from "./host-settings.ts";
+import { decodeEvent } from "./journal.codec.ts";
+import { deliveryOf, isText } from "./outbox.body.ts";
+import { quarantinedCode } from "./protocol.ts";
+import type { Why } from "./runtime.types.ts";
+
+export interface WhyPorts {
+  readonly store: Store;
+  readonly configs: Configs;
+  readonly isLocal: (channel: string) => boolean;
+}
+
+/** One answer per conversation that heard the message, oldest first; none when it is unknown. */
+export async function whyMessage(ports: WhyPorts, messageId: string): Promise<Why[]> {
+  const rows = await ports.store.eventsByMessage(messageId);
+  const answers: Why[] = [];
+  for (const row of rows) {
+    const event = decodeEvent(row);
+    if (event.type !== "message.received" || event.message.id !== messageId) continue;
+    answers.push(
+      row.conv === noConversation ? whyEnded(ports, row, event) : await whyHeard(ports, row, event),
+    );
+  }
+  return answers;
+}
+
+const noFate: Why["fate"] = {
+  turnId: null,
+  turn: null,
+  batch: [],
+  outcome: null,
+  dropped: null,
+  deliveries: [],
+};
+
+/** Admission ended it: no conversation, no ladder. */
+function whyEnded({ configs, isLocal }: WhyPorts, row: EventRow, event: MessageReceived): Why {
+  const { message, at } = event;
+  const context = { local: isLocal(message.channel) };
+  const { explanation } = admit({ type: "message", message }, configs.current(), context);
+  return {
+    message,
+    at,
+    seq: row.seq,
+    key: "",
+    recorded: decodeVerdict(row.code ?? 0),
+    explanation: null,
+    admission: explanation,
+    humans: { count: 0, source: "nobody was counted" },
+    participants: [],
+    membership: null,
+    credits: {},
+    held: [],
+    guard: { state: "clear", consecutive: 0 },
+    fate: noFate,
+  };
+}
+
+async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived): Promise<Why> {
+  const { store, configs } = ports;
+  const key = (await store.conversation(row.conv))?.key;
+  if (key === undefined) {
+    throw new EarshotError("EAR_ASSERT", `Cannot find conversation ${row.conv} of a journal row`);
+  }
+  const rows = (await store.tail(row.conv, 0)).filter(({ code }) => code !== quarantinedCode);
+  await configs.load(rows.map(({ cfg }) => cfg));
+  const settings = (cfg: number) => settingsFor(configs.get(cfg), key, cfg);
+  const conversation = createConversation({ key, settings: settings(rows[0]?.cfg ?? row.cfg) });
+  try {
+    for (const one of rows) {
+      if (one.seq >= row.seq) break;
+      conversation.step(decodeEvent(one), settings(one.cfg));
+    }
+    const at = positionOf(conversation, event);
+    const rest = rows.filter(({ seq }) => seq >= row.seq);
+    const fate = await fateOf(ports, row.seq, rest, (one) =>
+      conversation.step(decodeEvent(one), settings(one.cfg)),
+    );
+    const recorded = decodeVerdict(row.code ?? 0);
+    return { message: event.message, at: event.at, seq: row.seq, key, recorded, ...at, fate };
+  } finally {
+    conversation.stop();
+  }
+}
+
+/** What the ladder saw. */
+function positionOf(conversation: Conversation, event: MessageReceived) {
+  const input = conversation.engagementInputFor(event);
+  const { guard, credits } = conversation.view();
+  const muted = guard === "muted" && event.message.author.isBot;
+  return {
+    // A muted guard decides before the ladder is asked.
+    explanation: muted ? null : explainEngagement(input),
+    humans: effectiveHumans(input.room, input.rules, input.now),
+    participants: input.room.participants,
+    membership: input.room.membership,
+    credits,
+    held: input.held,
+    guard: { state: guard, consecutive: conversation.context.counters.consecutive },
+  };
+}
+
+/** Follows the message through the steps from its own on, until its turn has an outcome. */
+async function fateOf(
+  { store }: WhyPorts,
+  seq: number,
+  rows: readonly EventRow[],
+  step: (row: EventRow) => readonly Effect[],
+): Promise<Why["fate"]> {
+  let fate = noFate;
+  const follow = (effect: Effect): void => {
+    if (effect.type === "dropped" && effect.message.seq === seq && fate.turnId === null) {
+      fate = { ...fate, dropped: effect.why };
+    }
+    if (effect.type === "turn.run" && effect.batch.some((one) => one.seq === seq)) {
+      const { turnId, turn, batch } = effect;
+      fate = { ...fate, turnId, turn, batch: batch.map(({ id }) => id) };
+    }
+    if (effect.type === "outcome" && effect.batch.some((one) => one.seq === seq)) {
+      const { turnId, turn, outcome, batch } = effect;
+      fate = { ...fate, turnId, turn, outcome, batch: batch.map(({ id }) => id) };
+    }
+  };
+  for (const row of rows) {
+    if (row.code === null) break;
+    for (const effect of step(row)) follow(effect);
+    if (fate.outcome !== null) break;
+  }
+  if (fate.turnId === null) return fate;
+  const deliveries = (await store.outboxByTurn(fate.turnId)).flatMap((row) => {
+    const delivery = deliveryOf(row);
+    return isText(delivery) ? [{ id: row.id, status: row.state, text: delivery.body.text }] : [];
+  });
+  return { ...fate, deliveries };
+}

@@ -1,0 +1,18 @@
+/** The walk of one message: heard, decided, answered, delivered. */
+import { expect, test } from "vitest";
+import { World } from "./world.ts";
+
+test("a direct message is decided, answered and delivered once", async () => {
+  const world = await new World().start();
+  world.runs.push({ afterMs: 100, steps: [{ text: "Hello Ann" }] });
+  const [taken] = await world.say("hi", { direct: true, id: "m1" });
+  expect(taken).toMatchObject({ id: "m1", heard: [{ key: "agent:main:main", verdict: null }] });
+  await world.pass(5_000);
+  expect(world.decisions()).toMatchObject([{ id: "m1", decision: "engage", rule: "dm" }]);
+  expect(world.sent).toMatchObject([{ text: "Hello Ann", chat: "ann", replyTo: null }]);
+  expect(world.events("agent_start")).toHaveLength(1);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "replied", turn: 1 }]);
+  expect(world.sends()).toMatchObject([{ status: "sent", text: "Hello Ann" }]);
+  expect(world.reactions).toEqual(["+👀 m1", "-👀 m1"]);
+  await world.runtime.stop();
+});

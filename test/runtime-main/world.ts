@@ -1,0 +1,186 @@
+/**
+ * A small world around a real runtime
+ * ===================================
+ * Simulated clock, a store that survives restarts, platforms that are told how to behave, scripted
+ * agents. Everything the runtime publishes and everything a platform was asked to do is kept in order.
+ */
+
+import { SimulatedClock } from "../../src/actors/clock.ts";
+import { createRuntime } from "../../src/actors/runtime.ts";
+import type { CrashPoint, OutboundDirectory, Runtime } from "../../src/actors/runtime.types.ts";
+import { createScriptedDriver } from "../../src/adapters/agents/scripted.ts";
+import { createMemoryStore, type MemoryStore } from "../../src/adapters/stores/memory.ts";
+import { scenarioConfig } from "../../src/domain/config/index.ts";
+import { EarshotError } from "../../src/domain/errors.ts";
+import { type InboundInput, inboundSchema } from "../../src/domain/message.ts";
+import type { AgentDriver, ChannelOutbound, LogLevel, Store } from "../../src/domain/ports.ts";
+import type { ScriptedRun } from "../../src/domain/script.ts";
+import type { StreamLine } from "../../src/domain/stream.ts";
+
+/** What the platform does with the next calls, in order; then it takes everything. */
+export type Fate = "ok" | "429" | "fail" | "refuse" | "hang" | "odd";
+
+export interface Sent {
+  readonly id: string;
+  readonly text: string;
+  readonly chat: string;
+  readonly replyTo: string | null;
+  readonly at: number;
+}
+
+export interface WorldOptions {
+  readonly store?: Store;
+  readonly config?: Record<string, unknown>;
+  readonly workers?: number;
+  readonly onPoint?: (point: CrashPoint) => void;
+  readonly prompts?: boolean;
+}
+
+export class World {
+  readonly clock = new SimulatedClock(1_700_000_000_000);
+  readonly store: Store;
+  readonly lines: StreamLine[] = [];
+  readonly sent: Sent[] = [];
+  readonly reactions: string[] = [];
+  readonly typing: boolean[] = [];
+  readonly refreshed: string[] = [];
+  readonly logged: { level: LogLevel; event: string }[] = [];
+  readonly fates: Fate[] = [];
+  readonly runs: ScriptedRun[] = [];
+  ready = true;
+  runtime!: Runtime;
+  readonly #options: WorldOptions;
+  #ids = 0;
+
+  constructor(options: WorldOptions = {}) {
+    this.#options = options;
+    this.store = options.store ?? createMemoryStore();
+  }
+
+  get memory(): MemoryStore {
+    return this.store as MemoryStore;
+  }
+
+  async start(config: Record<string, unknown> = this.#options.config ?? {}): Promise<this> {
+    const driver = createScriptedDriver({ next: () => this.runs.shift() }) as AgentDriver;
+    const whole = { agents: { defaults: { driver: { kind: "scripted" } } }, ...config };
+    this.runtime = createRuntime({
+      clock: this.clock,
+      ids: { next: () => `id${String(++this.#ids).padStart(6, "0")}` },
+      random: { next: () => 0.5 },
+      log: (level, event) => this.logged.push({ level, event }),
+      store: this.store,
+      config: scenarioConfig(whole),
+      drivers: new Map([["scripted", driver]]),
+      directory: this.#directory(),
+      publish: (line) => this.lines.push(line),
+      workers: this.#options.workers ?? 0,
+      deterministic: true,
+      live: false,
+      ...(this.#options.onPoint === undefined ? {} : { onPoint: this.#options.onPoint }),
+      ...(this.#options.prompts === undefined ? {} : { prompts: this.#options.prompts }),
+    });
+    await this.runtime.start();
+    return this;
+  }
+
+  /** Ends the runtime as a crash would find it, and starts another on the same store. */
+  async restart(config?: Record<string, unknown>): Promise<void> {
+    await this.runtime.stop();
+    await this.start(config ?? this.#options.config);
+    await this.runtime.settled();
+  }
+
+  /** Says something in a group (or, with `direct`, to the agent alone). */
+  say(text: string, more: Partial<InboundInput> & { direct?: boolean } = {}) {
+    const { direct, ...rest } = more;
+    const message = inboundSchema.parse({
+      channel: "telegram",
+      chat: direct === true ? { id: "ann", kind: "direct" } : { id: "room", kind: "group" },
+      id: `m${++this.#ids}`,
+      author: { id: "ann", name: "Ann" },
+      text,
+      ...rest,
+    });
+    return this.runtime.ingest("telegram", message.account, [{ type: "message", message }]);
+  }
+
+  /** Lets time pass, one timer after the other. */
+  async pass(ms: number): Promise<void> {
+    const until = this.clock.now() + ms;
+    await this.runtime.settled();
+    for (;;) {
+      const due = this.clock.nextDue();
+      if (due === null || due > until) break;
+      this.clock.advanceTo(due);
+      await this.runtime.settled();
+    }
+    this.clock.advanceTo(until);
+    await this.runtime.settled();
+  }
+
+  #directory(): OutboundDirectory {
+    return {
+      outbound: () => this.#outbound(),
+      ready: () => this.ready,
+      textLimit: () => 4_096,
+      typingIntervalMs: () => 5_000,
+      isLocal: () => false,
+      refreshMembership: (route) => this.refreshed.push(route.chat.id),
+      membership: () => null,
+    };
+  }
+
+  #outbound(): ChannelOutbound {
+    const take = (id: string, text: string, chat: string, replyTo: string | null) => {
+      this.sent.push({ id, text, chat, replyTo, at: this.clock.now() });
+      return { messageIds: [`p${this.sent.length}`] };
+    };
+    const meet = async (): Promise<void> => {
+      switch (this.fates.shift() ?? "ok") {
+        case "ok":
+          return;
+        case "429":
+          throw new EarshotError("EAR_CHANNEL_RATE", "too many", { retryAfterMs: 2_000 });
+        case "fail":
+          throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "down");
+        case "refuse":
+          throw new EarshotError("EAR_CHANNEL_REJECTED", "blocked");
+        case "hang":
+          return new Promise<never>(() => undefined);
+        case "odd":
+          throw new Error("socket closed");
+      }
+    };
+    return {
+      async sendText({ id, text, route }) {
+        await meet();
+        return take(id, text, route.chat.id, null);
+      },
+      async replyText({ id, text, route, replyTo }) {
+        await meet();
+        return take(id, text, route.chat.id, replyTo);
+      },
+      sendTyping: async (_route, on) => {
+        this.typing.push(on);
+      },
+      addReaction: async (_route, message, emoji) => {
+        this.reactions.push(`+${emoji} ${message}`);
+      },
+      removeReaction: async (_route, message, emoji) => {
+        this.reactions.push(`-${emoji} ${message}`);
+      },
+    };
+  }
+
+  /** Lines of one kind, by a field that only they have. */
+  decisions() {
+    return this.lines.flatMap((line) => ("decision" in line ? [line] : []));
+  }
+  sends() {
+    return this.lines.flatMap((line) => ("out" in line && line.out === "send" ? [line] : []));
+  }
+  events(name: string) {
+    return this.lines.filter((line) => "event" in line && line.event === name);
+  }
+}
