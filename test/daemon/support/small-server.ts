@@ -1,0 +1,105 @@
+/**
+ * The HTTP layer on a real socket of a free port, over the small runtime and a memory store, with a state
+ * directory of its own. `raw` speaks HTTP by hand, for what no client would send.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSystemClock } from "../../../src/adapters/clock.ts";
+import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { createApp } from "../../../src/daemon/app.ts";
+import { createBus } from "../../../src/daemon/bus.ts";
+import { knownHosts } from "../../../src/daemon/hosts.ts";
+import { createMetrics } from "../../../src/daemon/metrics.ts";
+import { loadPages } from "../../../src/daemon/pages.ts";
+import { listen } from "../../../src/daemon/server.ts";
+import { ensureToken, readToken } from "../../../src/daemon/token.ts";
+import { createWebchat } from "../../../src/daemon/webchat.ts";
+import { createSmallRuntime } from "./small-runtime.ts";
+
+export async function startSmallServer() {
+  const stateDir = await mkdtemp(join(tmpdir(), "earshot-small-"));
+  const token = await ensureToken(stateDir);
+  const clock = createSystemClock();
+  const events: { level: string; event: string }[] = [];
+  const log = (level: string, event: string) => void events.push({ level, event });
+  const bus = createBus(log);
+  const runtime = createSmallRuntime(bus.publish);
+  const store = createMemoryStore();
+  const metrics = createMetrics(() => clock.monotonic(), runtime.status);
+  bus.subscribe(metrics.line);
+  const read = () => readToken(stateDir);
+  const ports = {
+    runtime,
+    store,
+    bus,
+    clock,
+    log,
+    metrics,
+    readToken: read,
+    version: "0.0.0-test",
+    startedAt: clock.now(),
+    stateDir,
+    channels: new Map(),
+    connections: () => [],
+    webhookSent: () => [],
+    simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
+    problem: () => null,
+  };
+  const webchat = createWebchat({
+    ...ports,
+    agent: () => ({ id: "main", name: "earshot" }),
+    keys: () => ["agent:main:main"],
+  });
+  let port = 0;
+  const known = () => knownHosts("127.0.0.1", port);
+  const server = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    app: createApp(ports, known, await loadPages(stateDir)),
+    known,
+    upgrade: webchat.upgrade,
+  });
+  port = server.port;
+  const base = `http://127.0.0.1:${port}`;
+  const authorized = { authorization: `Bearer ${token}` };
+  return {
+    base,
+    port,
+    token,
+    stateDir,
+    runtime,
+    bus,
+    events,
+    authorized,
+    get: (path: string, headers: Record<string, string> = authorized) =>
+      fetch(`${base}${path}`, { headers }),
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      fetch(`${base}${path}`, {
+        method: "POST",
+        headers: { ...authorized, "content-type": "application/json", ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    raw: (text: string) => rawRequest(port, text),
+    async stop() {
+      webchat.close();
+      await server.close();
+      await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+export type SmallServer = Awaited<ReturnType<typeof startSmallServer>>;
+
+/** Writes the bytes and reads until the server closes. */
+function rawRequest(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    let answer = "";
+    socket.on("data", (data) => {
+      answer += String(data);
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", (error) => (answer === "" ? reject(error) : resolve(answer)));
+  });
+}
