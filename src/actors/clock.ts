@@ -70,18 +70,18 @@ export class SimulatedClock implements Clock {
         "EAR_ASSERT",
         `Cannot set the clock to ${at} as time does not go back: it is ${this.#now}`,
       );
-    for (let next = this.#heap[0]; next !== undefined && next.at <= at; next = this.#heap[0]) {
-      this.#now = Math.max(this.#now, next.at);
-      this.#remove(0);
-      next.fire();
-    }
+    while (this.fireNext(at));
     this.#now = at;
   }
 
-  /** Fires the one timer that is due first, if it is due by now. */
-  fireNext(): boolean {
+  /**
+   * Fires the one timer that is due first, at its moment, if that is not later than `until`. Gives whoever
+   * drives the clock the chance to let things settle between two timers.
+   */
+  fireNext(until: Millis): boolean {
     const next = this.#heap[0];
-    if (next === undefined || next.at > this.#now) return false;
+    if (next === undefined || next.at > until) return false;
+    this.#now = Math.max(this.#now, next.at);
     this.#remove(0);
     next.fire();
     return true;

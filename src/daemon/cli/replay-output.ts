@@ -12,7 +12,7 @@ const chunkUnits = 65_536;
 /** Shorter scenarios are over before a bar could be read. */
 const progressFromLines = 5_000;
 const barUnits = 30;
-const escape = "\u001b";
+const escapeUnit = "\u001b";
 
 /** What may stand behind stdout: a terminal, a pipe, a file. */
 type Sink = NodeJS.WriteStream;
@@ -66,7 +66,7 @@ export function progressOf(
       screen.write(`\r${bar} ${percent} % of ${total} lines`);
     },
     end: () => {
-      screen.write(`\r${escape}[K`);
+      screen.write(`\r${escapeUnit}[K`);
     },
   };
 }

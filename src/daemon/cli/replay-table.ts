@@ -5,7 +5,7 @@
  * answer the usual questions. Words from the scenario are made harmless before they reach the terminal.
  */
 import pico from "picocolors";
-import { oneLine } from "../../domain/sanitize.ts";
+import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
 import type { Scenario } from "../../domain/scenario.ts";
 import type { DecisionLine, SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
@@ -101,10 +101,10 @@ export class ReplayTable {
   }
 }
 
-/** A prompt below its row, indented, made harmless by its own escaping. */
+/** A prompt below its row, set off and made harmless. */
 function promptText(text: string): string {
-  return text
+  return terminalSafe(text)
     .split("\n")
-    .map((line) => `                | ${oneLine(line, 400)}`)
+    .map((line) => `                | ${line}`.trimEnd())
     .join("\n");
 }

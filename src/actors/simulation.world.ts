@@ -1,0 +1,143 @@
+/**
+ * The world outside, simulated
+ * ============================
+ * Platforms that take what is sent, as the scenario says they do: at once, never, too late or not now.
+ * Member reads stand as they were last reported. Ids and chance come from a seed, so the same scenario
+ * gives the same bytes.
+ */
+import { EarshotError } from "../domain/errors.ts";
+import type { MembershipReport, Millis, Route } from "../domain/message.ts";
+import type { ChannelOutbound, Clock, Ids, Random, SendReceipt } from "../domain/ports.ts";
+import type { ScenarioLine } from "../domain/scenario.ts";
+import type { OutboundDirectory } from "./runtime.types.ts";
+
+type Fate = Extract<ScenarioLine, { platform: unknown }>["platform"];
+
+/** A member read is offered for this long; the ladder calls it stale much earlier. */
+const membershipKeptMs = 30 * 60_000;
+const textLimit = 4_000;
+const typingIntervalMs = 5_000;
+
+export interface SimulatedWorld {
+  readonly directory: OutboundDirectory;
+  /** Orders the fate of the next sends on a channel; orders queue up. */
+  order(fate: Fate): void;
+  /** The channel read its member list, now. */
+  readMembers(report: MembershipReport): void;
+}
+
+export function createSimulatedWorld(clock: Clock): SimulatedWorld {
+  const fates = new Map<string, { fate: Fate; left: number }[]>();
+  const members = new Map<string, NonNullable<ReturnType<OutboundDirectory["membership"]>>>();
+  let sent = 0;
+
+  const nextFate = (channel: string): Fate | null => {
+    const queue = fates.get(channel);
+    const first = queue?.[0];
+    if (queue === undefined || first === undefined) return null;
+    first.left -= 1;
+    if (first.left === 0) queue.shift();
+    return first.fate;
+  };
+  const send = (route: Route, signal: AbortSignal): Promise<SendReceipt> => {
+    const fate = nextFate(route.channel);
+    if (fate === null || fate.send === "ok") {
+      sent += 1;
+      return Promise.resolve({ messageIds: [`sent-${sent}`] });
+    }
+    return suffer(fate, signal);
+  };
+  const outbound: ChannelOutbound = {
+    sendText: ({ route, signal }) => send(route, signal),
+    replyText: ({ route, signal }) => send(route, signal),
+    sendTyping: () => Promise.resolve(),
+    addReaction: () => Promise.resolve(),
+    removeReaction: () => Promise.resolve(),
+  };
+  return {
+    directory: {
+      outbound: () => outbound,
+      ready: () => true,
+      textLimit: () => textLimit,
+      typingIntervalMs: () => typingIntervalMs,
+      isLocal: () => false,
+      // What a read would find stands in the scenario: there is nobody to ask.
+      refreshMembership: () => {},
+      membership(route) {
+        const read = members.get(roomOf(route));
+        return read !== undefined && clock.now() - read.fetchedAt < membershipKeptMs ? read : null;
+      },
+    },
+    order(fate) {
+      const queue = fates.get(fate.channel) ?? [];
+      queue.push({ fate, left: fate.count });
+      fates.set(fate.channel, queue);
+    },
+    readMembers(report) {
+      const { humans, bots, truncated } = report;
+      members.set(roomOf(report), { humans, bots, truncated, fetchedAt: clock.now() });
+    },
+  };
+}
+
+/** Threads are looked up under their parent. */
+function roomOf(place: Pick<Route, "channel" | "account" | "chat">): string {
+  return JSON.stringify([place.channel, place.account, place.chat.id]);
+}
+
+function suffer(fate: Fate, signal: AbortSignal): Promise<never> {
+  switch (fate.send) {
+    case "429":
+      return Promise.reject(
+        new EarshotError("EAR_CHANNEL_RATE", "Cannot send as the platform asks to wait", {
+          retryAfterMs: fate.retryAfterMs,
+        }),
+      );
+    case "hang":
+      return new Promise((_, reject) => {
+        const give = () =>
+          reject(
+            new EarshotError(
+              "EAR_SEND_IN_DOUBT",
+              "Cannot tell whether it was sent: no answer came",
+            ),
+          );
+        if (signal.aborted) give();
+        else signal.addEventListener("abort", give, { once: true });
+      });
+    default:
+      return Promise.reject(
+        new EarshotError("EAR_CHANNEL_REJECTED", "Cannot send as the platform refuses it"),
+      );
+  }
+}
+
+/** Numbers that look like chance and are the same for the same seed (mulberry32). */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return {
+    next() {
+      state = (state + 0x6d2b79f5) >>> 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    },
+  };
+}
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** Ids of the usual form: ten letters of time, sixteen of seeded chance. */
+export function seededIds(clock: { now(): Millis }, seed: number): Ids {
+  const random = seededRandom(seed ^ 0x1d5eed);
+  return {
+    next() {
+      let time = "";
+      for (let left = clock.now(), n = 0; n < 10; n += 1, left = Math.floor(left / 32))
+        time = alphabet.charAt(left % 32) + time;
+      let chance = "";
+      for (let n = 0; n < 16; n += 1) chance += alphabet.charAt(Math.floor(random.next() * 32));
+      return time + chance;
+    },
+  };
+}
