@@ -1,0 +1,72 @@
+/** The connection machine: what may follow what, what is counted, and that halted stays halted. */
+import { fc, test as prop } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import { createActor } from "xstate";
+import { type ConnectionEvent, connectionMachine } from "../../src/machines/connection.machine.ts";
+
+const kinds = ["connecting", "live", "resuming", "backing-off", "halted"] as const;
+type Kind = (typeof kinds)[number];
+const event = (kind: Kind, at: number, detail?: string): ConnectionEvent => ({
+  type: `connection.${kind}`,
+  at,
+  ...(detail === undefined ? {} : { detail }),
+});
+
+function walk(events: readonly ConnectionEvent[]) {
+  const actor = createActor(connectionMachine, { input: { at: 0 } });
+  actor.start();
+  for (const one of events) actor.send(one);
+  return actor.getSnapshot();
+}
+
+describe("connection machine", () => {
+  test("a login that works is live, and the failures before it are forgotten", () => {
+    const { value, context } = walk([
+      event("backing-off", 1, "refused"),
+      event("connecting", 2),
+      event("backing-off", 3, "refused"),
+      event("connecting", 4),
+      event("live", 5),
+    ]);
+    expect(value).toBe("live");
+    expect(context).toEqual({ since: 5, detail: null, failures: 0, connects: 1 });
+  });
+
+  test("failures in a row are counted with the reason of the last", () => {
+    const { value, context } = walk([
+      event("live", 1),
+      event("backing-off", 2, "reset"),
+      event("resuming", 3),
+      event("backing-off", 4, "500"),
+    ]);
+    expect(value).toBe("backing-off");
+    expect(context).toMatchObject({ since: 4, detail: "500", failures: 2, connects: 1 });
+  });
+
+  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+    "halted is left by nothing that the channel reports",
+    (tail) => {
+      const events = [event("halted", 1, "token refused"), ...tail.map((kind) => event(kind, 2))];
+      expect(walk(events).value).toBe("halted");
+    },
+  );
+
+  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+    "from every state but halted the connection can become live again",
+    (way) => {
+      const before = walk(way.map((kind, at) => event(kind, at)));
+      fc.pre(before.value !== "halted");
+      const after = walk([...way, "live" as const].map((kind, at) => event(kind, at)));
+      expect(after.value).toBe("live");
+    },
+  );
+
+  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+    "stopped ends it from anywhere",
+    (way) => {
+      const events = way.map((kind, at) => event(kind, at));
+      const { value, status } = walk([...events, { type: "connection.stopped", at: 99 }]);
+      expect([value, status]).toEqual(["stopped", "done"]);
+    },
+  );
+});
