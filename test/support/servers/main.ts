@@ -1,0 +1,87 @@
+/**
+ * `npm run fake telegram [-- --port 8081]`: a test server by hand. Prints the account to put in the
+ * config, takes lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot does.
+ */
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { sampleToken, startTelegramServer, type TelegramServer } from "./telegram.ts";
+import type { Call } from "./telegram-world.ts";
+
+const usage = `usage: npm run fake telegram [-- --port 8081]
+
+  ann: hello             Ann speaks in the group Kitchen (any name will do)
+  ann>bot: hello         Ann writes to the bot alone
+  ann^12: hello          Ann replies to message 12 of the group
+  !429 3 | !500 | !reset | !hang | !html    the next send goes wrong
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { port: { type: "string", default: "8081" }, help: { type: "boolean" } },
+});
+if (positionals[0] !== "telegram" || values.help === true) {
+  process.stderr.write(usage);
+  process.exitCode = values.help === true ? 0 : 2;
+} else await serve(await startTelegramServer(Number(values.port)));
+
+async function serve(server: TelegramServer): Promise<void> {
+  const { world } = server;
+  const group = world.group("Kitchen", []);
+  const people = new Map<string, ReturnType<typeof world.user>>();
+  const person = (name: string) => {
+    const key = name.toLowerCase();
+    const known = people.get(key) ?? world.user(name);
+    people.set(key, known);
+    group.members.add(known.id);
+    return known;
+  };
+  const account = { botToken: sampleToken, apiRoot: server.apiRoot };
+  process.stdout.write(
+    `A Telegram with a group Kitchen (${group.chat.id}) and the bot @${world.bot.username}.\n` +
+      `earshot.json5: channels: { telegram: { accounts: { default: ${JSON.stringify(account)} } } }\n\n` +
+      usage.slice(usage.indexOf("\n\n") + 2),
+  );
+  let printed = 0;
+  world.watch(() => {
+    for (const call of world.calls.slice(printed)) show(call);
+    printed = world.calls.length;
+  });
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.startsWith("!")) {
+      breakNext(server, line.slice(1));
+      continue;
+    }
+    const said = /^(\w+)(>bot)?(?:\^(\d+))?:\s*(.+)$/.exec(line);
+    if (said === null) {
+      process.stdout.write(usage);
+      continue;
+    }
+    const [, name = "", direct, parent, text = ""] = said;
+    const by = person(name);
+    const room = direct === undefined ? group : world.direct(by);
+    const replyTo = parent === undefined ? undefined : room.messages.get(Number(parent));
+    const { message_id } = world.say(room, by, text, replyTo === undefined ? {} : { replyTo });
+    process.stdout.write(
+      `  #${message_id} ${name} in ${direct === undefined ? "Kitchen" : "private"}\n`,
+    );
+  }
+  await server.close();
+}
+
+function show({ method, payload }: Call): void {
+  if (method === "getUpdates") return;
+  process.stdout.write(`  bot: ${method} ${JSON.stringify(payload)}\n`);
+}
+
+function breakNext(server: TelegramServer, command: string): void {
+  const [kind = "", argument = "1"] = command.split(" ");
+  if (/^\d{3}$/.test(kind))
+    server.faults.add("sendMessage", {
+      kind: "refuse",
+      status: Number(kind),
+      ...(kind === "429" ? { retryAfter: Number(argument) } : {}),
+    });
+  else if (kind === "reset" || kind === "hang") server.faults.add("sendMessage", { kind });
+  else if (kind === "html") server.faults.add("sendMessage", { kind, status: 502 });
+  else process.stdout.write(usage);
+}
