@@ -15,7 +15,7 @@ import { clockTime, shownName } from "./parts/harmless.ts";
 import { RoomPane } from "./room/pane.tsx";
 import type { Answer } from "./room/rows.ts";
 import type { AgentName } from "./room/scenario.ts";
-import { createSimulator, type SimView } from "./room/simulator.ts";
+import { Simulator, type SimView } from "./room/simulator.ts";
 import { WhyPane, type WhyPaneProps } from "./why/pane.tsx";
 
 /** What the Why pane is about. */
@@ -37,7 +37,7 @@ export function ChatPage({ token, direct }: { readonly token: string; readonly d
   const box = useRef<HTMLTextAreaElement>(null);
   const sim = useMemo(
     () =>
-      createSimulator({
+      new Simulator({
         simulate: async (lines, signal) =>
           (await ask("/api/simulate", { token, body: { lines }, signal })) as Answer,
         changed: setView,
@@ -45,7 +45,7 @@ export function ChatPage({ token, direct }: { readonly token: string; readonly d
     [token],
   );
   useEffect(() => {
-    sim.start();
+    sim.publish();
     return () => sim.stop();
   }, [sim]);
   useEffect(() => sim.setAgent(agent), [sim, agent.id, agent.name]);

@@ -40,6 +40,10 @@ const refusals = /^EAR_(AUTH|TOKEN|UNAUTHORI[SZ]ED|FORBIDDEN|WEBCHAT_TOKEN)/;
 const closedByPolicy = 1008;
 const closedByToken = 4401;
 
+/** How long to wait before a try, in ms. */
+const waitMs = (tries: number): number =>
+  Math.min(waitMsMax, waitMsMin * 2 ** (tries - 1)) * (0.75 + Math.random() * 0.5);
+
 /** Opens the connection and keeps it open until `close`. */
 export function openWebchat(options: WebchatOptions): Webchat {
   let socket: WebSocket | null = null;
@@ -50,7 +54,6 @@ export function openWebchat(options: WebchatOptions): Webchat {
 
   const say = (frame: ClientFrame) => socket?.send(JSON.stringify(frame));
   const saying = (line: Pending) => say({ type: "message", ...line });
-
   function refuse(message: string): void {
     over = true;
     clearTimeout(timer);
@@ -69,8 +72,7 @@ export function openWebchat(options: WebchatOptions): Webchat {
     }
     tries += 1;
     options.onLink({ state: "lost", tries });
-    const wait = Math.min(waitMsMax, waitMsMin * 2 ** (tries - 1));
-    timer = setTimeout(open, wait * (0.75 + Math.random() * 0.5));
+    timer = setTimeout(open, waitMs(tries));
   }
 
   function heard(data: unknown): void {

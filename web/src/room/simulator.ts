@@ -49,200 +49,225 @@ const draftWaitMs = 120;
 const draftAgeMsMax = 10_000;
 /** Replies further back than this keep what is known of them. */
 const creditsAskedMax = 3;
+/** The longest wait a timer can be set to. */
+const timerMsMax = 2 ** 31 - 1;
 const nobody: Member = { id: "nobody", name: "Someone", isBot: false };
 
-export type Simulator = ReturnType<typeof createSimulator>;
+/** One room and its questions. `changed` is told of every new view. */
+export class Simulator {
+  readonly #ports: SimulatorPorts;
+  readonly #said;
+  readonly #drafted;
+  readonly #credited;
+  #agent: AgentName = { id: "main", name: "Scout" };
+  #cast: readonly Member[] = firstCast;
+  #writer: Member = firstCast[0] ?? nobody;
+  #text = "";
+  #replyTo: ReplyTo | null = null;
+  #room: Room = { startedAt: Date.now(), lines: [] };
+  #answer: Answer = noAnswer;
+  #draft: Why | null = null;
+  #granted: Readonly<Record<string, Granted>> = {};
+  #problem: string | null = null;
+  #counter = 0;
+  #draftTimer: ReturnType<typeof setTimeout> | undefined;
+  #playTimer: ReturnType<typeof setTimeout> | undefined;
 
-export function createSimulator(ports: SimulatorPorts) {
-  let agent: AgentName = { id: "main", name: "Scout" };
-  let cast: readonly Member[] = firstCast;
-  let writer: Member = cast[0] ?? nobody;
-  let text = "";
-  let replyTo: ReplyTo | null = null;
-  let room: Room = { startedAt: Date.now(), lines: [] };
-  let answer: Answer = noAnswer;
-  let draft: Why | null = null;
-  let granted: Readonly<Record<string, Granted>> = {};
-  let problem: string | null = null;
-  let counter = 0;
-  let draftTimer: ReturnType<typeof setTimeout> | undefined;
-  let playTimer: ReturnType<typeof setTimeout> | undefined;
-
-  const now = () => Math.max(Date.now() - room.startedAt, room.lines.at(-1)?.t ?? 0);
-  const asking = () => newestOnly(ports.simulate);
-  const saidQuestion = asking();
-  const draftQuestion = asking();
-  const creditQuestion = asking();
-
-  function publish(): void {
-    const rows = rowsAt(room, answer, now());
-    const { startedAt } = room;
-    const why = answer.why;
-    ports.changed({ cast, writer, text, replyTo, rows, why, draft, granted, problem, startedAt });
+  constructor(ports: SimulatorPorts) {
+    this.#ports = ports;
+    this.#said = newestOnly(ports.simulate);
+    this.#drafted = newestOnly(ports.simulate);
+    this.#credited = newestOnly(ports.simulate);
   }
 
-  function fail(error: unknown): void {
-    problem = error instanceof ApiError ? error.message : "The simulator could not be asked.";
-    publish();
+  /** Tells the view as it is. */
+  publish(): void {
+    this.#ports.changed({
+      cast: this.#cast,
+      writer: this.#writer,
+      text: this.#text,
+      replyTo: this.#replyTo,
+      rows: rowsAt(this.#room, this.#answer, this.#now()),
+      why: this.#answer.why,
+      draft: this.#draft,
+      granted: this.#granted,
+      problem: this.#problem,
+      startedAt: this.#room.startedAt,
+    });
+  }
+
+  setAgent(next: AgentName): void {
+    if (next.id === this.#agent.id && next.name === this.#agent.name) return;
+    this.#agent = next;
+    if (this.#room.lines.length > 0) void this.#judgeRoom();
+    this.#judgeDraft(0);
+  }
+
+  write(text: string): void {
+    this.#text = text;
+    this.#judgeDraft();
+  }
+
+  writeAs(id: string): void {
+    this.#writer = this.#cast.find((member) => member.id === id) ?? this.#writer;
+    this.#judgeDraft(0);
+  }
+
+  reply(to: ReplyTo | null): void {
+    this.#replyTo = to;
+    this.#judgeDraft(0);
+  }
+
+  /** False if the name is empty, taken or the room is full. */
+  add(name: string, isBot: boolean): boolean {
+    const next = join(this.#cast, name, isBot, this.#agent.name);
+    if (next === null) return false;
+    this.#cast = next;
+    this.#writer = next.at(-1) ?? this.#writer;
+    this.#judgeDraft(0);
+    return true;
+  }
+
+  /** Says the draft. Returns the id of the new line, null if there was nothing to say. */
+  send(): string | null {
+    if (this.#text.trim() === "") return null;
+    if (this.#room.lines.length >= linesCountMax) {
+      this.#fail(new ApiError(0, `The room is full at ${linesCountMax} lines. Start over.`));
+      return null;
+    }
+    if (this.#room.lines.length === 0) this.#room = { startedAt: Date.now(), lines: [] };
+    this.#counter += 1;
+    const id = `sim-${this.#counter}`;
+    const line = this.#lineOf(id, this.#now());
+    this.#room = { ...this.#room, lines: [...this.#room.lines, line] };
+    this.#text = "";
+    this.#replyTo = null;
+    this.#judgeDraft(0);
+    void this.#judgeRoom();
+    return id;
+  }
+
+  startOver(): void {
+    this.#restart({ startedAt: Date.now(), lines: [] });
+    this.#cast = firstCast;
+    this.#writer = firstCast[0] ?? nobody;
+    this.#text = "";
+    this.#judgeDraft(0);
+  }
+
+  example(): void {
+    this.#restart(exampleRoom(this.#cast, this.#agent, Date.now()));
+    this.#judgeDraft(0);
+    void this.#judgeRoom();
+  }
+
+  /** The room as a scenario file, for `earshot replay`. */
+  scenario(): string {
+    return scenarioLines(this.#room, this.#agent)
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join("");
+  }
+
+  /** Ends all questions and timers. */
+  stop(): void {
+    for (const question of [this.#said, this.#drafted, this.#credited]) question.cancel();
+    clearTimeout(this.#draftTimer);
+    clearTimeout(this.#playTimer);
+  }
+
+  /** Ms since the room began; never before its last line. */
+  #now(): number {
+    return Math.max(Date.now() - this.#room.startedAt, this.#room.lines.at(-1)?.t ?? 0);
+  }
+
+  #lineOf(id: string, t: number): Line {
+    const [author, text] = [this.#writer, this.#text];
+    return { id, t, author, text, replyTo: this.#replyTo, cast: this.#cast };
+  }
+
+  #fail(error: unknown): void {
+    this.#problem = error instanceof ApiError ? error.message : "The simulator could not be asked.";
+    this.publish();
+  }
+
+  #restart(room: Room): void {
+    this.#said.cancel();
+    this.#credited.cancel();
+    clearTimeout(this.#playTimer);
+    this.#room = room;
+    this.#answer = noAnswer;
+    this.#granted = {};
+    this.#replyTo = null;
+    this.#problem = null;
   }
 
   /** Shows what has happened and comes back when the next thing does. */
-  function play(): void {
-    clearTimeout(playTimer);
-    publish();
-    const next = nextChange(answer, now());
+  #play(): void {
+    clearTimeout(this.#playTimer);
+    this.publish();
+    const next = nextChange(this.#answer, this.#now());
     if (next === null) return;
-    playTimer = setTimeout(
-      () => {
-        play();
-        // A reply may have granted a credit: the draft may stand differently now.
-        judgeDraft(0);
-      },
-      Math.min(next - now() + 1, 2 ** 31 - 1),
-    );
-  }
-
-  function lineOf(id: string, t: number): Line {
-    return { id, t, author: writer, text, replyTo, cast };
-  }
-
-  function judgeDraft(wait = draftWaitMs): void {
-    clearTimeout(draftTimer);
-    if (text.trim() === "") {
-      draftQuestion.cancel();
-      draft = null;
-      publish();
-      return;
-    }
-    draftTimer = setTimeout(() => {
-      const lines = scenarioLines(room, agent, lineOf(draftId, now()));
-      draftQuestion.ask(lines).then((heard) => {
-        if (heard === null) return;
-        draft = heard.why[draftId] ?? null;
-        problem = null;
-        draftTimer = setTimeout(() => judgeDraft(0), draftAgeMsMax);
-        publish();
-      }, fail);
+    const wait = Math.min(next - this.#now() + 1, timerMsMax);
+    this.#playTimer = setTimeout(() => {
+      this.#play();
+      // A reply may have granted a credit: the draft may stand differently now.
+      this.#judgeDraft(0);
     }, wait);
   }
 
-  async function judgeRoom(): Promise<void> {
+  #judgeDraft(wait = draftWaitMs): void {
+    clearTimeout(this.#draftTimer);
+    this.#drafted.cancel();
+    if (this.#text.trim() === "") this.#draft = null;
+    else {
+      this.#draftTimer = setTimeout(() => void this.#askDraft(), wait);
+    }
+    this.publish();
+  }
+
+  async #askDraft(): Promise<void> {
+    const line = this.#lineOf(draftId, this.#now());
     try {
-      const heard = await saidQuestion.ask(scenarioLines(room, agent));
+      const heard = await this.#drafted.ask(scenarioLines(this.#room, this.#agent, line));
       if (heard === null) return;
-      answer = heard;
-      problem = null;
-      play();
-      await askCredits();
+      this.#draft = heard.why[draftId] ?? null;
+      this.#problem = null;
+      this.#draftTimer = setTimeout(() => void this.#askDraft(), draftAgeMsMax);
+      this.publish();
     } catch (error) {
-      fail(error);
+      this.#fail(error);
+    }
+  }
+
+  async #judgeRoom(): Promise<void> {
+    try {
+      const heard = await this.#said.ask(scenarioLines(this.#room, this.#agent));
+      if (heard === null) return;
+      this.#answer = heard;
+      this.#problem = null;
+      this.#play();
+      await this.#askCredits();
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
   /** Who holds a credit right after each reply: asked, not computed, so that it is true. */
-  async function askCredits(): Promise<void> {
-    for (const reply of sends(answer).slice(-creditsAskedMax)) {
-      if (reply.id in granted) continue;
-      const probe = { ...lineOf("probe", reply.t + 1), text: "…", replyTo: null };
-      const before = { ...room, lines: room.lines.filter((line) => line.t <= reply.t) };
-      const heard = await creditQuestion.ask(scenarioLines(before, agent, probe));
-      const why = heard?.why.probe;
+  async #askCredits(): Promise<void> {
+    for (const reply of sends(this.#answer).slice(-creditsAskedMax)) {
+      if (reply.id in this.#granted) continue;
+      const probe = { ...this.#lineOf("probe", reply.t + 1), text: "…", replyTo: null };
+      const lines = this.#room.lines.filter((line) => line.t <= reply.t);
+      const question = scenarioLines({ ...this.#room, lines }, this.#agent, probe);
+      const why = (await this.#credited.ask(question))?.why.probe;
       // Overtaken by a newer question, which asks for what is missing.
       if (why === undefined) return;
       const newest = Object.entries(why.credits).sort(([, a], [, b]) => b - a)[0];
-      const holder = cast.find((member) => member.id === newest?.[0]);
+      const holder = this.#cast.find((member) => member.id === newest?.[0]);
       if (newest === undefined || holder === undefined) continue;
-      granted = { ...granted, [reply.id]: { name: holder.name, ms: newest[1] - why.at + 1 } };
-      publish();
+      const granted = { name: holder.name, ms: newest[1] - why.at + 1 };
+      this.#granted = { ...this.#granted, [reply.id]: granted };
+      this.publish();
     }
   }
-
-  function restart(next: Room): void {
-    saidQuestion.cancel();
-    creditQuestion.cancel();
-    clearTimeout(playTimer);
-    room = next;
-    answer = noAnswer;
-    granted = {};
-    replyTo = null;
-    problem = null;
-  }
-
-  return {
-    start: publish,
-    setAgent(next: AgentName) {
-      if (next.id === agent.id && next.name === agent.name) return;
-      agent = next;
-      if (room.lines.length > 0) void judgeRoom();
-      judgeDraft(0);
-    },
-    write(next: string) {
-      text = next;
-      publish();
-      judgeDraft();
-    },
-    writeAs(id: string) {
-      writer = cast.find((member) => member.id === id) ?? writer;
-      judgeDraft(0);
-      publish();
-    },
-    reply(to: ReplyTo | null) {
-      replyTo = to;
-      judgeDraft(0);
-      publish();
-    },
-    /** False if the name is empty, taken or the room is full. */
-    add(name: string, isBot: boolean): boolean {
-      const next = join(cast, name, isBot, agent.name);
-      if (next === null) return false;
-      cast = next;
-      writer = next.at(-1) ?? writer;
-      judgeDraft(0);
-      publish();
-      return true;
-    },
-    /** Says the draft. Returns the id of the new line, null if there was nothing to say. */
-    send(): string | null {
-      if (text.trim() === "") return null;
-      if (room.lines.length >= linesCountMax) {
-        problem = `The room is full at ${linesCountMax} lines. Start over to go on.`;
-        publish();
-        return null;
-      }
-      if (room.lines.length === 0) room = { startedAt: Date.now(), lines: [] };
-      counter += 1;
-      const id = `sim-${counter}`;
-      room = { ...room, lines: [...room.lines, lineOf(id, now())] };
-      text = "";
-      replyTo = null;
-      judgeDraft(0);
-      void judgeRoom();
-      return id;
-    },
-    startOver() {
-      restart({ startedAt: Date.now(), lines: [] });
-      cast = firstCast;
-      writer = cast[0] ?? nobody;
-      text = "";
-      judgeDraft(0);
-    },
-    example() {
-      restart(exampleRoom(cast, agent, Date.now()));
-      judgeDraft(0);
-      void judgeRoom();
-    },
-    /** The room as a scenario file, for `earshot replay`. */
-    scenario(): string {
-      return scenarioLines(room, agent)
-        .map((line) => `${JSON.stringify(line)}\n`)
-        .join("");
-    },
-    stop() {
-      saidQuestion.cancel();
-      draftQuestion.cancel();
-      creditQuestion.cancel();
-      clearTimeout(draftTimer);
-      clearTimeout(playTimer);
-    },
-  };
 }
