@@ -2,7 +2,8 @@
  * A server for the pages
  * ======================
  * Serves the built pages under the daemon's content policy and speaks the webchat protocol, with faults on
- * order: cut the line, keep quiet, say everything twice. The journal is an array; `n` is its index.
+ * order: cut the line, keep quiet. The journal is an array; `n` is its index. The room simulator behind it
+ * is the real one.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -18,7 +19,7 @@ import {
   type ServerFrame,
 } from "../../../src/adapters/channels/webchat-protocol.ts";
 import { securityHeaders } from "../../../src/daemon/pages.ts";
-import { simulateRoom } from "./pages-room.ts";
+import { simulate } from "../../../src/daemon/simulate.ts";
 
 const web = resolve(import.meta.dirname, "..", "..", "..", "web");
 const types: Readonly<Record<string, string>> = {
@@ -27,6 +28,8 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
 };
+
+const config = { agents: { list: [{ id: "main", name: "Scout" }] } };
 
 export interface PagesServer {
   readonly token: string;
@@ -190,7 +193,7 @@ async function api(
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { lines } = JSON.parse(Buffer.concat(chunks).toString()) as { lines: unknown[] };
   try {
-    json(200, simulateRoom(lines));
+    json(200, await simulate(lines, { config, explain: true }));
   } catch (error) {
     json(400, { error: { code: "EAR_SCENARIO_INVALID", message: String(error) } });
   }
