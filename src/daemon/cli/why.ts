@@ -1,0 +1,92 @@
+/**
+ * `earshot why`
+ * =============
+ * Why was a message answered, or not? Asks the running daemon; without one it reads the journal itself,
+ * under the state directory's lock, and changes nothing in it.
+ */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { Command } from "commander";
+import pico from "picocolors";
+import { openConfigs } from "../../actors/configs.ts";
+import type { Why } from "../../actors/runtime.types.ts";
+import { whyMessage } from "../../actors/why.ts";
+import { lockStateDir } from "../../adapters/stores/lock.ts";
+import { openSqliteStore } from "../../adapters/stores/sqlite.ts";
+import { defaultConfig, localChannels, parseConfig } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import { callApi, findDaemon } from "./client.ts";
+import {
+  action,
+  print,
+  printJson,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "./shared.ts";
+import { renderWhy } from "./why-render.ts";
+
+interface WhyOptions extends StateOptions {
+  readonly json?: true;
+}
+
+/** Registers the command. */
+export function addWhyCommand(program: Command): void {
+  withStateDir(
+    program
+      .command("why")
+      .description("explain the decision on one message")
+      .argument("<message-id>", "the platform's id of the message")
+      .option("--json", "print the whole answer as JSON"),
+  ).action(action(why));
+}
+
+async function why(messageId: string, options: WhyOptions): Promise<void> {
+  if (messageId.length > limits.idUnitsMax)
+    throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
+  const answers = await ask(messageId, stateDirFor(options));
+  if (options.json) printJson({ why: answers });
+  else if (answers.length > 0) print(renderWhy(answers, pico.isColorSupported));
+  if (answers.length > 0) return;
+  process.exitCode = 1;
+  if (!options.json) print(`No message “${oneLine(messageId)}” was heard.`);
+}
+
+async function ask(messageId: string, stateDir: string): Promise<readonly Why[]> {
+  const daemon = await findDaemon(stateDir);
+  if (daemon === null) return readJournal(messageId, stateDir);
+  const path = `/api/why/${encodeURIComponent(messageId)}`;
+  return (await callApi<{ why: Why[] }>(daemon, path))?.why ?? [];
+}
+
+/** Folds the conversation from the journal, as the daemon would. */
+async function readJournal(messageId: string, stateDir: string): Promise<readonly Why[]> {
+  const path = join(stateDir, "earshot.db");
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!exists)
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot explain a message as there is no journal in ${stateDir}: name another state ` +
+        "directory with --state-dir",
+    );
+  const lock = await lockStateDir(stateDir);
+  try {
+    const store = await openSqliteStore({ path });
+    try {
+      const latest = await store.latestConfig();
+      const config = latest === null ? defaultConfig : parseConfig(JSON.parse(latest.json));
+      const { configs } = await openConfigs(store, config);
+      const isLocal = (channel: string) => localChannels.some((local) => local === channel);
+      return await whyMessage({ store, configs, isLocal }, messageId);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
