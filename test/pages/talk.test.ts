@@ -2,7 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseFrame, type ServerFrame } from "../../web/src/direct/frames.ts";
-import { draftOf, emptyTalk, hangUp, hear, type Talk, write } from "../../web/src/direct/talk.ts";
+import {
+  draftOf,
+  emptyTalk,
+  hangUp,
+  hear,
+  resumeAfter,
+  type Talk,
+  write,
+} from "../../web/src/direct/talk.ts";
 
 const listen = (frames: readonly ServerFrame[], from: Talk = emptyTalk): Talk =>
   frames.reduce(hear, from);
@@ -63,6 +71,14 @@ describe("direct talk", () => {
     const decided: ServerFrame = { type: "decided", id: "m1", decision: "engage", rule: "dm" };
     const talk = listen([decided, taken(1)]);
     expect(talk.verdicts.m1).toEqual({ decision: "engage", rule: "dm" });
+  });
+
+  test("a decision missed in a cut is asked for with its line, and nothing else is asked twice", () => {
+    const decided: ServerFrame = { type: "decided", id: "m3", decision: "engage", rule: "dm" };
+    const cut = listen([said(1), said(2), taken(3), said(4)]);
+    expect(resumeAfter(cut)).toBe(2);
+    expect(resumeAfter(hear(cut, decided))).toBe(4);
+    expect(resumeAfter(emptyTalk)).toBe(0);
   });
 
   test("the draft is what was written beyond the delivered blocks", () => {

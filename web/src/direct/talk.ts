@@ -74,6 +74,8 @@ export const emptyTalk: Talk = {
   error: null,
 };
 
+/** How far back an undecided line is asked for again. */
+const undecidedLookBack = 20;
 /** The most lines kept on the page; older ones stay in the daemon's journal. */
 const entriesCountMax = 2_000;
 
@@ -90,7 +92,7 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
     case "taken": {
       const pending = talk.pending.filter((line) => line.id !== frame.id);
       const { id, n, at, text } = frame;
-      return insert({ ...talk, pending }, { kind: "mine", id, n, at, text });
+      return insert({ ...talk, pending, error: null }, { kind: "mine", id, n, at, text });
     }
     case "said": {
       const { id, n, at, text, turnId } = frame;
@@ -118,6 +120,17 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
     case "error":
       return { ...talk, error: frame.message };
   }
+}
+
+/**
+ * After which `n` a reconnect asks: the newest seen, or just before the oldest of the last lines that
+ * still waits for its decision, since decisions have no `n` of their own and come again with their line.
+ */
+export function resumeAfter({ n, entries, verdicts }: Talk): number {
+  const open = entries
+    .slice(-undecidedLookBack)
+    .find((entry) => entry.kind === "mine" && verdicts[entry.id] === undefined);
+  return open === undefined ? n : Math.max(0, open.n - 1);
 }
 
 /** The connection went: what only lives while connected is gone. */

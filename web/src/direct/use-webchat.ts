@@ -3,7 +3,7 @@
  * taken survive a reload in the tab's own storage, so that closing the lid in the middle loses nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { emptyTalk, hangUp, hear, type Pending, type Talk, write } from "./talk.ts";
+import { emptyTalk, hangUp, hear, type Pending, resumeAfter, type Talk, write } from "./talk.ts";
 import { type Link, openWebchat, type Webchat } from "./webchat.ts";
 
 const storageKey = "earshot.unsent";
@@ -31,7 +31,7 @@ export function useWebchat(token: string | null): Direct {
     chat.current = openWebchat({
       url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`,
       token,
-      after: () => current.current.n,
+      after: () => resumeAfter(current.current),
       pending: () => current.current.pending,
       onFrame: (frame) => change(hear(current.current, frame)),
       onLink: (next) => {

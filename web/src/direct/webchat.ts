@@ -17,7 +17,7 @@ export type Link =
 export interface WebchatOptions {
   readonly url: string;
   readonly token: string;
-  /** The last `n` the page has. */
+  /** The `n` after which the page wants everything. */
   readonly after: () => number;
   /** Lines not yet taken, oldest first. */
   readonly pending: () => readonly Pending[];
@@ -35,6 +35,10 @@ const waitMsMin = 500;
 const waitMsMax = 10_000;
 /** A connection that says nothing at all for this long after hello is given up. */
 const readyMsMax = 10_000;
+/** A line that was sent and not taken is sent again after this. */
+const retryMs = 5_000;
+/** The daemon lets so many wait and closes on more. */
+const pendingAtOnceMax = 50;
 /** Codes by which the daemon says that trying again is of no use. */
 const refusals = /^EAR_(AUTH|TOKEN|UNAUTHORI[SZ]ED|FORBIDDEN|WEBCHAT_TOKEN)/;
 const closedByPolicy = 1008;
@@ -51,9 +55,19 @@ export function openWebchat(options: WebchatOptions): Webchat {
   let tries = 0;
   let over = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   const say = (frame: ClientFrame) => socket?.send(JSON.stringify(frame));
   const saying = (line: Pending) => say({ type: "message", ...line });
+  /** Sends what is pending, again and again until it is taken: ids make that one message. */
+  function sendPending(): void {
+    clearTimeout(retryTimer);
+    if (!ready) return;
+    const lines = options.pending();
+    for (const line of lines.slice(0, pendingAtOnceMax)) saying(line);
+    if (lines.length > 0) retryTimer = setTimeout(sendPending, retryMs);
+  }
+
   function refuse(message: string): void {
     over = true;
     clearTimeout(timer);
@@ -88,7 +102,7 @@ export function openWebchat(options: WebchatOptions): Webchat {
       tries = 0;
       options.onLink({ state: "live" });
       options.onFrame(frame);
-      for (const line of options.pending()) saying(line);
+      sendPending();
       return;
     }
     options.onFrame(frame);
@@ -117,11 +131,16 @@ export function openWebchat(options: WebchatOptions): Webchat {
   open();
   return {
     send(line) {
-      if (ready) saying(line);
+      if (!ready) return;
+      saying(line);
+      clearTimeout(retryTimer);
+      retryTimer = setTimeout(sendPending, retryMs);
     },
     close() {
       over = true;
+      ready = false;
       clearTimeout(timer);
+      clearTimeout(retryTimer);
       removeEventListener("online", hurry);
       socket?.close();
     },
