@@ -55,7 +55,7 @@ export function nextCut(text: string, ended: boolean, state: CutState, options: 
   const spanning = spans.find(({ start, end }) => start < room && (end === null || end > room));
   if (spanning === undefined) return cutAt(hardCut(view, room));
   const opened = state.open !== null;
-  return cutCode(view, ended, spanning, { low, room, max, opened, length: text.length });
+  return cutCode(view, ended, spanning, { low, blank, room, max, opened, length: text.length });
 }
 
 /** Units of whitespace at the start, at most `to`. */
@@ -67,6 +67,8 @@ function leadingSpace(text: string, to: number): number {
 
 interface CodeRoom {
   readonly low: number;
+  /** Units of whitespace at the start: no block is made of them alone. */
+  readonly blank: number;
   readonly room: number;
   readonly max: number;
   /** The text starts inside code. */
@@ -86,11 +88,14 @@ function cutCode(text: string, ended: boolean, span: FenceSpan, given: CodeRoom)
     if ((span.end ?? given.length) - start <= max) return cutAt(start);
   }
   const roomInside = room - fence.closes.length - 1;
-  const first = continued ? 1 : span.contentStart + 1;
+  const first = Math.max(continued ? 1 : span.contentStart + 1, given.blank + 1);
   const line = lastLineBreak(text, roomInside, Math.max(low, first), span.closeStart);
   if (line !== null) return cutAt(line, fence);
   const earlier = lastLineBreak(text, roomInside, first, span.closeStart);
   if (earlier !== null) return cutAt(earlier, fence);
+  // A closing line longer than the room closes by its first characters; its rest is plain text.
+  const closing = span.closeStart ?? room;
+  if (closing + fence.length + 3 < room) return cutAt(room);
   if (roomInside <= start + fence.closes.length) return cutAt(start > 0 ? start : room);
   return cutAt(hardCut(text, roomInside), fence);
 }
@@ -103,6 +108,6 @@ function lastLineBreak(
   closeStart: number | null,
 ): number | null {
   let newline = text.lastIndexOf("\n", to - 1);
-  if (newline + 1 === closeStart) newline = text.lastIndexOf("\n", newline - 1);
+  if (newline > 0 && newline + 1 === closeStart) newline = text.lastIndexOf("\n", newline - 1);
   return newline >= 0 && newline + 1 >= from ? newline + 1 : null;
 }
