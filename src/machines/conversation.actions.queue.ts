@@ -74,9 +74,9 @@ export function flushDue(context: ConversationContext, { at }: DeadlineDue): voi
 
 /** The deadline "quiet" fired: the line may move on, with whatever else is due by now. */
 export function endQuiet(context: ConversationContext, { at }: DeadlineDue): void {
+  closeUpTo(context, at);
   context.quietAt = null;
   context.quietBy = 0;
-  closeUpTo(context, at);
   armFlush(context);
 }
 

@@ -59,6 +59,7 @@ export function startTurn(context: ConversationContext, event: LaneGranted): voi
     offset: 0,
     open: [],
   };
+  context.inbox = context.inbox.map((one) => (one.backlog ? one : { ...one, backlog: true }));
   context.droppedWhileBusy = [];
   context.introduced = true;
   context.abortedLastRun = false;

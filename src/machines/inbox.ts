@@ -49,7 +49,7 @@ export interface Forming extends Batch {
 
 /** A closed batch in line for a turn. */
 export interface Flush extends Batch {
-  /** It queued up behind a turn: where the mode says so, it may share the next one. */
+  /** A turn has run while it was in line: where the mode says so, it may share the next one. */
   readonly backlog: boolean;
   /** The running turn took it in after this many blocks; null: it did not. */
   readonly steeredAt: number | null;
