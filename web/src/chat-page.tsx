@@ -227,10 +227,15 @@ interface WhyOf {
 }
 
 function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Omit<WhyPaneProps, "onBack"> {
-  const blank = { of: "", why: null, verdict: null, note: null, command: null };
+  const blank = { of: "", why: null, verdict: null, note: null, command: null, isDraft: false };
   if (focus.kind === "draft") {
     if (view.text.trim() === "") return { ...blank, of: "nothing written yet" };
-    return { ...blank, of: `${shownName(view.writer.name)}, draft`, why: view.draft };
+    return {
+      ...blank,
+      of: `${shownName(view.writer.name)}, draft`,
+      why: view.draft,
+      isDraft: true,
+    };
   }
   if (focus.kind === "direct") {
     const verdict = talk.verdicts[focus.id] ?? null;
@@ -238,7 +243,7 @@ function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Omit<WhyPanePro
     const of = line?.kind === "mine" ? `You, ${clockTime(line.at)}` : "You";
     const command = `earshot why ${focus.id}`;
     const note = direct?.note ?? (verdict === null ? "Not decided yet." : null);
-    return { of, verdict, why: direct?.why ?? null, note, command };
+    return { ...blank, of, verdict, why: direct?.why ?? null, note, command };
   }
   const row = view.rows.find((one) => focus.kind === "room" && one.id === focus.id);
   if (row === undefined) return blank;

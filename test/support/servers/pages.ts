@@ -16,6 +16,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import {
   type ClientFrame,
   clientFrameSchema,
+  closeCodes,
   type ServerFrame,
 } from "../../../src/adapters/channels/webchat-protocol.ts";
 import { securityHeaders } from "../../../src/daemon/pages.ts";
@@ -76,8 +77,7 @@ class Chat {
   hello(page: WebSocket, frame: Extract<ClientFrame, { type: "hello" }>): void {
     const say = (one: ServerFrame) => page.send(JSON.stringify(one));
     if (frame.token !== this.token) {
-      say({ type: "error", code: "EAR_TOKEN", message: "The token is not the one in the file" });
-      page.close(4401, "bad token");
+      page.close(closeCodes.badToken, "badToken");
       return;
     }
     this.pages.add(page);

@@ -4,7 +4,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { emptyTalk, hangUp, hear, type Pending, resumeAfter, type Talk, write } from "./talk.ts";
-import { type Link, openWebchat, type Webchat } from "./webchat.ts";
+import { type Link, Webchat } from "./webchat.ts";
 
 const storageKey = "earshot.unsent";
 
@@ -28,7 +28,7 @@ export function useWebchat(token: string | null): Direct {
   useEffect(() => {
     if (token === null) return;
     change(readUnsent().reduce(write, emptyTalk));
-    chat.current = openWebchat({
+    chat.current = new Webchat({
       url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`,
       token,
       after: () => resumeAfter(current.current),

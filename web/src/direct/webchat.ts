@@ -25,12 +25,6 @@ export interface WebchatOptions {
   readonly onLink: (link: Link) => void;
 }
 
-export interface Webchat {
-  /** Sends a line now if connected; otherwise it goes out with the next connection. */
-  send(line: Pending): void;
-  close(): void;
-}
-
 const waitMsMin = 500;
 const waitMsMax = 10_000;
 /** A connection that says nothing at all for this long after hello is given up. */
@@ -39,110 +33,102 @@ const readyMsMax = 10_000;
 const retryMs = 5_000;
 /** The daemon lets so many wait and closes on more. */
 const pendingAtOnceMax = 50;
-/** Codes by which the daemon says that trying again is of no use. */
-const refusals = /^EAR_(AUTH|TOKEN|UNAUTHORI[SZ]ED|FORBIDDEN|WEBCHAT_TOKEN)/;
-const closedByPolicy = 1008;
+/** The daemon closes with this when the token is not the one in its file: trying again is of no use. */
 const closedByToken = 4401;
-
 /** How long to wait before a try, in ms. */
 const waitMs = (tries: number): number =>
   Math.min(waitMsMax, waitMsMin * 2 ** (tries - 1)) * (0.75 + Math.random() * 0.5);
 
-/** Opens the connection and keeps it open until `close`. */
-export function openWebchat(options: WebchatOptions): Webchat {
-  let socket: WebSocket | null = null;
-  let ready = false;
-  let tries = 0;
-  let over = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+/** A connection that is kept open until `close`. */
+export class Webchat {
+  readonly #options: WebchatOptions;
+  #socket: WebSocket | null = null;
+  #ready = false;
+  #over = false;
+  #tries = 0;
+  /** Waits for `ready`, or for the next try. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
-  const say = (frame: ClientFrame) => socket?.send(JSON.stringify(frame));
-  const saying = (line: Pending) => say({ type: "message", ...line });
+  constructor(options: WebchatOptions) {
+    this.#options = options;
+    addEventListener("online", this.#hurry);
+    options.onLink({ state: "connecting" });
+    this.#open();
+  }
+
+  /** Sends a line now if connected; otherwise it goes out with the next connection. */
+  send(line: Pending): void {
+    if (!this.#ready) return;
+    this.#say({ type: "message", ...line });
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(this.#sendPending, retryMs);
+  }
+
+  close(): void {
+    this.#over = true;
+    this.#ready = false;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
+    removeEventListener("online", this.#hurry);
+    this.#socket?.close();
+  }
+
+  #say(frame: ClientFrame): void {
+    this.#socket?.send(JSON.stringify(frame));
+  }
+
   /** Sends what is pending, again and again until it is taken: ids make that one message. */
-  function sendPending(): void {
-    clearTimeout(retryTimer);
-    if (!ready) return;
-    const lines = options.pending();
-    for (const line of lines.slice(0, pendingAtOnceMax)) saying(line);
-    if (lines.length > 0) retryTimer = setTimeout(sendPending, retryMs);
+  readonly #sendPending = (): void => {
+    clearTimeout(this.#retry);
+    if (!this.#ready) return;
+    const lines = this.#options.pending();
+    for (const line of lines.slice(0, pendingAtOnceMax)) this.#say({ type: "message", ...line });
+    if (lines.length > 0) this.#retry = setTimeout(this.#sendPending, retryMs);
+  };
+
+  readonly #hurry = (): void => {
+    if (this.#over || this.#socket !== null) return;
+    this.#tries = 0;
+    this.#open();
+  };
+
+  #open(): void {
+    clearTimeout(this.#timer);
+    const { url, token, after } = this.#options;
+    const socket = new WebSocket(url);
+    this.#socket = socket;
+    this.#timer = setTimeout(() => socket.close(), readyMsMax);
+    socket.addEventListener("open", () => this.#say({ type: "hello", token, after: after() }));
+    socket.addEventListener("message", (event) => this.#heard(event.data));
+    socket.addEventListener("close", (event) => this.#lost(event));
   }
 
-  function refuse(message: string): void {
-    over = true;
-    clearTimeout(timer);
-    socket?.close();
-    options.onLink({ state: "refused", message });
-  }
-
-  function lost(event: CloseEvent): void {
-    socket = null;
-    ready = false;
-    clearTimeout(timer);
-    if (over) return;
-    if (event.code === closedByPolicy || event.code === closedByToken) {
-      refuse(event.reason);
-      return;
-    }
-    tries += 1;
-    options.onLink({ state: "lost", tries });
-    timer = setTimeout(open, waitMs(tries));
-  }
-
-  function heard(data: unknown): void {
+  #heard(data: unknown): void {
     const frame = typeof data === "string" ? parseFrame(data) : null;
     if (frame === null) return;
-    if (frame.type === "error" && refusals.test(frame.code)) {
-      refuse(frame.message);
-      return;
-    }
     if (frame.type === "ready") {
-      clearTimeout(timer);
-      ready = true;
-      tries = 0;
-      options.onLink({ state: "live" });
-      options.onFrame(frame);
-      sendPending();
+      clearTimeout(this.#timer);
+      this.#ready = true;
+      this.#tries = 0;
+      this.#options.onLink({ state: "live" });
+    }
+    this.#options.onFrame(frame);
+    if (frame.type === "ready") this.#sendPending();
+  }
+
+  #lost({ code, reason }: CloseEvent): void {
+    this.#socket = null;
+    this.#ready = false;
+    clearTimeout(this.#timer);
+    if (this.#over) return;
+    if (code === closedByToken) {
+      this.close();
+      this.#options.onLink({ state: "refused", message: reason });
       return;
     }
-    options.onFrame(frame);
+    this.#tries += 1;
+    this.#options.onLink({ state: "lost", tries: this.#tries });
+    this.#timer = setTimeout(() => this.#open(), waitMs(this.#tries));
   }
-
-  function open(): void {
-    clearTimeout(timer);
-    const opened = new WebSocket(options.url);
-    socket = opened;
-    timer = setTimeout(() => opened.close(), readyMsMax);
-    opened.addEventListener("open", () =>
-      say({ type: "hello", token: options.token, after: options.after() }),
-    );
-    opened.addEventListener("message", (event) => heard(event.data));
-    opened.addEventListener("close", lost);
-  }
-
-  function hurry(): void {
-    if (over || socket !== null) return;
-    tries = 0;
-    open();
-  }
-
-  addEventListener("online", hurry);
-  options.onLink({ state: "connecting" });
-  open();
-  return {
-    send(line) {
-      if (!ready) return;
-      saying(line);
-      clearTimeout(retryTimer);
-      retryTimer = setTimeout(sendPending, retryMs);
-    },
-    close() {
-      over = true;
-      ready = false;
-      clearTimeout(timer);
-      clearTimeout(retryTimer);
-      removeEventListener("online", hurry);
-      socket?.close();
-    },
-  };
 }

@@ -20,13 +20,16 @@ export interface WhyPaneProps {
   readonly verdict: { readonly decision: Decision; readonly rule: Rule } | null;
   /** Text for the place where the ladder would be. */
   readonly note: string | null;
+  /** It has not been said: it became nothing yet. */
+  readonly isDraft: boolean;
   /** What to type in a terminal for the same answer. */
   readonly command: string | null;
   readonly onBack: () => void;
 }
 
 /** The pane beside the rooms. */
-export function WhyPane({ of, why, verdict, note, command, onBack }: WhyPaneProps) {
+export function WhyPane(props: WhyPaneProps) {
+  const { of, why, verdict, note, onBack } = props;
   const told = why?.explanation?.verdict ?? why?.recorded ?? verdict;
   const ladder = useRef<HTMLOListElement>(null);
   const back = (event: KeyboardEvent) => {
@@ -70,7 +73,7 @@ export function WhyPane({ of, why, verdict, note, command, onBack }: WhyPaneProp
             ) : (
               <p class="muted">{note ?? deciderOf(told.decision)}</p>
             )}
-            {why && <Facts why={why} command={command} />}
+            {why && <Facts {...props} why={why} />}
           </div>
         )}
       </div>
@@ -120,7 +123,7 @@ function RungRow({ rung, decision, opensTier }: RungRowProps) {
   );
 }
 
-function Facts({ why, command }: { readonly why: Why; readonly command: string | null }) {
+function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) {
   const { humans, guard, fate } = why;
   const names = new Map(why.participants.map((one) => [one.id, shownName(one.name)]));
   const credits = Object.entries(why.credits).filter(([, endsAt]) => endsAt > why.at);
@@ -151,7 +154,7 @@ function Facts({ why, command }: { readonly why: Why; readonly command: string |
           </dd>
         </>
       )}
-      {(fate.outcome ?? fate.dropped) !== null && (
+      {!isDraft && (fate.outcome ?? fate.dropped) !== null && (
         <>
           <dt>Became</dt>
           <dd>
