@@ -29,10 +29,15 @@ import {
 const startDefault: Millis = 1_763_700_000_000;
 /** Without an end line the clock runs on for at most this long after the last line. */
 const afterLastLineMsMax = 24 * 3_600_000;
+/** More turns than this are never under way at once. */
+const turnsRememberedMax = 10_000;
 
-/** Runs that scenario lines add, handed out to the agents in order. */
+/**
+ * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the process
+ * tries again gets the run it had.
+ */
 export interface Scripts {
-  next(agentId: string): ScriptedRun | undefined;
+  next(agentId: string, turnId: string): ScriptedRun | undefined;
 }
 
 /** What the composition root gives: the runtime's parts that are not simulated here. */
@@ -88,6 +93,8 @@ class Simulation {
   readonly #clock: SimulatedClock;
   readonly #world: SimulatedWorld;
   readonly #scripts = new Map<string, ScriptedRun[]>();
+  /** Turns under way and the runs they were given. */
+  readonly #given = new Map<string, ScriptedRun>();
   readonly #messages = new Set<string>();
   readonly #boot: () => Incarnation;
   #life: Incarnation;
@@ -99,7 +106,7 @@ class Simulation {
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock);
     const drivers = ports.drivers({
-      next: (agentId) => this.#scripts.get(agentId)?.shift(),
+      next: (agentId, turnId) => this.#runFor(agentId, turnId),
     });
     const common = {
       ids: seededIds(this.#clock, options.seed),
@@ -174,6 +181,15 @@ class Simulation {
     const queue = this.#scripts.get(agentId) ?? [];
     queue.push(...runs);
     this.#scripts.set(agentId, queue);
+  }
+
+  #runFor(agentId: string, turnId: string): ScriptedRun | undefined {
+    const run = this.#given.get(turnId) ?? this.#scripts.get(agentId)?.shift();
+    if (run === undefined) return undefined;
+    this.#given.set(turnId, run);
+    if (this.#given.size > turnsRememberedMax)
+      this.#given.delete(this.#given.keys().next().value as string);
+    return run;
   }
 
   async #crash(what: "host" | "process"): Promise<void> {

@@ -22,7 +22,7 @@ type ScriptedConfig = z.infer<typeof configSchema>;
 
 /** Where runs come from besides the config. Undefined: the script has ended. */
 export interface ScriptSource {
-  next(agentId: string): ScriptedRun | undefined;
+  next(agentId: string, turnId: string): ScriptedRun | undefined;
 }
 
 /** Turns whose run is remembered for another attempt. */
@@ -40,7 +40,7 @@ export function createScriptedDriver(source?: ScriptSource): AgentDriver<Scripte
       const runFor = (turnId: string): ScriptedRun => {
         const before = given.get(turnId);
         if (before !== undefined) return before;
-        const run = own.shift() ?? source?.next(agentId) ?? answerOk;
+        const run = own.shift() ?? source?.next(agentId, turnId) ?? answerOk;
         given.set(turnId, run);
         if (given.size > rememberedTurnsMax) given.delete(given.keys().next().value as string);
         return run;
