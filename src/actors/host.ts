@@ -10,7 +10,7 @@ import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { AgentDriver, Clock } from "../domain/ports.ts";
 import { createConversation } from "./conversation.ts";
-import { createHostCore } from "./host-core.ts";
+import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, TurnJob } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
 import type { HostBatch, HostResult } from "./protocol.ts";
@@ -51,10 +51,15 @@ interface HostModule {
 
 /** The task. Never resolves: the thread is ended from outside. */
 export function host(task: HostTask): Promise<never> {
+  return runHost(task, createConversation);
+}
+
+/** The same with conversations made by somebody else (tests poison some). */
+export function runHost(task: HostTask, create: ConversationFactory): Promise<never> {
   const pulse = createPulse(task.pulse);
   const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
   const core = createHostCore({
-    create: createConversation,
+    create,
     settingsFor,
     live: task.live,
     checkpointEvery: task.checkpointEvery,

@@ -154,7 +154,7 @@ export class TurnOutput {
     const { textLimit, settings } = this.#options;
     const { minChars, maxChars, prefer } = settings.stream;
     // One final reply is cut as late as the platform allows.
-    const max = this.#streams ? Math.min(maxChars, textLimit) : textLimit;
+    const max = Math.max(16, this.#streams ? Math.min(maxChars, textLimit) : textLimit);
     const min = this.#streams ? Math.min(minChars, max) : Math.ceil(max / 2);
     return createChunker({ minChars: min, maxChars: max, prefer });
   }
