@@ -106,9 +106,9 @@ class Chat {
   }
 }
 
-/** Builds the pages as they are in the sources into a folder of their own; returns the folder. */
-export async function buildPages(): Promise<string> {
-  const outDir = await mkdtemp(join(tmpdir(), "earshot-pages-"));
+/** Builds the pages as they are in the sources, into a folder of their own if none is named. */
+export async function buildPages(folder?: string): Promise<string> {
+  const outDir = folder ?? (await mkdtemp(join(tmpdir(), "earshot-pages-")));
   const configFile = join(web, "vite.config.ts");
   await build({ root: web, configFile, logLevel: "error", build: { outDir } });
   return outDir;
