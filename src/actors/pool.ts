@@ -217,7 +217,12 @@ function callsTo(api: Remote<HostApi>, log: Log): Calls {
   };
 }
 
-/** What lets a thread run TypeScript sources. Built code needs none of it. */
+/**
+ * What lets a thread run TypeScript sources; built code needs none of it. It registers by hand, because
+ * on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
+ */
 function loader(): string {
-  return pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
+  const api = new URL("./dist/esm/api/index.mjs", tsx).href;
+  return `data:text/javascript,import{register}from${JSON.stringify(api)};register()`;
 }
