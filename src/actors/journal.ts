@@ -42,6 +42,8 @@ export interface Journal {
   keep(writes: readonly StoreWrite[]): Promise<void>;
   /** Why the store fails, or null. */
   failing(): EarshotError | null;
+  /** Calls back once, as soon as the store fails (at once if it does). The answer calls that off. */
+  onceFailing(call: () => void): () => void;
   /** Whether nothing is being written or about to be. */
   isQuiet(): boolean;
   /** As `isQuiet`, but events that wait for quiet do not count. */
@@ -77,6 +79,7 @@ export function createJournal(ports: JournalPorts): Journal {
   let failure: EarshotError | null = null;
   let retryMs = retryMsMin;
   let retryTimer: ReturnType<Clock["setTimer"]> | null = null;
+  const waitingForFailure = new Set<() => void>();
   let lastCommitMs = 0;
   let lastSeq = 0;
 
@@ -181,6 +184,8 @@ export function createJournal(ports: JournalPorts): Journal {
       ports.onHealth(error);
     }
     failure = error;
+    for (const call of waitingForFailure) call();
+    waitingForFailure.clear();
     const waiting = [...jobs, ...queue.splice(0)];
     queue.push(...waiting.filter((job) => job.durable));
     for (const job of waiting) if (!job.durable) job.failed(error);
@@ -213,6 +218,11 @@ export function createJournal(ports: JournalPorts): Journal {
       if (writes.length > 0) await submit([], writes, true);
     },
     failing: () => failure,
+    onceFailing(call) {
+      if (failure !== null) call();
+      else waitingForFailure.add(call);
+      return () => waitingForFailure.delete(call);
+    },
     isQuiet: () => gated.length === 0 && isWritten(),
     isWritten,
     lastCommitMs: () => lastCommitMs,

@@ -7,6 +7,7 @@
  */
 import type { EarshotError } from "../domain/errors.ts";
 import { createIngress } from "./ingress.ts";
+import type { Journal } from "./journal.ts";
 import { findUnapplied, recoverRuns } from "./recovery.ts";
 import { createOperator } from "./runtime.operator.ts";
 import { createParts, type Parts } from "./runtime.parts.ts";
@@ -83,7 +84,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     await recovering.catch(() => undefined);
     const { supervisor, journal, turns } = opened();
     for (let calm = 0; calm < 2; ) {
-      await supervisor.settled();
+      await unlessFailing(journal, supervisor.settled());
       await breathe();
       const quiet = journal.isQuiet() && turns.preparing() === 0 && (ingress?.pending() ?? 0) === 0;
       const stalled = journal.failing() !== null;
@@ -138,4 +139,17 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       return stopping;
     },
   };
+}
+
+/** Waits for `work`, but not for a store that fails: that waits for a timer. */
+async function unlessFailing(journal: Journal, work: Promise<void>): Promise<void> {
+  let callOff: () => void = () => undefined;
+  const failing = new Promise<void>((resolve) => {
+    callOff = journal.onceFailing(resolve);
+  });
+  try {
+    await Promise.race([work, failing]);
+  } finally {
+    callOff();
+  }
 }

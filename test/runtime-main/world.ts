@@ -48,6 +48,8 @@ export class World {
   readonly fates: Fate[] = [];
   readonly runs: ScriptedRun[] = [];
   ready = true;
+  /** People in every group, so that nobody is alone with the agent. */
+  humans = 4;
   runtime!: Runtime;
   readonly #options: WorldOptions;
   #ids = 0;
@@ -127,7 +129,10 @@ export class World {
       typingIntervalMs: () => 5_000,
       isLocal: () => false,
       refreshMembership: (route) => this.refreshed.push(route.chat.id),
-      membership: () => null,
+      membership: () => {
+        const fetchedAt = this.clock.now();
+        return { humans: this.humans, bots: 1, truncated: false, fetchedAt };
+      },
     };
   }
 
