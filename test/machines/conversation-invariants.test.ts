@@ -17,7 +17,8 @@ function running(): Rig {
 
 /** Any event at all, sensible or not, of this turn or of another. */
 const turnIds = fc.constantFrom("T1", "T1", "T2", "T3", "T4", "gone");
-const anyEvent: fc.Arbitrary<(rig: Rig) => ConversationEvent> = fc.oneof(
+type Make = (rig: Rig) => ConversationEvent;
+const anyEvent: fc.Arbitrary<Make> = fc.oneof(
   fc
     .record({
       author: fc.constantFrom("ann", "bob", "bot"),
@@ -33,18 +34,22 @@ const anyEvent: fc.Arbitrary<(rig: Rig) => ConversationEvent> = fc.oneof(
             ...(media ? { attachments: [{ id: "a", kind: "image" as const }] } : {}),
           }),
     ),
-  fc
-    .record({ id: fc.constantFrom("flush", "quiet", "other"), late: fc.nat({ max: 3_000 }) })
-    .map(({ id, late }) => (rig: Rig) => {
-      rig.now += late;
-      const due = rig.deadlines.get(id);
-      // A deadline that fired is gone from the store; one that comes early is still in it.
-      if (due !== undefined && due <= rig.now) rig.deadlines.delete(id);
-      return { type: "deadline.due", at: rig.now, id };
-    }),
-  turnIds.map((turnId) => ({ now }: Rig) => ({ type: "lane.granted", at: now, turnId })),
+  fc.record({ id: fc.constantFrom("flush", "quiet", "other"), late: fc.nat({ max: 3_000 }) }).map(
+    ({ id, late }): Make =>
+      (rig) => {
+        rig.now += late;
+        const due = rig.deadlines.get(id);
+        // A deadline that fired is gone from the store; one that comes early is still in it.
+        if (due !== undefined && due <= rig.now) rig.deadlines.delete(id);
+        return { type: "deadline.due", at: rig.now, id };
+      },
+  ),
+  turnIds.map(
+    (turnId): Make =>
+      ({ now }) => ({ type: "lane.granted", at: now, turnId }),
+  ),
   fc.record({ turnId: turnIds, index: fc.nat({ max: 2 }) }).chain(({ turnId, index }) =>
-    fc.constantFrom<(rig: Rig) => ConversationEvent>(
+    fc.constantFrom<Make>(
       ({ now: at }) => ({
         ...{ type: "agent.text", at, turnId, index, from: index * 4, to: index * 4 + 4 },
         ...{ text: "word", mentions: ["bob"] },
@@ -59,7 +64,7 @@ const anyEvent: fc.Arbitrary<(rig: Rig) => ConversationEvent> = fc.oneof(
       ({ now: at }) => ({ type: "agent.steered", at, turnId, messages: [1, 2, 3, 4, 5, 6] }),
     ),
   ),
-  fc.constantFrom<(rig: Rig) => ConversationEvent>(
+  fc.constantFrom<Make>(
     ({ now: at }) => ({ type: "disengage", at }),
     ({ now: at }) => ({ type: "run.aborted", at, by: "ann" }),
     ({ now: at }) => ({ type: "host.recovered", at }),
