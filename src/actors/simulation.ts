@@ -53,8 +53,8 @@ export interface SimulationOptions {
   /** 0: everything in-process. */
   readonly workers: number;
   readonly prompts: boolean;
-  /** Walk the ladder again for every message at the end. */
-  readonly explain: boolean;
+  /** Walk the ladder again at the end: for every message, or for those named. */
+  readonly explain: boolean | readonly string[];
   readonly onLine: (line: StreamLine) => void;
   /** Lines of the scenario done so far; waited for, so that a slow reader slows the run. */
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
@@ -140,7 +140,7 @@ class Simulation {
       const last = lines.at(-1);
       const ends = last !== undefined && "end" in last;
       await this.#runTimers(this.#clock.now() + (ends ? 0 : afterLastLineMsMax));
-      return this.#options.explain ? await this.#explain() : {};
+      return await this.#explain();
     } finally {
       await this.#life.end();
     }
@@ -203,8 +203,10 @@ class Simulation {
   }
 
   async #explain(): Promise<Explanations> {
+    const { explain } = this.#options;
+    const asked = explain === true ? this.#messages : explain || [];
     const why: Record<string, Why> = {};
-    for (const id of this.#messages) {
+    for (const id of asked) {
       const [first] = await this.#runtime.why(id);
       if (first !== undefined) why[id] = first;
     }

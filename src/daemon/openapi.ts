@@ -84,7 +84,10 @@ const paths: Json = {
     {
       type: "object",
       required: ["lines"],
-      properties: { lines: { type: "array", items: { type: "object" } } },
+      properties: {
+        lines: { type: "array", items: { type: "object" } },
+        explain: { type: "array", items: { type: "string" } },
+      },
     },
     400,
     413,

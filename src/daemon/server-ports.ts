@@ -33,7 +33,8 @@ export interface ServerPorts {
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   connections(): readonly ConnectionStatus[];
   webhookSent(account?: string): readonly WebhookSent[];
-  simulate(lines: readonly unknown[]): Promise<Simulated>;
+  /** `explain`: the messages whose ladder is wanted; left out: all. */
+  simulate(lines: readonly unknown[], explain?: readonly string[]): Promise<Simulated>;
   /** Why messages cannot be taken beyond what the runtime knows (starting, stopping); null: they can. */
   problem(): string | null;
 }

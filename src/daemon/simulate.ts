@@ -22,7 +22,8 @@ export interface SimulateOptions {
   /** @default 0 */
   readonly workers?: number;
   readonly prompts?: boolean;
-  readonly explain?: boolean;
+  /** Every message, or those named. @default false */
+  readonly explain?: boolean | readonly string[];
   readonly log?: Log;
   readonly onLine?: (line: StreamLine) => void;
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;

@@ -38,8 +38,8 @@ export function ChatPage({ token, direct }: { readonly token: string; readonly d
   const sim = useMemo(
     () =>
       new Simulator({
-        simulate: async (lines, signal) =>
-          (await ask("/api/simulate", { token, body: { lines }, signal })) as Answer,
+        simulate: async (question, signal) =>
+          (await ask("/api/simulate", { token, body: question, signal })) as Answer,
         changed: setView,
       }),
     [token],
@@ -53,6 +53,9 @@ export function ChatPage({ token, direct }: { readonly token: string; readonly d
 
   const select = (id: string | null) => setFocus(id === null ? nothing : { kind: "room", id });
   const selected = focus.kind === "room" ? focus.id : null;
+  useEffect(() => {
+    if (selected !== null) void sim.explain(selected);
+  }, [sim, selected, agent.id, agent.name]);
   const toLadder = () => {
     setPane("why");
     requestAnimationFrame(() => document.querySelector<HTMLElement>(".ladder")?.focus());

@@ -6,19 +6,25 @@
  */
 import { Hono } from "hono";
 import { z } from "zod";
+import { limits } from "../../domain/limits.ts";
 import { jsonBody, parseBody } from "../body.ts";
 import type { HttpEnv } from "../guard.ts";
 import type { ServerPorts } from "../server-ports.ts";
 
 /** A room made by hand has dozens of lines; files of millions go to `earshot replay`. */
 const linesCountMax = 2_000;
-const schema = z.strictObject({ lines: z.array(z.unknown()).max(linesCountMax) });
+/** Each ladder walks the whole conversation again, so a page names the few it shows. */
+const explainCountMax = 100;
+const schema = z.strictObject({
+  lines: z.array(z.unknown()).max(linesCountMax),
+  explain: z.array(z.string().max(limits.idUnitsMax)).max(explainCountMax).optional(),
+});
 
 export function simulateRoutes(ports: ServerPorts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.post("/simulate", ...jsonBody, async (context) => {
-    const { lines } = await parseBody(context, () => schema);
-    return context.json(await ports.simulate(lines));
+    const { lines, explain } = await parseBody(context, () => schema);
+    return context.json(await ports.simulate(lines, explain));
   });
   return app;
 }

@@ -191,9 +191,10 @@ async function api(
     return void json(404, { error: { code: "not-found", message: "None of this id was heard" } });
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const { lines } = JSON.parse(Buffer.concat(chunks).toString()) as { lines: unknown[] };
+  const body = JSON.parse(Buffer.concat(chunks).toString());
+  const { lines, explain } = body as { lines: unknown[]; explain: string[] };
   try {
-    json(200, await simulate(lines, { config, explain: true }));
+    json(200, await simulate(lines, { config, explain }));
   } catch (error) {
     json(400, { error: { code: "EAR_SCENARIO_INVALID", message: String(error) } });
   }

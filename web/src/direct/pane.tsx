@@ -24,7 +24,7 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
   const { talk, link } = direct;
   const draft = draftOf(talk);
   const busy = talk.writing !== null || talk.typing;
-  const follow = useFollow(talk.entries.length + talk.pending.length, `${draft.length} ${busy}`);
+  const follow = useFollow(talk.entries.length + talk.pending.length);
   const nothing = talk.entries.length === 0 && talk.pending.length === 0;
   return (
     <section class="pane direct" aria-label="Direct chat">

@@ -5,7 +5,7 @@
  * counts what came below.
  */
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 const nearPx = 48;
 
@@ -16,8 +16,8 @@ export interface Follow {
   readonly toEnd: () => void;
 }
 
-/** `count`: how many lines there are; `growth`: changes when the last line grows. */
-export function useFollow(count: number, growth: unknown): Follow {
+/** `count`: how many lines there are. Whatever else grows or shrinks in the box is noticed by itself. */
+export function useFollow(count: number): Follow {
   const ref = useRef<HTMLDivElement>(null);
   const near = useRef(true);
   const seen = useRef(0);
@@ -33,19 +33,24 @@ export function useFollow(count: number, growth: unknown): Follow {
       near.current = box.scrollHeight - box.scrollTop - box.clientHeight <= nearPx;
       if (near.current) setUnseen(0);
     };
-    box.addEventListener("scroll", look, { passive: true });
-    const resized = new ResizeObserver(() => near.current && toEnd());
+    const stay = () => {
+      if (near.current) toEnd();
+    };
+    const resized = new ResizeObserver(stay);
+    const changed = new MutationObserver(stay);
     resized.observe(box);
+    changed.observe(box, { childList: true, subtree: true, characterData: true });
+    box.addEventListener("scroll", look, { passive: true });
     return () => {
       box.removeEventListener("scroll", look);
       resized.disconnect();
+      changed.disconnect();
     };
   }, []);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const came = count - seen.current;
     seen.current = count;
-    if (near.current) toEnd();
-    else if (came > 0) setUnseen((before) => before + came);
-  }, [count, growth]);
+    if (!near.current && came > 0) setUnseen((before) => before + came);
+  }, [count]);
   return { ref, unseen, toEnd };
 }

@@ -135,7 +135,7 @@ function MentionMenu({ view, agent, onPick }: MentionMenuProps) {
           class="btn quiet small"
           onClick={() => onPick(member.name)}
         >
-          @<bdi>{shownName(member.name)}</bdi>
+          <bdi>@{shownName(member.name)}</bdi>
         </button>
       ))}
     </fieldset>

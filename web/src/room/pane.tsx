@@ -47,7 +47,7 @@ function save(name: string, text: string): void {
 export function RoomPane(props: RoomPaneProps) {
   const { sim, view, agent, selected, box, onSelect, onTyping, onOpen } = props;
   const { rows } = view;
-  const follow = useFollow(rows.length, rows.at(-1)?.kind);
+  const follow = useFollow(rows.length);
   const here = count(view.cast);
   const picked = rows.find((row) => row.id === selected);
   const lastReal = rows.filter((row) => row.kind !== "writing").at(-1);

@@ -5,8 +5,8 @@
  * (docs/scenarios.md), sent again with every question. Time between lines is the time that really passed,
  * so credits run out in the simulator as they would in a room.
  *
- * Each line is preceded by a read of the member list, as a channel that can read it would give: the
- * people who have not spoken yet count too.
+ * The member list is read again before it is old, as a channel that can read it would: the people who
+ * have not spoken yet count too.
  */
 import type { InboundInput } from "../../../src/domain/message.ts";
 import { count, type Member, mentioned, selfId } from "./cast.ts";
@@ -38,7 +38,9 @@ export interface AgentName {
   readonly name: string;
 }
 
-export const linesCountMax = 300;
+export const linesCountMax = 200;
+/** A read of the member list is believed for a minute; it is read again a little before. */
+const membersAgeMsMax = 50_000;
 const place = { channel: "simulator", chat: { id: "room", kind: "group" as const } };
 /** How long the scripted agent takes, and what it says: plain lines that pretend no thought. */
 const thinkingMs = 900;
@@ -67,17 +69,21 @@ export function scenarioLines(room: Room, agent: AgentName, draft: Line | null =
   return [
     { earshot: 1, config: {}, start: room.startedAt },
     ...(runs.length === 0 ? [] : [{ t: 0, agent: { agentId: agent.id, runs } }]),
-    ...said.flatMap((line) => linesOf(line, agent)),
+    ...saidLines(said, agent),
   ];
 }
 
-function linesOf(line: Line, agent: AgentName): unknown[] {
-  const { t } = line;
-  const here = count(line.cast);
-  return [
-    { t, membership: { ...place, humans: here.humans, bots: here.bots, truncated: false } },
-    { t, in: inboundOf(line, agent) },
-  ];
+function saidLines(said: readonly Line[], agent: AgentName): unknown[] {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let read: Line["cast"] = [];
+  return said.flatMap((line) => {
+    const { t, cast } = line;
+    const heard = { t, in: inboundOf(line, agent) };
+    if (cast === read && t - readAt < membersAgeMsMax) return [heard];
+    readAt = t;
+    read = cast;
+    return [{ t, membership: { ...place, ...count(cast), truncated: false } }, heard];
+  });
 }
 
 function inboundOf(line: Line, agent: AgentName): InboundInput {

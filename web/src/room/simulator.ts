@@ -38,13 +38,20 @@ export interface SimView {
   readonly startedAt: number;
 }
 
+/** A scenario, and the messages whose ladder is wanted. */
+export interface Question {
+  readonly lines: readonly unknown[];
+  readonly explain: readonly string[];
+}
 export interface SimulatorPorts {
-  readonly simulate: (lines: readonly unknown[], signal: AbortSignal) => Promise<Answer>;
+  readonly simulate: (question: Question, signal: AbortSignal) => Promise<Answer>;
   readonly changed: (view: SimView) => void;
 }
 
 const draftId = "draft";
+/** Typing is judged after a pause this long, or as long as the last answer took if that is longer. */
 const draftWaitMs = 120;
+const draftWaitMsMax = 1_500;
 /** A draft is judged again after this, since credits run out while one thinks. */
 const draftAgeMsMax = 10_000;
 /** Replies further back than this keep what is known of them. */
@@ -59,6 +66,7 @@ export class Simulator {
   readonly #said;
   readonly #drafted;
   readonly #credited;
+  readonly #explained;
   #agent: AgentName = { id: "main", name: "Scout" };
   #cast: readonly Member[] = firstCast;
   #writer: Member = firstCast[0] ?? nobody;
@@ -66,7 +74,9 @@ export class Simulator {
   #replyTo: ReplyTo | null = null;
   #room: Room = { startedAt: Date.now(), lines: [] };
   #answer: Answer = noAnswer;
+  #why: Readonly<Record<string, Why>> = {};
   #draft: Why | null = null;
+  #draftTookMs = 0;
   #granted: Readonly<Record<string, Granted>> = {};
   #problem: string | null = null;
   #counter = 0;
@@ -78,6 +88,7 @@ export class Simulator {
     this.#said = newestOnly(ports.simulate);
     this.#drafted = newestOnly(ports.simulate);
     this.#credited = newestOnly(ports.simulate);
+    this.#explained = newestOnly(ports.simulate);
   }
 
   /** Tells the view as it is. */
@@ -88,7 +99,7 @@ export class Simulator {
       text: this.#text,
       replyTo: this.#replyTo,
       rows: rowsAt(this.#room, this.#answer, this.#now()),
-      why: this.#answer.why,
+      why: this.#why,
       draft: this.#draft,
       granted: this.#granted,
       problem: this.#problem,
@@ -99,6 +110,7 @@ export class Simulator {
   setAgent(next: AgentName): void {
     if (next.id === this.#agent.id && next.name === this.#agent.name) return;
     this.#agent = next;
+    this.#why = {};
     if (this.#room.lines.length > 0) void this.#judgeRoom();
     this.#judgeDraft(0);
   }
@@ -161,6 +173,21 @@ export class Simulator {
     void this.#judgeRoom();
   }
 
+  /** Asks for the ladder of a line, unless it is known. */
+  async explain(id: string): Promise<void> {
+    const line = this.#room.lines.find((one) => one.id === id);
+    if (line === undefined || id in this.#why) return;
+    try {
+      const lines = scenarioLines(this.#room, this.#agent);
+      const why = (await this.#explained.ask({ lines, explain: [id] }))?.why[id];
+      if (why === undefined) return;
+      this.#why = { ...this.#why, [id]: why };
+      this.publish();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
   /** The room as a scenario file, for `earshot replay`. */
   scenario(): string {
     return scenarioLines(this.#room, this.#agent)
@@ -170,7 +197,8 @@ export class Simulator {
 
   /** Ends all questions and timers. */
   stop(): void {
-    for (const question of [this.#said, this.#drafted, this.#credited]) question.cancel();
+    for (const question of [this.#said, this.#drafted, this.#credited, this.#explained])
+      question.cancel();
     clearTimeout(this.#draftTimer);
     clearTimeout(this.#playTimer);
   }
@@ -193,7 +221,9 @@ export class Simulator {
   #restart(room: Room): void {
     this.#said.cancel();
     this.#credited.cancel();
+    this.#explained.cancel();
     clearTimeout(this.#playTimer);
+    this.#why = {};
     this.#room = room;
     this.#answer = noAnswer;
     this.#granted = {};
@@ -215,7 +245,7 @@ export class Simulator {
     }, wait);
   }
 
-  #judgeDraft(wait = draftWaitMs): void {
+  #judgeDraft(wait = Math.min(Math.max(draftWaitMs, this.#draftTookMs), draftWaitMsMax)): void {
     clearTimeout(this.#draftTimer);
     this.#drafted.cancel();
     if (this.#text.trim() === "") this.#draft = null;
@@ -226,10 +256,12 @@ export class Simulator {
   }
 
   async #askDraft(): Promise<void> {
-    const line = this.#lineOf(draftId, this.#now());
+    const askedAt = Date.now();
+    const lines = scenarioLines(this.#room, this.#agent, this.#lineOf(draftId, this.#now()));
     try {
-      const heard = await this.#drafted.ask(scenarioLines(this.#room, this.#agent, line));
+      const heard = await this.#drafted.ask({ lines, explain: [draftId] });
       if (heard === null) return;
+      this.#draftTookMs = Date.now() - askedAt;
       this.#draft = heard.why[draftId] ?? null;
       this.#problem = null;
       this.#draftTimer = setTimeout(() => void this.#askDraft(), draftAgeMsMax);
@@ -241,7 +273,8 @@ export class Simulator {
 
   async #judgeRoom(): Promise<void> {
     try {
-      const heard = await this.#said.ask(scenarioLines(this.#room, this.#agent));
+      const lines = scenarioLines(this.#room, this.#agent);
+      const heard = await this.#said.ask({ lines, explain: [] });
       if (heard === null) return;
       this.#answer = heard;
       this.#problem = null;
@@ -258,8 +291,8 @@ export class Simulator {
       if (reply.id in this.#granted) continue;
       const probe = { ...this.#lineOf("probe", reply.t + 1), text: "…", replyTo: null };
       const lines = this.#room.lines.filter((line) => line.t <= reply.t);
-      const question = scenarioLines({ ...this.#room, lines }, this.#agent, probe);
-      const why = (await this.#credited.ask(question))?.why.probe;
+      const asked = scenarioLines({ ...this.#room, lines }, this.#agent, probe);
+      const why = (await this.#credited.ask({ lines: asked, explain: ["probe"] }))?.why.probe;
       // Overtaken by a newer question, which asks for what is missing.
       if (why === undefined) return;
       const newest = Object.entries(why.credits).sort(([, a], [, b]) => b - a)[0];
