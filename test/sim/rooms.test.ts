@@ -1,0 +1,106 @@
+/**
+ * Laws of any room, over generated ones, through the whole runtime: every message has one decision, every
+ * turn one end, the same input gives the same bytes, and passivating, crashing or splitting the work over
+ * threads changes no decision.
+ */
+import { fc, test } from "@fast-check/vitest";
+import { describe, expect } from "vitest";
+import { decisions, ends, play, printed, sends, starts, verdicts } from "../replay/support.ts";
+import { rooms, withLine } from "./generated.ts";
+
+const runs = { numRuns: 30 };
+
+describe("any room", () => {
+  test.prop([rooms], runs)(
+    "every message has one decision, every turn one start and one end",
+    async (room) => {
+      const lines = await play(room);
+      const heard = room.filter((line) => "in" in line);
+      expect(decisions(lines)).toHaveLength(heard.length);
+      const turn = ({ key, turn }: { key: string; turn: number }) => `${key} ${turn}`;
+      expect(ends(lines).map(turn)).toEqual(expect.arrayContaining(starts(lines).map(turn)));
+      expect(new Set(starts(lines).map(turn)).size).toBe(starts(lines).length);
+      expect(ends(lines)).toHaveLength(starts(lines).length);
+    },
+  );
+
+  test.prop([rooms], runs)(
+    "an engaged message is in exactly one turn, or was dropped",
+    async (room) => {
+      const lines = await play(room);
+      const engaged = decisions(lines).filter(({ decision }) => decision === "engage");
+      const taken = starts(lines).flatMap(({ key, batch }) => batch.map((id) => `${key} ${id}`));
+      const dropped = lines.flatMap((line) =>
+        "event" in line && line.event === "dropped" ? [`${line.key} ${line.message}`] : [],
+      );
+      expect(new Set(taken).size).toBe(taken.length);
+      for (const { key, id } of engaged)
+        expect([...taken, ...dropped].filter((one) => one === `${key} ${id}`)).toHaveLength(1);
+    },
+  );
+
+  test.prop([rooms], runs)("typing and reactions end when the turns have ended", async (room) => {
+    const typing = new Map<string, boolean>();
+    const reactions = new Map<string, number>();
+    for (const line of await play(room)) {
+      if (!("out" in line)) continue;
+      if (line.out === "typing") typing.set(line.chat, line.on);
+      if (line.out === "react" || line.out === "unreact") {
+        const mark = `${line.chat} ${line.message}`;
+        reactions.set(mark, (reactions.get(mark) ?? 0) + (line.out === "react" ? 1 : -1));
+      }
+    }
+    expect([...typing.values()]).not.toContain(true);
+    // What was deleted took its reactions with it.
+    const deleted = room.flatMap((line) =>
+      "delete" in line ? [(line.delete as { id: string }).id] : [],
+    );
+    const left = [...reactions].filter(
+      ([mark, count]) => count !== 0 && !deleted.some((id) => mark.endsWith(` ${id}`)),
+    );
+    expect(left).toEqual([]);
+  });
+
+  test.prop([rooms, fc.nat(1_000)], runs)(
+    "the same room and seed print the same bytes",
+    async (room, seed) => {
+      const first = printed(await play(room, { seed, prompts: true }));
+      expect(printed(await play(room, { seed, prompts: true }))).toBe(first);
+    },
+  );
+});
+
+describe("invariant 14: passivating and restoring change nothing", () => {
+  test.prop([rooms, fc.nat(60), fc.nat(60)], runs)(
+    "at any point, twice",
+    async (room, first, second) => {
+      const rested = withLine(withLine(room, first, { passivate: true }), second, {
+        passivate: true,
+      });
+      expect(printed(await play(rested))).toBe(printed(await play(room)));
+    },
+  );
+
+  test.prop([rooms, fc.nat(60)], runs)("a lost host changes no decision", async (room, at) => {
+    const crashed = withLine(room, at, { crash: "host" });
+    expect(verdicts(await play(crashed))).toEqual(verdicts(await play(room)));
+  });
+
+  test.prop([rooms, fc.nat(60)], runs)("a killed process doubles no reply", async (room, at) => {
+    const lines = await play(withLine(room, at, { crash: "process" }));
+    const sent = sends(lines).filter(({ status }) => status === "sent");
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(sent.length);
+    expect(decisions(lines)).toHaveLength(room.filter((line) => "in" in line).length);
+    expect(ends(lines)).toHaveLength(starts(lines).length);
+  });
+});
+
+describe("invariant 15: over any number of worker threads", () => {
+  test("the same lines come out, faults included", async () => {
+    const [room] = fc.sample(rooms, { numRuns: 1, seed: 11 });
+    const lines = withLine(withLine(room ?? [], 9, { passivate: true }), 20, { crash: "host" });
+    const alone = printed(await play(lines, { prompts: true }));
+    expect(starts(await play(lines)).length).toBeGreaterThan(3);
+    expect(printed(await play(lines, { prompts: true, workers: 2 }))).toBe(alone);
+  }, 120_000);
+});
