@@ -50,6 +50,8 @@ export class SupervisedHost {
   #snapshot: SnapshotFrom<typeof hostMachine>;
   #link: HostLink | null = null;
   #epoch = 0;
+  /** Why the last start failed. */
+  problem: string | null = null;
   /** Why it is being ended on purpose: nobody is to blame for that. */
   #ordered: string | null = null;
 
@@ -128,7 +130,8 @@ export class SupervisedHost {
       this.#ports.onReady(this);
       if (this.#ports.eager) this.traffic.pump();
     } catch (error) {
-      log("error", "host.start-failed", { host: this.id, error: reasonOf(error) });
+      this.problem = reasonOf(error);
+      log("error", "host.start-failed", { host: this.id, error: this.problem });
       this.#step({ type: "lost", at: clock.monotonic() });
       this.#goOn();
     }

@@ -100,7 +100,7 @@ class HostSupervisor implements Supervisor {
     if (!this.#hosts.some(({ state }) => state === "ready"))
       throw new EarshotError(
         "EAR_HOST_START",
-        `Cannot start as no host answers: received ${this.#hosts.length} broken`,
+        `Cannot start as no host answers: received ${this.#hosts[0]?.problem ?? "no reason"}`,
       );
     this.#watchdog?.start();
   }

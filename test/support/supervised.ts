@@ -43,7 +43,8 @@ export interface World {
   readonly quarantined: { readonly seq: number; readonly error: string }[];
   readonly status: SystemLine[];
   readonly checkpoints: ReadonlyMap<number, { record: string; recordSeq: number }>;
-  readonly loads: number;
+  /** Activations read from the store. */
+  readonly counts: { loads: number };
   /** Makes the next commits fail. */
   failCommits(count: number): void;
   /** Journals an event and gives it to the supervisor. */
@@ -87,7 +88,6 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
   const rows: Row[] = [];
   const records = new Map<number, { record: string; recordSeq: number }>();
   let failures = 0;
-  let loads = 0;
   const world = {
     rows,
     effects: [] as { seq: number; effect: Effect }[],
@@ -96,6 +96,7 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     quarantined: [] as { seq: number; error: string }[],
     status: [] as SystemLine[],
     checkpoints: records,
+    counts: { loads: 0 },
   };
   const mark = (seq: number, code: number) => {
     const row = rows[seq - 1] as Row;
@@ -125,7 +126,7 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     beforeSeq: number,
     rebuild?: boolean,
   ): Promise<Activation> => {
-    loads += 1;
+    world.counts.loads += 1;
     const found = rebuild ? undefined : records.get(conv);
     const recordSeq = found?.recordSeq ?? 0;
     const tail = rows
@@ -167,9 +168,6 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
   };
   return Object.assign(world, {
     supervisor,
-    get loads() {
-      return loads;
-    },
     failCommits: (count: number) => {
       failures = count;
     },
