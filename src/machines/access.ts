@@ -19,6 +19,8 @@ export interface AccessRules {
   readonly groupAllowFrom: People;
   /** The entry of a group by its platform id. */
   readonly group: (id: string) => GroupRules | undefined;
+  /** Entries that `group` may find. */
+  readonly groupsCount: number;
 }
 export interface GroupRules {
   readonly enabled: boolean;
@@ -85,6 +87,7 @@ function compile(config: EarshotConfig, channel: string, account: string): Acces
     groupPolicy: own?.groupPolicy ?? place?.groupPolicy ?? general.groupPolicy,
     allowFrom: list("allowFrom"),
     groupAllowFrom: list("groupAllowFrom"),
+    groupsCount: Object.keys(groups ?? {}).length + Object.keys(general.groups).length,
     group: (id) => {
       const entry = entryOf(id);
       if (entry === undefined) return undefined;

@@ -6,7 +6,7 @@
  * their platform's stable id, compared byte for byte on the channel it came from; names grant
  * nothing. What admission finds out becomes part of the record and is never worked out again later.
  */
-import { type EarshotConfig, ownValue } from "../domain/config/index.ts";
+import { type EarshotConfig, localChannels, ownValue } from "../domain/config/index.ts";
 import type { Decision, Rule } from "../domain/decision.ts";
 import type { HistoryReport, Inbound } from "../domain/message.ts";
 import type { ChannelEvent } from "../domain/ports.ts";
@@ -186,4 +186,22 @@ export function admitHistory(
     const { decision } = admitFrom(config, context, message, senderOf(message.author));
     return decision === null || decision === "own";
   });
+}
+
+/** What a config shuts out although it is hardly meant; one line each, with the fix. */
+export function accessWarnings(config: EarshotConfig): readonly string[] {
+  const warnings: string[] = [];
+  for (const [id, channel] of Object.entries(config.channels)) {
+    for (const account of Object.keys(channel.accounts ?? {})) {
+      const rules = accessOf(config, id, account);
+      if (!channel.enabled || localChannels.some((local) => local === id)) continue;
+      const nobody = rules.groupAllowFrom.size === 0 && rules.groupsCount === 0;
+      if (rules.groupPolicy === "allowlist" && nobody)
+        warnings.push(
+          `${id}/${account} hears no group: list one in channels.${id}.groups, ` +
+            'or set groupPolicy to "open"',
+        );
+    }
+  }
+  return warnings;
 }

@@ -6,9 +6,10 @@
  */
 
 export { agentAliases, agentOf, type ConfiguredAgent, defaultAgentId } from "./agent.ts";
+export { type ConfigValue, changedPaths, configValues, type ValueOrigin } from "./changes.ts";
 export { type AccountConfig, accountsOf, type ChannelConfig, localChannels } from "./channels.ts";
 export { isLoopbackHost } from "./daemon.ts";
-export { overlay } from "./overlay.ts";
+export { isPlain, overlay, pathText, unsafePath } from "./overlay.ts";
 export {
   type ConfigProblem,
   configProblems,
@@ -19,5 +20,5 @@ export {
 } from "./parse.ts";
 export { resolveSettings, type SettingsScope } from "./resolve.ts";
 export { configSchema, type EarshotConfig, type EarshotConfigInput } from "./schema.ts";
-export { secretValues, withoutSecrets } from "./secrets.ts";
+export { isSecretPath, mapTexts, secretValues, withoutSecrets } from "./secrets.ts";
 export { ownValue } from "./section.ts";

@@ -18,20 +18,24 @@ import { stream } from "./stream.ts";
 import { turn } from "./turn.ts";
 import { typing } from "./typing.ts";
 
+/** Named, so that the published JSON Schema says each of them once. */
+const named = <Schema extends z.ZodType>(name: string, schema: Schema): Schema =>
+  schema.meta({ id: name });
+
 /** Fields to spread into the schema of a place that may override. */
 export const overrideFields = {
-  engagement: engagement.override.optional(),
-  context: context.override.optional(),
-  loopGuard: loopGuard.override.optional(),
-  messages: messages.override.optional(),
-  stream: stream.override.optional(),
-  typing: typing.override.optional(),
-  silent: silent.override.optional(),
-  turn: turn.override.optional(),
-  prompt: prompt.override.optional(),
-  errors: errors.override.optional(),
-  heartbeat: heartbeat.override.optional(),
-  media: media.override.optional(),
+  engagement: named("engagementOverride", engagement.override).optional(),
+  context: named("contextOverride", context.override).optional(),
+  loopGuard: named("loopGuardOverride", loopGuard.override).optional(),
+  messages: named("messagesOverride", messages.override).optional(),
+  stream: named("streamOverride", stream.override).optional(),
+  typing: named("typingOverride", typing.override).optional(),
+  silent: named("silentOverride", silent.override).optional(),
+  turn: named("turnOverride", turn.override).optional(),
+  prompt: named("promptOverride", prompt.override).optional(),
+  errors: named("errorsOverride", errors.override).optional(),
+  heartbeat: named("heartbeatOverride", heartbeat.override).optional(),
+  media: named("mediaOverride", media.override).optional(),
 };
 
 const overridesSchema = z.strictObject(overrideFields);

@@ -23,6 +23,8 @@ export interface ParseOptions {
   readonly drivers?: ReadonlyMap<string, Pick<AgentDriver, "kind" | "configSchema">>;
   /** Name of the file, for messages. @default "the config" */
   readonly source?: string;
+  /** Where a path stands, put behind its problem: ` (line 12)`. */
+  readonly locate?: (path: readonly PropertyKey[]) => string;
 }
 
 interface Checked {
@@ -136,7 +138,9 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): EarshotCo
   const source = options.source ?? "the config";
   const lines = problems
     .slice(0, problemsShownMax)
-    .map(({ message }) => `Cannot read ${source} as ${message}`);
+    .map(
+      ({ message, path }) => `Cannot read ${source} as ${message}${options.locate?.(path) ?? ""}`,
+    );
   const more = problems.length - problemsShownMax;
   if (more > 0) lines.push(`and ${more} more`);
   throw new EarshotError(first?.code ?? "EAR_CONFIG_INVALID", lines.join("\n"));

@@ -60,7 +60,7 @@ function expectedOf(issue: Issue): string {
   return issue.message
     .replace(/^Invalid (input|option|string|key): ?/u, "")
     .replace(/, received .*$/u, "")
-    .replace(/^Too (small|big): expected \w+ to (be|have) /u, "expected $2 ");
+    .replace(/^Too (?:small|big): expected \w+ to (?:be|have) /u, "expected ");
 }
 
 /** Where a key that is unknown here would be known, if in exactly one section. */

@@ -1,0 +1,230 @@
+/**
+ * The config file
+ * ===============
+ * earshot.json5 read, and read again when it changes. A file that is not fine is refused whole,
+ * with the line and the fix, and whatever ran before goes on. Secrets may come from the
+ * environment, and nothing else may: a config means the same on every machine.
+ */
+import { lstat, readFile } from "node:fs/promises";
+import { watch as watchFile } from "chokidar";
+import JSON5 from "json5";
+import {
+  changedPaths,
+  type EarshotConfig,
+  isPlain,
+  isSecretPath,
+  mapTexts,
+  type ParseOptions,
+  parseConfig,
+  pathText,
+  secretValues,
+  unsafePath,
+} from "../domain/config/index.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { lineFinder } from "./json5-lines.ts";
+
+/** A hundred thousand bindings are about 10 MB. */
+const configBytesMax = 67_108_864;
+
+export interface ConfigFileOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Schemas of channels and drivers. */
+  readonly parse?: Omit<ParseOptions, "source" | "locate">;
+}
+
+/** A config file that was fine. */
+export interface LoadedConfig {
+  readonly path: string;
+  readonly config: EarshotConfig;
+  /** As it stands in the file, before the environment and the defaults. */
+  readonly raw: unknown;
+  /** What is dangerous but allowed; one line each. */
+  readonly warnings: readonly string[];
+}
+
+interface FileText {
+  readonly text: string;
+  readonly mode: number;
+}
+
+async function readText(path: string): Promise<FileText> {
+  try {
+    const stats = await lstat(path);
+    if (stats.isSymbolicLink())
+      throw new EarshotError(
+        "EAR_CONFIG_UNSAFE",
+        `Cannot read ${path} as it is a symbolic link: name the file it points to`,
+      );
+    if (!stats.isFile() || stats.size > configBytesMax)
+      throw new EarshotError(
+        "EAR_CONFIG_INVALID",
+        `Cannot read ${path} as it is no file of at most ${configBytesMax} bytes`,
+      );
+    return { text: await readFile(path, "utf8"), mode: stats.mode };
+  } catch (cause) {
+    if (cause instanceof EarshotError) throw cause;
+    const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";
+    const why =
+      code === "ENOENT" ? "there is no such file" : `the system refuses to open it (${code})`;
+    throw new EarshotError("EAR_CONFIG_INVALID", `Cannot read ${path} as ${why}`, { cause });
+  }
+}
+
+/** A JSON5 text as a value. @throws EarshotError EAR_CONFIG_SYNTAX with line and column. */
+export function parseJson5(text: string, source: string): unknown {
+  try {
+    return JSON5.parse(text.replace(/^\ufeff/u, ""));
+  } catch (cause) {
+    const { lineNumber, columnNumber, message } = cause as SyntaxError & {
+      readonly lineNumber?: number;
+      readonly columnNumber?: number;
+    };
+    const what = message.replace(/^JSON5: /u, "").replace(/ at \d+:\d+$/u, "");
+    const where =
+      lineNumber === undefined ? "it" : `line ${lineNumber}, column ${columnNumber ?? 1},`;
+    throw new EarshotError(
+      "EAR_CONFIG_SYNTAX",
+      `Cannot read ${source} as ${where} is not JSON5: ${what}`,
+      { cause },
+    );
+  }
+}
+
+const reference = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/u;
+const anyReference = /\$\{[A-Za-z_]/u;
+
+/**
+ * Whether an account or channel on the way to `path` is switched off, so its secrets are not
+ * needed.
+ */
+function switchedOff(raw: unknown, path: readonly PropertyKey[]): boolean {
+  let value = raw;
+  for (const step of path) {
+    if (!isPlain(value) || !Object.hasOwn(value, step)) return false;
+    if (value.enabled === false) return true;
+    value = value[String(step)];
+  }
+  return false;
+}
+
+/** The config with `${NAME}` replaced by the environment, in secret fields only. */
+function withSecrets(
+  raw: unknown,
+  env: ConfigFileOptions["env"],
+  refuse: (
+    code: "EAR_CONFIG_SECRET_MISSING" | "EAR_CONFIG_INVALID",
+    path: readonly PropertyKey[],
+    why: string,
+  ) => never,
+): unknown {
+  return mapTexts(raw, (text, path) => {
+    if (!anyReference.test(text)) return text;
+    if (!isSecretPath(path))
+      refuse("EAR_CONFIG_INVALID", path, "takes nothing from the environment: only secrets do");
+    const name = reference.exec(text)?.[1];
+    if (name === undefined)
+      refuse("EAR_CONFIG_INVALID", path, `must be the secret itself, or \${NAME} and nothing else`);
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value !== undefined && value !== "") return value;
+    if (switchedOff(raw, path)) return text;
+    return refuse(
+      "EAR_CONFIG_SECRET_MISSING",
+      path,
+      `needs the environment variable ${name}, which is not set`,
+    );
+  });
+}
+
+/** Reads one text as a config; `source` names it in messages. */
+export function configFromText(
+  text: string,
+  source: string,
+  options: ConfigFileOptions,
+): Pick<LoadedConfig, "config" | "raw"> {
+  const raw = parseJson5(text, source);
+  const line = lineFinder(text);
+  const locate = (path: readonly PropertyKey[]) => ` (line ${line(path)})`;
+  const parse: ParseOptions = { ...options.parse, source, locate };
+  if (unsafePath(raw) !== null) return { config: parseConfig(raw, parse), raw };
+  const whole = withSecrets(raw, options.env, (code, path, why) => {
+    throw new EarshotError(
+      code,
+      `Cannot read ${source} as ${pathText(path)} ${why}${locate(path)}`,
+    );
+  });
+  return { config: parseConfig(whole, parse), raw };
+}
+
+/**
+ * Reads a config file.
+ * @throws EarshotError EAR_CONFIG_SYNTAX | EAR_CONFIG_INVALID | EAR_CONFIG_UNKNOWN_KEY |
+ * EAR_CONFIG_SECRET_MISSING | EAR_CONFIG_UNSAFE, each with the file, the place and the fix.
+ */
+export async function readConfigFile(
+  path: string,
+  options: ConfigFileOptions,
+): Promise<LoadedConfig> {
+  const { text, mode } = await readText(path);
+  const { config, raw } = configFromText(text, path, options);
+  const written = secretValues(raw).filter((secret) => !reference.test(secret));
+  const exposed = (mode & 0o077) !== 0 && written.length > 0;
+  const warnings = exposed
+    ? [`${path} holds secrets and others may read it: run chmod 600 ${path}`]
+    : [];
+  return { path, config, raw, warnings };
+}
+
+export interface ConfigWatchOptions extends ConfigFileOptions {
+  /** A valid config that says something else than the last; the paths that changed. */
+  readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
+  /** The file is not fine, or could not be taken over; the last good one stays. */
+  readonly refused: (error: unknown) => void;
+  /** Quiet time after the last write. @default 100 */
+  readonly settleMs?: number;
+}
+
+export interface ConfigWatch {
+  close(): Promise<void>;
+}
+
+/**
+ * Follows a config file, one reading at a time. Editors that write a new file and rename it are
+ * followed too; a file that goes away changes nothing until it is back.
+ */
+export async function watchConfigFile(
+  first: LoadedConfig,
+  options: ConfigWatchOptions,
+): Promise<ConfigWatch> {
+  let good = first;
+  let running: Promise<void> = Promise.resolve();
+  const reload = async () => {
+    try {
+      const loaded = await readConfigFile(first.path, options);
+      const paths = changedPaths(good.config, loaded.config);
+      if (paths.length === 0) return;
+      await options.changed(loaded, paths);
+      good = loaded;
+    } catch (error) {
+      options.refused(error);
+    }
+  };
+  const watcher = watchFile(first.path, {
+    ignoreInitial: true,
+    awaitWriteFinish: { stabilityThreshold: options.settleMs ?? 100, pollInterval: 25 },
+  });
+  const again = () => {
+    running = running.then(reload);
+  };
+  watcher.on("add", again).on("change", again).on("error", options.refused);
+  await new Promise<void>((resolve) => {
+    watcher.once("ready", resolve);
+  });
+  // What was written between the first reading and now has no event of its own.
+  again();
+  return {
+    async close() {
+      await watcher.close();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,342 @@
+/** Routing: the tiers of bindings, sessions by scope, and that nothing said can choose a route. */
+import { fc, test as property } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import { type EarshotConfigInput, parseConfig } from "../../src/domain/config/index.ts";
+import { type Inbound, type InboundInput, inboundSchema } from "../../src/domain/message.ts";
+import { resolveRoute, routingWarnings } from "../../src/machines/routing.ts";
+
+type Binding = NonNullable<EarshotConfigInput["bindings"]>[number];
+const agents = { list: Array.from({ length: 12 }, (_, n) => ({ id: `a${n}` })) };
+const config = (given: EarshotConfigInput = {}) => parseConfig({ agents, ...given });
+const message = (given: Partial<InboundInput> = {}): Inbound =>
+  inboundSchema.parse({
+    channel: "telegram",
+    chat: { id: "-1", kind: "group" },
+    id: "m1",
+    author: { id: "u1" },
+    text: "hi",
+    ...given,
+  });
+const bind = (match: Binding["match"], n: number): Binding => ({ match, agentId: `a${n}` });
+const chosen = (bindings: readonly Binding[], given: Partial<InboundInput>) => {
+  const [route] = resolveRoute(config({ bindings: [...bindings] }), message(given));
+  return [route?.agentId, route?.tier, route?.bindingIndex];
+};
+
+describe("bindings", () => {
+  const where: Partial<InboundInput> = {
+    channel: "discord",
+    account: "work",
+    chat: { id: "C1", kind: "channel" },
+    thread: { id: "T1", kind: "thread" },
+    scope: { guildId: "G", teamId: "S", roles: ["mod", "member"] },
+  };
+  const ladder: readonly Binding[] = [
+    bind({ channel: "discord", accountId: "*" }, 8),
+    bind({ channel: "discord", accountId: "work" }, 7),
+    bind({ channel: "discord", teamId: "S" }, 6),
+    bind({ channel: "discord", guildId: "G" }, 5),
+    bind({ channel: "discord", guildId: "G", roles: ["mod"] }, 4),
+    bind({ channel: "discord", peer: { kind: "group", id: "*" } }, 3),
+    bind({ channel: "discord", peer: { kind: "channel", id: "C1" } }, 2),
+    bind({ channel: "discord", peer: { kind: "group", id: "T1" } }, 1),
+  ];
+
+  test("each tier wins over all below it, whatever their order in the file", () => {
+    for (let kept = ladder.length; kept > 0; kept -= 1) {
+      const [agent, tier, index] = chosen(ladder.slice(0, kept), where);
+      const expected = 9 - kept;
+      expect([agent, tier, index]).toEqual([`a${expected}`, expected, kept - 1]);
+    }
+    expect(chosen([], where)).toEqual(["a0", 9, null]);
+  });
+
+  test("without a thread the chat itself is the exact peer", () => {
+    expect(chosen(ladder, { ...where, thread: null })).toEqual(["a2", 1, 6]);
+  });
+
+  test("all given fields must hold", () => {
+    const exact = bind(
+      {
+        channel: "discord",
+        accountId: "work",
+        guildId: "G",
+        teamId: "S",
+        roles: ["mod"],
+        peer: { kind: "channel", id: "C1" },
+      },
+      1,
+    );
+    expect(chosen([exact], { ...where, thread: null })[0]).toBe("a1");
+    for (const change of [
+      { channel: "slack" },
+      { account: "default" },
+      { chat: { id: "C2", kind: "channel" as const } },
+      { chat: { id: "C1", kind: "direct" as const } },
+      { scope: { teamId: "S", roles: ["mod"] } },
+      { scope: { guildId: "G", teamId: "S", roles: ["member"] } },
+      { scope: { guildId: "G", roles: ["mod"] } },
+      { scope: undefined },
+    ])
+      expect(chosen([exact], { ...where, thread: null, ...change })[0]).toBe("a0");
+  });
+
+  test("a topic's bare number is no peer, its place in the group is", () => {
+    const topic = {
+      chat: { id: "-1", kind: "group" as const },
+      thread: { id: "7", kind: "topic" as const },
+    };
+    expect(
+      chosen([bind({ channel: "telegram", peer: { kind: "group", id: "7" } }, 1)], topic)[1],
+    ).toBe(9);
+    expect(
+      chosen(
+        [bind({ channel: "telegram", peer: { kind: "group", id: "-1:topic:7" } }, 1)],
+        topic,
+      )[1],
+    ).toBe(1);
+    expect(
+      chosen([bind({ channel: "telegram", peer: { kind: "group", id: "-1" } }, 1)], topic)[1],
+    ).toBe(2);
+  });
+
+  test("a direct chat with an id of its own is bound by the person too", () => {
+    const direct = { chat: { id: "D9", kind: "direct" as const }, author: { id: "U1" } };
+    expect(
+      chosen([bind({ channel: "telegram", peer: { kind: "direct", id: "U1" } }, 1)], direct)[0],
+    ).toBe("a1");
+  });
+
+  test("a binding that an earlier one always beats is told, others are not", () => {
+    const bindings = [
+      bind({ channel: "x", guildId: "G" }, 1),
+      bind({ channel: "x", guildId: "G", accountId: "w" }, 2),
+      bind({ channel: "x", guildId: "G", roles: ["r", "s"] }, 3),
+      bind({ channel: "x", guildId: "G", roles: ["s"] }, 4),
+      bind({ channel: "x", guildId: "G", roles: ["s", "t"] }, 5),
+      bind({ channel: "x", accountId: "*" }, 6),
+      bind({ channel: "x" }, 7),
+      bind({ channel: "y" }, 8),
+    ];
+    expect(routingWarnings(config({ bindings }))).toEqual([
+      "bindings[1] can never match: bindings[0] matches before it",
+      "bindings[3] can never match: bindings[2] matches before it",
+      "bindings[6] can never match: bindings[5] matches before it",
+    ]);
+  });
+
+  const matches: fc.Arbitrary<Binding["match"]> = fc.record(
+    {
+      channel: fc.constantFrom("x", "y"),
+      accountId: fc.constantFrom("*", "default", "w"),
+      peer: fc.record({
+        kind: fc.constantFrom("direct" as const, "group" as const, "channel" as const),
+        id: fc.constantFrom("*", "1", "2", "9"),
+      }),
+      guildId: fc.constantFrom("G", "H"),
+      teamId: fc.constantFrom("S"),
+    },
+    { requiredKeys: ["channel"] },
+  );
+  const withRoles = fc
+    .tuple(matches, fc.option(fc.subarray(["r", "s", "t"], { minLength: 1 })))
+    .map(([match, roles]) =>
+      roles !== null && match.guildId !== undefined ? { ...match, roles } : match,
+    );
+  const heard = fc.record({
+    channel: fc.constantFrom("x", "y"),
+    account: fc.constantFrom("default", "w"),
+    chat: fc.record({
+      id: fc.constantFrom("1", "2"),
+      kind: fc.constantFrom("direct" as const, "group" as const, "channel" as const),
+    }),
+    thread: fc.option(
+      fc.record({
+        id: fc.constantFrom("9", "8"),
+        kind: fc.constantFrom("thread" as const, "topic" as const),
+      }),
+    ),
+    scope: fc.record(
+      {
+        guildId: fc.constantFrom("G", "H"),
+        teamId: fc.constantFrom("S"),
+        roles: fc.subarray(["r", "s", "t"]),
+      },
+      { requiredKeys: [] },
+    ),
+  });
+
+  /** The documented rules, one binding after another. */
+  function plainly(bindings: readonly Binding[], given: Inbound): number | null {
+    const kind = (name: string) => (name === "direct" ? "direct" : "group");
+    const holds = ({ match }: Binding, ids: readonly string[] | null) =>
+      match.channel === given.channel &&
+      (match.accountId === undefined ||
+        match.accountId === "*" ||
+        match.accountId === given.account) &&
+      (match.guildId === undefined || match.guildId === given.scope?.guildId) &&
+      (match.teamId === undefined || match.teamId === given.scope?.teamId) &&
+      (match.roles === undefined ||
+        match.roles.some((role) => given.scope?.roles?.includes(role))) &&
+      (match.peer === undefined
+        ? ids === null
+        : kind(match.peer.kind) === kind(given.chat.kind) &&
+          (ids ?? ["*"]).includes(match.peer.id));
+    const isAccount = ({ accountId }: Binding["match"]) =>
+      accountId !== undefined && accountId !== "*";
+    const { thread, chat } = given;
+    const own =
+      thread === null
+        ? chat.kind === "direct"
+          ? [chat.id, given.author.id]
+          : [chat.id]
+        : [
+            `${chat.id}:${thread.kind}:${thread.id}`,
+            ...(thread.kind === "thread" ? [thread.id] : []),
+          ];
+    const first = (test: (binding: Binding) => boolean) => {
+      const index = bindings.findIndex(test);
+      return index === -1 ? null : index;
+    };
+    const bare = (binding: Binding) => binding.match.peer === undefined && holds(binding, null);
+    const tiers: readonly ((binding: Binding) => boolean)[] = [
+      (one) => one.match.peer !== undefined && one.match.peer.id !== "*" && holds(one, own),
+      (one) => one.match.peer !== undefined && one.match.peer.id !== "*" && holds(one, [chat.id]),
+      (one) => one.match.peer?.id === "*" && holds(one, ["*"]),
+      (one) => bare(one) && one.match.roles !== undefined,
+      (one) => bare(one) && one.match.guildId !== undefined && one.match.roles === undefined,
+      (one) => bare(one) && one.match.guildId === undefined && one.match.teamId !== undefined,
+      (one) =>
+        bare(one) &&
+        one.match.guildId === undefined &&
+        one.match.teamId === undefined &&
+        isAccount(one.match),
+      (one) =>
+        bare(one) &&
+        one.match.guildId === undefined &&
+        one.match.teamId === undefined &&
+        !isAccount(one.match),
+    ];
+    for (const tier of tiers) {
+      const found = first(tier);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  property.prop([fc.array(withRoles, { maxLength: 12 }), heard], { numRuns: 1_000 })(
+    "the compiled bindings answer as the rules read one by one",
+    (all, place) => {
+      const bindings = all.map((match) => bind(match, 1));
+      const given = message({ ...place, author: { id: "9" } });
+      const [route] = resolveRoute(config({ bindings }), given);
+      const expected = plainly(bindings, given);
+      // A thread bound by its raw id and by its full name are one tier, looked up in that order.
+      if (given.thread?.kind === "thread" || given.chat.kind === "direct")
+        expect(route?.bindingIndex === null).toBe(expected === null);
+      else expect(route?.bindingIndex).toBe(expected);
+    },
+  );
+
+  test("the cost of a look-up does not grow with the bindings", () => {
+    const many = (count: number) =>
+      config({
+        bindings: Array.from({ length: count }, (_, n) =>
+          bind({ channel: "telegram", peer: { kind: "group", id: `-${n}` } }, 1),
+        ),
+      });
+    const given = message({ chat: { id: "-none", kind: "group" } });
+    const cost = (of: ReturnType<typeof many>) => {
+      resolveRoute(of, given);
+      const { user } = process.cpuUsage();
+      for (let round = 0; round < 30_000; round += 1) resolveRoute(of, given);
+      return process.cpuUsage().user - user;
+    };
+    const small = many(10);
+    const large = many(20_000);
+    const best = (of: typeof small) => Math.min(cost(of), cost(of), cost(of));
+    expect(best(large)).toBeLessThan(best(small) * 20);
+  });
+});
+
+describe("sessions", () => {
+  const key = (given: EarshotConfigInput, of: Partial<InboundInput>) =>
+    resolveRoute(config(given), message(of))[0]?.sessionKey;
+  const direct = { chat: { id: "u1", kind: "direct" as const } };
+
+  test("direct chats follow dmScope, groups and threads have their own", () => {
+    expect(key({}, direct)).toBe("agent:a0:main");
+    expect(key({ session: { mainKey: "us" } }, direct)).toBe("agent:a0:us");
+    for (const [dmScope, expected] of [
+      ["per-peer", "agent:a0:direct:u1"],
+      ["per-channel-peer", "agent:a0:telegram:direct:u1"],
+      ["per-account-channel-peer", "agent:a0:telegram:default:direct:u1"],
+    ] as const)
+      expect(key({ session: { dmScope } }, direct)).toBe(expected);
+    expect(key({}, {})).toBe("agent:a0:telegram:group:-1");
+    expect(key({}, { account: "work" })).toBe("agent:a0:telegram:account:work:group:-1");
+    expect(key({}, { thread: { id: "7", kind: "topic" } })).toBe(
+      "agent:a0:telegram:group:-1:topic:7",
+    );
+    expect(key({ session: { scope: "global" } }, {})).toBe("agent:a0:global");
+  });
+
+  test("one person linked across channels has one direct session, unless all share one anyway", () => {
+    const identityLinks = { ann: ["telegram:u1", "discord:9"] };
+    const session = { dmScope: "per-channel-peer" as const, identityLinks };
+    expect(key({ session }, direct)).toBe("agent:a0:direct:ann");
+    expect(
+      key(
+        { session },
+        { channel: "discord", chat: { id: "D", kind: "direct" }, author: { id: "9" } },
+      ),
+    ).toBe("agent:a0:direct:ann");
+    expect(key({ session }, { channel: "discord", chat: { id: "D", kind: "direct" } })).toBe(
+      "agent:a0:discord:direct:D",
+    );
+    expect(key({ session: { identityLinks } }, direct)).toBe("agent:a0:main");
+  });
+
+  test("several direct senders in one session are warned about", () => {
+    const access = { allowFrom: ["telegram:1", "slack:1"] };
+    expect(routingWarnings(config({ access })).join()).toContain("share one context");
+    expect(routingWarnings(config({ access, session: { dmScope: "per-peer" } }))).toEqual([]);
+  });
+});
+
+describe("several agents in one room", () => {
+  test("a broadcast group gives each its own session, by scoped or bare id", () => {
+    for (const peer of ["telegram:-1", "-1"]) {
+      const routes = resolveRoute(config({ broadcast: { [peer]: ["a3", "a4"] } }), message());
+      expect(routes.map(({ agentId, sessionKey }) => [agentId, sessionKey])).toEqual([
+        ["a3", "agent:a3:telegram:group:-1"],
+        ["a4", "agent:a4:telegram:group:-1"],
+      ]);
+    }
+  });
+});
+
+describe("what a message says", () => {
+  property.prop([fc.string(), fc.string({ minLength: 1 })])(
+    "A22, A33: text, names and titles choose no route",
+    (text, name) => {
+      const given = config({
+        bindings: [bind({ channel: "telegram", peer: { kind: "group", id: "-2" } }, 5)],
+      });
+      const routes = resolveRoute(
+        given,
+        message({
+          text,
+          author: { id: "u1", name, username: name },
+          chat: { id: "-1", kind: "group", title: name },
+        }),
+      );
+      expect(routes).toEqual(resolveRoute(given, message()));
+    },
+  );
+
+  test("keys offered by a caller are not fields of a message", () => {
+    const offered = { sessionKey: "agent:a9:main", agentId: "a9", key: "agent:a9:main" };
+    expect(message(offered as Partial<InboundInput>)).toEqual(message());
+  });
+});
