@@ -9,6 +9,7 @@
 import { LRUCache } from "lru-cache";
 import type { Membership } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import type { Millis, Route } from "../domain/message.ts";
 import type { Clock } from "../domain/ports.ts";
 
@@ -18,12 +19,9 @@ const refusedMs = 5 * 60_000;
 const failedMs = 30_000;
 /** A room of newcomers asks for a new read with every line; the platform is asked this often at most. */
 const gapMs = 1_000;
-const roomsCountMax = 10_000;
 
 /** What the channel answered. `null`: this channel or account cannot tell. */
-export type ReadMembers = (
-  route: Route,
-) => Promise<{
+export type ReadMembers = (route: Route) => Promise<{
   readonly humans: number;
   readonly bots: number;
   readonly truncated: boolean;
@@ -53,7 +51,7 @@ const accountKey = (channel: string, account: string) => JSON.stringify([channel
 
 /** @param read is never called for direct chats. It may reject, and logs its own failures. */
 export function createMembershipCache(clock: Clock, read: ReadMembers): MembershipCache {
-  const rooms = new LRUCache<string, Room>({ max: roomsCountMax });
+  const rooms = new LRUCache<string, Room>({ max: limits.membershipRoomsMax });
   const flights = new Set<Promise<void>>();
 
   const roomOf = (route: Route): Room => {

@@ -57,6 +57,21 @@ export const limits = {
   /** One event of an agent's stream. */
   agentEventUnitsMax: 262_144,
 
+  /** Rooms whose member read is remembered. */
+  membershipRoomsMax: 10_000,
+  /** Messages of the platform that one block may become. */
+  sendPartsMax: 16,
+  /** Sends of several parts that are between two parts. */
+  unfinishedSendsMax: 1_000,
+  /** One answer of a platform's API. */
+  platformAnswerBytesMax: 16_777_216,
+  /** One file fetched from a platform. */
+  platformFileBytesMax: 20_971_520,
+  /** What the webhook channel keeps of what it sent. */
+  webhookKeptMax: 1_000,
+  /** What the terminal keeps for the next console. */
+  terminalUnshownMax: 100,
+
   sendMsMax: 20_000,
   sendAttemptsMax: 8,
   /** Calls to one account at the same time. */

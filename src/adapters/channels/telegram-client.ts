@@ -7,6 +7,7 @@
 import { Api } from "grammy";
 import type { ApiMethods } from "grammy/types";
 import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
 import type { Route } from "../../domain/message.ts";
 import { deadline } from "../deadline.ts";
 import { type CallKind, telegramError } from "./telegram-errors.ts";
@@ -17,9 +18,6 @@ export interface TelegramAccountConfig {
   readonly pollSeconds: number;
   readonly allowedUpdates: readonly string[];
 }
-
-/** The largest answer is a full batch of updates: 100 messages of 4,096 characters with entities. */
-const answerBytesMax = 16 * 1_048_576;
 
 type Method = keyof ApiMethods;
 type Payload<Name extends Method> = Parameters<ApiMethods[Name]>[0];
@@ -41,7 +39,7 @@ export interface TelegramClient {
 
 export function createTelegramClient(config: TelegramAccountConfig): TelegramClient {
   // `size` is node-fetch's cap on a body, which the types of the global fetch do not know.
-  const baseFetchConfig: object = { redirect: "error", size: answerBytesMax };
+  const baseFetchConfig: object = { redirect: "error", size: limits.platformAnswerBytesMax };
   const api = new Api(config.botToken, { apiRoot: config.apiRoot, baseFetchConfig });
   return {
     async call(method, payload, { kind, signal, msMax }) {

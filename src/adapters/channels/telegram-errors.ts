@@ -70,6 +70,14 @@ function refusal(error: GrammyError, cannot: string, kind: CallKind, token: stri
         "EAR_CHANNEL_UNAVAILABLE",
         `${cannot} as someone else receives this bot's updates (${told})`,
       );
+    case 400: {
+      const moved = error.parameters.migrate_to_chat_id;
+      const why =
+        moved === undefined
+          ? `it was refused (${told})`
+          : `the group became a supergroup: list it as ${moved} from now on`;
+      return new EarshotError("EAR_CHANNEL_REJECTED", `${cannot} as ${why}`);
+    }
     default:
       return error.error_code >= 500
         ? new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${cannot} as it failed there (${told})`)

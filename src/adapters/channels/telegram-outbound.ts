@@ -15,19 +15,21 @@ import { type Rendered, splitRendered } from "./telegram-rendering.ts";
 
 /** UTF-16 units after entities parsing (Bot API: sendMessage.text). */
 export const telegramTextLimit = 4_096;
-const partsCountMax = 16;
-const unfinishedCountMax = 1_000;
 const askMsMax = 10_000;
 
 type Reply = { reply_parameters?: { message_id: number; allow_sending_without_reply: true } };
 
 export function createTelegramOutbound(client: TelegramClient): ChannelOutbound {
   /** Request id to the platform ids of the parts that arrived, for sends that are not complete. */
-  const unfinished = new LRUCache<string, string[]>({ max: unfinishedCountMax });
+  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
 
   const send = async (request: SendRequest, reply: Reply) => {
     const place = target(request.route);
-    const parts = splitRendered(renderMarkdown(request.text), telegramTextLimit, partsCountMax);
+    const parts = splitRendered(
+      renderMarkdown(request.text),
+      telegramTextLimit,
+      limits.sendPartsMax,
+    );
     const messageIds = unfinished.get(request.id) ?? [];
     for (const [index, part] of parts.entries()) {
       if (index < messageIds.length) continue;

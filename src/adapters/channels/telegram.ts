@@ -6,6 +6,7 @@
  * sending, markup, errors).
  */
 import { z } from "zod";
+import { limits } from "../../domain/limits.ts";
 import { defineChannel } from "../../domain/ports.ts";
 import { createHttpClient } from "../http.ts";
 import { createTelegramClient, type TelegramAccountConfig, target } from "./telegram-client.ts";
@@ -13,8 +14,6 @@ import { receive, whoAmI } from "./telegram-gateway.ts";
 import { createTelegramOutbound, telegramTextLimit } from "./telegram-outbound.ts";
 
 const askMsMax = 10_000;
-/** What a bot may fetch through the Bot API (its documentation: getFile). */
-const fileBytesMax = 20 * 1_048_576;
 const fileMsMax = 30_000;
 
 const accountSchema = z.strictObject({
@@ -79,7 +78,11 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
         const options = { kind: "ask", signal, msMax: askMsMax } as const;
         const file = await client.call("getFile", { file_id: attachmentId }, options);
         const url = client.fileUrl(file.file_path ?? "");
-        return http.stream(url, { signal, bytesMax: fileBytesMax, msMax: fileMsMax });
+        return http.stream(url, {
+          signal,
+          bytesMax: limits.platformFileBytesMax,
+          msMax: fileMsMax,
+        });
       },
       async identify(signal) {
         const self = await whoAmI(client, signal);

@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
 import type { Inbound } from "../../domain/message.ts";
 import {
   type ChannelContext,
@@ -39,7 +40,6 @@ export interface Terminal {
   attach(console: TerminalConsole, account?: string): TerminalSession;
 }
 
-const unshownCountMax = 100;
 const chatId = "console";
 
 interface Line {
@@ -156,6 +156,7 @@ function show(line: Line, { text }: SendRequest): { messageIds: string[] } {
   line.written += 1;
   const message = { id: `${line.context.clock.now()}-out-${line.written}`, text };
   for (const console of line.consoles) console.write(message);
-  if (line.consoles.size === 0) line.unshown = [...line.unshown, message].slice(-unshownCountMax);
+  if (line.consoles.size === 0)
+    line.unshown = [...line.unshown, message].slice(-limits.terminalUnshownMax);
   return { messageIds: [message.id] };
 }

@@ -43,7 +43,6 @@ export interface Webhook {
   sent(account?: string): readonly WebhookSent[];
 }
 
-const keptCountMax = 1_000;
 const answerBytesMax = 65_536;
 
 const accountSchema = z
@@ -119,7 +118,7 @@ function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[])
     };
     if (url !== undefined) await post(http, url, context, sent, request.signal);
     kept.push(sent);
-    if (kept.length > keptCountMax) kept.shift();
+    if (kept.length > limits.webhookKeptMax) kept.shift();
     return { messageIds: [request.id] };
   };
   return {
