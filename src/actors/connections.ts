@@ -55,7 +55,10 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** Opens the configured accounts. Returns at once: connecting goes on by itself. */
   start(): void;
-  /** Ends every gateway; resolves within 2 s. */
+  /**
+   * Ends every gateway; resolves within 2 s. Sends have nowhere to go from here on, so the runtime is
+   * stopped first: it takes nothing more in and drains its outbox over these connections.
+   */
   stop(): Promise<void>;
   /** Opens, closes and restarts what changed; the rest is left alone. */
   reload(config: ConnectionsConfig): Promise<void>;

@@ -127,6 +127,14 @@ describe.each([0, 1])("telegram end to end, workers %i", (workers) => {
     expect(house.server.world.answers(house.group)).toHaveLength(2);
   });
 
+  test("updates that say nothing are confirmed, and the cursor behind them is stored", async () => {
+    const house = await openHouse({ workers });
+    const { world } = house.server;
+    world.post({ poll_answer: { poll_id: "1", option_ids: [] } });
+    await house.until(() => world.queue.length === 0, "the confirmation");
+    expect(await house.store.cursor("telegram", "default", "4242")).toMatch(/^1001@/);
+  });
+
   test("a private chat is answered there", async () => {
     const house = await openHouse({ workers, runs: say("just us") });
     const direct = house.server.world.direct(house.people.ann as never);
@@ -149,4 +157,18 @@ describe.each([0, 1])("telegram end to end, workers %i", (workers) => {
     expect(sinks).not.toContain(sampleToken);
     expect(sinks).not.toContain("canary");
   });
+});
+
+test("typing is renewed while the agent works, and not after the answer", async () => {
+  const house = await openHouse({ workers: 0, runs: [slowly("done", 5_600)] });
+  house.say("ann", "@scout_bot take your time");
+  await house.answers(1);
+  const typed = house.server.world.calls.filter(({ method }) => method === "sendChatAction");
+  const gaps = typed.slice(1).map(({ at }, index) => at - (typed[index]?.at ?? 0));
+  expect(gaps.length).toBeGreaterThanOrEqual(1);
+  for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(4_000);
+  await house.until(() => house.sends().length === 1, "the delivery");
+  const { length } = house.server.calls("sendChatAction");
+  await new Promise((resolve) => setTimeout(resolve, 5_500));
+  expect(house.server.calls("sendChatAction")).toHaveLength(length);
 });

@@ -114,8 +114,8 @@ export class House {
 
   /** Ends everything but the store and Telegram. */
   async stop(): Promise<void> {
-    await this.#connections?.stop();
     await this.#runtime?.stop({ drainMs: 2_000 });
+    await this.#connections?.stop();
     this.#connections = null;
     this.#runtime = null;
   }
