@@ -4,13 +4,9 @@
  * The daemon leaves its address beside its token, so a command needs nothing but the state directory. A
  * daemon that is not there is said to be so, with the way to start it.
  */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { EarshotError } from "../../domain/errors.ts";
+import { readAddress } from "../address.ts";
 import { readToken } from "../token.ts";
-
-/** Where the daemon writes its address, for commands of the same user. */
-export const addressFileOf = (stateDir: string): string => join(stateDir, "address");
 
 export interface DaemonAddress {
   /** For example http://127.0.0.1:4747. */
@@ -20,8 +16,8 @@ export interface DaemonAddress {
 
 /** The running daemon of a state directory, or null when none answers. */
 export async function findDaemon(stateDir: string): Promise<DaemonAddress | null> {
-  const base = (await readFile(addressFileOf(stateDir), "utf8").catch(() => "")).trim();
-  if (!/^http:\/\/[^\s/]+$/.test(base)) return null;
+  const base = await readAddress(stateDir);
+  if (base === null) return null;
   const token = await readToken(stateDir);
   const alive = await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(3_000) }).then(
     (answer) => answer.ok,

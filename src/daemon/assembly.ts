@@ -1,0 +1,132 @@
+/**
+ * The rooms of the house, put together
+ * ====================================
+ * Runtime and connections need each other, and the webchat needs both: the circle is closed here, by late
+ * look-ups, and nowhere else.
+ */
+import { availableParallelism } from "node:os";
+import { type Connections, createConnections } from "../actors/connections.ts";
+import { createRuntime } from "../actors/runtime.ts";
+import type { Runtime } from "../actors/runtime.types.ts";
+import { drivers } from "../adapters/agents/index.ts";
+import { channelRegistry } from "../adapters/channels/index.ts";
+import { createTerminal, type Terminal } from "../adapters/channels/terminal.ts";
+import { createWebchatChannel } from "../adapters/channels/webchat.ts";
+import { createWebhook, type Webhook } from "../adapters/channels/webhook.ts";
+import { createIds, createRandom } from "../adapters/ids.ts";
+import type { EarshotConfig } from "../domain/config/index.ts";
+import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
+import { type Bus, createBus } from "./bus.ts";
+import type { TokenReader } from "./guard.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { logReader } from "./told.ts";
+import { createWebchat, type Webchat } from "./webchat.ts";
+import { webchatRoute } from "./webchat-route.ts";
+
+/** Channels and drivers of one daemon: what its config may name. */
+export interface Registry {
+  readonly channels: ReadonlyMap<string, ChannelDefinition>;
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  readonly terminal: Terminal;
+  readonly webhook: Webhook;
+  /** Tells the webchat channel who shows what it says. */
+  show(webchat: Webchat): void;
+}
+
+export function createRegistry(also: readonly ChannelDefinition[] = []): Registry {
+  let shown: Webchat | null = null;
+  const terminal = createTerminal();
+  const webhook = createWebhook();
+  const webchat = createWebchatChannel({
+    typing: (route, on) => shown?.typing(route, on),
+    ack: (route, message, emoji, on) => shown?.ack(route, message, emoji, on),
+  });
+  const local = [webchat, terminal.definition, webhook.definition] as ChannelDefinition[];
+  return {
+    channels: channelRegistry([...local, ...also]),
+    drivers,
+    terminal,
+    webhook,
+    show: (to) => {
+      shown = to;
+    },
+  };
+}
+
+export interface AssemblyPorts {
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workers: number;
+  readonly readToken: TokenReader;
+  /** The config in force. */
+  readonly config: () => EarshotConfig;
+}
+
+export interface Assembly {
+  readonly bus: Bus;
+  readonly metrics: Metrics;
+  readonly runtime: Runtime;
+  readonly connections: Connections;
+  readonly webchat: Webchat;
+}
+
+/** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
+export function workersOf(config: EarshotConfig): number {
+  const { count } = config.workers;
+  return count === "auto" ? Math.max(1, availableParallelism() - 1) : count;
+}
+
+export function assemble(ports: AssemblyPorts): Assembly {
+  const { clock, log, registry, store, config } = ports;
+  const random = createRandom();
+  const bus = createBus(log);
+  const source = import.meta.url.endsWith(".ts");
+  const hostModule = new URL(`../adapters/host-ports.${source ? "ts" : "js"}`, import.meta.url);
+  const metrics: Metrics = createMetrics(
+    () => clock.monotonic(),
+    () => runtime.status(),
+  );
+  const connections = createConnections({
+    definitions: registry.channels,
+    config: config(),
+    clock,
+    random,
+    log,
+    ingest(channel, account, events, options) {
+      for (const event of events) if (event.type === "message") metrics.received(event.message.id);
+      return runtime.ingest(channel, account, events, options);
+    },
+    loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
+    publish: bus.publish,
+    onChange: (channel, account) => runtime.connectionChanged(channel, account),
+  });
+  const runtime: Runtime = createRuntime({
+    clock,
+    ids: createIds(() => clock.now()),
+    random,
+    log,
+    store,
+    config: config(),
+    drivers: registry.drivers,
+    directory: connections.directory,
+    publish: bus.publish,
+    workers: ports.workers,
+    hostModule: hostModule.href,
+  });
+  const webchat = createWebchat({
+    clock,
+    log,
+    bus,
+    store,
+    runtime,
+    readToken: ports.readToken,
+    agent: () => webchatRoute(config()).agent,
+    keys: () => webchatRoute(config()).keys,
+  });
+  registry.show(webchat);
+  bus.subscribe(metrics.line);
+  bus.subscribe(logReader(log, () => config().log.showText));
+  return { bus, metrics, runtime, connections, webchat };
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+/**
+ * `earshot`
+ * =========
+ * The command line: every command is a file beside this one. Exit codes are the same everywhere: 0 done,
+ * 1 the answer is no, 2 bad use or bad input.
+ */
+import { Command, CommanderError } from "commander";
+import { version } from "../version.ts";
+import { addCompletionCommand } from "./completion.ts";
+import { addInspectCommand } from "./inspect.ts";
+import { addOutboxCommand } from "./outbox.ts";
+import { addReplayCommand } from "./replay.ts";
+import { fail } from "./shared.ts";
+import { addStartCommand } from "./start.ts";
+import { addStatusCommands } from "./status.ts";
+
+const about = `The engagement runtime for chat agents: decides, for every message within earshot, whether the agent
+engages or observes, and runs the turn to the end.`;
+const exits = "\nExit codes: 0 done, 1 the answer is no, 2 bad use or bad input.";
+
+function createProgram(): Command {
+  const program = new Command("earshot")
+    .description(about)
+    .version(version, "-V, --version")
+    .showSuggestionAfterError()
+    .addHelpText("after", exits)
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  for (const add of [
+    addStartCommand,
+    addStatusCommands,
+    addInspectCommand,
+    addReplayCommand,
+    addOutboxCommand,
+    addCompletionCommand,
+  ])
+    add(program);
+  return program;
+}
+
+/** Commander says what is wrong itself; what is left is the exit code. */
+function endUse(error: CommanderError): void {
+  process.exitCode = error.exitCode === 0 ? 0 : 2;
+}
+
+/** A reader that went away (`earshot inspect | head`) is the end, not an error. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") fail(error);
+  process.exitCode ??= 0;
+  process.kill(process.pid, "SIGPIPE");
+});
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) endUse(error);
+  else fail(error);
+}

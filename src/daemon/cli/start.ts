@@ -1,0 +1,81 @@
+/**
+ * `earshot start`: the daemon in the foreground, until a signal ends it. The first signal lets turns and
+ * sends end; the second ends the process at once, which costs nothing that was acknowledged.
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { LogLevel } from "../../domain/ports.ts";
+import { type DaemonOptions, startDaemon } from "../daemon.ts";
+import { version } from "../version.ts";
+import { action, fail, print, withStateDir } from "./shared.ts";
+
+interface StartOptions {
+  readonly stateDir?: string;
+  readonly config?: string;
+  readonly port?: number;
+  readonly workers?: number;
+  readonly logLevel?: LogLevel;
+  readonly logFormat?: "pretty" | "json";
+}
+
+const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
+const examples = `
+Without a config file it runs on embedded defaults: the web page, the terminal and HTTP as channels, and
+the guide as agent. Write one with \`earshot init\`.
+
+Examples:
+  earshot start
+  earshot start --port 0 --state-dir /tmp/try
+  EARSHOT_CONFIG=./earshot.json5 earshot start --log-format json`;
+
+/** A whole number from `min` to `max`. */
+function whole(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}`);
+  };
+}
+
+export function addStartCommand(program: Command): void {
+  withStateDir(program.command("start"))
+    .description("Run the daemon in the foreground")
+    .addOption(new Option("--config <file>", "config file").env("EARSHOT_CONFIG"))
+    .addOption(
+      new Option("--port <n>", "port of the page and the API; 0: any")
+        .env("PORT")
+        .argParser(whole(0, 65_535)),
+    )
+    .addOption(new Option("--workers <n>", "worker threads; 0: none").argParser(whole(0, 64)))
+    .addOption(new Option("--log-level <level>", "what is logged").choices(levels))
+    .addOption(
+      new Option("--log-format <format>", "log for people or programs").choices(["pretty", "json"]),
+    )
+    .addHelpText("after", examples)
+    .action(action(start));
+}
+
+/** The daemon's options as the command line says. */
+export function daemonOptions(options: StartOptions): DaemonOptions {
+  const { logFormat, ...given } = options;
+  const pretty = logFormat === undefined ? process.stderr.isTTY === true : logFormat === "pretty";
+  return { ...given, logPretty: pretty };
+}
+
+async function start(options: StartOptions): Promise<void> {
+  const daemon = await startDaemon(daemonOptions(options));
+  print(`earshot ${version}: ${daemon.page}`);
+  let asked = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (asked) {
+      // Signals end a process that does not listen to them: at once, as a crash would.
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+      return;
+    }
+    asked = true;
+    process.stderr.write("earshot: stopping; once more to stop at once\n");
+    daemon.stop().catch(fail);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}

@@ -1,0 +1,78 @@
+/**
+ * Where the config comes from
+ * ===========================
+ * The file that was named, else `<state>/earshot.json5` if there is one, else the embedded defaults. A
+ * file is followed: what changes is taken over once it is valid, and until then the last good one stays.
+ */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type ConfigWatch, readConfigFile, watchConfigFile } from "../adapters/config-file.ts";
+import { defaultConfig, type EarshotConfig, type ParseOptions } from "../domain/config/index.ts";
+import { EarshotError } from "../domain/errors.ts";
+import type { Log } from "../domain/ports.ts";
+
+export interface ConfigSource {
+  /** Null: the embedded defaults. */
+  readonly path: string | null;
+  config(): EarshotConfig;
+  /** Calls with every valid new config, one after the other. */
+  watch(changed: (config: EarshotConfig) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ConfigSourceOptions {
+  readonly told: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stateDir: string;
+  readonly parse: ParseOptions;
+  readonly log: Log;
+}
+
+/** The config file that applies, or null: the defaults do. A named file counts even if it is missing. */
+export function configPathOf(
+  told: string | undefined,
+  env: NodeJS.ProcessEnv,
+  stateDir: string,
+): string | null {
+  const named = told ?? env.EARSHOT_CONFIG;
+  if (named !== undefined && named !== "") return resolve(named);
+  const inState = join(stateDir, "earshot.json5");
+  return existsSync(inState) ? inState : null;
+}
+
+/** @throws EarshotError EAR_CONFIG_*, naming the file, the place and the fix. */
+export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSource> {
+  const { env, parse, log } = options;
+  const path = configPathOf(options.told, env, options.stateDir);
+  if (path === null)
+    return {
+      path,
+      config: () => defaultConfig,
+      watch: async () => undefined,
+      close: async () => undefined,
+    };
+  const first = await readConfigFile(path, { env, parse });
+  for (const warning of first.warnings) log("warn", "config.warning", { warning });
+  let watching: ConfigWatch | null = null;
+  return {
+    path,
+    config: () => first.config,
+    async watch(changed) {
+      watching = await watchConfigFile(first, {
+        env,
+        parse,
+        async changed({ config }, paths) {
+          await changed(config);
+          log("info", "config.changed", { path, paths });
+        },
+        refused: (error) =>
+          log("error", "config.refused", {
+            path,
+            error: error instanceof EarshotError ? error.message : String(error),
+            running: "the last good config",
+          }),
+      });
+    },
+    close: async () => watching?.close(),
+  };
+}

@@ -1,0 +1,294 @@
+/**
+ * The daemon
+ * ==========
+ * The composition root: the only place that knows every room of the house. It takes the state directory
+ * for itself, puts config, store, runtime, channels and server together, and takes them apart again in
+ * the reverse order, whichever of them failed. Nothing is decided here.
+ */
+import type { Runtime } from "../actors/runtime.types.ts";
+import type { Terminal } from "../adapters/channels/terminal.ts";
+import { createSystemClock } from "../adapters/clock.ts";
+import { lockStateDir } from "../adapters/stores/lock.ts";
+import { createMemoryStore } from "../adapters/stores/memory.ts";
+import { openSqliteStore } from "../adapters/stores/sqlite.ts";
+import { type EarshotConfig, isLoopbackHost, secretValues } from "../domain/config/index.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
+import type { ChannelDefinition, Clock, LogLevel, Store } from "../domain/ports.ts";
+import { removeAddress, writeAddress } from "./address.ts";
+import { withFoundModels } from "./agents.ts";
+import { createApp } from "./app.ts";
+import { type Assembly, assemble, createRegistry, type Registry, workersOf } from "./assembly.ts";
+import { openConfig } from "./config-source.ts";
+import { knownHosts } from "./hosts.ts";
+import { createLog, type DaemonLog } from "./log.ts";
+import { builtPagesDir, loadPages } from "./pages.ts";
+import { type HttpServer, listen } from "./server.ts";
+import { simulate } from "./simulate.ts";
+import { prepareStateDir, stateDirOf } from "./state-dir.ts";
+import { ensureToken, readToken } from "./token.ts";
+import { version } from "./version.ts";
+
+export interface DaemonOptions {
+  /** @default EARSHOT_STATE_DIR, else ~/.earshot */
+  readonly stateDir?: string;
+  /** Config file. @default EARSHOT_CONFIG, else `<state>/earshot.json5` if it is there */
+  readonly config?: string;
+  /** Over what the config says. 0: any free one. */
+  readonly port?: number;
+  /** Over what the config says. */
+  readonly workers?: number;
+  readonly logLevel?: LogLevel;
+  /** Log for people instead of NDJSON. @default false */
+  readonly logPretty?: boolean;
+  /** Takes the log's lines. @default stderr */
+  readonly writeLog?: (line: string) => void;
+  /** Further channels that the config may name. */
+  readonly channels?: readonly ChannelDefinition[];
+  /** @default process.env */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+export interface Daemon {
+  /** For example http://127.0.0.1:4747. */
+  readonly base: string;
+  /** The address of the page, token included. */
+  readonly page: string;
+  readonly token: string;
+  readonly stateDir: string;
+  /** The config file in use; null: embedded defaults. */
+  readonly configPath: string | null;
+  readonly runtime: Runtime;
+  readonly terminal: Terminal;
+  /**
+   * Takes nothing new, lets turns and sends end for at most `drainMs` (10 s), commits and closes. What did
+   * not end is found at the next start.
+   */
+  stop(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+/** Things to undo, the last one first. */
+type Undo = (() => Promise<void> | void)[];
+
+/**
+ * Starts a daemon. Resolves when it listens and takes messages.
+ * @throws EarshotError naming what is in the way and how to clear it; nothing is left running then.
+ */
+export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
+  const undo: Undo = [];
+  try {
+    return await open(options, undo);
+  } catch (error) {
+    await takeApart(undo).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function takeApart(undo: Undo): Promise<void> {
+  let failed: unknown = null;
+  for (const step of undo.splice(0).reverse())
+    await Promise.resolve()
+      .then(step)
+      .catch((error: unknown) => {
+        failed ??= error;
+      });
+  if (failed !== null) throw failed;
+}
+
+async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
+  const env = options.env ?? process.env;
+  const clock = createSystemClock();
+  const journal = createLog({
+    level: options.logLevel ?? "info",
+    pretty: options.logPretty ?? false,
+    write: options.writeLog ?? ((line) => void process.stderr.write(line)),
+  });
+  const stateDir = stateDirOf(options.stateDir, env);
+  await prepareStateDir(stateDir);
+  const lock = await lockStateDir(stateDir);
+  undo.push(() => lock.release());
+  const token = await ensureToken(stateDir);
+  journal.keepSecret([token]);
+
+  const registry = createRegistry(options.channels);
+  const source = await openConfig({
+    told: options.config,
+    env,
+    stateDir,
+    parse: registry,
+    log: journal.log,
+  });
+  undo.push(() => source.close());
+  const current = createCurrent(await ready(source.config(), env, journal, options));
+  const store = await openStore(current.config(), stateDir);
+  undo.push(() => store.close());
+  const rooms = assemble({
+    registry,
+    store,
+    clock,
+    log: journal.log,
+    workers: options.workers ?? workersOf(current.config()),
+    readToken: () => readToken(stateDir),
+    config: current.config,
+  });
+  const state: State = { problem: "starting" };
+  const server = await serve({
+    options,
+    clock,
+    journal,
+    registry,
+    store,
+    rooms,
+    state,
+    stateDir,
+    current,
+  });
+  undo.push(
+    () => server.close(),
+    () => rooms.webchat.close(),
+  );
+  const { host } = current.config().server;
+  const base = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  await writeAddress(stateDir, base);
+  undo.push(() => removeAddress(stateDir));
+
+  undo.push(() => rooms.connections.stop());
+  let drainMs: number = 0;
+  undo.push(() => rooms.runtime.stop({ drainMs }));
+  await rooms.runtime.start();
+  rooms.connections.start();
+  state.problem = null;
+  journal.log("info", "daemon.ready", { base, stateDir, config: source.path, version });
+  await source.watch((next) => reload(next, env, journal, options, current, rooms));
+
+  let stopping: Promise<void> | null = null;
+  return {
+    base,
+    page: `${base}/#token=${token}`,
+    token,
+    stateDir,
+    configPath: source.path,
+    runtime: rooms.runtime,
+    terminal: registry.terminal,
+    stop(how = {}) {
+      drainMs = how.drainMs ?? limits.drainMsMax;
+      state.problem = "stopping";
+      stopping ??= takeApart(undo).then(() => journal.log("info", "daemon.stopped", {}));
+      return stopping;
+    },
+  };
+}
+
+/** Why messages cannot be taken, beyond what the runtime knows. */
+interface State {
+  problem: string | null;
+}
+
+interface Current {
+  config(): EarshotConfig;
+  set(config: EarshotConfig): void;
+}
+
+function createCurrent(first: EarshotConfig): Current {
+  let config = first;
+  return {
+    config: () => config,
+    set(next) {
+      config = next;
+    },
+  };
+}
+
+/** The parsed config as this process runs it. */
+async function ready(
+  parsed: EarshotConfig,
+  env: NodeJS.ProcessEnv,
+  journal: DaemonLog,
+  options: DaemonOptions,
+): Promise<EarshotConfig> {
+  const config = await withFoundModels(parsed, env, journal.log);
+  journal.keepSecret(secretValues(config));
+  if (options.logLevel === undefined) journal.setLevel(config.log.level);
+  const { host, exposed } = config.server;
+  if (!exposed && !isLoopbackHost(host))
+    throw new EarshotError(
+      "EAR_CONFIG_UNSAFE",
+      `Cannot listen on ${host} as that is more than this machine: set server.exposed to true if you ` +
+        "mean it, or server.host to 127.0.0.1",
+    );
+  return config;
+}
+
+async function reload(
+  next: EarshotConfig,
+  env: NodeJS.ProcessEnv,
+  journal: DaemonLog,
+  options: DaemonOptions,
+  current: Current,
+  { runtime, connections }: Assembly,
+): Promise<void> {
+  const config = await ready(next, env, journal, options);
+  const before = current.config();
+  for (const section of ["server", "store", "workers", "engine"] as const)
+    if (JSON.stringify(before[section]) !== JSON.stringify(config[section]))
+      journal.log("warn", "config.needs-restart", { section });
+  await runtime.reload(config);
+  current.set(config);
+  await connections.reload(config);
+}
+
+async function openStore(config: EarshotConfig, stateDir: string): Promise<Store> {
+  if (config.store.driver === "memory") return createMemoryStore();
+  return openSqliteStore({ path: config.store.path.replaceAll("<state>", stateDir) });
+}
+
+interface Serving {
+  readonly options: DaemonOptions;
+  readonly clock: Clock;
+  readonly journal: DaemonLog;
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly rooms: Assembly;
+  readonly state: State;
+  readonly stateDir: string;
+  readonly current: Current;
+}
+
+/** What a simulated room takes from the config: the rules and agents, not who may speak where. */
+function rulesOf(config: EarshotConfig): unknown {
+  const { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt } = config;
+  return { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt };
+}
+
+async function serve(parts: Serving): Promise<HttpServer> {
+  const { clock, journal, registry, store, rooms, state, stateDir, current } = parts;
+  const { host, port: configured } = current.config().server;
+  const wanted = parts.options.port ?? configured;
+  let port = wanted;
+  const known = () => knownHosts(host, port);
+  const app = createApp(
+    {
+      runtime: rooms.runtime,
+      store,
+      bus: rooms.bus,
+      clock,
+      log: journal.log,
+      metrics: rooms.metrics,
+      readToken: () => readToken(stateDir),
+      version,
+      startedAt: clock.now(),
+      stateDir,
+      channels: registry.channels,
+      connections: () => rooms.connections.states(),
+      webhookSent: (account) => registry.webhook.sent(account),
+      simulate: (lines, explain) =>
+        simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),
+      problem: () => state.problem,
+    },
+    known,
+    await loadPages(builtPagesDir()),
+  );
+  const server = await listen({ host, port: wanted, app, known, upgrade: rooms.webchat.upgrade });
+  port = server.port;
+  return server;
+}
