@@ -88,7 +88,8 @@ export function createConversation(options: ConversationOptions): Conversation {
   actor.start();
   const { context } = actor.getSnapshot();
   const send = (event: ConversationEvent) => {
-    actor.send(event);
+    // A stopped actor would print the event, and with it words of the room.
+    if (failure === null) actor.send(event);
     if (failure === null) return;
     throw new EarshotError(
       "EAR_ASSERT",
