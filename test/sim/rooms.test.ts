@@ -5,7 +5,16 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { decisions, ends, play, printed, sends, starts, verdicts } from "../replay/support.ts";
+import {
+  decisions,
+  drops,
+  ends,
+  play,
+  printed,
+  sends,
+  starts,
+  verdicts,
+} from "../replay/support.ts";
 import { rooms, withLine } from "./generated.ts";
 
 const runs = { numRuns: 30 };
@@ -30,9 +39,7 @@ describe("any room", () => {
       const lines = await play(room);
       const engaged = decisions(lines).filter(({ decision }) => decision === "engage");
       const taken = starts(lines).flatMap(({ key, batch }) => batch.map((id) => `${key} ${id}`));
-      const dropped = lines.flatMap((line) =>
-        "event" in line && line.event === "dropped" ? [`${line.key} ${line.message}`] : [],
-      );
+      const dropped = drops(lines).map(({ key, message }) => `${key} ${message}`);
       expect(new Set(taken).size).toBe(taken.length);
       for (const { key, id } of engaged)
         expect([...taken, ...dropped].filter((one) => one === `${key} ${id}`)).toHaveLength(1);
@@ -43,7 +50,7 @@ describe("any room", () => {
     const typing = new Map<string, boolean>();
     const reactions = new Map<string, number>();
     for (const line of await play(room)) {
-      if (!("out" in line)) continue;
+      if ("system" in line || !("out" in line)) continue;
       if (line.out === "typing") typing.set(line.chat, line.on);
       if (line.out === "react" || line.out === "unreact") {
         const mark = `${line.chat} ${line.message}`;

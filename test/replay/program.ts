@@ -1,0 +1,13 @@
+/** The two commands of this folder as a program of their own, for tests that start a process. */
+import { Command } from "commander";
+import { addReplayCommand } from "../../src/daemon/cli/replay.ts";
+import { addWhyCommand } from "../../src/daemon/cli/why.ts";
+
+const program = new Command("earshot").exitOverride();
+addReplayCommand(program);
+addWhyCommand(program);
+try {
+  await program.parseAsync();
+} catch {
+  process.exitCode = 2;
+}
