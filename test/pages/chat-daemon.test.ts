@@ -3,7 +3,7 @@
  * shows here is what a person sees after the first start.
  */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -24,6 +24,8 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
 
   beforeAll(async () => {
     stateDir = await mkdtemp(join(tmpdir(), "earshot-chat-"));
+    const config = `{ agents: { list: [{ id: "main", name: "Scout" }] } }`;
+    await writeFile(join(stateDir, "earshot.json5"), config, { mode: 0o600 });
     if (!existsSync(join(built, "index.html"))) await buildPages(built);
     [daemon, browser] = await Promise.all([start(0), startChromium()]);
   });
@@ -71,11 +73,10 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
     expect([...first.wrong, ...second.wrong]).toEqual([]);
   });
 
-  test("a simulated room of four people and two bots decides by the whole ladder", async () => {
+  test("a simulated room of four people and two bots decides by the rules and names of the config", async () => {
     const { page, wrong } = await openPage(browser);
     await page.goto(daemon.page);
     await page.getByText("Live", { exact: true }).waitFor();
-    const name = (await textbox(page).getAttribute("placeholder"))!.replace("Message ", "");
     for (const [who, kind] of [
       ["Dee", "Add person"],
       ["Clerk", "Add bot"],
@@ -88,9 +89,10 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
       ["Ann", "lunch at one?", "observe default"],
       ["Relay", "Menu for today: soup", "observe default"],
       ["Dee", "@Bo are you coming?", "observe mentions-others"],
-      ["Clerk", `@${name} any orders?`, "engage mention"],
+      ["Clerk", "@Scout any orders?", "engage mention"],
       ["Clerk", "two soups then", "engage sticky"],
       ["Cy", "relay, one for me", "observe names-peer-bot"],
+      ["Ann", "scout, is there a vegan dish?", "engage alias"],
     ] as const;
     for (const [who, text, decided] of lines) {
       await page.getByRole("radio", { name: who, exact: true }).click();

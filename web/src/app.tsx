@@ -56,7 +56,7 @@ export function App({ token }: { readonly token: string | null }) {
       {token === null || refused !== null ? (
         <NoToken refused={refused !== null} />
       ) : (
-        <ChatPage token={token} direct={direct} />
+        <ChatPage token={token} direct={direct} onHelp={() => setHelp(true)} />
       )}
       {help && <Help onClose={() => setHelp(false)} />}
     </div>

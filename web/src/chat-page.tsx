@@ -11,7 +11,7 @@ import type { Talk } from "./direct/talk.ts";
 import type { Direct } from "./direct/use-webchat.ts";
 import { useKeys } from "./keys.ts";
 import { ApiError, ask } from "./parts/api.ts";
-import { clockTime, shownName } from "./parts/harmless.ts";
+import { clockTime, shownName, shownText } from "./parts/harmless.ts";
 import { RoomPane } from "./room/pane.tsx";
 import type { Answer } from "./room/rows.ts";
 import type { AgentName } from "./room/scenario.ts";
@@ -29,7 +29,13 @@ type Pane = "room" | "why" | "direct";
 const nothing: Focus = { kind: "none" };
 const firstAgent: AgentName = { id: "main", name: "Scout" };
 
-export function ChatPage({ token, direct }: { readonly token: string; readonly direct: Direct }) {
+interface ChatPageProps {
+  readonly token: string;
+  readonly direct: Direct;
+  readonly onHelp: () => void;
+}
+
+export function ChatPage({ token, direct, onHelp }: ChatPageProps) {
   const agent = direct.talk.agent ?? firstAgent;
   const [view, setView] = useState<SimView | null>(null);
   const [focus, setFocus] = useState<Focus>(nothing);
@@ -102,7 +108,7 @@ export function ChatPage({ token, direct }: { readonly token: string; readonly d
           onTyping={() => setFocus({ kind: "draft" })}
           onOpen={toLadder}
         />
-        <WhyPane {...why} onBack={backToRoom} />
+        <WhyPane {...why} onBack={backToRoom} onHelp={onHelp} />
       </main>
     </>
   );
@@ -221,6 +227,10 @@ function firstWhy(answer: unknown): Why | null {
   return Array.isArray(list) ? ((list[0] as Why | undefined) ?? null) : null;
 }
 
+/** An id as one word of a shell: whoever made it, pasting the command runs nothing else. */
+const shellWord = (id: string): string =>
+  /^[\w:.@-]+$/.test(id) ? id : `'${shownText(id).replaceAll("'", "'\\''")}'`;
+
 interface WhyOf {
   readonly focus: Focus;
   readonly view: SimView;
@@ -229,7 +239,13 @@ interface WhyOf {
   readonly agentName: string;
 }
 
-function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Omit<WhyPaneProps, "onBack"> {
+function whyOf({
+  focus,
+  view,
+  direct,
+  talk,
+  agentName,
+}: WhyOf): Omit<WhyPaneProps, "onBack" | "onHelp"> {
   const blank = { of: "", why: null, verdict: null, note: null, command: null, isDraft: false };
   if (focus.kind === "draft") {
     if (view.text.trim() === "") return { ...blank, of: "nothing written yet" };
@@ -244,7 +260,7 @@ function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Omit<WhyPanePro
     const verdict = talk.verdicts[focus.id] ?? null;
     const line = talk.entries.find((entry) => entry.id === focus.id && entry.kind === "mine");
     const of = line?.kind === "mine" ? `You, ${clockTime(line.at)}` : "You";
-    const command = `earshot why ${focus.id}`;
+    const command = `earshot why ${shellWord(focus.id)}`;
     const note = direct?.note ?? (verdict === null ? "Not decided yet." : null);
     return { ...blank, of, verdict, why: direct?.why ?? null, note, command };
   }

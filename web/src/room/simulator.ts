@@ -58,6 +58,8 @@ const draftAgeMsMax = 10_000;
 const creditsAskedMax = 3;
 /** The longest wait a timer can be set to. */
 const timerMsMax = 2 ** 31 - 1;
+/** Ladders asked for together with the room: the newest lines are the ones that are looked at. */
+const explainedMax = 6;
 const nobody: Member = { id: "nobody", name: "Someone", isBot: false };
 
 /** One room and its questions. `changed` is told of every new view. */
@@ -75,6 +77,8 @@ export class Simulator {
   #room: Room = { startedAt: Date.now(), lines: [] };
   #answer: Answer = noAnswer;
   #why: Readonly<Record<string, Why>> = {};
+  /** Lines whose ladders the question under way will bring. */
+  #coming: readonly string[] = [];
   #draft: Why | null = null;
   #draftTookMs = 0;
   #granted: Readonly<Record<string, Granted>> = {};
@@ -175,8 +179,8 @@ export class Simulator {
 
   /** Asks for the ladder of a line, unless it is known. */
   async explain(id: string): Promise<void> {
-    const line = this.#room.lines.find((one) => one.id === id);
-    if (line === undefined || id in this.#why) return;
+    const known = id in this.#why || this.#coming.includes(id);
+    if (known || !this.#room.lines.some((line) => line.id === id)) return;
     try {
       const lines = scenarioLines(this.#room, this.#agent);
       const why = (await this.#explained.ask({ lines, explain: [id] }))?.why[id];
@@ -214,6 +218,7 @@ export class Simulator {
   }
 
   #fail(error: unknown): void {
+    this.#coming = [];
     this.#problem = error instanceof ApiError ? error.message : "The simulator could not be asked.";
     this.publish();
   }
@@ -274,9 +279,12 @@ export class Simulator {
   async #judgeRoom(): Promise<void> {
     try {
       const lines = scenarioLines(this.#room, this.#agent);
-      const heard = await this.#said.ask({ lines, explain: [] });
+      this.#coming = this.#room.lines.slice(-explainedMax).map(({ id }) => id);
+      const heard = await this.#said.ask({ lines, explain: this.#coming });
       if (heard === null) return;
+      this.#coming = [];
       this.#answer = heard;
+      this.#why = { ...this.#why, ...heard.why };
       this.#problem = null;
       this.#play();
       await this.#askCredits();

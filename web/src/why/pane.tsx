@@ -4,7 +4,7 @@
  * The ladder of one message: the answer first, then each rule in the order the runtime tried it with the
  * fact it found, then what else counted. The page knows no order of rules: it draws what the trace says.
  */
-import { useRef } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Why } from "../../../src/actors/runtime.types.ts";
 import type { Decision, Rule, Rung } from "../../../src/domain/decision.ts";
 import { Chip } from "../parts/chip.tsx";
@@ -25,13 +25,14 @@ export interface WhyPaneProps {
   /** What to type in a terminal for the same answer. */
   readonly command: string | null;
   readonly onBack: () => void;
+  /** Opens the list of keys. */
+  readonly onHelp: () => void;
 }
 
 /** The pane beside the rooms. */
 export function WhyPane(props: WhyPaneProps) {
-  const { of, why, verdict, note, onBack } = props;
+  const { of, why, verdict, note, onBack, onHelp } = props;
   const told = why?.explanation?.verdict ?? why?.recorded ?? verdict;
-  const ladder = useRef<HTMLOListElement>(null);
   const back = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -45,22 +46,18 @@ export function WhyPane(props: WhyPaneProps) {
       </div>
       <div class="scroll">
         {told === null ? (
-          <NothingPicked note={note} />
+          <NothingPicked note={note} onHelp={onHelp} />
         ) : (
           <div class="why">
-            <div class="answer" aria-live="polite">
+            <Announced text={`${told.decision}, ${told.rule}. ${sentenceOf(told.rule)}`} />
+            <div class="answer">
               <div class="top">
                 <Chip decision={told.decision} rule={told.rule} />
               </div>
               <p>{sentenceOf(told.rule)}</p>
             </div>
             {why?.explanation ? (
-              <ol
-                class="ladder"
-                ref={ladder}
-                tabIndex={-1}
-                aria-label="The ladder, first match wins"
-              >
+              <ol class="ladder" tabIndex={-1} aria-label="The ladder, first match wins">
                 {why.explanation.rungs.map((rung, index, all) => (
                   <RungRow
                     key={rung.rule}
@@ -71,7 +68,7 @@ export function WhyPane(props: WhyPaneProps) {
                 ))}
               </ol>
             ) : (
-              <p class="muted">{note ?? deciderOf(told.decision)}</p>
+              <p class="muted">{note ?? why?.admission ?? deciderOf(told, why !== null)}</p>
             )}
             {why && <Facts {...props} why={why} />}
           </div>
@@ -81,7 +78,23 @@ export function WhyPane(props: WhyPaneProps) {
   );
 }
 
-function NothingPicked({ note }: { readonly note: string | null }) {
+const announceMs = 500;
+
+/** Says the answer to a screen reader once it has stood for a moment, not with every letter typed. */
+function Announced({ text }: { readonly text: string }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(text), announceMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <p class="sr" aria-live="polite">
+      {said}
+    </p>
+  );
+}
+
+function NothingPicked({ note, onHelp }: Pick<WhyPaneProps, "note" | "onHelp">) {
   if (note !== null) return <p class="why muted">{note}</p>;
   return (
     <div class="empty">
@@ -93,6 +106,11 @@ function NothingPicked({ note }: { readonly note: string | null }) {
       <p class="small muted">
         <kbd>j</kbd> <kbd>k</kbd> to move through messages
       </p>
+      <div class="acts">
+        <button type="button" class="btn small" onClick={onHelp}>
+          All keys
+        </button>
+      </div>
     </div>
   );
 }

@@ -29,8 +29,10 @@ const sentences: Readonly<Record<Rule, string>> = {
 /** The sentence of the answer box. */
 export const sentenceOf = (rule: Rule): string => sentences[rule];
 
-/** Who decided, where the ladder was not asked. */
-export function deciderOf(decision: Decision): string {
-  if (decision === "engage" || decision === "observe") return "The ladder decided.";
-  return "Admission decided, before the ladder was asked.";
+/** Who decided, where the ladder was not asked; nothing while the ladder is still on its way. */
+export function deciderOf(told: { decision: Decision; rule: Rule }, isWhole: boolean): string {
+  if (told.rule === "loop-guard") return "The guard decided, before the ladder was asked.";
+  if (told.decision !== "engage" && told.decision !== "observe")
+    return "Admission decided, before the ladder was asked.";
+  return isWhole ? "The ladder cannot be walked again for this message." : "";
 }
