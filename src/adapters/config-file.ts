@@ -210,6 +210,10 @@ export async function watchConfigFile(
   };
   const watcher = watchFile(first.path, {
     ignoreInitial: true,
+    // Looking at the file itself, a few times a second, sees every way in which editors, mounts and
+    // deployments replace it; events of the file system do not.
+    usePolling: true,
+    interval: 250,
     awaitWriteFinish: { stabilityThreshold: options.settleMs ?? 100, pollInterval: 25 },
   });
   const again = () => {

@@ -33,9 +33,9 @@ function linesOf(text: string): ReadonlyMap<string, number> {
     if (token.startsWith("//") || token.startsWith("/*")) continue;
     const place = open.at(-1);
     if (token === "{" || token === "[") {
+      if (!lines.has(name(path))) lines.set(name(path), line);
       open.push({ steps: path, isList: token === "[" });
       if (token === "[") path = [...path, 0];
-      lines.set(name(path), line);
     } else if (token === "}" || token === "]") {
       path = open.pop()?.steps ?? [];
     } else if (token === "," && place !== undefined) {

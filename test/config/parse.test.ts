@@ -10,6 +10,7 @@ import {
   defaultConfig,
   isLoopbackHost,
   overlay,
+  type ParseOptions,
   parseConfig,
   resolveSettings,
   scenarioConfig,
@@ -34,11 +35,12 @@ const fakeDriver = {
     retries: z.number().default(1),
   }),
 };
-const known = {
+const guide = { kind: "guide", configSchema: z.strictObject({ kind: z.literal("guide") }) };
+const known: ParseOptions = {
   channels: new Map([["telegram", fakeChannel]]),
-  drivers: new Map([
+  drivers: new Map<string, { kind: string; configSchema: z.ZodType }>([
     ["model", fakeDriver],
-    ["guide", { kind: "guide", configSchema: z.strictObject({ kind: z.literal("guide") }) }],
+    ["guide", guide],
   ]),
 };
 
