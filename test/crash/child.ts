@@ -1,0 +1,112 @@
+/**
+ * The process that is killed: a real runtime on a real SQLite file. Platform and agent live in the parent
+ * and are reached over the IPC channel, so what they saw survives the crash. With EARSHOT_CRASH_AT the
+ * process kills itself at the n-th passing of a named point.
+ */
+import { join } from "node:path";
+import { z } from "zod";
+import { createRuntime } from "../../src/actors/runtime.ts";
+import { createSystemClock } from "../../src/adapters/clock.ts";
+import { createIds, createRandom } from "../../src/adapters/ids.ts";
+import { lockStateDir } from "../../src/adapters/stores/lock.ts";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { scenarioConfig } from "../../src/domain/config/index.ts";
+import { inboundSchema } from "../../src/domain/message.ts";
+import type { AgentDriver } from "../../src/domain/ports.ts";
+import { crashConfig, type FromChild, type ToChild } from "./protocol.ts";
+
+const folder = process.argv[2] as string;
+const [crashPoint, crashCount] = (process.env.EARSHOT_CRASH_AT ?? ":0").split(":");
+let left = Number(crashCount);
+const onPoint = (point: string) => {
+  if (point !== crashPoint) return;
+  left -= 1;
+  if (left === 0) process.kill(process.pid, "SIGKILL");
+};
+
+const tell = (message: FromChild) => process.send?.(message);
+let calls = 0;
+const open = new Map<number, (answer: string) => void>();
+const ask = (what: "send" | "agent", id: string, text: string, chat: string) =>
+  new Promise<string>((resolve) => {
+    calls += 1;
+    open.set(calls, resolve);
+    tell({ type: "ask", call: calls, what, id, text, chat });
+  });
+
+const driver: AgentDriver = {
+  kind: "parent",
+  configSchema: z.unknown(),
+  open: () => ({
+    capabilities: { steer: false, tools: false, images: false },
+    async *run(turn) {
+      yield { type: "text", text: await ask("agent", turn.turnId, turn.said, turn.sessionKey) };
+    },
+  }),
+};
+
+const lock = await lockStateDir(folder);
+const store = await openSqliteStore({ path: join(folder, "earshot.db"), onPoint });
+const clock = createSystemClock();
+const send = async ({
+  id,
+  text,
+  route,
+}: {
+  id: string;
+  text: string;
+  route: { chat: { id: string } };
+}) => ({
+  messageIds: [await ask("send", id, text, route.chat.id)],
+});
+const runtime = createRuntime({
+  clock,
+  ids: createIds(),
+  random: createRandom(),
+  log: (level, event, fields) => {
+    if (level === "error" || level === "fatal") tell({ type: "log", event, fields: { ...fields } });
+  },
+  store,
+  config: scenarioConfig(crashConfig),
+  drivers: new Map([["parent", driver]]),
+  directory: {
+    outbound: () => ({ sendText: send, replyText: send }),
+    ready: () => true,
+    textLimit: () => 4_096,
+    typingIntervalMs: () => 5_000,
+    isLocal: () => false,
+    refreshMembership: () => undefined,
+    membership: () => null,
+  },
+  publish: () => undefined,
+  workers: 0,
+  onPoint,
+});
+
+process.on("message", (message: ToChild) => {
+  if (message.type === "answer") {
+    open.get(message.call)?.(message.answer);
+    open.delete(message.call);
+  } else if (message.type === "stop") {
+    void stop();
+  } else {
+    const inbound = inboundSchema.parse(message.inbound);
+    runtime
+      .ingest("telegram", "default", [{ type: "message", message: inbound }])
+      .then(() => tell({ type: "acked", id: inbound.id }))
+      .catch((error: Error) =>
+        tell({ type: "log", event: "refused", fields: { error: error.message } }),
+      );
+  }
+});
+process.on("disconnect", () => process.exit(0));
+
+async function stop(): Promise<void> {
+  await runtime.stop({ drainMs: 10_000 });
+  await store.close();
+  await lock.release();
+  process.disconnect();
+}
+
+await runtime.start();
+tell({ type: "ready" });

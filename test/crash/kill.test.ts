@@ -1,0 +1,88 @@
+/**
+ * kill -9 in the middle of traffic, at random instants and at every named point, again and again on the
+ * same state directory. Afterwards everything acknowledged has its decision, every turn one outcome, and
+ * no answer came twice unless it is marked in-doubt. EARSHOT_SEED repeats a run's choices.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { violations } from "./check.ts";
+import { CrashWorld, chance, type Received } from "./world.ts";
+
+const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const randomKills = 20;
+const points = [
+  "after-insert",
+  "before-commit",
+  "after-commit",
+  "before-ack",
+  "after-send",
+  "before-mark",
+];
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "earshot-crash-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The judge must see what he is there for: a lost message, a doubled answer, a phantom one. */
+async function blindSpots(store: Store, world: CrashWorld): Promise<string[]> {
+  const once = world.received.find(
+    ({ id }) => world.received.filter((other) => other.id === id).length === 1,
+  ) as Received;
+  const tampered: readonly [string, { acked: Set<string>; received: readonly Received[] }][] = [
+    ["lost", { acked: new Set([...world.acked, "m99999"]), received: world.received }],
+    ["doubled", { acked: world.acked, received: [...world.received, once] }],
+    ["phantom", { acked: world.acked, received: [...world.received, { ...once, id: "x:0" }] }],
+    ["unsent", { acked: world.acked, received: world.received.filter((one) => one !== once) }],
+  ];
+  const seen = await Promise.all(tampered.map(([, history]) => violations(store, history)));
+  return tampered.flatMap(([name], index) => (seen[index]?.length === 0 ? [name] : []));
+}
+
+async function judge(world: CrashWorld): Promise<void> {
+  await world.start();
+  world.redeliver();
+  await world.quiet(700);
+  await world.stop();
+  const store = await openSqliteStore({ path: join(folder, "earshot.db") });
+  const found = await violations(store, world);
+  const blind = await blindSpots(store, world);
+  await store.close();
+  expect(found, `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
+  expect(blind).toEqual([]);
+  expect(world.acked.size).toBe(world.said.length);
+  expect(world.said.length).toBeGreaterThan(world.kills);
+  expect(world.received.length).toBeGreaterThan(world.kills);
+}
+
+test(`${randomKills} kills at random instants lose and double nothing`, async () => {
+  console.log(`crash seed ${seed}`);
+  const random = chance(seed);
+  const world = new CrashWorld(folder, random);
+  for (let kill = 0; kill < randomKills; kill += 1) {
+    await world.start();
+    await world.traffic(30 + random() * 250);
+    await world.kill();
+  }
+  await judge(world);
+}, 240_000);
+
+test.each(points)(
+  "a kill at the point %s loses and doubles nothing",
+  async (point) => {
+    const random = chance(seed + points.indexOf(point));
+    const world = new CrashWorld(folder, random);
+    for (const count of [1, 8 + Math.floor(random() * 60)]) {
+      await world.start(`${point}:${count}`);
+      await world.traffic(3_000);
+      await world.kill();
+    }
+    await judge(world);
+  },
+  120_000,
+);

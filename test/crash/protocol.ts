@@ -1,0 +1,33 @@
+/** What the crash tests' parent and child say to each other. */
+import type { InboundInput } from "../../src/domain/message.ts";
+
+export type ToChild =
+  | { readonly type: "say"; readonly inbound: InboundInput }
+  | { readonly type: "answer"; readonly call: number; readonly answer: string }
+  | { readonly type: "stop" };
+
+export type FromChild =
+  | { readonly type: "ready" }
+  | { readonly type: "acked"; readonly id: string }
+  | {
+      readonly type: "ask";
+      readonly call: number;
+      readonly what: "send" | "agent";
+      readonly id: string;
+      readonly text: string;
+      readonly chat: string;
+    }
+  | { readonly type: "log"; readonly event: string; readonly fields: Record<string, unknown> };
+
+/** Every message engages and becomes a turn of its own, as soon as it may. */
+export const crashConfig = {
+  agents: { defaults: { driver: { kind: "parent" }, maxConcurrent: 50 } },
+  session: { dmScope: "per-peer" },
+  messages: {
+    ackReaction: "👀",
+    inbound: { debounceMs: 5, debounceMaxMs: 20 },
+    queue: { mode: "queue", debounceMs: 0, cap: 1_000 },
+  },
+  typing: { mode: "never" },
+  turn: { maxConcurrentTurns: 50 },
+};

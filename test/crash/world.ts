@@ -1,0 +1,142 @@
+/**
+ * The world that survives the crashes: a platform that redelivers what was not acknowledged and notes
+ * every send, an agent that answers with what it was told, and a nemesis that kills the process.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { resolve } from "node:path";
+import type { FromChild, ToChild } from "./protocol.ts";
+
+const child = resolve(import.meta.dirname, "child.ts");
+const rooms = 6;
+
+/** A small seeded source of chance (mulberry32). */
+export function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export interface Received {
+  readonly id: string;
+  readonly text: string;
+  readonly chat: string;
+}
+
+export class CrashWorld {
+  readonly said: string[] = [];
+  readonly acked = new Set<string>();
+  readonly received: Received[] = [];
+  readonly logged: string[] = [];
+  kills = 0;
+  readonly #folder: string;
+  readonly #random: () => number;
+  #process: ChildProcess | null = null;
+  #next = 0;
+
+  constructor(folder: string, random: () => number) {
+    this.#folder = folder;
+    this.#random = random;
+  }
+
+  /** Starts the process; resolves when it is ready, or has already killed itself. */
+  async start(crashAt = ""): Promise<void> {
+    const process_ = fork(child, [this.#folder], {
+      execArgv: ["--import", "tsx"],
+      env: { ...process.env, EARSHOT_CRASH_AT: crashAt, NODE_OPTIONS: "" },
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    this.#process = process_;
+    process_.stderr?.on("data", (text) => this.logged.push(String(text)));
+    await new Promise<void>((done, failed) => {
+      process_.once("exit", (code) => {
+        if (code === null) done();
+        else failed(new Error(`the process ended by itself (${code}): ${this.logged.join("")}`));
+      });
+      process_.on("message", (message: FromChild) => {
+        if (message.type === "ready") done();
+        else this.#hear(process_, message);
+      });
+    });
+  }
+
+  /** Says new things, and everything again that was never acknowledged, until `ms` are over. */
+  async traffic(ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    this.redeliver();
+    while (performance.now() < until && this.alive) {
+      const n = this.#next++;
+      const id = `m${String(n).padStart(5, "0")}`;
+      this.said.push(id);
+      this.#say(id);
+      await new Promise((done) => setTimeout(done, this.#random() * 10));
+    }
+  }
+
+  redeliver(): void {
+    for (const id of this.said) if (!this.acked.has(id)) this.#say(id);
+  }
+
+  get alive(): boolean {
+    return this.#process !== null && this.#process.exitCode === null && this.#process.connected;
+  }
+
+  async kill(): Promise<void> {
+    if (this.alive) this.#process?.kill("SIGKILL");
+    await this.ended();
+    this.kills += 1;
+  }
+
+  async ended(): Promise<void> {
+    const process_ = this.#process;
+    if (process_ === null || process_.exitCode !== null || process_.signalCode !== null) return;
+    await new Promise((done) => process_.once("exit", done));
+  }
+
+  /** Waits until everything said is acknowledged and nothing has happened for `ms`. */
+  async quiet(ms: number): Promise<void> {
+    for (let seen = -1; ; ) {
+      const now = this.acked.size + this.received.length;
+      if (seen === now && this.acked.size === this.said.length) return;
+      seen = now;
+      await new Promise((done) => setTimeout(done, ms));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#process?.send({ type: "stop" } satisfies ToChild);
+    await this.ended();
+  }
+
+  #say(id: string): void {
+    const peer = `peer${Number(id.slice(1)) % rooms}`;
+    const inbound = {
+      channel: "telegram",
+      chat: { id: peer, kind: "direct" },
+      id,
+      author: { id: peer, name: peer },
+      text: id,
+      sentAt: 1_700_000_000_000 + Number(id.slice(1)),
+    } as const;
+    this.#tell(this.#process, { type: "say", inbound });
+  }
+
+  #tell(to: ChildProcess | null, message: ToChild): void {
+    // A process that is being killed takes nothing any more; what it missed is delivered again.
+    if (to?.connected === true) to.send(message, () => undefined);
+  }
+
+  #hear(from: ChildProcess, message: FromChild): void {
+    if (message.type === "acked") this.acked.add(message.id);
+    if (message.type === "log")
+      this.logged.push(`${message.event} ${JSON.stringify(message.fields)}`);
+    if (message.type !== "ask") return;
+    const { call, what, id, text, chat } = message;
+    if (what === "send") this.received.push({ id, text, chat });
+    const answer = what === "send" ? `p${this.received.length}` : `re ${text}`;
+    setTimeout(() => this.#tell(from, { type: "answer", call, answer }), this.#random() * 15);
+  }
+}
