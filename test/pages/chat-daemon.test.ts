@@ -12,6 +12,8 @@ import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
 import { buildPages } from "../support/servers/pages.ts";
 
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 const built = resolve(import.meta.dirname, "..", "..", "dist", "web");
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
@@ -98,10 +100,10 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
       await page.getByRole("radio", { name: who, exact: true }).click();
       const box = page.getByLabel("Message in the simulated room");
       await box.fill(text);
-      await expect.poll(() => chipOf(page.locator(".room-pane .would .chip"))).toBe(decided);
+      await soon(() => chipOf(page.locator(".room-pane .would .chip"))).toBe(decided);
       await box.press("Enter");
       const row = page.locator(".msg", { hasText: text }).first();
-      await expect.poll(() => chipOf(row.locator(".chip"))).toBe(decided);
+      await soon(() => chipOf(row.locator(".chip"))).toBe(decided);
     }
     await page
       .getByText(/Sent in .* Clerk has a credit for 15 min/)
@@ -114,7 +116,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
     const { page } = await openPage(browser);
     await page.goto(daemon.page);
     await say(page, "before the restart");
-    await expect.poll(() => answers(page).count()).toBeGreaterThanOrEqual(3);
+    await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
     const port = Number(new URL(daemon.base).port);
     await daemon.stop({ drainMs: 2_000 });
     await page.getByText(/^Reconnecting, try/).waitFor();
@@ -122,7 +124,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
     await textbox(page).press("Enter");
     daemon = await start(port);
     await mine(page, "while it was away").getByText("engage dm").waitFor();
-    await expect.poll(() => answers(page).count()).toBeGreaterThanOrEqual(4);
+    await soon(() => answers(page).count()).toBeGreaterThanOrEqual(4);
     const texts = await page.locator(".direct .bubble.me").allInnerTexts();
     expect(texts).toEqual([
       "hello there",

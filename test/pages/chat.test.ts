@@ -10,6 +10,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
 import { buildPages, type PagesServer, startPagesServer } from "../support/servers/pages.ts";
 
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 const said = (page: Page, pane: "direct" | "room-pane") =>
   page.locator(`.${pane} ${pane === "direct" ? ".bubble" : ".msg"}`);
 const room = (page: Page) => page.getByLabel("Message in the simulated room");
@@ -108,11 +110,11 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     server.mute(true);
     await page.getByLabel("Message to Scout").fill("only once");
     await page.keyboard.press("Enter");
-    await expect.poll(() => server.heard()).toBe(1);
+    await soon(() => server.heard()).toBe(1);
     server.mute(false);
     server.cut();
     await page.getByText("You said: only once").waitFor();
-    await expect.poll(() => server.heard()).toBe(2);
+    await soon(() => server.heard()).toBe(2);
     expect(server.taken).toHaveLength(1);
     expect(await said(page, "direct").allInnerTexts()).toEqual([
       "only once",
@@ -126,7 +128,7 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     server.mute(true);
     await page.getByLabel("Message to Scout").fill("do not forget me");
     await page.keyboard.press("Enter");
-    await expect.poll(() => server.heard()).toBe(1);
+    await soon(() => server.heard()).toBe(1);
     server.mute(false);
     await page.reload();
     await page.getByText("You said: do not forget me").waitFor();
@@ -136,15 +138,15 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
   test("the ladder of the draft follows the typing and matches what then happens", async () => {
     const page = await open();
     await room(page).fill("lunch at one?");
-    await expect.poll(() => verdict(page).textContent()).toMatch(/observe\s*default/);
+    await soon(() => verdict(page).textContent()).toMatch(/observe\s*default/);
     await room(page).fill("scout, lunch at one?");
-    await expect.poll(() => verdict(page).textContent()).toMatch(/engage\s*alias/);
+    await soon(() => verdict(page).textContent()).toMatch(/engage\s*alias/);
     const matched = page.locator(".rung[aria-current]");
     expect(await matched.textContent()).toMatch(/alias\s*contains “scout”/i);
     expect(await page.locator(".rung.not-reached").count()).toBeGreaterThan(3);
     await room(page).press("Enter");
     const chip = row(page, "scout, lunch").locator(".chip");
-    await expect.poll(() => chip.textContent()).toMatch(/engage\s*alias/);
+    await soon(() => chip.textContent()).toMatch(/engage\s*alias/);
     await page.getByText(/Ann has a credit for 15 min/).waitFor();
   });
 
@@ -206,11 +208,11 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     expect(await page.locator('.msg[aria-selected="true"]').textContent()).toContain("Bo");
     await page.keyboard.press("n");
     const focused = () => page.evaluate("document.activeElement.className");
-    await expect.poll(focused).toContain("msg");
+    await soon(focused).toContain("msg");
     await page.keyboard.press("Enter");
-    await expect.poll(focused).toBe("ladder");
+    await soon(focused).toBe("ladder");
     await page.keyboard.press("Escape");
-    await expect.poll(focused).toContain("msg");
+    await soon(focused).toContain("msg");
     await page.keyboard.press("t");
     expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
     await page.keyboard.press("?");

@@ -40,6 +40,7 @@ export function ChatPage({ token, direct, onHelp }: ChatPageProps) {
   const [view, setView] = useState<SimView | null>(null);
   const [focus, setFocus] = useState<Focus>(nothing);
   const [pane, setPane] = useState<Pane>("room");
+  const [opening, setOpening] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const sim = useMemo(
     () =>
@@ -64,7 +65,7 @@ export function ChatPage({ token, direct, onHelp }: ChatPageProps) {
   }, [sim, selected, agent.id, agent.name]);
   const toLadder = () => {
     setPane("why");
-    requestAnimationFrame(() => document.querySelector<HTMLElement>(".ladder")?.focus());
+    setOpening(true);
   };
   const backToRoom = () => {
     setPane(focus.kind === "direct" ? "direct" : "room");
@@ -108,7 +109,13 @@ export function ChatPage({ token, direct, onHelp }: ChatPageProps) {
           onTyping={() => setFocus({ kind: "draft" })}
           onOpen={toLadder}
         />
-        <WhyPane {...why} onBack={backToRoom} onHelp={onHelp} />
+        <WhyPane
+          {...why}
+          onBack={backToRoom}
+          onHelp={onHelp}
+          wantsFocus={opening}
+          onFocused={() => setOpening(false)}
+        />
       </main>
     </>
   );
@@ -239,13 +246,10 @@ interface WhyOf {
   readonly agentName: string;
 }
 
-function whyOf({
-  focus,
-  view,
-  direct,
-  talk,
-  agentName,
-}: WhyOf): Omit<WhyPaneProps, "onBack" | "onHelp"> {
+type Told = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command" | "isDraft">;
+
+/** What the Why pane says of what is looked at. */
+function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Told {
   const blank = { of: "", why: null, verdict: null, note: null, command: null, isDraft: false };
   if (focus.kind === "draft") {
     if (view.text.trim() === "") return { ...blank, of: "nothing written yet" };

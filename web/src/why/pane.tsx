@@ -4,7 +4,7 @@
  * The ladder of one message: the answer first, then each rule in the order the runtime tried it with the
  * fact it found, then what else counted. The page knows no order of rules: it draws what the trace says.
  */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/actors/runtime.types.ts";
 import type { Decision, Rule, Rung } from "../../../src/domain/decision.ts";
 import { Chip } from "../parts/chip.tsx";
@@ -25,13 +25,22 @@ export interface WhyPaneProps {
   /** What to type in a terminal for the same answer. */
   readonly command: string | null;
   readonly onBack: () => void;
+  /** The ladder takes the focus as soon as it is there, and tells. */
+  readonly wantsFocus: boolean;
+  readonly onFocused: () => void;
   /** Opens the list of keys. */
   readonly onHelp: () => void;
 }
 
 /** The pane beside the rooms. */
 export function WhyPane(props: WhyPaneProps) {
-  const { of, why, verdict, note, onBack, onHelp } = props;
+  const { of, why, verdict, note, onBack, onHelp, wantsFocus, onFocused } = props;
+  const ladder = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (!wantsFocus || ladder.current === null) return;
+    ladder.current.focus();
+    onFocused();
+  });
   const told = why?.explanation?.verdict ?? why?.recorded ?? verdict;
   const back = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -57,7 +66,12 @@ export function WhyPane(props: WhyPaneProps) {
               <p>{sentenceOf(told.rule)}</p>
             </div>
             {why?.explanation ? (
-              <ol class="ladder" tabIndex={-1} aria-label="The ladder, first match wins">
+              <ol
+                ref={ladder}
+                class="ladder"
+                tabIndex={-1}
+                aria-label="The ladder, first match wins"
+              >
                 {why.explanation.rungs.map((rung, index, all) => (
                   <RungRow
                     key={rung.rule}
