@@ -13,7 +13,7 @@ import { type WebchatListener, webChatId } from "../adapters/channels/webchat.ts
 import type { ServerFrame } from "../adapters/channels/webchat-protocol.ts";
 import { limits } from "../domain/limits.ts";
 import { type Inbound, inboundSchema } from "../domain/message.ts";
-import type { Clock, Log, Store } from "../domain/ports.ts";
+import type { Clock, Log, OutboxRow, Store } from "../domain/ports.ts";
 import type { AgentEndLine, AgentStartLine, StreamLine } from "../domain/stream.ts";
 import type { Bus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
@@ -150,6 +150,7 @@ function createPages(chat: WebchatLog) {
       typing = on;
       tell({ type: "typing", on });
     },
+    running: () => turn?.id ?? null,
     turnStarted(id: string) {
       turn = { id, text: "" };
       tell({ type: "turn", turnId: id, state: "start" });
@@ -169,7 +170,7 @@ function createPages(chat: WebchatLog) {
 
 /** Follows the event stream; lines are handled one after the other, as each may read the journal. */
 function createFollower(
-  { clock, log, keys }: WebchatPorts,
+  { clock, log, keys, store }: WebchatPorts,
   chat: WebchatLog,
   pages: Pages,
 ): (line: StreamLine) => void {
@@ -181,6 +182,13 @@ function createFollower(
   };
   const isHere = (line: { channel?: string; chat?: string }) =>
     line.channel === channel && line.chat === webChatId;
+
+  /** A reply part that is leaving, or has left and was not read yet. */
+  const isUnshown = ({ id, kind, state }: OutboxRow) =>
+    (kind === "reply" || kind === "notice") &&
+    (state === "pending" ||
+      state === "sending" ||
+      (state === "sent" && chat.find("said", id) === null));
 
   async function delivered(id: string): Promise<void> {
     for (const wait of lookAgainMs) {
@@ -195,8 +203,15 @@ function createFollower(
     if (id !== null && batch.some((message) => chat.find("taken", message) !== null))
       pages.turnStarted(id);
   }
+  /** The agent is done before its last words are delivered; the turn ends for a page when they are. */
   async function ended({ outcome }: AgentEndLine): Promise<void> {
-    await pages.refresh();
+    const turn = pages.running();
+    for (const wait of lookAgainMs) {
+      if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
+      await pages.refresh();
+      const rows = turn === null ? [] : await store.outboxByTurn(turn);
+      if (!rows.some(isUnshown)) break;
+    }
     pages.turnEnded(outcome);
   }
 

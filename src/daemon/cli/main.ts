@@ -7,6 +7,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { version } from "../version.ts";
+import { addChatCommand } from "./chat.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { addInspectCommand } from "./inspect.ts";
 import { addOutboxCommand } from "./outbox.ts";
@@ -29,6 +30,7 @@ function createProgram(): Command {
     .exitOverride();
   for (const add of [
     addStartCommand,
+    addChatCommand,
     addStatusCommands,
     addInspectCommand,
     addReplayCommand,

@@ -1,0 +1,154 @@
+/**
+ * The chat on a terminal
+ * ======================
+ * What is said appears above the line being typed, which is never torn. Without a terminal it is plain
+ * text, one part after the other, no colour and no prompt. Words of an agent are made harmless: no answer
+ * can move the cursor.
+ */
+import { clearLine, cursorTo, type Interface } from "node:readline";
+import pc from "picocolors";
+import type { ServerFrame } from "../../adapters/channels/webchat-protocol.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
+
+/** What was said before this chat was opened is shown so far back. */
+const historyShownMax = 20;
+/** Frames of before arrive in one piece, right behind the first. */
+const historyMs = 150;
+
+export class ChatScreen {
+  readonly #lines: Interface;
+  readonly #out: NodeJS.WriteStream;
+  readonly #interactive: boolean;
+  readonly #colour: ReturnType<typeof pc.createColors>;
+  #agent = "agent";
+  /** The last number at the time this chat was opened; null until then. */
+  #since: number | null = null;
+  readonly #history: { readonly who: string; readonly text: string }[] = [];
+  #typing = false;
+  #turn: string | null = null;
+  readonly #own = new Set<string>();
+  /** Said here and not yet decided or answered. */
+  readonly #open = new Set<string>();
+  /** Of these, what engaged and no turn has taken up yet, and what the running turn took up. */
+  #engaged: string[] = [];
+  #inTurn: string[] = [];
+
+  constructor(lines: Interface, out: NodeJS.WriteStream, interactive: boolean) {
+    this.#lines = lines;
+    this.#out = out;
+    this.#interactive = interactive;
+    this.#colour = pc.createColors(pc.isColorSupported && out.isTTY === true);
+  }
+
+  /** A line was typed here. */
+  said(id: string): void {
+    this.#own.add(id);
+    this.#open.add(id);
+  }
+
+  /** Nothing said here waits for a decision or an answer. */
+  isQuiet(): boolean {
+    return this.#open.size === 0 && this.#turn === null;
+  }
+
+  connected(is: boolean): void {
+    if (!is) this.#line(this.#colour.dim("(the daemon went away; waiting for it)"));
+    else if (this.#since !== null) this.#line(this.#colour.dim("(there again)"));
+  }
+
+  prompt(): void {
+    if (!this.#interactive) return;
+    const { dim, green } = this.#colour;
+    const busy = this.#typing || this.#turn !== null;
+    const note = busy ? dim(`${this.#agent} is typing… `) : "";
+    this.#lines.setPrompt(`${note}${green("›")} `);
+    this.#lines.prompt(true);
+  }
+
+  close(): void {
+    if (!this.#interactive) return;
+    clearLine(this.#out, 0);
+    cursorTo(this.#out, 0);
+  }
+
+  show(frame: ServerFrame): void {
+    switch (frame.type) {
+      case "ready":
+        this.#ready(frame);
+        return;
+      case "taken":
+        if (!this.#own.has(frame.id)) this.#part(frame.n, "you", frame.text);
+        return;
+      case "said":
+        this.#part(frame.n, this.#agent, frame.text);
+        return;
+      case "decided":
+        if (frame.decision !== "engage") this.#open.delete(frame.id);
+        else if (this.#open.has(frame.id)) this.#engaged.push(frame.id);
+        return;
+      case "turn":
+        this.#turned(frame);
+        return;
+      case "typing":
+        this.#typing = frame.on;
+        this.prompt();
+        return;
+      case "error":
+        this.#line(this.#colour.red(terminalSafe(`${frame.code}: ${frame.message}`)));
+        return;
+      default:
+        return;
+    }
+  }
+
+  #ready({ agent, n }: Extract<ServerFrame, { type: "ready" }>): void {
+    this.#agent = terminalSafe(agent.name).replaceAll("\n", " ");
+    if (this.#since !== null) return;
+    this.#since = n;
+    if (!this.#interactive) return;
+    this.#line(this.#colour.dim(`talking to ${this.#agent}; Ctrl-D ends`));
+    // What was said before comes right behind this frame.
+    setTimeout(() => this.#showHistory(), historyMs);
+  }
+
+  #showHistory(): void {
+    const before = this.#history.splice(0);
+    if (before.length > historyShownMax)
+      this.#line(this.#colour.dim(`(${before.length - historyShownMax} earlier parts not shown)`));
+    for (const { who, text } of before.slice(-historyShownMax)) this.#word(who, text);
+    this.prompt();
+  }
+
+  /** A part of the conversation: shown now, or with the history if it is from before this chat. */
+  #part(n: number, who: string, text: string): void {
+    if (n > (this.#since ?? 0)) this.#word(who, text);
+    else if (this.#interactive) this.#history.push({ who, text });
+  }
+
+  #turned({ turnId, state, outcome }: Extract<ServerFrame, { type: "turn" }>): void {
+    if (state === "start") {
+      this.#turn = turnId;
+      this.#inTurn = this.#engaged.splice(0);
+    } else {
+      this.#turn = null;
+      for (const id of this.#inTurn.splice(0)) this.#open.delete(id);
+      if (outcome !== undefined && outcome !== "replied")
+        this.#line(this.#colour.dim(`(${this.#agent}: ${outcome})`));
+    }
+    this.prompt();
+  }
+
+  #word(who: string, text: string): void {
+    const name = who === "you" ? this.#colour.green(who) : this.#colour.cyan(who);
+    this.#line(`${name}: ${terminalSafe(text)}`);
+  }
+
+  #line(text: string): void {
+    if (this.#interactive) {
+      clearLine(this.#out, 0);
+      cursorTo(this.#out, 0);
+    }
+    this.#out.write(`${text}\n`);
+    this.prompt();
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * `earshot chat`
+ * ==============
+ * A conversation with the default agent in the terminal. It is one more page of the webchat: what is said
+ * here stands there, and the other way round. If no daemon runs, one is run for as long as the chat lasts.
+ * With a pipe instead of a keyboard every line is a message, and the end of input waits for the answers.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Command, Option } from "commander";
+import { startDaemon } from "../daemon.ts";
+import { openChat } from "./chat-client.ts";
+import { ChatScreen } from "./chat-screen.ts";
+import { type DaemonAddress, findDaemon } from "./client.ts";
+import { action, fail, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
+
+interface ChatOptions extends StateOptions {
+  readonly temporary?: boolean;
+  readonly config?: string;
+}
+
+const examples = `
+It talks to the daemon of the state directory; if none runs, one runs until you leave.
+Leave with Ctrl-D or Ctrl-C.
+
+Examples:
+  earshot chat
+  earshot chat --temporary                 nothing is kept
+  echo "what can you do?" | earshot chat`;
+
+export function addChatCommand(program: Command): void {
+  withStateDir(program.command("chat"))
+    .description("Talk to the default agent in this terminal")
+    .option("--temporary", "in a daemon of its own that keeps nothing")
+    .addOption(
+      new Option("--config <file>", "config file, if no daemon runs yet").env("EARSHOT_CONFIG"),
+    )
+    .addHelpText("after", examples)
+    .action(action(chat));
+}
+
+/** Where to talk to, and what to end afterwards. */
+interface Place {
+  find(): Promise<DaemonAddress | null>;
+  leave(): Promise<void>;
+}
+
+async function chat(options: ChatOptions): Promise<void> {
+  const place = await placeFor(options);
+  try {
+    await converse(place);
+  } finally {
+    await place.leave();
+  }
+}
+
+async function placeFor(options: ChatOptions): Promise<Place> {
+  const temporary = options.temporary === true;
+  const stateDir = temporary
+    ? await mkdtemp(join(tmpdir(), "earshot-chat-"))
+    : stateDirFor(options);
+  const find = () => findDaemon(stateDir);
+  if (!temporary && (await find()) !== null) return { find, leave: async () => undefined };
+  if (process.stdin.isTTY) process.stderr.write("no daemon runs; starting one for this chat\n");
+  const daemon = await startDaemon({
+    stateDir,
+    port: 0,
+    logLevel: "error",
+    logPretty: process.stderr.isTTY === true,
+    ...(options.config === undefined ? {} : { config: options.config }),
+  });
+  return {
+    find,
+    async leave() {
+      await daemon.stop({ drainMs: 1_000 });
+      if (temporary) await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs the conversation until the person leaves. */
+function converse(place: Place): Promise<void> {
+  return new Promise((resolve) => {
+    const lines = createInterface({
+      input: process.stdin,
+      ...(process.stdin.isTTY ? { output: process.stdout } : {}),
+      terminal: process.stdin.isTTY === true,
+    });
+    const screen = new ChatScreen(lines, process.stdout, process.stdin.isTTY === true);
+    let inputEnded = false;
+    const end = () => {
+      client.close();
+      screen.close();
+      lines.close();
+      resolve();
+    };
+    const endWhenAnswered = () => {
+      if (inputEnded && client.unsent() === 0 && screen.isQuiet()) end();
+    };
+    const client = openChat(
+      place.find,
+      {
+        frame(frame) {
+          screen.show(frame);
+          endWhenAnswered();
+        },
+        connected: (is) => screen.connected(is),
+        failed(error) {
+          fail(error);
+          end();
+        },
+      },
+      0,
+    );
+    lines.on("line", (line) => {
+      const text = line.trim();
+      if (text !== "") screen.said(client.say(text));
+      screen.prompt();
+    });
+    lines.on("SIGINT", end);
+    lines.on("close", () => {
+      if (process.stdin.isTTY) return end();
+      inputEnded = true;
+      endWhenAnswered();
+    });
+  });
+}
