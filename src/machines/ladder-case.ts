@@ -32,6 +32,8 @@ export class LadderCase {
   readonly input: EngagementInput;
   /** Sticky, alias and always are off where only rule 1 and solo-human may engage. */
   readonly explicitOnly: boolean;
+  /** No rung is switched off for this message. */
+  readonly unrestricted: boolean;
   #text: string | undefined;
   #humans = -1;
   #alias: number | undefined;
@@ -41,6 +43,7 @@ export class LadderCase {
   constructor(input: EngagementInput) {
     this.input = input;
     this.explicitOnly = input.message.explicitOnly === true;
+    this.unrestricted = !this.explicitOnly && input.rules.activation === "ladder";
   }
 
   triggers(trigger: Trigger): boolean {

@@ -55,6 +55,8 @@ function noCredit(one: LadderCase): string {
     : "off: stickiness is disabled";
 }
 
+/** A rung of the first tier that the config leaves out. */
+export const noTrigger = (rule: string): string => `off: “${rule}” is not a trigger`;
 export const direct: Fact = (one) => (one.input.message.isDirect ? "a direct chat" : "a group");
 export const mention: Fact = mentions;
 export const reply: Fact = parent;

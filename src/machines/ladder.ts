@@ -49,14 +49,24 @@ function rung({ switches, test, fact, ...row }: RungSpec): LadderRung {
   };
   return {
     ...row,
-    test: (one) => off(one) === null && test(one),
+    // Nearly every message is unrestricted: then no switch needs to be asked.
+    test: (one) => (one.unrestricted || off(one) === null) && test(one),
     fact: (one, matched) => (matched ? fact(one, true) : (off(one) ?? fact(one, false))),
   };
 }
 
-function trigger(rule: Trigger, holds: (one: LadderCase) => boolean, found: facts.Fact) {
-  const off: Switch = (one) => (one.triggers(rule) ? null : `off: “${rule}” is not a trigger`);
-  return rung({ tier: 1, rule, decision: "engage", switches: [off], test: holds, fact: found });
+function trigger(
+  rule: Trigger,
+  holds: (one: LadderCase) => boolean,
+  found: facts.Fact,
+): LadderRung {
+  return {
+    tier: 1,
+    rule,
+    decision: "engage",
+    test: (one) => holds(one) && one.triggers(rule),
+    fact: (one, matched) => (one.triggers(rule) ? found(one, matched) : facts.noTrigger(rule)),
+  };
 }
 
 const always: LadderRung = rung({
