@@ -15,7 +15,7 @@ const nameUnitsMax = 16;
 const ruleUnits = 19;
 
 /** Time since the start: `1:02:03.450`, hours only when there are any. */
-export function clockText(ms: number): string {
+function clockText(ms: number): string {
   const part = (value: number, digits: number) => String(value).padStart(digits, "0");
   const hours = Math.floor(ms / 3_600_000);
   const minutes = Math.floor(ms / 60_000) % 60;
