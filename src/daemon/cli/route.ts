@@ -1,0 +1,81 @@
+/**
+ * `earshot route`: which agent would hear a message, in which session, and why
+ * ============================================================================
+ * Takes one inbound message as JSON (docs/scenarios.md) and asks the same functions as the daemon.
+ * Nothing is sent, stored or started.
+ */
+import type { Command } from "commander";
+import { EarshotError } from "../../domain/errors.ts";
+import { inboundSchema } from "../../domain/message.ts";
+import { admit } from "../../machines/admission.ts";
+import { resolveRoute } from "../../machines/routing.ts";
+import { createRegistry } from "../assembly.ts";
+import { loadConfig } from "./config.ts";
+import { action, print, printJson, type StateOptions, table, withStateDir } from "./shared.ts";
+
+interface Options extends StateOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const help = `
+Example:
+  earshot route '{"channel":"telegram","chat":{"id":"-100123","kind":"group"},"id":"1","author":{"id":"7"}}'
+
+Exit code 1: the sender may not speak there; the reason says what would admit it.`;
+
+/** Adds `route`. */
+export function addRouteCommand(program: Command): void {
+  withStateDir(program.command("route"))
+    .argument("<json>", "an inbound message")
+    .description("Explain who would hear a message: admission, agent, session key")
+    .option("--config <file>", "config file (EARSHOT_CONFIG)")
+    .option("--json", "for programs")
+    .addHelpText("after", help)
+    .action(action(route));
+}
+
+function readInbound(json: string) {
+  let given: unknown;
+  try {
+    given = JSON.parse(json);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new EarshotError("EAR_INBOUND_INVALID", `Cannot read the message as JSON: ${why}`);
+  }
+  const parsed = inboundSchema.safeParse(
+    typeof given === "object" && given !== null ? { id: "?", ...given } : given,
+  );
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new EarshotError(
+    "EAR_INBOUND_INVALID",
+    `Cannot read the message as ${issue?.path.join(".") || "it"} is wrong: ${issue?.message ?? ""}`,
+  );
+}
+
+async function route(json: string, options: Options): Promise<void> {
+  const message = readInbound(json);
+  const { config } = await loadConfig(options);
+  const local = createRegistry().channels.get(message.channel)?.local ?? false;
+  const admission = admit({ type: "message", message }, config, { local });
+  const routes = resolveRoute(config, message);
+  process.exitCode = admission.decision === null ? 0 : 1;
+  if (options.json === true) {
+    const { decision, rule, authority, explanation } = admission;
+    return printJson({ admission: { decision, rule, authority, explanation }, routes });
+  }
+  print(`${admission.decision ?? "admitted"}: ${admission.explanation}`);
+  print(
+    table([
+      ["agent", "tier", "binding", "session key", "because"],
+      ...routes.map((one) => [
+        one.agentId,
+        String(one.tier),
+        one.bindingIndex === null ? "none" : String(one.bindingIndex),
+        one.sessionKey,
+        one.explanation,
+      ]),
+    ]),
+  );
+}
