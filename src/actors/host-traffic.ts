@@ -7,7 +7,6 @@
  *
  * Whatever was sent and not answered when the host died goes back to the front of the mailbox.
  */
-import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { HostLink } from "./host-link.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -348,7 +347,3 @@ export class HostTraffic {
     return hopeless;
   }
 }
-
-/** For the log: what a breach of the protocol is called. */
-export const breach = (host: number, reason: string): EarshotError =>
-  new EarshotError("EAR_PROTOCOL", `Cannot trust host ${host} as it broke the protocol: ${reason}`);

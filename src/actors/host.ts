@@ -66,7 +66,9 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     mark: pulse.mark,
   });
   const loadRunner = once(async () => {
-    const { drivers, createSystemClock } = (await import(task.hostModule)) as HostModule;
+    pulse.excuse(true);
+    const loading = import(task.hostModule).finally(() => pulse.excuse(false));
+    const { drivers, createSystemClock } = (await loading) as HostModule;
     return createTurnRunner({
       clock: createSystemClock(),
       drivers,

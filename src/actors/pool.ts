@@ -18,6 +18,7 @@ import type { Clock, Log } from "../domain/ports.ts";
 import { endpoint, type HostApi, type HostTask } from "./host.ts";
 import { reasonOf } from "./host-core.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
+import type { TurnOrder, TurnReport } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
 
 export interface PoolOptions {
@@ -168,7 +169,7 @@ function startHost(
       return reason;
     });
   return {
-    ...callsTo(api, options.log),
+    ...callsTo(api, options, events),
     epoch,
     pulse,
     gone,
@@ -202,19 +203,30 @@ function answered(
 
 type Calls = Pick<HostLink, "apply" | "ping" | "turns">;
 
-function callsTo(api: Remote<HostApi>, log: Log): Calls {
+function callsTo(api: Remote<HostApi>, { log, clock }: PoolOptions, events: HostEvents): Calls {
   const told = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
   return {
     apply: (batch) => api.apply(batch),
     ping: () => void api.ping().catch(told("ping")),
     turns: {
-      run: (job) => void api.run(job).catch(told("run")),
+      run: (job) =>
+        void api.run(job).catch((error: unknown) => {
+          told("run")(error);
+          events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
+        }),
       abort: (turnId, reason) => void api.abort(turnId, reason).catch(told("abort")),
       steer: (turnId, text) => api.steer(turnId, text).catch(() => false),
       watch: (conv, on) => void api.watch(conv, on).catch(told("watch")),
     },
   };
+}
+
+/** The one report of a turn that its host could not even begin. */
+function unstarted(order: TurnOrder, at: number, message: string): TurnReport {
+  const { conv, key, turnId, attempt } = order;
+  const event = { type: "agent.failed", at, turnId, code: "error", message } as const;
+  return { conv, key, turnId, attempt, n: 0, event };
 }
 
 /**

@@ -14,6 +14,9 @@ export interface Pulse {
   mark(conv: number, seq: number): void;
   /** The counter; wraps around. */
   beats(): number;
+  /** Says that the thread may be silent for a while: it is loading modules. */
+  excuse(on: boolean): void;
+  excused(): boolean;
   /** The event being stepped; null between steps. */
   culprit(): { readonly conv: number; readonly seq: number } | null;
 }
@@ -23,6 +26,7 @@ const bytes = 24;
 /** A pulse on its own or, in the host, on the buffer it was given. */
 export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
   const counter = new Int32Array(buffer, 0, 1);
+  const loading = new Int32Array(buffer, 4, 1);
   // Journal numbers pass 2^31, so they are kept as doubles (exact up to 2^53).
   const at = new Float64Array(buffer, 8, 2);
   const beat = () => void Atomics.add(counter, 0, 1);
@@ -34,6 +38,8 @@ export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
       at[1] = seq;
       beat();
     },
+    excuse: (on) => void Atomics.store(loading, 0, on ? 1 : 0),
+    excused: () => Atomics.load(loading, 0) === 1,
     beats: () => Atomics.load(counter, 0),
     culprit() {
       const conv = at[0] ?? 0;

@@ -51,6 +51,8 @@ export function createSupervisor(ports: SupervisorPorts): Supervisor {
 class HostSupervisor implements Supervisor {
   readonly #ports: SupervisorPorts;
   readonly #hosts: SupervisedHost[] = [];
+  /** Hosts that are not broken. */
+  #usable: readonly number[];
   readonly #lines = new Map<number, ResultLine>();
   readonly #opener: HostOpener;
   readonly #strikes = new Strikes();
@@ -82,6 +84,7 @@ class HostSupervisor implements Supervisor {
     this.#opener = this.#openerFor(supervision);
     for (let id = 0; id < Math.max(1, ports.workers); id += 1)
       this.#hosts.push(this.#createHost(id, supervision));
+    this.#usable = this.#hosts.map(({ id }) => id);
     const shared = ports.deterministic ? this.#createLine(true) : null;
     for (const { id } of this.#hosts) this.#lines.set(id, shared ?? this.#createLine(false));
     this.#rounds = shared === null ? null : this.#createRounds(shared);
@@ -300,13 +303,7 @@ class HostSupervisor implements Supervisor {
   }
 
   #ownerOf(conv: number): SupervisedHost | undefined {
-    const usable = this.#hosts.filter(({ state }) => state !== "broken" && state !== "stopped");
-    if (usable.length === 0) return undefined;
-    const owner = ownerOf(
-      conv,
-      usable.map(({ id }) => id),
-    );
-    return this.#hosts[owner];
+    return this.#usable.length === 0 ? undefined : this.#hosts[ownerOf(conv, this.#usable)];
   }
 
   /** Puts an event into its host's mailbox. Without a host it stays what it is: journalled. */
@@ -343,6 +340,7 @@ class HostSupervisor implements Supervisor {
 
   async #broken(host: SupervisedHost): Promise<void> {
     this.#tell("host.broken", { host: host.id });
+    this.#usable = this.#usable.filter((id) => id !== host.id);
     const entries = host.traffic.drain();
     const line = this.#lines.get(host.id);
     this.#moving += 1;

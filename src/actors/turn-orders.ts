@@ -7,6 +7,7 @@
  */
 import type { Clock } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
+import { reasonOf } from "./host-core.ts";
 import type { TurnPlace } from "./host-link.ts";
 import type { AgentSpec, TurnOrder, TurnReport } from "./protocol.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
@@ -63,7 +64,7 @@ export class TurnOrders {
     const turn = this.#turns.get(turnId);
     if (turn === undefined) return;
     if (turn.host !== null) this.#placeOf(turn)?.abort(turnId, reason);
-    else this.#cancelWaiting(turn, reason);
+    else this.#fail(turn.order, "aborted", reason);
   }
 
   async steer(turnId: string, text: string): Promise<boolean> {
@@ -106,13 +107,15 @@ export class TurnOrders {
   #start(turn: Turn): void {
     const { order } = turn;
     const host = this.#ports.hostOf(order.conv);
-    if (host?.link === null || host === undefined) return;
+    if (host === undefined || host.link === null) return;
     turn.host = host.id;
-    this.#placeOf(turn)?.run({
-      order,
-      agent: this.#ports.agentOf(order),
-      settings: this.#ports.settingsOf(order),
-    });
+    try {
+      const agent = this.#ports.agentOf(order);
+      const settings = this.#ports.settingsOf(order);
+      this.#placeOf(turn)?.run({ order, agent, settings });
+    } catch (error) {
+      this.#fail(order, "error", reasonOf(error));
+    }
   }
 
   #placeOf(turn: Turn):
@@ -123,19 +126,11 @@ export class TurnOrders {
     return this.#ports.here ?? this.#ports.hostOf(turn.order.conv)?.link?.turns ?? null;
   }
 
-  /** Cancelled before any agent was called. */
-  #cancelWaiting({ order }: Turn, reason: string): void {
+  /** Ends a turn for which no agent was called. */
+  #fail(order: TurnOrder, code: "aborted" | "error", message: string): void {
     const { conv, key, turnId, attempt } = order;
     const at = this.#ports.clock.now();
-    this.reported([
-      {
-        conv,
-        key,
-        turnId,
-        attempt,
-        n: 0,
-        event: { type: "agent.failed", at, turnId, code: "aborted", message: reason },
-      },
-    ]);
+    const event = { type: "agent.failed", at, turnId, code, message } as const;
+    this.reported([{ conv, key, turnId, attempt, n: 0, event }]);
   }
 }

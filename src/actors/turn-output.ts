@@ -168,7 +168,7 @@ const mentionForms = [
 ];
 
 /** Author ids that a text mentions in platform syntax, each once. */
-export function mentionsIn(text: string): string[] {
+function mentionsIn(text: string): string[] {
   if (!/<@|tg:\/\/|matrix\.to/.test(text)) return [];
   const found = mentionForms.flatMap((form) => [...text.matchAll(form)].map(([, id]) => id ?? ""));
   return [...new Set(found)].slice(0, limits.batchMessagesCountMax);

@@ -9,6 +9,8 @@ import type { Clock, TimerHandle } from "../domain/ports.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
 
 const looksPerLoop = 5;
+/** A thread that loads its agents' modules may take this many times as long. */
+const loadingFactor = 20;
 
 export class Watchdog {
   readonly #clock: Clock;
@@ -55,7 +57,8 @@ export class Watchdog {
     const same = before !== undefined && before.epoch === link.epoch && before.beats === beats;
     const still = same ? before.still + 1 : 0;
     this.#seen.set(host.id, { epoch: link.epoch, beats, still });
-    if (still > looksPerLoop) host.kill(`hung for ${this.#loopMs} ms`);
+    if (still > looksPerLoop * (link.pulse.excused() ? loadingFactor : 1))
+      host.kill(`hung for ${this.#loopMs} ms`);
     // Between steps only an answered ping moves the pulse.
     else if (still === 0) link.ping();
   }

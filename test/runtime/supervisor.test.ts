@@ -232,3 +232,63 @@ describe("a simulation", () => {
     expect(types(world, "T1")).toEqual(["agent.started"]);
   });
 });
+
+describe("what must not happen", () => {
+  test("a record that cannot be read is not guessed: the journal is folded again, and it is told", async () => {
+    const calm = await start({ workers: 0 });
+    calm.sendAll([...asides(60, 3), ...talk(12, 3, 60)]);
+    await calm.supervisor.settled();
+    const expected = calm.codes();
+    const world = await start({ workers: 0 });
+    world.sendAll(asides(60, 3));
+    await world.supervisor.passivateAll();
+    for (const one of world.checkpoints.values()) one.record = `[99,0,${one.record}]`;
+    world.sendAll(talk(12, 3, 60));
+    await world.supervisor.settled();
+    onceEach(world);
+    expect(world.codes()).toEqual(expected);
+    expect(world.status.map(({ system }) => system)).toEqual(
+      Array.from({ length: 3 }, () => "conversation.rebuilt"),
+    );
+  });
+
+  test("a hot conversation with ten thousand events does not keep a quiet one waiting", async () => {
+    const world = await start({ workers: 0 });
+    const hot = groupKey("hot");
+    const mentions = [{ id: "zoe", isSelf: false }];
+    world.sendAll(
+      Array.from({ length: 10_000 }, (_, n) => [
+        hot,
+        message("hot", String(n + 1), "are you coming?", { mentions }),
+      ]),
+    );
+    const seq = world.send(groupKey("quiet"), message("quiet", "1", "earshot?"));
+    await until(() => world.rows[seq - 1]?.code !== null);
+    const waiting = world.codes().filter((code) => code === null).length;
+    expect(waiting).toBeGreaterThan(5_000);
+    await world.supervisor.settled();
+    onceEach(world);
+  });
+
+  test("a host's timers do not stand still while no batch comes", async () => {
+    const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
+    const world = await start({ workers: 1, hostModule }, config);
+    world.supervisor.run(order("T1", "sleep"));
+    await world.supervisor.settled();
+    expect(types(world, "T1").at(-1)).toBe("agent.ended");
+  });
+
+  test("a host without its agents' module fails the turn instead of losing it", async () => {
+    const world = await start({ workers: 1, hostModule: "file:///nowhere/host-ports.ts" });
+    world.supervisor.run(order("T1", "hello"));
+    await world.supervisor.settled();
+    expect(types(world, "T1")).toEqual(["agent.failed"]);
+  });
+
+  test("a turn of an agent that the config does not have fails, and nothing waits for it", async () => {
+    const world = await start({ workers: 0 });
+    world.supervisor.run(order("T1", "hello", { agentId: "nobody" }));
+    await world.supervisor.settled();
+    expect(types(world, "T1")).toEqual(["agent.failed"]);
+  });
+});
