@@ -135,6 +135,53 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     expect(server.taken).toHaveLength(1);
   });
 
+  test("an answer grows as it is written, and the delivered block takes its place", async () => {
+    const page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    const bubble = page.locator(".direct .bubble.it");
+    server.push({ type: "turn", turnId: "t9", state: "start" });
+    server.push({ type: "typing", on: true });
+    await page.getByText("Scout is writing").waitFor();
+    for (const text of ["Fir", "First line", "First line\n\n- a", "First line\n\n- a\n- b"])
+      server.push({ type: "delta", turnId: "t9", text });
+    await soon(() => bubble.locator("li").count()).toBe(2);
+    expect(await bubble.locator(".caret").count()).toBe(1);
+    const said = { id: "t9:0", text: "First line\n\n- a\n- b", replyTo: null, turnId: "t9" };
+    server.push({ type: "said", n: 9, at: Date.now(), ...said });
+    server.push({ type: "typing", on: false });
+    server.push({ type: "turn", turnId: "t9", state: "end", outcome: "replied" });
+    await soon(() => page.locator(".direct .caret").count()).toBe(0);
+    expect(await bubble.count()).toBe(1);
+    expect(await page.getByText("Scout is writing").count()).toBe(0);
+  });
+
+  test("a transcript follows its end, but not away from where someone reads", async () => {
+    const page = await open({ height: 420 });
+    await page.getByText("Live", { exact: true }).waitFor();
+    const push = (n: number) =>
+      server.push({
+        type: "said",
+        n,
+        id: `t${n}:0`,
+        text: `block ${n}`,
+        replyTo: null,
+        at: n,
+        turnId: `t${n}`,
+      });
+    for (let n = 1; n <= 12; n += 1) push(n);
+    const scroll = page.locator(".direct .scroll");
+    const below = () =>
+      scroll.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
+    await soon(below).toBeLessThan(2);
+    await scroll.evaluate((box) => box.scrollTo(0, 0));
+    // The page hears of the scrolling with the next frame.
+    await page.evaluate("new Promise((go) => requestAnimationFrame(() => setTimeout(go, 50)))");
+    push(13);
+    push(14);
+    await page.getByRole("button", { name: "2 new messages" }).click();
+    await soon(below).toBeLessThan(2);
+  });
+
   test("the ladder of the draft follows the typing and matches what then happens", async () => {
     const page = await open();
     await room(page).fill("lunch at one?");
