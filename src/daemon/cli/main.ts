@@ -9,12 +9,15 @@ import { Command, CommanderError } from "commander";
 import { version } from "../version.ts";
 import { addChatCommand } from "./chat.ts";
 import { addCompletionCommand } from "./completion.ts";
+import { addConfigCommand } from "./config.ts";
 import { addInspectCommand } from "./inspect.ts";
 import { addOutboxCommand } from "./outbox.ts";
 import { addReplayCommand } from "./replay.ts";
+import { addRouteCommand } from "./route.ts";
 import { fail } from "./shared.ts";
 import { addStartCommand } from "./start.ts";
 import { addStatusCommands } from "./status.ts";
+import { addWhyCommand } from "./why.ts";
 
 const about = `The engagement runtime for chat agents: decides, for every message within earshot, whether the agent
 engages or observes, and runs the turn to the end.`;
@@ -34,7 +37,10 @@ function createProgram(): Command {
     addStatusCommands,
     addInspectCommand,
     addReplayCommand,
+    addWhyCommand,
     addOutboxCommand,
+    addRouteCommand,
+    addConfigCommand,
     addCompletionCommand,
   ])
     add(program);
