@@ -236,6 +236,8 @@ export class TurnRun {
         run.#output.say(text);
         run.#noteVisible();
       },
+      react: (emoji) =>
+        run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } }),
       disengage: () => run.#report({ type: "disengage" }),
       skip() {
         if (run.#silenced) return;

@@ -1,7 +1,7 @@
 /**
  * Tools every agent gets
  * ======================
- * What an agent may do to its own conversation: say something now, bow out, stay silent. None of
+ * What an agent may do to its own conversation: say something now, react, bow out, stay silent. None of
  * them takes a destination, so a reply cannot be sent elsewhere whatever an agent was talked into.
  * A refusal is told to the agent in words; an agent that goes on asking for refused things is stopped.
  */
@@ -10,11 +10,13 @@ import { limits } from "../domain/limits.ts";
 import type { ToolDescription } from "../domain/ports.ts";
 
 const words = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
+const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
 const nothing = z.looseObject({});
 
 const inputs = {
   channel_reply: words,
   channel_send: words,
+  channel_react: reaction,
   channel_disengage: nothing,
   skip_response: nothing,
 } as const;
@@ -23,6 +25,7 @@ type ToolName = keyof typeof inputs;
 const purposes: Readonly<Record<ToolName, string>> = {
   channel_reply: "Send a reply to this conversation now, before your answer ends.",
   channel_send: "Send a further message to this conversation now.",
+  channel_react: "React with one emoji to the message you are answering.",
   channel_disengage:
     "Step back: stop following this conversation until somebody addresses you again.",
   skip_response: "Say nothing this time. Whatever you write after it is not sent.",
@@ -44,6 +47,7 @@ export interface TurnActions {
   readonly over: boolean;
   readonly skipped: boolean;
   say(text: string): void;
+  react(emoji: string): void;
   disengage(): void;
   skip(): void;
   /** Too many refusals: ends the turn. */
@@ -72,6 +76,10 @@ export function createTools(actions: TurnActions): (name: string, input: unknown
         if (actions.skipped) return refuse("you chose to skip this response.");
         actions.say((parsed.data as z.infer<typeof words>).text);
         return "Sent. Do not repeat it in your answer.";
+      case "channel_react":
+        if (actions.skipped) return refuse("you chose to skip this response.");
+        actions.react((parsed.data as z.infer<typeof reaction>).emoji);
+        return "Reacted.";
       case "channel_disengage":
         actions.disengage();
         return "You are no longer following this conversation. You may end now.";

@@ -28,6 +28,7 @@ import type {
   AgentSpoke,
   AgentSteered,
   AgentText,
+  AgentTool,
   HostRecovered,
   LaneGranted,
   RunAborted,
@@ -185,6 +186,16 @@ export function sendBlock(context: ConversationContext, event: AgentText): void 
       kind: "reply",
     },
   );
+}
+
+/** The agent reacts to the message it answers. */
+export function reactAsAsked(context: ConversationContext, event: AgentTool): void {
+  const { run } = context;
+  const { emoji } = event.input;
+  if (event.name !== "channel_react" || typeof emoji !== "string") return;
+  if (run === null || run.abortedBy !== null || run.lock === "skipped") return;
+  const { route, replyTo } = run.order;
+  context.effects.push({ type: "react", message: replyTo, emoji, route });
 }
 
 /** First sign of an answer: typing, where it waited for one. */

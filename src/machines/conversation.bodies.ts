@@ -75,6 +75,7 @@ export const conversationActions = {
   expireTurn: on<"lane.granted", void>(turn.expireTurn),
   retryRun: on<Types, void>(turn.retryRun),
   sendBlock: on<"agent.text", void>(turn.sendBlock),
+  reactAsAsked: on<"agent.tool", void>(turn.reactAsAsked),
   showTyping: on<"agent.spoke", void>(turn.showTyping),
   joinRun: on<"agent.steered", void>(turn.joinRun),
   abortRun: on<"run.aborted", void>(turn.abortRun),

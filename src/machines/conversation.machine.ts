@@ -164,7 +164,7 @@ export const conversationMachine = setup({
                 "agent.text": { guard: "isThisTurn", actions: "sendBlock" },
                 "agent.steered": { guard: "isThisTurn", actions: "joinRun" },
                 "agent.message-ended": { description: "Blocks were cut before it got here." },
-                "agent.tool": { description: "What tools do to us comes as events of its own." },
+                "agent.tool": { guard: "isThisTurn", actions: "reactAsAsked" },
                 "agent.usage": { description: "Counted outside." },
                 "run.aborted": { actions: "abortRun", description: "Its end will tell." },
                 "agent.ended": [

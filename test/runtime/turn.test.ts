@@ -5,6 +5,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { SimulatedClock } from "../../src/actors/clock.ts";
+import { createConversation } from "../../src/actors/conversation.ts";
 import { settingsFor } from "../../src/actors/host-settings.ts";
 import type { TurnDelta, TurnReport } from "../../src/actors/protocol.ts";
 import { createTurnRunner, type TurnRunner } from "../../src/actors/turn.ts";
@@ -12,6 +13,8 @@ import { parseConfig } from "../../src/domain/config/index.ts";
 import { limits } from "../../src/domain/limits.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../src/domain/ports.ts";
 import type { ConversationEvent } from "../../src/machines/events.ts";
+
+import { message } from "../support/supervised.ts";
 
 type Body = (turn: AgentTurn, options: { signal: AbortSignal }) => AsyncIterable<unknown>;
 
@@ -393,6 +396,24 @@ describe("tools", () => {
     calling([["channel_disengage", {}]]);
     await run();
     expect(types().slice(0, 2)).toEqual(["agent.started", "disengage"]);
+  });
+
+  test("channel_react reaches the message that is answered, and no other turn's", async () => {
+    calling([["channel_react", { emoji: "👍" }]]);
+    await run();
+    const [, reaction] = events();
+    expect(reaction).toMatchObject({ type: "agent.tool", name: "channel_react" });
+    const key = "agent:main:webhook:group:g";
+    const settings = settingsFor(parseConfig({}), key, 1);
+    const room = createConversation({ key, settings });
+    const { at: said } = message("g", "1", "earshot?");
+    room.step({ ...message("g", "1", "earshot?"), seq: 1 } as ConversationEvent);
+    room.step({ type: "deadline.due", at: said + 5_000, id: "flush" });
+    room.step({ type: "lane.granted", at: said + 5_001, turnId: "T1" });
+    const late = room.step({ ...reaction, turnId: "T0" } as ConversationEvent);
+    expect(late).toEqual([]);
+    const [react] = room.step(reaction as ConversationEvent);
+    expect(react).toMatchObject({ type: "react", message: "1", emoji: "👍" });
   });
 
   test("a destination is no argument: an unknown field is refused", async () => {
