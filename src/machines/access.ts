@@ -17,10 +17,8 @@ export interface AccessRules {
   readonly groupPolicy: EarshotConfig["access"]["groupPolicy"];
   readonly allowFrom: People;
   readonly groupAllowFrom: People;
-  /** The entry of a group by its platform id. */
-  readonly group: (id: string) => GroupRules | undefined;
-  /** Entries that `group` may find. */
-  readonly groupsCount: number;
+  /** By platform id. */
+  readonly groups: ReadonlyMap<string, GroupRules>;
 }
 export interface GroupRules {
   readonly enabled: boolean;
@@ -49,23 +47,46 @@ export function names(people: People, channel: string, id: string | undefined): 
   return id !== undefined && people.size > 0 && people.has(`${channel}:${id}`);
 }
 
-const rulesByConfig = new WeakMap<EarshotConfig, Map<string, AccessRules>>();
-/** Accounts may be named by callers of the API; the memory of their rules is bounded. */
+type RulesByAccount = Map<string, AccessRules>;
+const rulesByConfig = new WeakMap<EarshotConfig, Map<string, RulesByAccount>>();
+/** Channels and accounts may be named by callers of the API; the memory of their rules is bounded. */
 const rulesCountMax = 1_000;
+
+/** The entry of a map, made on the first call unless the map is full. */
+function kept<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
+  const found = map.get(name);
+  if (found !== undefined) return found;
+  const made = make();
+  if (map.size < rulesCountMax) map.set(name, made);
+  return made;
+}
 
 /** The rules of one account. */
 export function accessOf(config: EarshotConfig, channel: string, account: string): AccessRules {
-  let known = rulesByConfig.get(config);
-  if (known === undefined) {
-    known = new Map();
-    rulesByConfig.set(config, known);
+  let channels = rulesByConfig.get(config);
+  if (channels === undefined) {
+    channels = new Map();
+    rulesByConfig.set(config, channels);
   }
-  const name = `${channel.length}:${channel}${account}`;
-  const found = known.get(name);
-  if (found !== undefined) return found;
-  const rules = compile(config, channel, account);
-  if (known.size < rulesCountMax) known.set(name, rules);
-  return rules;
+  const accounts = kept<RulesByAccount>(channels, channel, () => new Map());
+  return kept(accounts, account, () => compile(config, channel, account));
+}
+
+/** The groups of a place by platform id: the general ones of this channel, then its own over them. */
+function groupsOf(
+  general: Readonly<Record<string, GroupAccess>>,
+  own: Readonly<Record<string, GroupAccess>> | undefined,
+  channel: string,
+): ReadonlyMap<string, GroupRules> {
+  const groups = new Map<string, GroupRules>();
+  const prefix = `${channel}:`;
+  const add = (id: string, { enabled, allowFrom }: GroupAccess) =>
+    groups.set(id, { enabled, allowFrom: allowFrom && peopleOf(allowFrom, channel) });
+  for (const [id, entry] of Object.entries(general))
+    if (id.startsWith(prefix)) add(id.slice(prefix.length), entry);
+  for (const [id, entry] of Object.entries(own ?? {}))
+    add(id.startsWith(prefix) ? id.slice(prefix.length) : id, entry);
+  return groups;
 }
 
 function compile(config: EarshotConfig, channel: string, account: string): AccessRules {
@@ -76,23 +97,11 @@ function compile(config: EarshotConfig, channel: string, account: string): Acces
     const local = own?.[name] ?? place?.[name];
     return local === undefined ? peopleOf(general[name], null) : peopleOf(local, channel);
   };
-  const groups = own?.groups ?? place?.groups;
-  const entryOf = (id: string): GroupAccess | undefined => {
-    const scoped = `${channel}:${id}`;
-    const local = groups && (ownValue(groups, scoped) ?? ownValue(groups, id));
-    return local ?? ownValue(general.groups, scoped);
-  };
   return {
     dmPolicy: own?.dmPolicy ?? place?.dmPolicy ?? general.dmPolicy,
     groupPolicy: own?.groupPolicy ?? place?.groupPolicy ?? general.groupPolicy,
     allowFrom: list("allowFrom"),
     groupAllowFrom: list("groupAllowFrom"),
-    groupsCount: Object.keys(groups ?? {}).length + Object.keys(general.groups).length,
-    group: (id) => {
-      const entry = entryOf(id);
-      if (entry === undefined) return undefined;
-      const { enabled, allowFrom } = entry;
-      return { enabled, allowFrom: allowFrom && peopleOf(allowFrom, channel) };
-    },
+    groups: groupsOf(general.groups, own?.groups ?? place?.groups, channel),
   };
 }

@@ -68,7 +68,7 @@ function directGate(rules: AccessRules, place: Place, sender: Sender, owner: boo
 /** Groups that are heard at all, and who is heard in them. A missing sender passes where all do. */
 function groupGate(rules: AccessRules, place: Place, sender: Sender | null): Gate {
   if (rules.groupPolicy === "disabled") return refused("group-policy", "groups are switched off");
-  const group = rules.group(place.chat.id);
+  const group = rules.groups.get(place.chat.id);
   if (group !== undefined && !group.enabled)
     return refused("group-policy", "this group is switched off in groups");
   const only = group?.allowFrom;
@@ -105,7 +105,7 @@ function mayCommand(
   const only = here === undefined ? general : peopleOf(here, place.channel);
   if (only !== undefined) return names(only, place.channel, sender.id);
   if (place.chat.kind === "direct") return names(rules.allowFrom, place.channel, sender.id);
-  const own = rules.group(place.chat.id)?.allowFrom ?? rules.groupAllowFrom;
+  const own = rules.groups.get(place.chat.id)?.allowFrom ?? rules.groupAllowFrom;
   return names(own, place.channel, sender.id);
 }
 
@@ -195,7 +195,7 @@ export function accessWarnings(config: EarshotConfig): readonly string[] {
     for (const account of Object.keys(channel.accounts ?? {})) {
       const rules = accessOf(config, id, account);
       if (!channel.enabled || localChannels.some((local) => local === id)) continue;
-      const nobody = rules.groupAllowFrom.size === 0 && rules.groupsCount === 0;
+      const nobody = rules.groupAllowFrom.size === 0 && rules.groups.size === 0;
       if (rules.groupPolicy === "allowlist" && nobody)
         warnings.push(
           `${id}/${account} hears no group: list one in channels.${id}.groups, ` +
