@@ -5,12 +5,12 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { violations } from "./check.ts";
-import { CrashWorld, chance, type Received } from "./world.ts";
+import { bundleChild, CrashWorld, chance, type Received } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const randomKills = 20;
@@ -22,6 +22,12 @@ const points = [
   "after-send",
   "before-mark",
 ];
+
+let entry = "";
+beforeAll(async () => {
+  entry = await bundleChild();
+}, 60_000);
+afterAll(() => rmSync(dirname(entry), { recursive: true, force: true }));
 
 let folder = "";
 beforeEach(() => {
@@ -63,7 +69,7 @@ async function judge(world: CrashWorld): Promise<void> {
 test(`${randomKills} kills at random instants lose and double nothing`, async () => {
   console.log(`crash seed ${seed}`);
   const random = chance(seed);
-  const world = new CrashWorld(folder, random);
+  const world = new CrashWorld(entry, folder, random);
   for (let kill = 0; kill < randomKills; kill += 1) {
     await world.start();
     await world.traffic(30 + random() * 250);
@@ -76,7 +82,7 @@ test.each(points)(
   "a kill at the point %s loses and doubles nothing",
   async (point) => {
     const random = chance(seed + points.indexOf(point));
-    const world = new CrashWorld(folder, random);
+    const world = new CrashWorld(entry, folder, random);
     for (const count of [1, 8 + Math.floor(random() * 60)]) {
       await world.start(`${point}:${count}`);
       await world.traffic(3_000);

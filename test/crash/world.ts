@@ -3,11 +3,29 @@
  * every send, an agent that answers with what it was told, and a nemesis that kills the process.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { build } from "vite";
 import type { FromChild, ToChild } from "./protocol.ts";
 
-const child = resolve(import.meta.dirname, "child.ts");
+const root = resolve(import.meta.dirname, "..", "..");
 const rooms = 6;
+
+/**
+ * Bundles the process once, so that thirty starts cost a fraction of what loading the sources would.
+ * Lies under node_modules because its dependencies are found from there.
+ */
+export async function bundleChild(): Promise<string> {
+  const outDir = join(root, "node_modules", ".cache", `earshot-crash-${process.pid}`);
+  const output = { entryFileNames: "child.mjs" };
+  const ssr = join(import.meta.dirname, "child.ts");
+  await build({
+    configFile: false,
+    root,
+    logLevel: "error",
+    build: { ssr, outDir, target: "node20", minify: false, rollupOptions: { output } },
+  });
+  return join(outDir, "child.mjs");
+}
 
 /** A small seeded source of chance (mulberry32). */
 export function chance(seed: number): () => number {
@@ -32,20 +50,22 @@ export class CrashWorld {
   readonly received: Received[] = [];
   readonly logged: string[] = [];
   kills = 0;
+  readonly #entry: string;
   readonly #folder: string;
   readonly #random: () => number;
   #process: ChildProcess | null = null;
   #next = 0;
 
-  constructor(folder: string, random: () => number) {
+  constructor(entry: string, folder: string, random: () => number) {
+    this.#entry = entry;
     this.#folder = folder;
     this.#random = random;
   }
 
   /** Starts the process; resolves when it is ready, or has already killed itself. */
   async start(crashAt = ""): Promise<void> {
-    const process_ = fork(child, [this.#folder], {
-      execArgv: ["--import", "tsx"],
+    const process_ = fork(this.#entry, [this.#folder], {
+      execArgv: [],
       env: { ...process.env, EARSHOT_CRASH_AT: crashAt, NODE_OPTIONS: "" },
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
