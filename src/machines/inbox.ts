@@ -85,27 +85,30 @@ export function gather(
   const place = joins(open, arrival);
   if (place === -1) {
     if (arrival.media) closed.push(...open.splice(0));
-    open.push(begin(arrival));
+    open.push(begin(arrival, debounce));
   } else {
     const joined = open[place] as Forming;
     open[place] = {
       ...joined,
       messages: [...joined.messages, arrival.message],
+      closesAt: closesAt(joined.firstAt, at, debounce),
       instant: joined.instant || arrival.instant,
       holds: true,
       overtaken: false,
     };
   }
-  const alone = arrival.media && arrival.group === null;
   const touched = place === -1 ? open.length - 1 : place;
+  const alone = arrival.media && arrival.group === null;
   const full = (open[touched] as Forming).messages.length >= limits.batchMessagesCountMax;
-  const goes = alone || full;
-  if (goes) closed.push(...open.splice(0, touched + 1));
-  const settled = closeDue(reckon(open, goes ? -1 : touched, at, debounce), at);
+  if (alone || full) closed.push(...open.splice(0, touched + 1));
+  const settled = closeDue(open, at);
   return { forming: settled.forming, closed: [...closed, ...settled.closed] };
 }
 
-/** Splits off the batches whose window has closed by `at`. */
+/**
+ * Splits off the batches whose window has closed by `at`. One waits for those that began before it; that
+ * never takes it past its own cap, as the earlier ones' caps end sooner.
+ */
 export function closeDue(forming: readonly Forming[], at: Millis): Gathered {
   const open = forming.findIndex((batch) => batch.closesAt > at);
   if (open === 0 || forming.length === 0) return { forming, closed: [] };
@@ -122,7 +125,7 @@ function joins(open: readonly Forming[], { message, route, group, media }: Arriv
   return media && group === null ? -1 : place;
 }
 
-function begin({ message, route, group, instant }: Arrival): Forming {
+function begin({ message, route, group, instant }: Arrival, debounce: Debounce): Forming {
   return {
     author: message.author,
     route,
@@ -132,26 +135,8 @@ function begin({ message, route, group, instant }: Arrival): Forming {
     holds: true,
     overtaken: false,
     firstAt: message.at,
-    closesAt: message.at,
+    closesAt: closesAt(message.at, message.at, debounce),
   };
-}
-
-/** Works out the windows again from `touched` on: each closes no earlier than the one before it. */
-function reckon(
-  open: readonly Forming[],
-  touched: number,
-  at: Millis,
-  debounce: Debounce,
-): Forming[] {
-  let notBefore = Number.NEGATIVE_INFINITY;
-  return open.map((batch, place) => {
-    const own =
-      place === touched
-        ? closesAt(batch.firstAt, at, notBefore, debounce)
-        : Math.max(notBefore, batch.closesAt);
-    notBefore = own;
-    return own === batch.closesAt ? batch : { ...batch, closesAt: own };
-  });
 }
 
 /** A closed batch as it stands in line. */

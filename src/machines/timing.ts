@@ -7,17 +7,13 @@
 import type { Millis } from "../domain/message.ts";
 import type { ConversationSettings, QueueMode } from "../domain/settings.ts";
 
-/**
- * When a batch closes: `idleMs` after its newest message, at most `maxMs` after its first, and not before
- * a batch that began earlier. That wait never passes its own cap, as the earlier one's cap ends sooner.
- */
+/** When a batch's window closes: `idleMs` after its newest message, at most `maxMs` after its first. */
 export function closesAt(
   firstAt: Millis,
   lastAt: Millis,
-  notBefore: Millis,
   debounce: ConversationSettings["debounce"],
 ): Millis {
-  return Math.max(notBefore, Math.min(lastAt + debounce.idleMs, firstAt + debounce.maxMs));
+  return Math.min(lastAt + debounce.idleMs, firstAt + debounce.maxMs);
 }
 
 /** Modes in which what piled up behind a turn waits for a pause in the room. */
