@@ -1,9 +1,10 @@
 /**
  * A conversation, live
  * ====================
- * The XState actor around one conversation, and the only place that makes one. It steps on one event at a
- * time and hands back what the step wants done; it performs nothing itself. Errors of the machine are
- * observed before anything is sent, because an actor that fails unobserved takes its thread with it.
+ * The XState actor around one conversation, and the only place that makes one. It steps on one
+ * event at a time and hands back what the step wants done; it performs nothing itself. Errors of
+ * the machine are observed before anything is sent, because an actor that fails unobserved takes
+ * its thread with it.
  */
 import { createActor, type InspectionEvent, type Observer, type SnapshotFrom } from "xstate";
 import type { EngagementInput } from "../domain/decision.ts";
@@ -49,7 +50,8 @@ export interface Conversation {
   /**
    * Applies one event and returns what it wants done, in order. With other `settings` than the last
    * step's these apply first.
-   * @throws EarshotError EAR_ASSERT when the machine failed; the conversation is then of no more use.
+   * @throws EarshotError EAR_ASSERT when the machine failed; the conversation is then of no more
+   * use.
    */
   step(event: ConversationEvent, settings?: ConversationSettings): readonly Effect[];
   /** The conversation as text; a conversation made from it goes on as if it had never stopped. */

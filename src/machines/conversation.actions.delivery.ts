@@ -1,16 +1,18 @@
 /**
  * Delivered
  * =========
- * What a delivery's report changes: which messages are ours, where we have taken part, and who may go on
- * talking to us without calling our name. Credit is granted here and nowhere else, by what has really
- * reached the room.
+ * What a delivery's report changes: which messages are ours, where we have taken part, and who may
+ * go on talking to us without calling our name. Credit is granted here and nowhere else, by what
+ * has really reached the room.
  */
 import { limits } from "../domain/limits.ts";
 import { type ConversationContext, type Run, threadKey } from "./conversation.context.ts";
 import type { DeliveryFailed, DeliverySent } from "./events.ts";
 import { grantCredits } from "./sticky.ts";
 
-/** A block reached the room. A report about a turn that is over still tells which messages are ours. */
+/**
+ * A block reached the room. A report about a turn that is over still tells which messages are ours.
+ */
 export function noteSent(context: ConversationContext, event: DeliverySent): void {
   const { run } = context;
   context.ownMessages = latest(context.ownMessages, event.messageIds, limits.ownMessagesCountMax);

@@ -2,8 +2,8 @@
  * Gathering and waiting
  * =====================
  * Moves batches along: from their open window into the line, from the line to a lane. Sets the two
- * durable deadlines ("flush" for the first window to close, "quiet" for the pause after a turn) whenever
- * they change, and shows typing where somebody waits for an answer.
+ * durable deadlines ("flush" for the first window to close, "quiet" for the pause after a turn)
+ * whenever they change, and shows typing where somebody waits for an answer.
  */
 import { type Millis, type Route, sameRoute } from "../domain/message.ts";
 import type { ConversationContext } from "./conversation.context.ts";
@@ -43,7 +43,9 @@ export function setQuiet(context: ConversationContext, at: Millis | null): void 
   );
 }
 
-/** Opens the quiet window after a turn, if something piled up behind it that has to wait for one. */
+/**
+ * Opens the quiet window after a turn, if something piled up behind it that has to wait for one.
+ */
 export function openQuiet(context: ConversationContext, at: Millis): void {
   const { settings, inbox } = context;
   if (inbox.length === 0 || !needsQuiet(context)) return;
@@ -128,7 +130,9 @@ function reachRun(context: ConversationContext, batch: Forming): void {
     context.effects.push({ type: "turn.steer", turnId, batch: batch.messages.map(refOf) });
 }
 
-/** Batches that will never reach the agent: each message is named, and its ack reaction taken off. */
+/**
+ * Batches that will never reach the agent: each message is named, and its ack reaction taken off.
+ */
 export function discard(
   context: ConversationContext,
   batches: readonly Flush[],
@@ -178,7 +182,9 @@ export function stopTyping(context: ConversationContext): void {
   context.effects.push({ type: "typing", on: false, route });
 }
 
-/** After a turn: typing goes on where somebody still waits, and moves to where the next one does. */
+/**
+ * After a turn: typing goes on where somebody still waits, and moves to where the next one does.
+ */
 export function retuneTyping(context: ConversationContext): void {
   const waiting = [...context.inbox, ...context.forming];
   const { typing } = context;

@@ -1,9 +1,9 @@
 /**
  * Hearing
  * =======
- * What a conversation does with what is said, changed and removed in its room. Each function takes one
- * event and leaves its mark on the context it is given; what should happen outside is put among the
- * effects, in order.
+ * What a conversation does with what is said, changed and removed in its room. Each function takes
+ * one event and leaves its mark on the context it is given; what should happen outside is put among
+ * the effects, in order.
  */
 import type { Millis } from "../domain/message.ts";
 import { routeOf } from "../domain/message.ts";
@@ -129,7 +129,9 @@ export function applyDeletion(context: ConversationContext, { deletion }: Messag
   if (context.inbox.length === 0) setQuiet(context, null);
 }
 
-/** Cold start. History is remembered and tells who is here; it decides nothing, and it comes once. */
+/**
+ * Cold start. History is remembered and tells who is here; it decides nothing, and it comes once.
+ */
 export function seedHistory(context: ConversationContext, event: HistorySeeded): void {
   if (context.seeded) return;
   context.seeded = true;

@@ -1,9 +1,9 @@
 /**
  * Running a turn
  * ==============
- * From the lane to the last delivery. A turn is ordered once, with everything it needs; it may be tried
- * again if its host is lost before it said anything; it has exactly one outcome, given when the running
- * state is left; and what it may still do to the room is named by its lock.
+ * From the lane to the last delivery. A turn is ordered once, with everything it needs; it may be
+ * tried again if its host is lost before it said anything; it has exactly one outcome, given when
+ * the running state is left; and what it may still do to the room is named by its lock.
  */
 import { limits } from "../domain/limits.ts";
 import type { Millis, Route } from "../domain/message.ts";
@@ -259,7 +259,9 @@ export function willTellRoom(context: ConversationContext, event: RunEnd): boole
   return tellsRoom(settings.notifyRoom, run.order.route.chat.kind);
 }
 
-/** What is left in line when this turn's agent ends: without what the turn has answered in passing. */
+/**
+ * What is left in line when this turn's agent ends: without what the turn has answered in passing.
+ */
 export function inboxAfterRun(
   { run, inbox }: ConversationContext,
   event: RunEnd,
@@ -268,7 +270,9 @@ export function inboxAfterRun(
   return inbox.filter(({ steeredAt }) => steeredAt === null || run.blocks <= steeredAt);
 }
 
-/** The running state was left: the turn's one outcome, its lane, and the room's notice if it failed. */
+/**
+ * The running state was left: the turn's one outcome, its lane, and the room's notice if it failed.
+ */
 export function endRun(context: ConversationContext, event: RunEnd): void {
   const { run } = context;
   if (run === null) return;

@@ -1,8 +1,8 @@
 /**
  * Names and bodies
  * ================
- * What the conversation chart's guards and actions do. The chart is read by name; each name stands for a
- * function of the context and one event, which can be read and tested without a machine.
+ * What the conversation chart's guards and actions do. The chart is read by name; each name stands
+ * for a function of the context and one event, which can be read and tested without a machine.
  */
 import * as delivery from "./conversation.actions.delivery.ts";
 import * as queue from "./conversation.actions.queue.ts";

@@ -1,11 +1,11 @@
 /**
  * What a conversation remembers
  * =============================
- * The context of the conversation machine. One object per live conversation, owned by its actor: actions
- * replace its fields in place, because copying twenty fields for each overheard line would cost more than
- * deciding about it. The values in the fields are never changed, only replaced, so handing one out is
- * safe. Nothing in here is a clock, a timer or a handle; all but settings, effects and the reading of the
- * event at hand goes into the record.
+ * The context of the conversation machine. One object per live conversation, owned by its actor:
+ * actions replace its fields in place, because copying twenty fields for each overheard line would
+ * cost more than deciding about it. The values in the fields are never changed, only replaced, so
+ * handing one out is safe. Nothing in here is a clock, a timer or a handle; all but settings,
+ * effects and the reading of the event at hand goes into the record.
  */
 import type { Membership, Participant } from "../domain/decision.ts";
 import type { AuthorId, Millis, Route } from "../domain/message.ts";
@@ -20,7 +20,9 @@ import type { StickyLedger } from "./sticky.ts";
 /** The guard region's state, for whoever reads the context only. */
 export type GuardState = "clear" | "tripped" | "muted";
 
-/** What a turn may still do to the room: the running state's substate, kept while deliveries drain. */
+/**
+ * What a turn may still do to the room: the running state's substate, kept while deliveries drain.
+ */
 export type TurnLock = "open" | "disengaged" | "skipped";
 
 /** A block that was handed to delivery and has no answer yet. */

@@ -1,9 +1,10 @@
 /**
  * Where to next
  * =============
- * The questions the conversation's chart asks before it moves. They look at the context as it was before
- * the event and answer for the state after it, so that no transition ever lands in a state that its own
- * actions have made untrue. None of them changes anything but the memo of the message at hand.
+ * The questions the conversation's chart asks before it moves. They look at the context as it was
+ * before the event and answer for the state after it, so that no transition ever lands in a state
+ * that its own actions have made untrue. None of them changes anything but the memo of the message
+ * at hand.
  */
 import { routeOf } from "../domain/message.ts";
 import { needsQuiet } from "./conversation.actions.queue.ts";

@@ -1,14 +1,14 @@
 /**
  * The conversation machine
  * ========================
- * One statechart for every conversation, and what the workers run. Attention says what is owed: nothing
- * (observing), or a turn on its way (engaged). What must end together is nested, so leaving a state ends
- * it: "typing while idle" cannot be reached, nor can "idle with work pending". The guard beside it keeps
- * peer bots from talking in circles.
+ * One statechart for every conversation, and what the workers run. Attention says what is owed:
+ * nothing (observing), or a turn on its way (engaged). What must end together is nested, so leaving
+ * a state ends it: "typing while idle" cannot be reached, nor can "idle with work pending". The
+ * guard beside it keeps peer bots from talking in circles.
  *
- * Pure: time and ids come in with events, everything to be done goes out as effects in the context. The
- * bodies of all guards and actions stand under their names in conversation.bodies.ts; no timers, no
- * children, one microstep an event.
+ * Pure: time and ids come in with events, everything to be done goes out as effects in the context.
+ * The bodies of all guards and actions stand under their names in conversation.bodies.ts; no
+ * timers, no children, one microstep an event.
  */
 import { setup } from "xstate";
 import type { ConversationSettings } from "../domain/settings.ts";

@@ -1,8 +1,8 @@
 /**
  * How an answer is addressed
  * ==========================
- * Whether a block is sent as a reply, and whether the reply is a quote that shows what it answers because
- * others have spoken in between. Pure look-ups on the settings and the turn.
+ * Whether a block is sent as a reply, and whether the reply is a quote that shows what it answers
+ * because others have spoken in between. Pure look-ups on the settings and the turn.
  */
 import type { ChatKind } from "../domain/message.ts";
 import type { ConversationSettings, ReplyToMode } from "../domain/settings.ts";

@@ -1,12 +1,14 @@
 /**
  * The inbox
  * =========
- * From an engaged message to the batch of a turn. Lines that one person says in quick succession gather
- * in a forming batch; when its window closes it becomes a flush, and flushes wait in line for turns.
+ * From an engaged message to the batch of a turn. Lines that one person says in quick succession
+ * gather in a forming batch; when its window closes it becomes a flush, and flushes wait in line
+ * for turns.
  *
- * Order is never broken: batches close in the order of their first messages, media closes what is open
- * before it and goes by itself (an album together), and the first flush in line is the next turn's. Only
- * journal numbers are kept; the one line of text is for the note about what a full queue dropped.
+ * Order is never broken: batches close in the order of their first messages, media closes what is
+ * open before it and goes by itself (an album together), and the first flush in line is the next
+ * turn's. Only journal numbers are kept; the one line of text is for the note about what a full
+ * queue dropped.
  */
 import { limits } from "../domain/limits.ts";
 import { type AuthorId, type Millis, type Route, sameRoute } from "../domain/message.ts";
@@ -106,8 +108,8 @@ export function gather(
 }
 
 /**
- * Splits off the batches whose window has closed by `at`. One waits for those that began before it; that
- * never takes it past its own cap, as the earlier ones' caps end sooner.
+ * Splits off the batches whose window has closed by `at`. One waits for those that began before it;
+ * that never takes it past its own cap, as the earlier ones' caps end sooner.
  */
 export function closeDue(forming: readonly Forming[], at: Millis): Gathered {
   const open = forming.findIndex((batch) => batch.closesAt > at);
@@ -153,7 +155,9 @@ export interface Queued {
   readonly notes: readonly string[];
 }
 
-/** The line after one more flush. At the cap the policy says who goes; what goes is always named. */
+/**
+ * The line after one more flush. At the cap the policy says who goes; what goes is always named.
+ */
 export function enqueue(
   inbox: readonly Flush[],
   flush: Flush,
@@ -180,8 +184,8 @@ export interface Taken {
 }
 
 /**
- * Takes the next turn's batch out of the line. `collect` joins what piled up behind a turn for the same
- * place; `interrupt` goes straight to the newest; all others take the first.
+ * Takes the next turn's batch out of the line. `collect` joins what piled up behind a turn for the
+ * same place; `interrupt` goes straight to the newest; all others take the first.
  */
 export function takeNext(
   inbox: readonly Flush[],

@@ -1,9 +1,9 @@
 /**
  * Reading a message
  * =================
- * Everything a message means to this conversation, found out once: who is here now that its author has
- * spoken, what the ladder says, what the guard counts, what its batch does. Guards ask first, actions use
- * the same answer; it is kept with the event it belongs to and gone with the step.
+ * Everything a message means to this conversation, found out once: who is here now that its author
+ * has spoken, what the ladder says, what the guard counts, what its batch does. Guards ask first,
+ * actions use the same answer; it is kept with the event it belongs to and gone with the step.
  */
 import type {
   EngagementInput,
@@ -121,7 +121,10 @@ export function heldAuthors(context: ConversationContext): readonly AuthorId[] {
   return [...held];
 }
 
-/** Our part in the message's thread. Outside threads there is none: a reply there is aimed at its parent. */
+/**
+ * Our part in the message's thread. Outside threads there is none: a reply there is aimed at its
+ * parent.
+ */
 function hasSpokenInThread(context: ConversationContext, message: Inbound): boolean {
   if (message.thread === null) return false;
   const thread = threadKey(routeOf(message));

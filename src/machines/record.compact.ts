@@ -1,8 +1,9 @@
 /**
  * Compact context
  * ===============
- * The two directions between a conversation's context and the few letters of its record. Each is the
- * other's inverse for everything that is not settings, effects or the guard (which the state names).
+ * The two directions between a conversation's context and the few letters of its record. Each is
+ * the other's inverse for everything that is not settings, effects or the guard (which the state
+ * names).
  */
 import type { Participant } from "../domain/decision.ts";
 import type { Millis } from "../domain/message.ts";

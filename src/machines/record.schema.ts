@@ -1,9 +1,9 @@
 /**
  * The form of a record
  * ====================
- * Every field of the compact context, checked before a conversation is brought back to life. Short names
- * and tuples because a hundred thousand of these lie in the store; strict, because a field nobody knows
- * means that the record was written by another version.
+ * Every field of the compact context, checked before a conversation is brought back to life. Short
+ * names and tuples because a hundred thousand of these lie in the store; strict, because a field
+ * nobody knows means that the record was written by another version.
  */
 import { z } from "zod";
 import { chatKindSchema } from "../domain/message.ts";

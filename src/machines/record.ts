@@ -2,12 +2,12 @@
  * The record
  * ==========
  * A conversation as one short line of text, so that a hundred thousand idle rooms are rows and not
- * objects. What is at its default is left out, moments are counted from one base, and an idle room that
- * has spoken with two people fits in 200 bytes beside its buffer.
+ * objects. What is at its default is left out, moments are counted from one base, and an idle room
+ * that has spoken with two people fits in 200 bytes beside its buffer.
  *
- * A record is trusted by nobody: version, form and sense are checked, and what does not pass is refused
- * rather than guessed at; its owner then rebuilds the conversation from the journal. Settings are not in
- * it: they belong to the config version in force.
+ * A record is trusted by nobody: version, form and sense are checked, and what does not pass is
+ * refused rather than guessed at; its owner then rebuilds the conversation from the journal.
+ * Settings are not in it: they belong to the config version in force.
  */
 import { EarshotError } from "../domain/errors.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
@@ -51,7 +51,8 @@ function chartValue(attention: Attention, guard: Guard): ConversationValue {
 
 /**
  * Brings a record back, under the given settings.
- * @throws EarshotError EAR_RECORD_INVALID when it is of another version, damaged, or makes no sense.
+ * @throws EarshotError EAR_RECORD_INVALID when it is of another version, damaged, or makes no
+ * sense.
  */
 export function readRecord(
   record: string,

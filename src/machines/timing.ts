@@ -1,13 +1,16 @@
 /**
  * Windows
  * =======
- * When a batch closes and when a backlog may start: plain arithmetic on moments that came in with events.
- * Durable deadlines wake the conversation at these moments; a deadline that comes early changes nothing.
+ * When a batch closes and when a backlog may start: plain arithmetic on moments that came in with
+ * events. Durable deadlines wake the conversation at these moments; a deadline that comes early
+ * changes nothing.
  */
 import type { Millis } from "../domain/message.ts";
 import type { ConversationSettings, QueueMode } from "../domain/settings.ts";
 
-/** When a batch's window closes: `idleMs` after its newest message, at most `maxMs` after its first. */
+/**
+ * When a batch's window closes: `idleMs` after its newest message, at most `maxMs` after its first.
+ */
 export function closesAt(
   firstAt: Millis,
   lastAt: Millis,

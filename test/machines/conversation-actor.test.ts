@@ -8,7 +8,7 @@ import type { ConversationEvent } from "../../src/machines/events.ts";
 import { Rig, settingsWith } from "../support/conversation-rig.ts";
 
 describe("a conversation, live", () => {
-  test("a step that fails is an error of ours that names conversation and event, not a crash", () => {
+  test("a step that fails names conversation and event, and is no crash", () => {
     const rig = new Rig();
     const poison = { ...rig.message("ann", "x"), message: null } as unknown as ConversationEvent;
     const step = () => rig.conversation.step(poison);

@@ -122,7 +122,7 @@ function accountForAll(rig: Rig): void {
   expect(ends.sort((a, b) => a - b)).toEqual(engaged.map(({ seq }) => seq));
 }
 
-describe("invariant 3: what admission keeps out never gets here, and what is no message decides nothing", () => {
+describe("invariant 3: what is no message decides nothing", () => {
   test.prop([fc.array(fc.constantFrom("edit", "delete", "command", "membership"), { size: "+1" })])(
     "edits, deletions, commands and member reads leave credits, buffer and guard as they were",
     (kinds) => {
@@ -222,7 +222,7 @@ describe("invariant 9: backing off does not undo itself", () => {
     },
   );
 
-  test("after the next turn's first delivery it is not empty (so that a grant that never grants fails)", () => {
+  test("after the next turn's first delivery it is not empty", () => {
     const rig = running();
     rig.step({ type: "disengage", at: rig.now });
     expect(rig.attention).toBe("engaged.running.disengaged");
@@ -243,7 +243,7 @@ describe("invariant 9: backing off does not undo itself", () => {
   });
 });
 
-describe("invariant 10: the guard acts exactly when the limits were reached since a human spoke", () => {
+describe("invariant 10: the guard acts exactly when its limits were reached", () => {
   const bot = (rig: Rig) => rig.say("bot", "and you?", { bot: true, to: "us" });
 
   test("four turns of a peer bot are clear, the fifth is told, the twentieth is the last", () => {
@@ -353,7 +353,7 @@ describe("invariants 11 and 12: the buffer", () => {
   });
 });
 
-describe("invariant 14: put away and brought back at any point, a conversation goes on the same", () => {
+describe("invariant 14: brought back at any point, a conversation goes on the same", () => {
   test.prop([stories, modes, fc.nat(), fc.constantFrom("group", "direct")])(
     "the effects of every later event are the same",
     (story, mode, cutAt, kind) => {

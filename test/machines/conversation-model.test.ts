@@ -1,7 +1,7 @@
 /**
- * The chart against a plain model of it: long random talks with waits at the very edges of every window,
- * stale events in between, and the conversation put away and brought back at any point. On failure
- * fast-check prints seed, path and replayPath.
+ * The chart against a plain model of it: long random talks with waits at the very edges of every
+ * window, stale events in between, and the conversation put away and brought back at any point. On
+ * failure fast-check prints seed, path and replayPath.
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * A walk to every state the chart can reach, from every state by every kind of event, told apart by what
- * matters and not by names and times. Bad states are not merely not found in random talks: they are not
- * on the map.
+ * A walk to every state the chart can reach, from every state by every kind of event, told apart by
+ * what matters and not by names and times. Bad states are not merely not found in random talks:
+ * they are not on the map.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Conversation, createConversation } from "../../src/actors/conversation.ts";

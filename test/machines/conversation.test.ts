@@ -303,7 +303,7 @@ describe("while a turn runs", () => {
     expect(rig.batches()).toEqual([["first"], ["x"], ["y"], ["z"]]);
   });
 
-  test("interrupt: the running turn is stopped once, the newest is next, the others are named", () => {
+  test("interrupt: the running turn is stopped once, and the newest is next", () => {
     const rig = later("interrupt");
     expect(rig.of("turn.abort")).toHaveLength(1);
     rig.fail("aborted");
@@ -387,7 +387,7 @@ describe("what the room sees", () => {
     expect(rig.of("block").map(({ quote }) => quote)).toEqual([false]);
   });
 
-  test("typing waits for the first visible word where nobody called, and ends with the turn", () => {
+  test("typing waits for the first visible word where nobody called us", () => {
     const rig = new Rig();
     rig.say("bob", "morning");
     rig.say("ann", "has earshot seen this");

@@ -1,4 +1,6 @@
-/** Batches: who gathers with whom, when a window closes, what a full line does, what a turn takes. */
+/**
+ * Batches: who gathers with whom, when a window closes, what a full line does, what a turn takes.
+ */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import type { Route } from "../../src/domain/message.ts";

@@ -1,7 +1,7 @@
 /**
- * A conversation on the bench: the real actor with everything around it played by hand. Time moves when
- * told, deadlines fire at their moment, lanes are granted when asked for (unless held back), and every
- * effect is kept with its time. What no effect may ever do is checked after each step.
+ * A conversation on the bench: the real actor with everything around it played by hand. Time moves
+ * when told, deadlines fire at their moment, lanes are granted when asked for (unless held back),
+ * and every effect is kept with its time. What no effect may ever do is checked after each step.
  */
 import { expect } from "vitest";
 import { type Conversation, createConversation } from "../../src/actors/conversation.ts";
