@@ -51,11 +51,10 @@ export function guideAnswer(turn: Pick<AgentTurn, "said" | "room" | "transcript"
       "",
     );
   const reasons = new Map<string, string>();
-  for (const { author, rule } of room.because)
-    reasons.set(
-      rule,
-      `${oneLine(author)}: ${because[rule] ?? "a rule engaged me"} (rule \`${rule}\`)`,
-    );
+  for (const { author, rule } of room.because) {
+    const who = room.chatKind === "direct" ? "" : `${oneLine(author)}: `;
+    reasons.set(rule, `${who}${because[rule] ?? "a rule engaged me"} (rule \`${rule}\`)`);
+  }
   lines.push("**Why I spoke**", ...[...reasons.values()].map((reason) => `- ${reason}`));
   if (room.chatKind !== "direct") {
     lines.push("", "**This room**", `- ${people(room.humans)} counted here`);

@@ -1,0 +1,113 @@
+/**
+ * A whole runtime on a real SQLite file for the benches: real journal, real fsync, real worker threads,
+ * a platform that takes everything at once, and a counter of recorded decisions.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRuntime } from "../src/actors/runtime.ts";
+import type { Runtime } from "../src/actors/runtime.types.ts";
+import { drivers } from "../src/adapters/agents/index.ts";
+import { createSystemClock } from "../src/adapters/clock.ts";
+import { createIds } from "../src/adapters/ids.ts";
+import { openSqliteStore } from "../src/adapters/stores/sqlite.ts";
+import { scenarioConfig } from "../src/domain/config/index.ts";
+import type { Inbound } from "../src/domain/message.ts";
+import type { Store } from "../src/domain/ports.ts";
+import type { StreamLine } from "../src/domain/stream.ts";
+import { randomFrom } from "./support.ts";
+
+export interface House {
+  readonly runtime: Runtime;
+  readonly store: Store;
+  readonly folder: string;
+  /** Decisions committed and published so far. */
+  readonly decided: () => number;
+  /** Called with each message's id when its decision was published. */
+  onDecision: (id: string) => void;
+  close(): Promise<void>;
+}
+
+/** Opens a runtime in a folder of its own, or in the one given. */
+export async function openHouse(workers: number, at?: string): Promise<House> {
+  const folder = at ?? mkdtempSync(join(tmpdir(), "earshot-bench-"));
+  const store = await openSqliteStore({ path: join(folder, "earshot.db") });
+  const clock = createSystemClock();
+  const random = randomFrom(1);
+  let decided = 0;
+  let sent = 0;
+  const outbound = async () => {
+    sent += 1;
+    return { messageIds: [`p${sent}`] };
+  };
+  const house = {
+    store,
+    folder,
+    decided: () => decided,
+    onDecision: (_: string): void => undefined,
+    async close() {
+      await house.runtime.stop({ drainMs: 0 });
+      await store.close();
+      if (at === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  } as House & { runtime: Runtime };
+  house.runtime = createRuntime({
+    clock,
+    ids: createIds(() => clock.now()),
+    random: { next: random },
+    log: (level, event, fields) => {
+      if (level === "error" || level === "fatal")
+        process.stderr.write(`${level} ${event} ${JSON.stringify(fields)}\n`);
+    },
+    store,
+    config: scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } }),
+    drivers,
+    directory: {
+      outbound: () => ({ sendText: outbound, replyText: outbound }),
+      ready: () => true,
+      textLimit: () => 4_096,
+      typingIntervalMs: () => 5_000,
+      isLocal: () => false,
+      refreshMembership: () => undefined,
+      // Without a member list the first voice in a room is alone, and alone engages.
+      membership: () => ({ humans: 5, bots: 1, truncated: false, fetchedAt: Date.now() }),
+    },
+    publish: (line: StreamLine) => {
+      if (!("decision" in line)) return;
+      decided += 1;
+      house.onDecision(String(line.id));
+    },
+    workers,
+  });
+  await house.runtime.start();
+  return house;
+}
+
+const callMessages = 32;
+const callsInFlight = 64;
+
+/** Offers `count` messages as fast as they are taken; resolves when every decision is recorded. */
+export async function flood(
+  house: House,
+  next: (n: number, sentAt: number) => Inbound,
+  count: number,
+  firstId = 0,
+): Promise<number> {
+  const before = house.decided();
+  const from = performance.now();
+  let offered = 0;
+  const offer = async (): Promise<void> => {
+    while (offered < count) {
+      const size = Math.min(callMessages, count - offered);
+      const events = Array.from({ length: size }, (_, n) => ({
+        type: "message" as const,
+        message: next(firstId + offered + n, Date.now()),
+      }));
+      offered += size;
+      await house.runtime.ingest("telegram", "default", events);
+    }
+  };
+  await Promise.all(Array.from({ length: callsInFlight }, offer));
+  while (house.decided() - before < count) await new Promise((resolve) => setImmediate(resolve));
+  return (count * 1_000) / (performance.now() - from);
+}

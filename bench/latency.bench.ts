@@ -1,0 +1,58 @@
+/**
+ * From receipt to recorded decision, at about half of what the same house just sustained: messages arrive
+ * one by one at a steady pace, every decision is timed from the call that took it in.
+ */
+import { flood, openHouse } from "./house.ts";
+import { messages, quantile, quietMix, report, round, short } from "./support.ts";
+
+const rooms = 1_000;
+const workers = 2;
+const house = await openHouse(workers);
+const next = messages(rooms, quietMix);
+await flood(house, next, short ? 2_000 : 20_000);
+const full = await flood(house, next, short ? 5_000 : 60_000, 1_000_000);
+
+const perTick = Math.max(1, Math.round(full / 2 / 1_000));
+const total = short ? 2_000 : 60_000;
+const taken = new Map<string, number>();
+const samples: number[] = [];
+house.onDecision = (id) => {
+  const from = taken.get(id);
+  if (from === undefined) return;
+  taken.delete(id);
+  samples.push(performance.now() - from);
+};
+const started = performance.now();
+const refusals: unknown[] = [];
+let offered = 0;
+await new Promise<void>((resolve) => {
+  const tick = setInterval(() => {
+    const due = Math.min(total, Math.ceil((performance.now() - started) * perTick));
+    for (; offered < due; offered += 1) {
+      const message = next(5_000_000 + offered, Date.now());
+      taken.set(message.id, performance.now());
+      house.runtime
+        .ingest("telegram", "default", [{ type: "message", message }])
+        .catch((error: unknown) => refusals.push(error));
+    }
+    if (offered < total) return;
+    clearInterval(tick);
+    resolve();
+  }, 1);
+});
+while (taken.size > 0 && refusals.length === 0)
+  await new Promise((resolve) => setTimeout(resolve, 5));
+if (refusals.length > 0) throw refusals[0];
+await house.close();
+
+report({
+  bench: "latency",
+  unit: "ms from receipt to recorded decision",
+  figures: {
+    "offered messages/s": perTick * 1_000,
+    p50: round(quantile(samples, 0.5)),
+    p99: round(quantile(samples, 0.99)),
+    max: round(Math.max(...samples)),
+  },
+  ratios: { "offered over sustained": round((perTick * 1_000) / full) },
+});
