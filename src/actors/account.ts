@@ -128,6 +128,8 @@ async function keepRunning(
   failures: () => number,
   signal: AbortSignal,
 ): Promise<void> {
+  // A local channel is live at once; whoever is told of it must be able to find the account.
+  await Promise.resolve();
   while (!signal.aborted) {
     try {
       await account.start(signal);

@@ -12,6 +12,7 @@
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { Membership } from "../domain/decision.ts";
 import { assert, EarshotError } from "../domain/errors.ts";
+import type { Route } from "../domain/message.ts";
 import type {
   ChannelContext,
   ChannelDefinition,
@@ -73,39 +74,12 @@ const memberReadMsMax = 10_000;
 
 const accountId = (channel: string, account: string) => JSON.stringify([channel, account]);
 
+/** Makes the connections; `start` opens them. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, log, definitions } = options;
   const runs = new Map<string, AccountRun>();
   let config = options.config;
   const find = (channel: string, account: string) => runs.get(accountId(channel, account));
-
-  const contextOf = (
-    definition: ChannelDefinition,
-    account: string,
-  ): Omit<ChannelContext<unknown>, "config" | "reportState"> => {
-    let identity: string | null = null;
-    return {
-      accountId: account,
-      clock,
-      random: options.random,
-      log: (level, event, fields) =>
-        log(level, event, { channel: definition.id, account, ...fields }),
-      async deliver(events, cursor) {
-        if (cursor === undefined) {
-          await options.ingest(definition.id, account, events);
-          return;
-        }
-        assert(identity !== null, "Cannot store a cursor as its identity was never told");
-        await options.ingest(definition.id, account, events, {
-          cursor: { identity, value: cursor },
-        });
-      },
-      loadCursor(who) {
-        identity = who;
-        return options.loadCursor(definition.id, account, who);
-      },
-    };
-  };
 
   const open = (channel: string, account: string, raw: unknown): void => {
     const definition = definitions.get(channel);
@@ -118,7 +92,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       runAccount({
         definition,
         raw,
-        context: contextOf(definition, account),
+        context: contextOf(options, definition.id, account),
         changed: (status) => {
           options.publish({
             t: clock.now(),
@@ -134,28 +108,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
     );
   };
 
-  const members = createMembershipCache(clock, async (route) => {
-    const run = find(route.channel, route.account);
-    if (run?.status().state !== "live" || run.account === null)
-      throw new EarshotError(
-        "EAR_CHANNEL_UNAVAILABLE",
-        "Cannot read members as it is not connected",
-      );
-    if (run.account.membership === undefined) return null;
-    try {
-      return await bounded(clock, memberReadMsMax, (signal) =>
-        run.account?.membership?.({ ...route, thread: null }, signal),
-      );
-    } catch (error) {
-      log("debug", "membership.failed", {
-        channel: route.channel,
-        account: route.account,
-        error: error instanceof EarshotError ? error.code : "unknown",
-      });
-      throw error;
-    }
-  });
-
+  const members = createMembershipCache(clock, (route) =>
+    readMembers(options, find(route.channel, route.account), route),
+  );
   const wanted = () =>
     Object.entries(config.channels).flatMap(([channel, section]) =>
       accountsOf(section).map(([account, raw]) => ({ channel, account, raw })),
@@ -185,6 +140,55 @@ export function createConnections(options: ConnectionsOptions): Connections {
     directory: directoryOf(definitions, find, members),
     states: () => [...runs.values()].map((run) => run.status()),
   };
+}
+
+/** What one account may use; the cursor goes with the identity it was last loaded for. */
+function contextOf(
+  options: ConnectionsOptions,
+  channel: string,
+  account: string,
+): Omit<ChannelContext<unknown>, "config" | "reportState"> {
+  let identity: string | null = null;
+  return {
+    accountId: account,
+    clock: options.clock,
+    random: options.random,
+    log: (level, event, fields) => options.log(level, event, { channel, account, ...fields }),
+    async deliver(events, cursor) {
+      if (cursor === undefined) {
+        await options.ingest(channel, account, events);
+        return;
+      }
+      assert(identity !== null, "Cannot store a cursor as its identity was never told");
+      await options.ingest(channel, account, events, { cursor: { identity, value: cursor } });
+    },
+    loadCursor(who) {
+      identity = who;
+      return options.loadCursor(channel, account, who);
+    },
+  };
+}
+
+async function readMembers(
+  { clock, log }: ConnectionsOptions,
+  run: AccountRun | undefined,
+  route: Route,
+): Promise<{ humans: number; bots: number; truncated: boolean } | null> {
+  if (run?.status().state !== "live" || run.account === null)
+    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read members as it is not connected");
+  if (run.account.membership === undefined) return null;
+  try {
+    return await bounded(clock, memberReadMsMax, (signal) =>
+      run.account?.membership?.({ ...route, thread: null }, signal),
+    );
+  } catch (error) {
+    log("debug", "membership.failed", {
+      channel: route.channel,
+      account: route.account,
+      error: error instanceof EarshotError ? error.code : "unknown",
+    });
+    throw error;
+  }
 }
 
 function directoryOf(

@@ -68,6 +68,7 @@ function rig(definitions: readonly ChannelDefinition[], first: EarshotConfig) {
   const lines: SystemLine[] = [];
   const logs: string[] = [];
   const taken: unknown[] = [];
+  const readyWhenTold: boolean[] = [];
   const connections = createConnections({
     definitions: new Map(definitions.map((one) => [one.id, one])),
     config: first,
@@ -77,12 +78,13 @@ function rig(definitions: readonly ChannelDefinition[], first: EarshotConfig) {
     ingest: async (...args) => void taken.push(args),
     loadCursor: async (_channel, _account, identity) => `cursor of ${identity}`,
     publish: (line) => void lines.push(line),
-    onChange: () => {},
+    onChange: (channel, account) =>
+      void readyWhenTold.push(connections.directory.ready(channel, account)),
   });
   onTestFinished(() => connections.stop());
   const state = (channel: string, account = "default") =>
     connections.states().find((one) => one.channel === channel && one.account === account)?.state;
-  return { advance, connections, lines, logs, taken, state };
+  return { advance, readyWhenTold, connections, lines, logs, taken, state };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -165,6 +167,7 @@ describe("connections", () => {
     const deaf = channelOf("deaf", () => ({ start: () => new Promise<void>(() => {}) }));
     const { connections, advance, logs } = rig([deaf], config({ deaf: { default: { key: "a" } } }));
     connections.start();
+    await settle();
     const stopping = connections.stop();
     await settle();
     advance(2_000);
@@ -226,6 +229,16 @@ describe("connections", () => {
         { cursor: { identity: "bot-7", value: "41" } },
       ],
     ]);
+  });
+
+  test("whoever is told that an account is live can send to it", async () => {
+    const { connections, readyWhenTold } = rig(
+      [channelOf("good", live)],
+      config({ good: { default: { key: "a" } } }),
+    );
+    connections.start();
+    await settle();
+    expect(readyWhenTold.at(-1)).toBe(true);
   });
 
   test("what nobody configured has no outbound and a careful limit", () => {
