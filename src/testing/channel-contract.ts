@@ -88,7 +88,8 @@ export function channelContract(contract: ChannelContract): void {
   describe(`channel contract: ${contract.name}`, () => {
     inboundTests(contract);
     outboundTests(contract);
-    faultTests(contract);
+    sendFaultTests(contract);
+    lineFaultTests(contract);
   });
 }
 
@@ -214,7 +215,7 @@ function outboundTests(contract: ChannelContract): void {
   });
 }
 
-function faultTests(contract: ChannelContract): void {
+function sendFaultTests(contract: ChannelContract): void {
   const able = ableOf(contract);
   const send = ({ world, channel }: Rig) =>
     channel.outbound.sendText({ route: world.route(), id: "t:0", text: "hi", signal: never });
@@ -247,6 +248,10 @@ function faultTests(contract: ChannelContract): void {
     await need(both.world.disconnect)();
     expect((await failureOf(both.channel, send(both))).disposition).toBe("retry");
   });
+}
+
+function lineFaultTests(contract: ChannelContract): void {
+  const able = ableOf(contract);
 
   able("line", "what is said while the line is down arrives after it is back, once", async () => {
     const { world, channel } = await rig(contract);

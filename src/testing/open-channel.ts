@@ -47,59 +47,33 @@ export interface OpenedChannel {
 
 const waitMsMax = 10_000;
 
-/** Opens and starts one account. `cursors` continues an earlier run. */
-export function openChannel(
-  definition: ChannelDefinition,
-  config: unknown,
-  cursors: Map<string, string> = new Map(),
-): OpenedChannel {
-  const events: ChannelEvent[] = [];
-  const logs: LogLine[] = [];
-  const states: { state: ConnectionState; detail?: string }[] = [];
-  const errors: unknown[] = [];
-  const waiting = new Set<() => void>();
-  const stopping = new AbortController();
-  let refusals = 0;
-  let identity = "";
-  const changed = () => {
-    for (const look of [...waiting]) look();
-  };
-  const account = definition.open({
-    accountId: "default",
-    config: definition.accountSchema.parse(config),
-    clock: createSystemClock(),
-    random: { next: () => 0.5 },
-    log: (level, event, fields) => void logs.push({ level, event, fields }),
-    async deliver(given, cursor) {
-      if (refusals > 0) {
-        refusals -= 1;
-        throw new EarshotError("EAR_STORE_FULL", "Cannot store as the disk is full");
-      }
-      events.push(...given);
-      if (cursor !== undefined) cursors.set(identity, cursor);
-      changed();
-    },
-    async loadCursor(who) {
-      identity = who;
-      return cursors.get(who) ?? null;
-    },
-    reportState(state, detail) {
-      states.push({ state, ...(detail === undefined ? {} : { detail }) });
-      changed();
-    },
-  });
-  const running = account.start(stopping.signal).then(
-    () => null,
-    (error: unknown) => {
-      errors.push(error);
-      return error;
-    },
-  );
-  const until = <Found>(find: () => Found | undefined, what: string): Promise<Found> =>
-    new Promise((resolve, reject) => {
+/** What came in, and those who wait for it. */
+class Kept {
+  readonly events: ChannelEvent[] = [];
+  readonly logs: LogLine[] = [];
+  readonly states: { state: ConnectionState; detail?: string }[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  take(given: readonly ChannelEvent[]): void {
+    this.events.push(...given);
+    this.#changed();
+  }
+
+  report(state: ConnectionState, detail?: string): void {
+    this.states.push({ state, ...(detail === undefined ? {} : { detail }) });
+    this.#changed();
+  }
+
+  messages(): readonly Inbound[] {
+    return this.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
+  }
+
+  /** Resolves to what `find` finds, now or after a later event. */
+  until<Found>(find: () => Found | undefined, what: string): Promise<Found> {
+    return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(limit);
-        waiting.delete(look);
+        this.#waiting.delete(look);
       };
       const look = () => {
         const found = find();
@@ -109,36 +83,66 @@ export function openChannel(
       };
       const limit = setTimeout(() => {
         end();
-        reject(new Error(`not in time: ${what}; states ${JSON.stringify(states)}`));
+        reject(new Error(`not in time: ${what}; states ${JSON.stringify(this.states)}`));
       }, waitMsMax);
-      waiting.add(look);
+      this.#waiting.add(look);
       look();
     });
-  const messages = () =>
-    events.flatMap((event) => (event.type === "message" ? [event.message] : []));
-  const state = async (wanted: ConnectionState) => {
-    await until(() => (states.at(-1)?.state === wanted ? true : undefined), wanted);
-  };
+  }
+
+  #changed(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+}
+
+/** Opens and starts one account. `cursors` continues an earlier run. */
+export function openChannel(
+  definition: ChannelDefinition,
+  config: unknown,
+  cursors: Map<string, string> = new Map(),
+): OpenedChannel {
+  const kept = new Kept();
+  const errors: unknown[] = [];
+  const stopping = new AbortController();
+  let refusals = 0;
+  let identity = "";
+  const account = definition.open({
+    accountId: "default",
+    config: definition.accountSchema.parse(config),
+    clock: createSystemClock(),
+    random: { next: () => 0.5 },
+    log: (level, event, fields) => void kept.logs.push({ level, event, fields }),
+    async deliver(given, cursor) {
+      if (refusals > 0) {
+        refusals -= 1;
+        throw new EarshotError("EAR_STORE_FULL", "Cannot store as the disk is full");
+      }
+      if (cursor !== undefined) cursors.set(identity, cursor);
+      kept.take(given);
+    },
+    async loadCursor(who) {
+      identity = who;
+      return cursors.get(who) ?? null;
+    },
+    reportState: (state, detail) => kept.report(state, detail),
+  });
+  const running = account.start(stopping.signal).then(
+    () => null,
+    (error: unknown) => {
+      errors.push(error);
+      return error;
+    },
+  );
   return {
+    ...waysToWait(kept),
     outbound: account.outbound,
-    logs,
-    states,
+    logs: kept.logs,
+    states: kept.states,
     errors,
     cursors,
-    take(given) {
-      events.push(...given);
-      changed();
-    },
-    messages,
-    identities: () => [...new Set(messages().map(({ id }) => id))],
-    message: (id) => until(() => messages().find((message) => message.id === id), `message ${id}`),
-    edit: (id) =>
-      until(() => {
-        const found = events.find((event) => event.type === "edit" && event.edit.id === id);
-        return found?.type === "edit" ? found.edit : undefined;
-      }, `edit of ${id}`),
-    state,
-    live: () => state("live"),
+    take: (given) => kept.take(given),
+    messages: () => kept.messages(),
+    identities: () => [...new Set(kept.messages().map(({ id }) => id))],
     ended: () => running,
     refuseDeliveries: (count) => {
       refusals = count;
@@ -147,5 +151,23 @@ export function openChannel(
       stopping.abort();
       await running;
     },
+  };
+}
+
+function waysToWait(kept: Kept): Pick<OpenedChannel, "message" | "edit" | "state" | "live"> {
+  const state = async (wanted: ConnectionState) => {
+    const reached = () => (kept.states.at(-1)?.state === wanted ? true : undefined);
+    await kept.until(reached, wanted);
+  };
+  return {
+    message: (id) =>
+      kept.until(() => kept.messages().find((one) => one.id === id), `message ${id}`),
+    edit: (id) =>
+      kept.until(() => {
+        const found = kept.events.find((event) => event.type === "edit" && event.edit.id === id);
+        return found?.type === "edit" ? found.edit : undefined;
+      }, `edit of ${id}`),
+    state,
+    live: () => state("live"),
   };
 }
