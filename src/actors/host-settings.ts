@@ -5,7 +5,9 @@
  * again after every passivation and in every replay, and must come out the same. A key that names no
  * channel (the direct chats that share a session) gets what the agent and the file's top level say.
  */
-import { type EarshotConfig, resolveSettings } from "../domain/config/index.ts";
+import type { EarshotConfig } from "../domain/config/index.ts";
+// Not through the folder's door: a thread that starts again has no use for the schemas behind it.
+import { resolveSettings } from "../domain/config/resolve.ts";
 import { defaultAccount, parseSessionKey, type SessionKeyParts } from "../domain/key.ts";
 import type { ChatKind } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";

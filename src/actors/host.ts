@@ -15,7 +15,6 @@ import type { HostEvents, TurnJob } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
 import type { HostBatch, HostResult } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
-import { createTurnRunner } from "./turn.ts";
 
 /** What the pool hands to a thread. */
 export interface HostTask {
@@ -67,8 +66,10 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
   });
   const loadRunner = once(async () => {
     pulse.excuse(true);
-    const loading = import(task.hostModule).finally(() => pulse.excuse(false));
-    const { drivers, createSystemClock } = (await loading) as HostModule;
+    // Both only now: a host that answers sooner after a crash is worth more than a warm first turn.
+    const loading = Promise.all([import(task.hostModule), import("./turn.ts")]);
+    const [module, { createTurnRunner }] = await loading.finally(() => pulse.excuse(false));
+    const { drivers, createSystemClock } = module as HostModule;
     return createTurnRunner({
       clock: createSystemClock(),
       drivers,

@@ -47,6 +47,8 @@ class Pool implements HostOpener {
   readonly #entry: URL;
   /** Piscina to the hosts that run in it. */
   readonly #pools = new Map<Piscina, number>();
+  /** Hosts that have not answered yet. */
+  readonly #starting = new Map<HostLink, Piscina>();
   #current: Piscina | null = null;
 
   constructor(options: PoolOptions) {
@@ -60,10 +62,13 @@ class Pool implements HostOpener {
     this.#pools.set(piscina, (this.#pools.get(piscina) ?? 0) + 1);
     const link = startHost(piscina, this.#options, { host, epoch, events });
     void link.gone.then(() => this.#ended(piscina));
+    this.#starting.set(link, piscina);
     try {
       await link.ready;
+      this.#starting.delete(link);
       return link;
     } catch (cause) {
+      this.#starting.delete(link);
       this.#retire(piscina);
       link.kill("did not start");
       throw new EarshotError(
@@ -102,6 +107,8 @@ class Pool implements HostOpener {
     piscina.on("error", (error: unknown) => {
       this.#options.log("warn", "pool.error", { error: reasonOf(error) });
       this.#retire(piscina);
+      // What waits for a thread here would wait for ever.
+      for (const [link, pool] of this.#starting) if (pool === piscina) link.kill(reasonOf(error));
     });
     this.#pools.set(piscina, 0);
     this.#current = piscina;

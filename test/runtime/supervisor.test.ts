@@ -179,7 +179,7 @@ describe("turns in a worker", () => {
   });
 
   test.each(["exit", "loop"])("that %s cost their host, and are reported lost", async (said) => {
-    const world = await start({ workers: 2, hostModule, supervision: { loopMs: 300 } }, config);
+    const world = await start({ workers: 2, hostModule, supervision: { loopMs: 1_000 } }, config);
     world.supervisor.run(order("T1", said));
     await until(() => world.lost.length > 0);
     expect(world.lost.map(({ turnId }) => turnId)).toEqual(["T1"]);
@@ -252,12 +252,12 @@ describe("what must not happen", () => {
     );
   });
 
-  test("a hot conversation with ten thousand events does not keep a quiet one waiting", async () => {
+  test("a hot conversation with three thousand events does not keep a quiet one waiting", async () => {
     const world = await start({ workers: 0 });
     const hot = groupKey("hot");
     const mentions = [{ id: "zoe", isSelf: false }];
     world.sendAll(
-      Array.from({ length: 10_000 }, (_, n) => [
+      Array.from({ length: 3_000 }, (_, n) => [
         hot,
         message("hot", String(n + 1), "are you coming?", { mentions }),
       ]),
@@ -265,7 +265,7 @@ describe("what must not happen", () => {
     const seq = world.send(groupKey("quiet"), message("quiet", "1", "earshot?"));
     await until(() => world.rows[seq - 1]?.code !== null);
     const waiting = world.codes().filter((code) => code === null).length;
-    expect(waiting).toBeGreaterThan(5_000);
+    expect(waiting).toBeGreaterThan(1_500);
     await world.supervisor.settled();
     onceEach(world);
   });
