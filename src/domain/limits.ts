@@ -39,8 +39,8 @@ export const limits = {
   /** Entries of a session's transcript that a turn is given. */
   transcriptEntriesMax: 100,
 
-  /** One group commit. */
-  commitRowsMax: 256,
+  /** One group commit: a few ms of writing for one fsync. */
+  commitRowsMax: 1_024,
   /** One message across threads. */
   hostBatchEventsMax: 64,
   /** Credit window a host. */

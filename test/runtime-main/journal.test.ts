@@ -6,6 +6,7 @@ import { createJournal } from "../../src/actors/journal.ts";
 import type { HostEntry } from "../../src/actors/protocol.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import type { EarshotError } from "../../src/domain/errors.ts";
+import { limits } from "../../src/domain/limits.ts";
 
 const room = conversationOf("agent:main:telegram:group:1");
 const event = (name: string) =>
@@ -43,16 +44,18 @@ test("writes of one tick share a commit, and every caller gets its own numbers",
 
 test("a commit is bounded, and order holds across commits", async () => {
   const { store, journal, committed } = world();
-  const calls = Array.from({ length: 600 }, (_, index) => journal.offer([event(`e${index}`)]));
+  const count = limits.commitRowsMax * 2 + 1;
+  const calls = Array.from({ length: count }, (_, index) => journal.offer([event(`e${index}`)]));
   const numbers = (await Promise.all(calls)).flat();
-  expect(numbers).toEqual(Array.from({ length: 600 }, (_, index) => index + 1));
+  expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1));
   expect(store.commits()).toBe(3);
   expect(committed.map(({ seq }) => seq)).toEqual(numbers);
 });
 
 test("a group of writes larger than a commit still goes in one piece", async () => {
   const { store, journal } = world();
-  await journal.offer(Array.from({ length: 400 }, (_, index) => event(`e${index}`)));
+  const count = limits.commitRowsMax + 200;
+  await journal.offer(Array.from({ length: count }, (_, index) => event(`e${index}`)));
   expect(store.commits()).toBe(1);
 });
 
