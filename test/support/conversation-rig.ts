@@ -264,7 +264,7 @@ export class Rig {
   }
 }
 
-/** What holds after every step, whatever happened. */
+/** What holds after every step, whatever happened. Plain comparisons: it runs a million times. */
 export function checkStanding(
   { context, view }: Conversation,
   deadlines: ReadonlyMap<string, number>,
@@ -272,18 +272,30 @@ export function checkStanding(
   const { attention, guard } = view();
   const { run, inbox, forming, typing, flushAt, quietAt } = context;
   const pending = inbox.length + forming.length;
-  if (attention === "observing") {
-    expect({ pending, run, typing }).toEqual({ pending: 0, run: null, typing: null });
-  }
-  if (attention === "engaged.waiting") expect(inbox.length).toBeGreaterThan(0);
-  if (attention === "engaged.gathering") {
-    expect(pending).toBeGreaterThan(0);
-    if (inbox.length > 0) expect(quietAt).not.toBeNull();
-  }
-  if (attention.startsWith("engaged.running")) expect(attention).toContain(run?.lock);
-  if (attention === "engaged.settling") expect(run?.open.length).toBeGreaterThan(0);
-  expect(guard).toBe(context.guard);
-  expect(deadlines.get("flush") ?? null).toBe(flushAt);
-  expect(flushAt).toBe(forming[0]?.closesAt ?? null);
-  expect(deadlines.get("quiet") ?? null).toBe(quietAt);
+  const laws: readonly (readonly [string, boolean])[] = [
+    [
+      "observing owes nothing and shows nothing",
+      attention !== "observing" || (pending === 0 && run === null && typing === null),
+    ],
+    ["waiting has a line", attention !== "engaged.waiting" || inbox.length > 0],
+    ["gathering has something to gather", attention !== "engaged.gathering" || pending > 0],
+    [
+      "a line waits for a lane, a turn or a quiet window",
+      attention !== "engaged.gathering" || inbox.length === 0 || quietAt !== null,
+    ],
+    [
+      "a running turn has the lock of its state",
+      !attention.startsWith("engaged.running") || attention === `engaged.running.${run?.lock}`,
+    ],
+    [
+      "settling has deliveries open",
+      attention !== "engaged.settling" || (run?.open.length ?? 0) > 0,
+    ],
+    ["the guard is latched", guard === context.guard],
+    ["the flush deadline is the one set", (deadlines.get("flush") ?? null) === flushAt],
+    ["the flush deadline is the first window's", flushAt === (forming[0]?.closesAt ?? null)],
+    ["the quiet deadline is the one set", (deadlines.get("quiet") ?? null) === quietAt],
+  ];
+  const broken = laws.filter(([, holds]) => !holds).map(([law]) => law);
+  if (broken.length > 0) expect({ attention, broken }).toEqual({ attention, broken: [] });
 }
