@@ -2,12 +2,12 @@
  * The host's core
  * ===============
  * Folds batches of journalled events into conversations and answers with what they want done. It is
- * synchronous, opens nothing and cannot act, so the same object runs in a worker thread and in-process,
- * in life and in a simulation.
+ * synchronous, opens nothing and cannot act, so the same object runs in a worker thread and
+ * in-process, in life and in a simulation.
  *
- * A step that throws never takes neighbours down and is never silent: the event is reported as rejected,
- * the actor (whose state may be half changed) is thrown away, and events that follow are answered with
- * `notLiveCode` until the supervisor sends the conversation's record and tail again.
+ * A step that throws never takes neighbours down and is never silent: the event is reported as
+ * rejected, the actor (whose state may be half changed) is thrown away, and events that follow are
+ * answered with `notLiveCode` until the supervisor sends the conversation's record and tail again.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { encodeVerdict } from "../domain/decision.ts";
@@ -207,7 +207,10 @@ class Core implements HostCore {
     return { conv, key, actor, settings, seq: recordSeq, recordSeq, steps: 0 };
   }
 
-  /** Steps the tail; the first event that throws, if any. Its steps count only if the walk completes. */
+  /**
+   * Steps the tail; the first event that throws, if any. Its steps count only if the walk
+   * completes.
+   */
   #replay(
     slot: Slot,
     activation: Activation,
@@ -235,7 +238,9 @@ class Core implements HostCore {
     return slot.settings;
   }
 
-  /** Keeps a step's effects and gives its verdict. `always`: also a step that left nothing behind. */
+  /**
+   * Keeps a step's effects and gives its verdict. `always`: also a step that left nothing behind.
+   */
   #note(slot: Slot, seq: number, at: number, effects: readonly Effect[], always: boolean): number {
     let code = 0;
     let rest = effects;

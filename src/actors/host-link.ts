@@ -1,9 +1,9 @@
 /**
  * Host links
  * ==========
- * The supervisor's end of one incarnation of a host. The worker thread (pool.ts) and the object on this
- * thread (host-local.ts) look the same from here: batches in, results out, and one promise that tells
- * when the host is gone.
+ * The supervisor's end of one incarnation of a host. The worker thread (pool.ts) and the object on
+ * this thread (host-local.ts) look the same from here: batches in, results out, and one promise
+ * that tells when the host is gone.
  */
 import type { Log } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";

@@ -1,9 +1,9 @@
 /**
  * The host on this thread
  * =======================
- * The same core without a thread around it, for `--workers 0` and simulations. It yields to the event
- * loop before each batch, so a long queue does not keep sockets waiting, and it can be killed like a
- * thread: what it had under way is never answered.
+ * The same core without a thread around it, for `--workers 0` and simulations. It yields to the
+ * event loop before each batch, so a long queue does not keep sockets waiting, and it can be killed
+ * like a thread: what it had under way is never answered.
  */
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostLink, HostOpener } from "./host-link.ts";

@@ -1,9 +1,10 @@
 /**
  * Settings of a conversation, from its key
  * ========================================
- * A conversation's settings may depend on nothing but the config version and its key: they are resolved
- * again after every passivation and in every replay, and must come out the same. A key that names no
- * channel (the direct chats that share a session) gets what the agent and the file's top level say.
+ * A conversation's settings may depend on nothing but the config version and its key: they are
+ * resolved again after every passivation and in every replay, and must come out the same. A key
+ * that names no channel (the direct chats that share a session) gets what the agent and the file's
+ * top level say.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 // Not through the folder's door: a thread that starts again has no use for the schemas behind it.

@@ -2,8 +2,9 @@
  * Traffic with one host
  * =====================
  * The mailbox, the credit window and the knowledge of what is live over there. A batch carries the
- * activation of every conversation the host does not have; nothing is loaded for a conversation while any
- * of its results is not durable, so a tail never shows a step as new that was already done.
+ * activation of every conversation the host does not have; nothing is loaded for a conversation
+ * while any of its results is not durable, so a tail never shows a step as new that was already
+ * done.
  *
  * Whatever was sent and not answered when the host died goes back to the front of the mailbox.
  */
@@ -164,7 +165,9 @@ export class HostTraffic {
     }
   }
 
-  /** These answers of this host are durable: what they evicted is forgotten, what was held goes on. */
+  /**
+   * These answers of this host are durable: what they evicted is forgotten, what was held goes on.
+   */
   durable(answers: readonly Answer[]): void {
     this.#notDurable -= answers.length;
     for (const { result } of answers) {
@@ -191,7 +194,9 @@ export class HostTraffic {
     this.#heldUntil.set(conv, this.#lastBatchOf(conv));
   }
 
-  /** Lets conversations go on whose answers are durable: their next event is sent with a fresh load. */
+  /**
+   * Lets conversations go on whose answers are durable: their next event is sent with a fresh load.
+   */
   #releaseHeld(): void {
     for (const [conv, until] of this.#heldUntil) {
       if (until > this.#durable) continue;

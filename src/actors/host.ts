@@ -1,10 +1,10 @@
 /**
  * The worker host
  * ===============
- * What runs in each worker thread: a core that folds events and a runner that talks to agents. The pool
- * gives each thread one task that never ends; its rejection is how the supervisor learns of a death.
- * Calls come over a port wrapped by comlink, always whole batches, because a call per event costs five to
- * ten times as much as the work it asks for.
+ * What runs in each worker thread: a core that folds events and a runner that talks to agents. The
+ * pool gives each thread one task that never ends; its rejection is how the supervisor learns of a
+ * death. Calls come over a port wrapped by comlink, always whole batches, because a call per event
+ * costs five to ten times as much as the work it asks for.
  */
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";

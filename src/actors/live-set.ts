@@ -1,9 +1,10 @@
 /**
  * Live conversations
  * ==================
- * The actors of one host. Those with work pending are kept apart and cannot be evicted; the idle ones
- * sit in an lru-cache. An evicted conversation stays as a record ("passivating") until the supervisor has
- * made that record durable and says `forget`, so an event already on its way finds it again.
+ * The actors of one host. Those with work pending are kept apart and cannot be evicted; the idle
+ * ones sit in an lru-cache. An evicted conversation stays as a record ("passivating") until the
+ * supervisor has made that record durable and says `forget`, so an event already on its way finds
+ * it again.
  */
 import { LRUCache } from "lru-cache";
 import type { ConversationSettings } from "../domain/settings.ts";

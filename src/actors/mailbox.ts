@@ -1,9 +1,9 @@
 /**
  * A host's mailbox
  * ================
- * Events that wait for their host, one short queue a conversation. A batch is filled in turns, a few
- * events of each conversation, so a hot one cannot starve its neighbours; inside a conversation the
- * order is the journal's, always. What a lost host had under way goes back to the front.
+ * Events that wait for their host, one short queue a conversation. A batch is filled in turns, a
+ * few events of each conversation, so a hot one cannot starve its neighbours; inside a conversation
+ * the order is the journal's, always. What a lost host had under way goes back to the front.
  */
 import type { HostEntry } from "./protocol.ts";
 
@@ -91,7 +91,9 @@ export class Mailbox {
     return this.take(Number.POSITIVE_INFINITY).sort((a, b) => a.seq - b.seq);
   }
 
-  /** Goes round: a conversation with events left is appended again, and the walk comes back to it. */
+  /**
+   * Goes round: a conversation with events left is appended again, and the walk comes back to it.
+   */
   #round(queues: Map<number, HostEntry[]>, max: number, taken: HostEntry[]): void {
     for (const [conv, queue] of queues) {
       const room = Math.min(shareMax, max - taken.length);

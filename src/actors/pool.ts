@@ -2,11 +2,12 @@
  * The pool of worker hosts
  * ========================
  * Piscina with as many threads as hosts and one task in each that never ends. The rejection of that
- * task's promise says "this host died", within about 10 ms; piscina has a fresh thread ready by then.
+ * task's promise says "this host died", within about 10 ms; piscina has a fresh thread ready by
+ * then.
  *
- * Piscina does not replace a thread that fails while it starts. When that happens the pool is retired
- * (living hosts stay in it until their own end) and the next host opens a new one; the supervisor decides
- * how often that may happen.
+ * Piscina does not replace a thread that fails while it starts. When that happens the pool is
+ * retired (living hosts stay in it until their own end) and the next host opens a new one; the
+ * supervisor decides how often that may happen.
  */
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -237,8 +238,8 @@ function unstarted(order: TurnOrder, at: number, message: string): TurnReport {
 }
 
 /**
- * What lets a thread run TypeScript sources; built code needs none of it. It registers by hand, because
- * on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
+ * What lets a thread run TypeScript sources; built code needs none of it. It registers by hand,
+ * because on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
  */
 function loader(): string {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));

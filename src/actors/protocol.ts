@@ -1,12 +1,13 @@
 /**
  * Host protocol
  * =============
- * What crosses the thread boundary, always in batches and always by structured clone. A host owns the
- * conversations whose keys hash to it and has no store handle, no secrets but those of the agents it runs
- * and no way to act: it folds events and answers with effects. The supervisor trusts nothing that comes
- * back without a schema check and the right epoch.
+ * What crosses the thread boundary, always in batches and always by structured clone. A host owns
+ * the conversations whose keys hash to it and has no store handle, no secrets but those of the
+ * agents it runs and no way to act: it folds events and answers with effects. The supervisor trusts
+ * nothing that comes back without a schema check and the right epoch.
  *
- * Order: entries of one conversation arrive in journal order, results come back in the order of batches.
+ * Order: entries of one conversation arrive in journal order, results come back in the order of
+ * batches.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { Millis } from "../domain/message.ts";
@@ -14,11 +15,17 @@ import type { RoomReport, TranscriptEntry } from "../domain/ports.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 
-/** A code stored for an event that was set aside: it killed its host too often, or its step threw. */
+/**
+ * A code stored for an event that was set aside: it killed its host too often, or its step threw.
+ */
 export const quarantinedCode = -3;
-/** Host to supervisor only: the event was part of a tail that was stepped before. Nothing to commit. */
+/**
+ * Host to supervisor only: the event was part of a tail that was stepped before. Nothing to commit.
+ */
 export const alreadySteppedCode = -1;
-/** Host to supervisor only: the conversation is not live here; send the event again with activation. */
+/**
+ * Host to supervisor only: the conversation is not live here; send the event again with activation.
+ */
 export const notLiveCode = -2;
 
 /** A journalled event on its way to its conversation. */
@@ -90,8 +97,8 @@ export interface HostResult {
   readonly id: number;
   readonly epoch: number;
   /**
-   * Encoded verdict of each entry, in order; 0 for events that decide nothing, `quarantinedCode` for
-   * events in `rejected`.
+   * Encoded verdict of each entry, in order; 0 for events that decide nothing, `quarantinedCode`
+   * for events in `rejected`.
    */
   readonly codes: readonly number[];
   /**
@@ -100,7 +107,10 @@ export interface HostResult {
    */
   readonly steps: readonly HostStep[];
   readonly checkpoints: readonly HostCheckpoint[];
-  /** Conversations evicted from the live cache; each has its checkpoint in this or an earlier result. */
+  /**
+   * Conversations evicted from the live cache; each has its checkpoint in this or an earlier
+   * result.
+   */
   readonly passivated: readonly number[];
   /** Events that could not be applied (a poisonous message, a bad record); never silent. */
   readonly rejected: readonly {
@@ -108,7 +118,9 @@ export interface HostResult {
     readonly conv: number;
     readonly error: string;
   }[];
-  /** Conversations whose record cannot be restored: the supervisor rebuilds them from the journal. */
+  /**
+   * Conversations whose record cannot be restored: the supervisor rebuilds them from the journal.
+   */
   readonly unreadable: readonly { readonly conv: number; readonly error: string }[];
   /** Live conversations after this batch. */
   readonly live: number;

@@ -1,9 +1,9 @@
 /**
  * Pulse
  * =====
- * A few bytes shared between a host and the main thread: a counter that moves with every step, and the
- * conversation and event being worked on. They can be read while the host is stuck in a loop and after
- * it died, which is how the supervisor knows that it hangs and whose event it was.
+ * A few bytes shared between a host and the main thread: a counter that moves with every step, and
+ * the conversation and event being worked on. They can be read while the host is stuck in a loop
+ * and after it died, which is how the supervisor knows that it hangs and whose event it was.
  */
 
 export interface Pulse {

@@ -1,9 +1,10 @@
 /**
  * The line of results
  * ===================
- * Results of a host wait here to be made durable, one commit at a time; those that arrive meanwhile are
- * merged into the next. Strict order is what makes recovery safe: a record never becomes durable before
- * the effects of every event it covers. A commit that fails is tried again, the line stands until then.
+ * Results of a host wait here to be made durable, one commit at a time; those that arrive meanwhile
+ * are merged into the next. Strict order is what makes recovery safe: a record never becomes
+ * durable before the effects of every event it covers. A commit that fails is tried again, the line
+ * stands until then.
  */
 import type { Clock, Log } from "../domain/ports.ts";
 import { reasonOf } from "./host-core.ts";

@@ -1,10 +1,11 @@
 /**
  * Rounds
  * ======
- * How a simulation stays the same whatever the number of hosts. Everything dispatched so far is sent as
- * one round; while it is out nothing joins it; when every host has answered, the answers are merged in
- * journal order and made durable in one go. The next round waits until the main thread has nothing more
- * to do, so threads that answer fast or slow cannot change what comes first.
+ * How a simulation stays the same whatever the number of hosts. Everything dispatched so far is
+ * sent as one round; while it is out nothing joins it; when every host has answered, the answers
+ * are merged in journal order and made durable in one go. The next round waits until the main
+ * thread has nothing more to do, so threads that answer fast or slow cannot change what comes
+ * first.
  */
 import type { HostEntry } from "./protocol.ts";
 import type { Answer, ResultLine } from "./result-line.ts";

@@ -1,9 +1,9 @@
 /**
  * Strikes
  * =======
- * Whose event killed a host, and how often. An event that did it `poisonStrikesMax` times is quarantined:
- * it is left out of every batch and tail from then on, the rest of its conversation goes on, and the
- * operator is told. Which event it was is read from the pulse of the dead host.
+ * Whose event killed a host, and how often. An event that did it `poisonStrikesMax` times is
+ * quarantined: it is left out of every batch and tail from then on, the rest of its conversation
+ * goes on, and the operator is told. Which event it was is read from the pulse of the dead host.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../domain/limits.ts";

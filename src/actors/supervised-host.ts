@@ -2,8 +2,8 @@
  * A supervised host
  * =================
  * One host across its incarnations: started, watched, lost, started again, given up. The machine in
- * machines/host.machine.ts says what comes next; this file does it. A lost host takes nothing with it:
- * its events go back to the mailbox, its turns are reported lost.
+ * machines/host.machine.ts says what comes next; this file does it. A lost host takes nothing with
+ * it: its events go back to the mailbox, its turns are reported lost.
  */
 import { initialTransition, type SnapshotFrom, transition } from "xstate";
 import type { Clock, Log } from "../domain/ports.ts";

@@ -1,10 +1,10 @@
 /**
  * The supervisor
  * ==============
- * Owns the hosts. Events go to the host that owns their conversation, results go to the journal side in
- * order, and a host that dies is replaced while the others keep answering. It is a plain map of hosts,
- * not a tree of actors: what is supervised is threads, and one event of one conversation is named when a
- * thread dies of it.
+ * Owns the hosts. Events go to the host that owns their conversation, results go to the journal
+ * side in order, and a host that dies is replaced while the others keep answering. It is a plain
+ * map of hosts, not a tree of actors: what is supervised is threads, and one event of one
+ * conversation is named when a thread dies of it.
  */
 import { agentOf, withoutSecrets } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";

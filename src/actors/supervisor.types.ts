@@ -1,9 +1,10 @@
 /**
  * The supervisor's face
  * =====================
- * What the journal side gives the supervisor and what it may ask of it. The supervisor owns the hosts:
- * which conversation lives where, what is under way there, and what happens when one of them dies. It
- * never opens the store: it asks for records and tails and hands back what has to be committed.
+ * What the journal side gives the supervisor and what it may ask of it. The supervisor owns the
+ * hosts: which conversation lives where, what is under way there, and what happens when one of them
+ * dies. It never opens the store: it asks for records and tails and hands back what has to be
+ * committed.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
@@ -54,7 +55,8 @@ export interface SupervisorPorts {
   /** Used when turns run on the main thread (workers 0 or deterministic). */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   /**
-   * Module (URL) that worker hosts import on their first turn; exports `drivers` and `createSystemClock`.
+   * Module (URL) that worker hosts import on their first turn; exports `drivers` and
+   * `createSystemClock`.
    * @default src/adapters/host-ports.ts
    */
   readonly hostModule?: string;
@@ -64,21 +66,25 @@ export interface SupervisorPorts {
   /** Incarnation numbers start above this, so that a record of an older process never wins. */
   readonly epochBase?: number;
   /**
-   * Record and tail of a conversation that is not live: events with `seq < beforeSeq`. With `rebuild` the
-   * record is unreadable: leave it out and give the whole journal.
+   * Record and tail of a conversation that is not live: events with `seq < beforeSeq`. With
+   * `rebuild` the record is unreadable: leave it out and give the whole journal.
    */
   load(conv: number, key: string, beforeSeq: number, rebuild?: boolean): Promise<Activation>;
   /**
-   * Commits a result's consequences; resolves when durable. One call at a time per host; results that
-   * arrive meanwhile are merged into the next call. `entries[i]` has `result.codes[i]`. When it rejects
-   * it is called again later with the same result.
+   * Commits a result's consequences; resolves when durable. One call at a time per host; results
+   * that arrive meanwhile are merged into the next call. `entries[i]` has `result.codes[i]`. When
+   * it rejects it is called again later with the same result.
    */
   onResult(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
   onTurnReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
-  /** The host is gone; these turns ran there. Events in flight are dispatched again by themselves. */
+  /**
+   * The host is gone; these turns ran there. Events in flight are dispatched again by themselves.
+   */
   onHostLost(info: { readonly host: number; readonly turns: readonly LostTurn[] }): void;
-  /** The event is set aside: store it with `quarantinedCode`. Also in `result.rejected` if it threw. */
+  /**
+   * The event is set aside: store it with `quarantinedCode`. Also in `result.rejected` if it threw.
+   */
   onQuarantine(info: {
     readonly conv: number;
     readonly key: string;
@@ -86,7 +92,9 @@ export interface SupervisorPorts {
     readonly error: string;
   }): void;
   onStatus(line: SystemLine): void;
-  /** The whole config of a version; the supervisor takes secrets out before it leaves the thread. */
+  /**
+   * The whole config of a version; the supervisor takes secrets out before it leaves the thread.
+   */
   configFor(version: number): EarshotConfig;
 }
 
@@ -108,8 +116,8 @@ export interface Supervisor {
   /** Whether somebody watches the turns of a conversation (deltas). */
   watch(conv: number, on: boolean): void;
   /**
-   * Resolves when no event is queued or in flight and every result is committed. Waiting for a timer
-   * (a stalled store, an agent that sleeps in simulated time) does not count as under way.
+   * Resolves when no event is queued or in flight and every result is committed. Waiting for a
+   * timer (a stalled store, an agent that sleeps in simulated time) does not count as under way.
    */
   settled(): Promise<void>;
   status(): readonly HostStatus[];

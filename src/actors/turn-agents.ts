@@ -1,8 +1,8 @@
 /**
  * Open agents
  * ===========
- * Drivers are opened once per agent and config and shared by its turns. A changed config opens a new one
- * for the turns that follow; the old one is closed when its last turn has ended.
+ * Drivers are opened once per agent and config and shared by its turns. A changed config opens a
+ * new one for the turns that follow; the old one is closed when its last turn has ended.
  */
 import { z } from "zod";
 import { EarshotError } from "../domain/errors.ts";
@@ -75,7 +75,8 @@ export class TurnAgents {
     if (!parsed.success)
       throw new EarshotError(
         "EAR_AGENT_CONFIG",
-        `Cannot open agent "${agentId}" as its driver's options are wrong: ${z.prettifyError(parsed.error)}`,
+        `Cannot open agent "${agentId}" as its driver's options are wrong: ` +
+          z.prettifyError(parsed.error),
       );
     return driver.open({
       agentId,

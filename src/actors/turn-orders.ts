@@ -1,9 +1,10 @@
 /**
  * Turns under way
  * ===============
- * Which turns were ordered and have not ended, and where they run: on the host of their conversation, or
- * on this thread. An order for a host that is being restarted waits for it. Reports of a turn that is not
- * on the list, or of an older try of it, are dropped: whatever sent them has been given up.
+ * Which turns were ordered and have not ended, and where they run: on the host of their
+ * conversation, or on this thread. An order for a host that is being restarted waits for it.
+ * Reports of a turn that is not on the list, or of an older try of it, are dropped: whatever sent
+ * them has been given up.
  */
 import type { Clock } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";

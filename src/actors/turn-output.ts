@@ -1,10 +1,11 @@
 /**
  * A turn's words
  * ==============
- * From an agent's deltas to blocks that may be sent: what may still be the silent token is held back,
- * the rest is cut into blocks. In stream mode `block` they leave as they complete; otherwise the whole
- * answer leaves once at the end, cut only where the platform's limit asks for it. Offsets count the words
- * of the turn from its start, so one stretch of text can never be sent twice and two equal blocks are two.
+ * From an agent's deltas to blocks that may be sent: what may still be the silent token is held
+ * back, the rest is cut into blocks. In stream mode `block` they leave as they complete; otherwise
+ * the whole answer leaves once at the end, cut only where the platform's limit asks for it. Offsets
+ * count the words of the turn from its start, so one stretch of text can never be sent twice and
+ * two equal blocks are two.
  */
 import { limits } from "../domain/limits.ts";
 import type { ConversationSettings } from "../domain/settings.ts";

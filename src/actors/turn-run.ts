@@ -1,10 +1,10 @@
 /**
  * One try of one turn
  * ===================
- * Calls the agent, reads its stream, and reports what the conversation has to know: exactly one end,
- * whatever the agent does. The agent is not trusted: each event passes the schema, bytes, events and time
- * are bounded, and what it yields after its end is dropped. One that ignores its abort is left behind
- * after `abortMsMax`.
+ * Calls the agent, reads its stream, and reports what the conversation has to know: exactly one
+ * end, whatever the agent does. The agent is not trusted: each event passes the schema, bytes,
+ * events and time are bounded, and what it yields after its end is dropped. One that ignores its
+ * abort is left behind after `abortMsMax`.
  */
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
@@ -37,7 +37,9 @@ type Failure = Pick<AgentFailed, "code" | "message">;
 /** A report before its time and turn are written on it. */
 type Told<Event = ConversationEvent> = Event extends unknown ? Omit<Event, "at" | "turnId"> : never;
 
-/** Events read before others get a chance: a stream that is always ready would starve every timer. */
+/**
+ * Events read before others get a chance: a stream that is always ready would starve every timer.
+ */
 const eventsPerTick = 64;
 const messageUnitsMax = 300;
 const toolInputUnitsMax = 8_192;

@@ -1,9 +1,10 @@
 /**
  * Tools every agent gets
  * ======================
- * What an agent may do to its own conversation: say something now, react, bow out, stay silent. None of
- * them takes a destination, so a reply cannot be sent elsewhere whatever an agent was talked into.
- * A refusal is told to the agent in words; an agent that goes on asking for refused things is stopped.
+ * What an agent may do to its own conversation: say something now, react, bow out, stay silent.
+ * None of them takes a destination, so a reply cannot be sent elsewhere whatever an agent was
+ * talked into. A refusal is told to the agent in words; an agent that goes on asking for refused
+ * things is stopped.
  */
 import { z } from "zod";
 import { limits } from "../domain/limits.ts";

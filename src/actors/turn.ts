@@ -1,9 +1,9 @@
 /**
  * The turn runner
  * ===============
- * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one a tick; what
- * it reports is journalled before it means anything. Turns of one runner share opened agents and nothing
- * else.
+ * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one a tick;
+ * what it reports is journalled before it means anything. Turns of one runner share opened agents
+ * and nothing else.
  */
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { TurnJob } from "./host-link.ts";

@@ -1,9 +1,9 @@
 /**
  * The watchdog
  * ============
- * Ends hosts that hang. A host that owes something and whose pulse stood still at every look for `loopMs`
- * is killed. Looks are counted, not time: if this thread itself was held up, the answers that wait for it
- * are read before the next look, and nobody is killed for our own pause.
+ * Ends hosts that hang. A host that owes something and whose pulse stood still at every look for
+ * `loopMs` is killed. Looks are counted, not time: if this thread itself was held up, the answers
+ * that wait for it are read before the next look, and nobody is killed for our own pause.
  */
 import type { Clock, TimerHandle } from "../domain/ports.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
