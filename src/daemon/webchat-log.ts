@@ -52,6 +52,8 @@ export interface WebchatLog {
   after(n: number): readonly WebchatEntry[];
   /** The entry of this kind and id, or null. */
   find(kind: WebchatEntry["kind"], id: string): WebchatEntry | null;
+  /** The messages, in order. */
+  taken(): readonly TakenEntry[];
   /** A message's verdict became known after it was read. */
   decided(id: string, verdict: Verdict): void;
   /** The turn that was granted last, as far as it was read. */
@@ -120,6 +122,7 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
     },
     after: (n) => entries.filter((entry) => entry.n > n),
     find,
+    taken: () => entries.filter((entry) => entry.kind === "taken"),
     decided(id, verdict) {
       entries = entries.map((entry) =>
         entry.kind === "taken" && entry.id === id ? { ...entry, verdict } : entry,

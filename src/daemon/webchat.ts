@@ -41,6 +41,8 @@ export interface Webchat extends WebchatListener {
 
 const channel = "webchat";
 const account = "default";
+/** Decisions told again to a page that comes back. */
+const decisionsTold = 50;
 /** A part that was sent is in the journal very soon after; looked for in these steps, ms. */
 const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 
@@ -137,6 +139,10 @@ function createPages(chat: WebchatLog) {
       for (const session of all) bring(session);
     },
     open(session: WebchatSession) {
+      // A decision has no number: the page may have gone between a message and what was decided of it.
+      for (const { n, id, verdict } of chat.taken().slice(-decisionsTold))
+        if (n <= session.sentTo && verdict !== null)
+          session.send({ type: "decided", id, decision: verdict.decision, rule: verdict.rule });
       bring(session);
       all.add(session);
       if (turn !== null) {

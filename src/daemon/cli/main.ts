@@ -21,6 +21,12 @@ import { addWhyCommand } from "./why.ts";
 
 const about = `The engagement runtime for chat agents: decides, for every message within earshot, whether the agent
 engages or observes, and runs the turn to the end.`;
+const examples = `
+Examples:
+  earshot start                            run the daemon; it prints the page's address
+  earshot chat                             talk to the agent right here
+  earshot replay examples/rooms/lunch.jsonl
+  earshot inspect                          watch what is decided, live`;
 const exits = "\nExit codes: 0 done, 1 the answer is no, 2 bad use or bad input.";
 
 function createProgram(): Command {
@@ -28,7 +34,7 @@ function createProgram(): Command {
     .description(about)
     .version(version, "-V, --version")
     .showSuggestionAfterError()
-    .addHelpText("after", exits)
+    .addHelpText("after", `${examples}\n${exits}`)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   for (const add of [

@@ -4,7 +4,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../domain/ports.ts";
-import { type DaemonOptions, startDaemon } from "../daemon.ts";
+import { type Daemon, type DaemonOptions, startDaemon } from "../daemon.ts";
 import { version } from "../version.ts";
 import { action, fail, print, withStateDir } from "./shared.ts";
 
@@ -62,9 +62,9 @@ export function daemonOptions(options: StartOptions): DaemonOptions {
 }
 
 async function start(options: StartOptions): Promise<void> {
-  const daemon = await startDaemon(daemonOptions(options));
-  print(`earshot ${version}: ${daemon.page}`);
   let asked = false;
+  let daemon: Daemon | null = null;
+  // Listened to before anything runs: whoever sees the address may send a signal at once.
   const stop = (signal: NodeJS.Signals) => {
     if (asked) {
       // Signals end a process that does not listen to them: at once, as a crash would.
@@ -74,8 +74,17 @@ async function start(options: StartOptions): Promise<void> {
     }
     asked = true;
     process.stderr.write("earshot: stopping; once more to stop at once\n");
-    daemon.stop().catch(fail);
+    daemon?.stop().catch(fail);
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  try {
+    daemon = await startDaemon(daemonOptions(options));
+  } catch (error) {
+    process.off("SIGTERM", stop);
+    process.off("SIGINT", stop);
+    throw error;
+  }
+  if (asked) return daemon.stop();
+  print(`earshot ${version}: ${daemon.page}`);
 }

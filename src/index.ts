@@ -1,0 +1,56 @@
+/**
+ * earshot, the library
+ * ====================
+ * The rules as pure functions, the conversation's statechart, what a channel or an agent of your own is
+ * made with, and the whole daemon in your process. What stands here is kept; everything else may change.
+ */
+import { type Daemon, type DaemonOptions, startDaemon } from "./daemon/daemon.ts";
+
+export type { RuntimeStatus, Why } from "./actors/runtime.types.ts";
+export type { Daemon, DaemonOptions } from "./daemon/daemon.ts";
+export {
+  type EarshotConfig,
+  type EarshotConfigInput,
+  parseConfig,
+  resolveSettings,
+} from "./domain/config/index.ts";
+export type {
+  CreditUse,
+  Decision,
+  EngagementInput,
+  EngagementVerdict,
+  Explanation,
+  Membership,
+  Participant,
+  Rule,
+  Rung,
+  Verdict,
+} from "./domain/decision.ts";
+export { EarshotError, type ErrorCode } from "./domain/errors.ts";
+export { formatSessionKey, parseSessionKey, type SessionKeyParts } from "./domain/key.ts";
+export { type Inbound, type InboundInput, inboundSchema, type Route } from "./domain/message.ts";
+export * from "./domain/ports/agent.ts";
+export * from "./domain/ports/channel.ts";
+export type { Clock, Log } from "./domain/ports.ts";
+export type { StreamLine } from "./domain/stream.ts";
+export { type ChunkerOptions, createChunker } from "./machines/chunker.ts";
+export { conversationMachine } from "./machines/conversation.machine.ts";
+export { decideEngagement, explainEngagement } from "./machines/engagement.ts";
+export type { ConversationEvent } from "./machines/events.ts";
+export { composeTurnPrompt, type PromptInput, type PromptMessage } from "./machines/prompt.ts";
+export { type ResolvedRoute, resolveRoute } from "./machines/routing.ts";
+
+/**
+ * Runs a whole earshot in this process: journal, workers, channels, pages and API.
+ *
+ * @example
+ * ```ts
+ * const earshot = await createEarshot({ stateDir: "./state", channels: [myChannel] });
+ * console.log(earshot.page);
+ * await earshot.stop();
+ * ```
+ * @throws EarshotError naming what is in the way and how to clear it.
+ */
+export function createEarshot(options: DaemonOptions = {}): Promise<Daemon> {
+  return startDaemon(options);
+}

@@ -1,0 +1,166 @@
+/**
+ * The daemon as a process: signals, exit codes, and the webchat across kill -9.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { ServerFrame } from "../../src/adapters/channels/webchat-protocol.ts";
+import { openChat } from "../../src/daemon/cli/chat-client.ts";
+import { findDaemon } from "../../src/daemon/cli/client.ts";
+import { newFolder } from "./support/folder.ts";
+import { openPage } from "./support/page.ts";
+
+const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
+const running = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  /** The line with the address; rejects with all output when the process ends first. */
+  readonly listening: Promise<string>;
+  readonly ended: Promise<number | NodeJS.Signals>;
+  output(): { out: string; err: string };
+}
+
+function earshot(...args: string[]): Run {
+  const env = { PATH: process.env.PATH, HOME: newFolder(), NO_COLOR: "1" };
+  const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let out = "";
+  let err = "";
+  const listening = new Promise<string>((found, ended) => {
+    child.stdout?.on("data", (data) => {
+      out += String(data);
+      const address = /http:\S+#token=\S+/.exec(out)?.[0];
+      if (address !== undefined) found(address);
+    });
+    child.stderr?.on("data", (data) => {
+      err += String(data);
+    });
+    child.on("close", () => ended(new Error(`it ended: ${out}${err}`)));
+  });
+  listening.catch(() => undefined);
+  const ended = once(child, "close").then(([code, signal]) => {
+    running.delete(child);
+    return (code ?? signal) as number | NodeJS.Signals;
+  });
+  return { child, listening, ended, output: () => ({ out, err }) };
+}
+
+async function baseAndToken(stateDir: string): Promise<[string, string]> {
+  const found = await findDaemon(stateDir);
+  if (found === null) throw new Error("no daemon runs there");
+  return [found.base, found.token];
+}
+
+const started = (stateDir: string, workers = "0") =>
+  earshot("start", "--state-dir", stateDir, "--port", "0", "--workers", workers);
+
+describe("signals", () => {
+  test("SIGTERM ends the daemon with 0, its address file gone and the directory free", async () => {
+    const stateDir = newFolder();
+    const first = started(stateDir);
+    expect(await first.listening).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe(0);
+    expect(await findDaemon(stateDir)).toBeNull();
+    for (const line of first.output().err.trimEnd().split("\n"))
+      expect(line.startsWith("{") || line.startsWith("earshot: ")).toBe(true);
+  });
+
+  test("the first signal waits for a running turn, the second ends the process at once", async () => {
+    const stateDir = newFolder();
+    const driver = { kind: "scripted", runs: [{ steps: [{ hang: true }] }] };
+    const config = { agents: { list: [{ id: "main", driver }] } };
+    writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
+    const first = started(stateDir);
+    await first.listening;
+    const page = await openPage(...(await baseAndToken(stateDir)));
+    page.say("hello");
+    await page.wait("turn", ({ state }) => state === "start");
+    first.child.kill("SIGTERM");
+    await expect.poll(() => first.output().err).toContain("once more to stop at once");
+    expect(first.child.exitCode).toBeNull();
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe("SIGTERM");
+  });
+});
+
+describe("exit codes", () => {
+  test("bad use and bad input end with 2 and one line that says what to do", async () => {
+    const stateDir = newFolder();
+    writeFileSync(join(stateDir, "earshot.json5"), "{ engagment: {} }");
+    const broken = started(stateDir);
+    const unknown = earshot("strat");
+    const port = earshot("start", "--port", "70000");
+    const nobody = earshot("status", "--state-dir", newFolder());
+    for (const run of [broken, unknown, port, nobody]) expect(await run.ended).toBe(2);
+    expect(broken.output().err.trim().split("\n")).toHaveLength(1);
+    expect(broken.output().err).toContain("engagement");
+    expect(unknown.output().err).toContain("start");
+    expect(nobody.output().err).toContain("earshot start");
+    expect(nobody.output().err).not.toContain(" at ");
+  });
+
+  test("help and version end with 0", async () => {
+    const runs = [earshot("--version"), earshot("--help"), earshot("outbox", "--help")];
+    for (const run of runs) expect(await run.ended).toBe(0);
+    expect(runs[0]?.output().out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const run of runs.slice(1)) expect(run.output().out).toContain("xamples");
+  });
+});
+
+test("a chat across kill -9 keeps every message once, and each has its decision", async () => {
+  const stateDir = newFolder();
+  let daemon = started(stateDir, "1");
+  await daemon.listening;
+  const frames: ServerFrame[] = [];
+  const chat = openChat(
+    () => findDaemon(stateDir).catch(() => null),
+    {
+      frame: (frame) => void frames.push(frame),
+      connected: () => undefined,
+      failed: (error) => {
+        throw error;
+      },
+    },
+    0,
+  );
+  const of = <Type extends ServerFrame["type"]>(type: Type) =>
+    frames.filter((frame): frame is Extract<ServerFrame, { type: Type }> => frame.type === type);
+  const ids: string[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    for (let each = 0; each < 5; each += 1) {
+      ids.push(chat.say(`message ${round}.${each}`));
+      await new Promise((go) => setTimeout(go, 40));
+    }
+    daemon.child.kill("SIGKILL");
+    await daemon.ended;
+    ids.push(chat.say(`while it was gone ${round}`));
+    daemon = started(stateDir, "1");
+    await daemon.listening;
+  }
+  const patient = { timeout: 20_000, interval: 50 };
+  await expect.poll(() => chat.unsent(), patient).toBe(0);
+  const taken = () => of("taken").map(({ id }) => id);
+  await expect.poll(() => new Set(taken()).size, patient).toBe(ids.length);
+  expect(taken()).toHaveLength(ids.length);
+  expect([...taken()].sort()).toEqual([...ids].sort());
+  const decided = () => new Set(of("decided").map(({ id }) => id));
+  await expect.poll(() => ids.filter((id) => !decided().has(id)), patient).toEqual([]);
+  // The last message is answered, and no part of an answer was shown twice.
+  const last = () => of("taken").find(({ id }) => id === ids.at(-1))?.n ?? Number.MAX_SAFE_INTEGER;
+  await expect.poll(() => of("said").some(({ n }) => n > last()), patient).toBe(true);
+  const said = of("said").map(({ id }) => id);
+  expect(new Set(said).size).toBe(said.length);
+  chat.close();
+  daemon.child.kill("SIGTERM");
+  expect(await daemon.ended).toBe(0);
+}, 90_000);
