@@ -17,6 +17,7 @@ import { whyMessage } from "./why.ts";
 
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
 const drainPollMs = 20;
+const putAwayMsMax = 2_000;
 
 /**
  * Makes a runtime from its ports; `start` opens it.
@@ -105,11 +106,28 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     }
   }
 
+  /** Records of everything idle, so that the next start has little to look through. */
+  async function putAway(untilMs: number): Promise<void> {
+    const { supervisor, sweep, journal } = opened();
+    const { clock } = ports;
+    let callOff: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      const timer = clock.setTimer(clock.now() + untilMs, resolve);
+      callOff = () => clock.clearTimer(timer);
+    });
+    await Promise.race([unlessFailing(journal, supervisor.passivateAll()), late]);
+    callOff();
+    await sweep.mark();
+  }
+
   async function stop(drainMs: number): Promise<void> {
     ingress?.stop();
     if (parts === null) return;
     parts.park();
-    if (ports.deterministic !== true && drainMs > 0) await drain(drainMs);
+    if (ports.deterministic !== true && drainMs > 0) {
+      await drain(drainMs);
+      await putAway(putAwayMsMax);
+    }
     parts.sweep.stop();
     parts.timers.stop();
     parts.typing.stop();

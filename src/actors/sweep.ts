@@ -26,6 +26,8 @@ export interface Sweep {
   start(): void;
   /** One round now; resolves to the number of records written. */
   round(): Promise<number>;
+  /** Notes how far everything is covered by records: the next start looks from there on. */
+  mark(): Promise<void>;
   /** Conversations with events after their record, as of the last round. */
   dirty(): number;
   stop(): void;
@@ -101,10 +103,15 @@ export function createSweep({ clock, log, store, journal, configs }: SweepPorts)
     if (journal.failing() !== null) return 0;
     const written = await fold();
     if (stopped) return written;
-    const value = String(await store.lowWater());
-    await journal.keep([{ kind: "meta", name: "sweptSeq", value }]);
+    await mark();
     await prune();
     return written;
+  }
+
+  async function mark(): Promise<void> {
+    if (journal.failing() !== null) return;
+    const value = String(await store.lowWater());
+    await journal.keep([{ kind: "meta", name: "sweptSeq", value }]);
   }
 
   function arm(): void {
@@ -119,6 +126,7 @@ export function createSweep({ clock, log, store, journal, configs }: SweepPorts)
   return {
     start: arm,
     round,
+    mark,
     dirty: () => dirty,
     stop() {
       stopped = true;

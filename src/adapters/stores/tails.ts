@@ -16,7 +16,7 @@ export interface Tails {
   cover(conv: number, recordSeq: number): void;
   has(conv: number): boolean;
   after(conv: number, seq: number): readonly number[];
-  /** The longest-dirty conversations first. */
+  /** Of those that wait longest for a record, in the order of their first event. */
   dirty(limit: number): { conv: number; first: number; last: number }[];
   /** The number before the first uncovered event, or `lastSeq` when there is none. */
   lowWater(lastSeq: number): number;
@@ -45,18 +45,20 @@ export function createTails(): Tails {
       if (list === undefined) return;
       let covered = 0;
       while (covered < list.length && (list[covered] as number) <= recordSeq) covered += 1;
-      if (covered === list.length) lists.delete(conv);
-      else if (covered > 0) list.splice(0, covered);
+      if (covered === 0) return;
+      // A conversation that is still busy goes to the back: the front is for those nobody looked at.
+      lists.delete(conv);
+      if (covered < list.length) lists.set(conv, list.slice(covered));
     },
     has: (conv) => lists.has(conv),
     after: (conv, seq) => (lists.get(conv) ?? []).filter((number) => number > seq),
     dirty(limit) {
-      const all = [...lists].map(([conv, list]) => ({
-        conv,
-        first: list[0] as number,
-        last: list[list.length - 1] as number,
-      }));
-      return all.sort((a, b) => a.first - b.first).slice(0, limit);
+      const found: ReturnType<Tails["dirty"]> = [];
+      for (const [conv, list] of lists) {
+        if (found.length === limit) break;
+        found.push({ conv, first: list[0] as number, last: list[list.length - 1] as number });
+      }
+      return found.sort((a, b) => a.first - b.first);
     },
     lowWater(lastSeq) {
       const least = first();
