@@ -79,6 +79,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, log, definitions } = options;
   const runs = new Map<string, AccountRun>();
   let config = options.config;
+  let changing: Promise<void> = Promise.resolve();
+  let stopped = false;
   const find = (channel: string, account: string) => runs.get(accountId(channel, account));
 
   const open = (channel: string, account: string, raw: unknown): void => {
@@ -93,17 +95,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         definition,
         raw,
         context: contextOf(options, definition.id, account),
-        changed: (status) => {
-          options.publish({
-            t: clock.now(),
-            system: "connection",
-            channel,
-            account,
-            state: status.state,
-            detail: status.detail,
-          });
-          options.onChange(channel, account);
-        },
+        changed: (status) => tellChange(options, status),
       }),
     );
   };
@@ -120,26 +112,43 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (find(channel, account) === undefined) open(channel, account, raw);
   };
 
+  const apply = async (next: ConnectionsConfig): Promise<void> => {
+    if (stopped) return;
+    config = next;
+    const keep = new Map(wanted().map((one) => [accountId(one.channel, one.account), one.raw]));
+    const gone = [...runs].filter(([id, run]) => !keep.has(id) || !run.sameConfig(keep.get(id)));
+    await Promise.all(gone.map(([, run]) => run.stop()));
+    for (const [id, run] of gone) {
+      runs.delete(id);
+      members.forget(run.status().channel, run.status().account);
+    }
+    if (!stopped) openMissing();
+  };
+
   return {
     start: openMissing,
     async stop() {
+      stopped = true;
       await Promise.all([...runs.values()].map((run) => run.stop()));
       runs.clear();
     },
-    async reload(next) {
-      config = next;
-      const keep = new Map(wanted().map((one) => [accountId(one.channel, one.account), one.raw]));
-      const gone = [...runs].filter(([id, run]) => !keep.has(id) || !run.sameConfig(keep.get(id)));
-      await Promise.all(gone.map(([, run]) => run.stop()));
-      for (const [id, run] of gone) {
-        runs.delete(id);
-        members.forget(run.status().channel, run.status().account);
-      }
-      openMissing();
+    reload(next) {
+      // One after the other: two at once would open an account twice.
+      const change = changing.then(() => apply(next));
+      changing = change.catch(() => undefined);
+      return change;
     },
     directory: directoryOf(definitions, find, members),
     states: () => [...runs.values()].map((run) => run.status()),
   };
+}
+
+function tellChange(
+  { clock, publish, onChange }: ConnectionsOptions,
+  { channel, account, state, detail }: ConnectionStatus,
+): void {
+  publish({ t: clock.now(), system: "connection", channel, account, state, detail });
+  onChange(channel, account);
 }
 
 /** What one account may use; the cursor goes with the identity it was last loaded for. */

@@ -202,6 +202,33 @@ describe("connections", () => {
     ]);
   });
 
+  test("two reloads at once open each account once, by the last config", async () => {
+    let running = 0;
+    const counted = channelOf("good", ({ context }) => ({
+      async start(signal) {
+        running += 1;
+        context.reportState("live");
+        await untilAborted(signal);
+        await settle();
+        running -= 1;
+      },
+    }));
+    const { connections } = rig([counted], config({ good: { a: { key: "1" } } }));
+    connections.start();
+    await settle();
+    await Promise.all([
+      connections.reload(config({ good: { a: { key: "2" } } })),
+      connections.reload(config({ good: { a: { key: "3" }, b: { key: "1" } } })),
+    ]);
+    await settle();
+    expect(running).toBe(2);
+    expect(connections.states().map(({ account }) => account)).toEqual(["a", "b"]);
+    const stopping = connections.stop();
+    await Promise.all([stopping, connections.reload(config({ good: { c: { key: "1" } } }))]);
+    await settle();
+    expect(running).toBe(0);
+  });
+
   test("events and cursors go to the intake under the identity that was loaded", async () => {
     let loaded: string | null = null;
     const message = inboundSchema.parse({
