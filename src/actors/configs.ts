@@ -69,9 +69,7 @@ function createConfigs(
     async load(versions) {
       for (const wanted of new Set(versions)) {
         if (wanted === version || known.has(wanted)) continue;
-        const stored = await store.config(wanted);
-        // A version that is gone was pruned with every event that named it but the ones we hold.
-        known.set(wanted, stored === null ? current : parseConfig(JSON.parse(stored)));
+        known.set(wanted, parsedOr(current, await store.config(wanted)));
       }
     },
     settings(key) {
@@ -95,4 +93,16 @@ function createConfigs(
       return { kind: "config", version, json };
     },
   };
+}
+
+/**
+ * A stored version, or `current` where this earshot cannot read it any more: its events go on under
+ * today's rules rather than not at all.
+ */
+function parsedOr(current: EarshotConfig, stored: string | null): EarshotConfig {
+  try {
+    return stored === null ? current : parseConfig(JSON.parse(stored));
+  } catch {
+    return current;
+  }
 }

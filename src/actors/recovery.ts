@@ -5,18 +5,20 @@
  * deadlines, open sends. Events are fed again in journal order, before anything new; turns that ran are
  * told that their process is gone. Nothing is guessed: each row says by itself how far it came.
  */
-import type { Clock, RunRow, Store } from "../domain/ports.ts";
+import type { Clock, EventRow, Log, RunRow, Store } from "../domain/ports.ts";
+import type { ConversationEvent } from "../machines/events.ts";
 import type { Configs } from "./configs.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
-import type { HostEntry } from "./protocol.ts";
+import { type HostEntry, quarantinedCode } from "./protocol.ts";
 
 /** Journal rows looked through between two turns of the event loop. */
 const sliceRows = 10_000;
 
 export interface RecoveryPorts {
   readonly clock: Clock;
+  readonly log: Log;
   readonly store: Store;
   readonly journal: Journal;
   readonly configs: Configs;
@@ -27,10 +29,10 @@ export interface RecoveryPorts {
 
 /**
  * Events up to `lastSeq` whose consequences were never committed, in order. Looked for from the low-water
- * mark on, in slices.
+ * mark on, in slices. A row that cannot be read is set aside and told, so that it stops nobody else.
  */
 export async function findUnapplied(
-  { store, configs }: Pick<RecoveryPorts, "store" | "configs">,
+  { store, configs, journal, log }: Pick<RecoveryPorts, "store" | "configs" | "journal" | "log">,
   lastSeq: number,
 ): Promise<HostEntry[]> {
   const entries: HostEntry[] = [];
@@ -43,11 +45,22 @@ export async function findUnapplied(
       const { conv, seq, cfg } = row;
       const key = keys.get(conv) ?? (await store.conversation(conv))?.key ?? "";
       keys.set(conv, key);
-      entries.push({ conv, key, seq, cfg, event: decodeEvent(row) });
+      const event = readable(row, log);
+      if (event !== null) entries.push({ conv, key, seq, cfg, event });
+      else await journal.keep([{ kind: "applied", seq, code: quarantinedCode }]);
     }
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return entries;
+}
+
+function readable(row: EventRow, log: Log): ConversationEvent | null {
+  try {
+    return decodeEvent(row);
+  } catch (error) {
+    log("error", "event.unreadable", { seq: row.seq, conv: row.conv, error: String(error) });
+    return null;
+  }
 }
 
 /**
@@ -55,7 +68,7 @@ export async function findUnapplied(
  * that follows everything found above. A conversation that is already to be told is not told twice.
  */
 export async function recoverRuns(
-  { clock, configs, journal, lanes, boot }: RecoveryPorts,
+  { clock, configs, journal, lanes, boot }: Omit<RecoveryPorts, "store" | "log">,
   runs: readonly RunRow[],
   unapplied: readonly HostEntry[],
 ): Promise<void> {

@@ -71,14 +71,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     lastSeq: number,
     runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
   ): Promise<void> {
-    const unapplied = await findUnapplied({ store, configs }, lastSeq);
+    const unapplied = await findUnapplied({ store, configs, journal, log: ports.log }, lastSeq);
     if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
     gate.open(unapplied);
-    await recoverRuns(
-      { clock: ports.clock, store, journal, configs, lanes, boot },
-      runs,
-      unapplied,
-    );
+    await recoverRuns({ clock: ports.clock, journal, configs, lanes, boot }, runs, unapplied);
   }
 
   async function settled(): Promise<void> {

@@ -132,6 +132,25 @@ describe("a restart", () => {
     expect(decided.map(({ id }) => id)).toEqual(["m1", "m2", "m3"]);
   });
 
+  test("a row that cannot be read is set aside and stops nobody else", async () => {
+    const world = await new World().start();
+    await world.say("hello", { id: "m1" });
+    await world.pass(10);
+    await world.runtime.stop();
+    const [dirty] = await world.store.dirty(1);
+    const bad = { kind: "event", at: 0, eid: 5, conv: dirty?.conv as number, cfg: 7 } as const;
+    const row = { ...bad, key: "k", identity: "bad", body: "{broken", messageId: null };
+    const [seq] = await world.store.commit([row]);
+    await world.start();
+    await world.pass(10);
+    await world.say("hello", { id: "m2", chat: { id: "other", kind: "group" } });
+    await world.say("hello", { id: "m3" });
+    await world.pass(10);
+    expect(world.decisions().map(({ id }) => id)).toEqual(["m1", "m2", "m3"]);
+    expect(world.logged.map(({ event }) => event)).toContain("event.unreadable");
+    expect((await world.store.events([seq as number]))[0]?.code).toBe(-3);
+  });
+
   test("another config gets another version, the same one the same", async () => {
     const world = await new World().start();
     await world.restart();
