@@ -10,6 +10,8 @@ import { version } from "../version.ts";
 import { addChatCommand } from "./chat.ts";
 import { addCompletionCommand } from "./completion.ts";
 import { addConfigCommand } from "./config.ts";
+import { addDoctorCommand } from "./doctor.ts";
+import { addInitCommand } from "./init.ts";
 import { addInspectCommand } from "./inspect.ts";
 import { addOutboxCommand } from "./outbox.ts";
 import { addReplayCommand } from "./replay.ts";
@@ -40,6 +42,8 @@ function createProgram(): Command {
   for (const add of [
     addStartCommand,
     addChatCommand,
+    addInitCommand,
+    addDoctorCommand,
     addStatusCommands,
     addInspectCommand,
     addReplayCommand,

@@ -1,0 +1,191 @@
+/**
+ * `earshot doctor`: looks at everything that has to be right before a daemon runs well, and says how to
+ * mend what is not. It changes nothing. Channels with a token are asked who they are there.
+ */
+import { statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { createSystemClock } from "../../adapters/clock.ts";
+import { createRandom } from "../../adapters/ids.ts";
+import { accountFields, accountsOf } from "../../domain/config/channels.ts";
+import { type EarshotConfig, isLoopbackHost } from "../../domain/config/index.ts";
+import type { ChannelDefinition } from "../../domain/ports.ts";
+import { createRegistry } from "../assembly.ts";
+import { checkStateDir } from "../state-dir.ts";
+import { readToken } from "../token.ts";
+import { findDaemon } from "./client.ts";
+import { loadConfig } from "./config.ts";
+import {
+  action,
+  errorLine,
+  print,
+  printJson,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "./shared.ts";
+
+interface DoctorOptions extends StateOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly offline?: boolean;
+}
+
+interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "wrong";
+  readonly says: string;
+}
+
+const freeBytesMin = 200_000_000;
+const identifyMsMax = 5_000;
+/** A clock before this is not set: this version did not exist then. */
+const plausibleSince = Date.UTC(2025, 0, 1);
+
+const examples = `
+Exit code 1 when something is wrong; warnings do not fail.
+
+Examples:
+  earshot doctor
+  earshot doctor --offline            ask no platform
+  earshot doctor --json | jq '.[] | select(.state != "ok")'`;
+
+export function addDoctorCommand(program: Command): void {
+  withStateDir(program.command("doctor"))
+    .description("Check state directory, config, port, disk, clock, tokens and dangerous settings")
+    .option("--config <file>", "config file (EARSHOT_CONFIG)")
+    .option("--offline", "do not ask the platforms")
+    .option("--json", "for programs")
+    .addHelpText("after", examples)
+    .action(action(doctor));
+}
+
+const ok = (check: string, says: string): Finding => ({ check, state: "ok", says });
+const warning = (check: string, says: string): Finding => ({ check, state: "warning", says });
+const wrong = (check: string, error: unknown): Finding => ({
+  check,
+  state: "wrong",
+  says: typeof error === "string" ? error : errorLine(error).replace(/^earshot: /, ""),
+});
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  const stateDir = stateDirFor(options);
+  const findings = [await stateFinding(stateDir), await diskFinding(stateDir), clockFinding()];
+  const loaded = await loadConfig(options).catch((error: unknown) => {
+    findings.push(wrong("config", error));
+    return null;
+  });
+  if (loaded !== null) {
+    findings.push(ok("config", loaded.path ?? "embedded defaults"));
+    for (const one of loaded.warnings) findings.push(warning("config", one));
+    findings.push(await portFinding(loaded.config, stateDir), ...dangers(loaded.config));
+    if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
+  }
+  process.exitCode = findings.some(({ state }) => state === "wrong") ? 1 : 0;
+  if (options.json === true) return printJson(findings);
+  const marks = {
+    ok: pc.green("ok     "),
+    warning: pc.yellow("warning"),
+    wrong: pc.red("wrong  "),
+  };
+  for (const { check, state, says } of findings) print(`${marks[state]}  ${check}: ${says}`);
+}
+
+async function stateFinding(stateDir: string): Promise<Finding> {
+  try {
+    await checkStateDir(stateDir);
+    await readToken(stateDir);
+    return ok("state directory", stateDir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || String(error).includes("it is missing")
+      ? ok("state directory", `${stateDir} will be completed at the first start`)
+      : wrong("state directory", error);
+  }
+}
+
+async function diskFinding(stateDir: string): Promise<Finding> {
+  for (const folder of [stateDir, "/", "."]) {
+    const disk = await statfs(folder).catch(() => null);
+    if (disk === null) continue;
+    const free = disk.bavail * disk.bsize;
+    const says = `${Math.floor(free / 1_000_000)} MB free`;
+    return free < freeBytesMin ? warning("disk", `only ${says}: make room`) : ok("disk", says);
+  }
+  return warning("disk", "how much is free cannot be told here");
+}
+
+function clockFinding(): Finding {
+  const now = createSystemClock().now();
+  return now < plausibleSince
+    ? wrong("clock", `the clock says ${new Date(now).toISOString()}: set it, or credits never end`)
+    : ok("clock", new Date(now).toISOString());
+}
+
+/** Either our daemon has the port, or nobody has. */
+async function portFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
+  const { host, port } = config.server;
+  const running = await findDaemon(stateDir).catch(() => null);
+  if (running !== null) return ok("port", `a daemon answers on ${running.base}`);
+  const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    const probe = createServer();
+    probe.once("error", resolve);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+  });
+  return error === null
+    ? ok("port", `${host}:${port} is free`)
+    : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
+}
+
+function dangers(config: EarshotConfig): Finding[] {
+  const { server, access, log } = config;
+  const found: Finding[] = [];
+  if (server.exposed)
+    found.push(warning("server.exposed", "the API listens beyond this machine, without TLS"));
+  else if (!isLoopbackHost(server.host))
+    found.push(
+      wrong("server.host", `${server.host} is more than this machine: set server.exposed`),
+    );
+  if (access.dmPolicy === "open")
+    found.push(warning("access.dmPolicy", "anyone may write to the agent and cause turns"));
+  if (access.groupPolicy === "open")
+    found.push(warning("access.groupPolicy", "any group may add the agent and cause turns"));
+  if (log.showText) found.push(warning("log.showText", "what people write stands in the log"));
+  return found.length === 0 ? [ok("settings", "nothing dangerous")] : found;
+}
+
+async function accountFindings(config: EarshotConfig): Promise<Finding[]> {
+  const { channels } = createRegistry();
+  const asked = Object.entries(config.channels).flatMap(([id, channel]) => {
+    const definition = channels.get(id);
+    if (definition === undefined || definition.local) return [];
+    return accountsOf(channel).map(([account, own]) => identify(definition, account, own));
+  });
+  return Promise.all(asked);
+}
+
+async function identify(
+  definition: ChannelDefinition,
+  account: string,
+  config: Readonly<Record<string, unknown>>,
+): Promise<Finding> {
+  const check = `${definition.id}/${account}`;
+  const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
+  try {
+    const opened = definition.open({
+      accountId: account,
+      config: definition.accountSchema.parse(Object.fromEntries(own)),
+      clock: createSystemClock(),
+      random: createRandom(),
+      log: () => undefined,
+      deliver: async () => undefined,
+      loadCursor: async () => null,
+      reportState: () => undefined,
+    });
+    const who = await opened.identify?.(AbortSignal.timeout(identifyMsMax));
+    return ok(check, who === undefined ? "configured" : `is ${who.name} (${who.id}) there`);
+  } catch (error) {
+    return wrong(check, error);
+  }
+}
