@@ -13,6 +13,8 @@ import type { OutboundDirectory, Runtime } from "./runtime.types.ts";
 
 export interface Incarnation {
   readonly runtime: Runtime;
+  /** Resolves when a host was given up. Never rejects. */
+  readonly broken: Promise<void>;
   /** The process is killed: nothing of it is heard again. */
   die(): Promise<void>;
   /** The end of the simulation: quietly, and its worker threads are gone afterwards. */
@@ -59,8 +61,16 @@ export function incarnate(clock: Clock, store: Store, given: Circumstances): Inc
     },
     close: { value: () => Promise.resolve() },
   }) as Store;
+  let giveUp: () => void = () => {};
+  const broken = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
   const runtime = createRuntime({
     ...given,
+    log(level, event, fields) {
+      given.log(level, event, fields);
+      if (event === "host.broken") giveUp();
+    },
     clock: ownClock,
     store: ownStore,
     publish: (line) => {
@@ -75,5 +85,5 @@ export function incarnate(clock: Clock, store: Store, given: Circumstances): Inc
     timers.clear();
     await runtime.stop({ drainMs: 0 });
   };
-  return { runtime, die: cut, end: cut };
+  return { runtime, broken, die: cut, end: cut };
 }

@@ -134,7 +134,7 @@ class Simulation {
         reached = line.t;
         this.#clock.advanceTo(at);
         await this.#apply(line);
-        await this.#runtime.settled();
+        await this.#settle();
         await this.#options.onProgress?.(index + 1, lines.length);
       }
       const last = lines.at(-1);
@@ -150,9 +150,23 @@ class Simulation {
     return this.#life.runtime;
   }
 
+  /**
+   * Until nothing is under way.
+   * @throws EarshotError EAR_HOST_LOST when a host does not stay up: nothing would ever settle then.
+   */
+  async #settle(): Promise<void> {
+    const refuse = () => {
+      const { problem } = this.#runtime.status();
+      if (problem !== null)
+        throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario as ${problem}`);
+    };
+    refuse();
+    await Promise.race([this.#runtime.settled(), this.#life.broken.then(refuse)]);
+  }
+
   /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
   async #runTimers(until: Millis): Promise<void> {
-    while (this.#clock.fireNext(until)) await this.#runtime.settled();
+    while (this.#clock.fireNext(until)) await this.#settle();
   }
 
   async #apply(line: ScenarioLine): Promise<void> {

@@ -105,6 +105,12 @@ describe("earshot replay", () => {
   );
 });
 
+test("a host that does not stay up ends the run with an error, never with silence", async () => {
+  const [header, ...lines] = roomLines("mention");
+  const crashes = Array.from({ length: 30 }, () => ({ t: 0, crash: "host" }));
+  await expect(simulate([header, ...crashes, ...lines])).rejects.toThrow(/does not stay up/);
+});
+
 describe("earshot why", () => {
   test(
     "without a daemon the journal itself is read, and left as it was",

@@ -17,7 +17,7 @@ import {
 } from "../replay/support.ts";
 import { rooms, withLine } from "./generated.ts";
 
-const runs = { numRuns: 30 };
+const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 30) };
 
 describe("any room", () => {
   test.prop([rooms], runs)(
