@@ -339,6 +339,7 @@ class HostSupervisor implements Supervisor {
   }
 
   async #broken(host: SupervisedHost): Promise<void> {
+    this.#ports.log("error", "host.broken", { host: host.id });
     this.#tell("host.broken", { host: host.id });
     this.#usable = this.#usable.filter((id) => id !== host.id);
     const entries = host.traffic.drain();
