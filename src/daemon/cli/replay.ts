@@ -15,7 +15,7 @@ import { parseScenario } from "../../domain/scenario.ts";
 import { simulateScenario } from "../simulate.ts";
 import { Output, progressOf } from "./replay-output.ts";
 import { ReplayTable } from "./replay-table.ts";
-import { action } from "./shared.ts";
+import { action, fail } from "./shared.ts";
 
 interface ReplayOptions {
   readonly config?: string;
@@ -56,7 +56,7 @@ async function replay(file: string, options: ReplayOptions): Promise<void> {
   const output = new Output(process.stdout);
   const table = options.json ? null : new ReplayTable(scenario, pico.isColorSupported);
   const progress = progressOf(scenario.lines.length, process.stderr, process.stdout);
-  await simulateScenario(scenario, {
+  const run = simulateScenario(scenario, {
     config,
     seed: options.seed,
     workers: options.workers,
@@ -70,9 +70,22 @@ async function replay(file: string, options: ReplayOptions): Promise<void> {
       progress.show(done);
     },
   });
+  await finished(run);
   progress.end();
   if (table !== null) output.add(`\n${table.summary()}`);
   await output.flush();
+}
+
+/** A run that waits for what never comes would end the process as if all was well. */
+async function finished(run: Promise<unknown>): Promise<void> {
+  const unfinished = () =>
+    fail(new EarshotError("EAR_ASSERT", "Cannot finish the replay as nothing is left to wait for"));
+  process.once("beforeExit", unfinished);
+  try {
+    await run;
+  } finally {
+    process.off("beforeExit", unfinished);
+  }
 }
 
 async function read(path: string, what: string, code: ErrorCode): Promise<string> {
