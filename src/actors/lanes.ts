@@ -36,9 +36,16 @@ export interface LanePorts {
   readonly grant: (request: LaneRequest) => void;
 }
 
+interface Waiting {
+  readonly request: LaneRequest;
+  readonly order: number;
+}
+
 export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
-  /** In the order of arrival: a Map keeps it and lets the middle go. */
-  const queue = new Map<number, LaneRequest>();
+  /** By agent, in the order of arrival: a Map keeps it and lets the middle go. */
+  const queues = new Map<string, Map<number, Waiting>>();
+  const agentOfWaiting = new Map<number, string>();
+  let arrivals = 0;
   const running = new Map<number, string>();
   const runningOfAgent = new Map<string, number>();
   let pumping = false;
@@ -48,13 +55,34 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
     runningOfAgent.set(agentId, (runningOfAgent.get(agentId) ?? 0) + 1);
   }
 
+  function join(request: LaneRequest): void {
+    arrivals += 1;
+    const queue = queues.get(request.agentId) ?? new Map<number, Waiting>();
+    queue.set(request.conv, { request, order: arrivals });
+    queues.set(request.agentId, queue);
+    agentOfWaiting.set(request.conv, request.agentId);
+  }
+
+  function leave(conv: number): void {
+    const agentId = agentOfWaiting.get(conv);
+    if (agentId === undefined) return;
+    agentOfWaiting.delete(conv);
+    const queue = queues.get(agentId);
+    queue?.delete(conv);
+    if (queue?.size === 0) queues.delete(agentId);
+  }
+
+  /** The earliest of those whose agent has room: looks at the first of each agent only. */
   function next(): LaneRequest | undefined {
     if (running.size >= slots()) return undefined;
-    for (const request of queue.values()) {
-      const taken = runningOfAgent.get(request.agentId) ?? 0;
-      if (taken < agentSlots(request.agentId)) return request;
+    let earliest: Waiting | undefined;
+    for (const [agentId, queue] of queues) {
+      if ((runningOfAgent.get(agentId) ?? 0) >= agentSlots(agentId)) continue;
+      const [first] = queue.values();
+      if (first === undefined || (earliest?.order ?? first.order) < first.order) continue;
+      earliest = first;
     }
-    return undefined;
+    return earliest?.request;
   }
 
   function pump(): void {
@@ -62,7 +90,7 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
     if (pumping) return;
     pumping = true;
     for (let request = next(); request !== undefined; request = next()) {
-      queue.delete(request.conv);
+      leave(request.conv);
       take(request);
       grant(request);
     }
@@ -71,16 +99,16 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
 
   return {
     request(request) {
-      if (running.has(request.conv) || queue.has(request.conv)) return;
-      queue.set(request.conv, request);
+      if (running.has(request.conv) || agentOfWaiting.has(request.conv)) return;
+      join(request);
       pump();
     },
     occupy(request) {
-      queue.delete(request.conv);
+      leave(request.conv);
       if (!running.has(request.conv)) take(request);
     },
     release(conv) {
-      queue.delete(conv);
+      leave(conv);
       const agentId = running.get(conv);
       if (agentId === undefined) return;
       running.delete(conv);
@@ -90,7 +118,7 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
       pump();
     },
     pump,
-    waiting: () => queue.size,
+    waiting: () => agentOfWaiting.size,
     running: () => running.size,
   };
 }

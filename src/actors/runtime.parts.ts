@@ -5,7 +5,6 @@
  * results are journalled) are closed by late look-ups of `parts`, so every part is given what it may use
  * and nothing else.
  */
-import { agentOf } from "../domain/config/index.ts";
 import { parseSessionKey } from "../domain/key.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { ConversationEvent } from "../machines/events.ts";
@@ -301,9 +300,8 @@ class Assembly {
   }
 
   #agentSlots(agentId: string): number {
-    const config = this.parts.configs.current();
-    const known = config.agents.list.some(({ id }) => id === agentId);
-    return known ? agentOf(config, agentId).maxConcurrent : config.agents.defaults.maxConcurrent;
+    const { list, defaults } = this.parts.configs.current().agents;
+    return list.find(({ id }) => id === agentId)?.maxConcurrent ?? defaults.maxConcurrent;
   }
 
   /** Nothing is under way on any thread: what happens next is caused by what is journalled next. */

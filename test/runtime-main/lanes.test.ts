@@ -39,6 +39,21 @@ test("an agent that is full is passed over, not waited for", () => {
   expect(granted).toEqual([1, 3, 2]);
 });
 
+test("who came first is served first, whatever the agent", () => {
+  const granted: number[] = [];
+  let open = 0;
+  const lanes = createLanes({
+    slots: () => open,
+    agentSlots: () => 10,
+    grant: ({ conv }) => granted.push(conv),
+  });
+  const asked = [3, 1, 4, 5, 9, 2, 6];
+  for (const conv of asked) lanes.request(request(conv, conv % 2 === 0 ? "even" : "odd"));
+  open = 10;
+  lanes.pump();
+  expect(granted).toEqual(asked);
+});
+
 test("a slot granted before a restart is taken even when none is free", () => {
   const granted: number[] = [];
   const lanes = createLanes({
