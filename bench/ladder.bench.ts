@@ -5,7 +5,7 @@
  */
 import type { EngagementInput, Participant } from "../src/domain/decision.ts";
 import { decideEngagement, explainEngagement } from "../src/machines/engagement.ts";
-import { busyMix, messages, perSecond, report, round, short } from "./support.ts";
+import { assertRatio, busyMix, messages, perSecond, report, round, short } from "./support.ts";
 
 const now = 1_763_700_000_000;
 const next = messages(50, busyMix);
@@ -49,6 +49,8 @@ const explain = perSecond(
   (n) => explainEngagement(inputs[n & 4_095] as EngagementInput),
   calls / 4,
 );
+
+assertRatio("deciding over explaining", decide / explain, 1.2);
 
 report({
   bench: "ladder",

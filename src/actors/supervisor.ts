@@ -28,7 +28,6 @@ import { Watchdog } from "./watchdog.ts";
 
 export type {
   LostTurn,
-  Supervision,
   Supervisor,
   SupervisorPorts,
 } from "./supervisor.types.ts";
