@@ -98,7 +98,7 @@ async function takeApart(undo: Undo): Promise<void> {
 async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   const env = options.env ?? process.env;
   const clock = createSystemClock();
-  const journal = createLog({
+  const journal = await createLog({
     level: options.logLevel ?? "info",
     pretty: options.logPretty ?? false,
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),

@@ -7,7 +7,6 @@
  * texts are cut. So no name in a room can forge a line, paint the screen or drown the rest.
  */
 import { pino } from "pino";
-import { prettyFactory } from "pino-pretty";
 import type { Log, LogLevel } from "../domain/ports.ts";
 import { cut, terminalSafe } from "../domain/sanitize.ts";
 
@@ -66,11 +65,10 @@ function cleanText(text: string, secrets: readonly string[]): string {
 const codeOf = (error: Error): { code?: string } =>
   "code" in error && typeof error.code === "string" ? { code: error.code } : {};
 
-export function createLog(options: LogOptions): DaemonLog {
+/** Makes the log. What it takes to be pretty is loaded only for people. */
+export async function createLog(options: LogOptions): Promise<DaemonLog> {
   let secrets: readonly string[] = [];
-  const shown = options.pretty
-    ? prettyFactory({ colorize: true, translateTime: "SYS:HH:MM:ss.l" })
-    : (line: string) => line;
+  const shown = options.pretty ? await prettyLines() : (line: string) => line;
   const logger = pino(
     {
       level: options.level,
@@ -93,4 +91,9 @@ export function createLog(options: LogOptions): DaemonLog {
       logger.level = level;
     },
   };
+}
+
+async function prettyLines(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import("pino-pretty");
+  return prettyFactory({ colorize: true, translateTime: "SYS:HH:MM:ss.l" });
 }

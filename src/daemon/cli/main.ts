@@ -2,58 +2,57 @@
 /**
  * `earshot`
  * =========
- * The command line: every command is a file beside this one. Exit codes are the same everywhere: 0 done,
- * 1 the answer is no, 2 bad use or bad input.
+ * The command line: every command is a file beside this one, and only the file of the command that was
+ * asked for is loaded, as most of them need a part of the house only. Exit codes are the same everywhere:
+ * 0 done, 1 the answer is no, 2 bad use or bad input.
  */
 import { Command, CommanderError } from "commander";
 import { version } from "../version.ts";
-import { addChatCommand } from "./chat.ts";
-import { addCompletionCommand } from "./completion.ts";
-import { addConfigCommand } from "./config.ts";
-import { addDoctorCommand } from "./doctor.ts";
-import { addInitCommand } from "./init.ts";
-import { addInspectCommand } from "./inspect.ts";
-import { addOutboxCommand } from "./outbox.ts";
-import { addReplayCommand } from "./replay.ts";
-import { addRouteCommand } from "./route.ts";
 import { fail } from "./shared.ts";
-import { addStartCommand } from "./start.ts";
-import { addStatusCommands } from "./status.ts";
-import { addWhyCommand } from "./why.ts";
 
-const about = `The engagement runtime for chat agents: decides, for every message within earshot, whether the agent
-engages or observes, and runs the turn to the end.`;
+type Add = (program: Command) => void;
+
+/** In the order of `earshot --help`. */
+const files: readonly (readonly [names: readonly string[], load: () => Promise<Add>])[] = [
+  [["start"], async () => (await import("./start.ts")).addStartCommand],
+  [["chat"], async () => (await import("./chat.ts")).addChatCommand],
+  [["init"], async () => (await import("./init.ts")).addInitCommand],
+  [["doctor"], async () => (await import("./doctor.ts")).addDoctorCommand],
+  [["status", "sessions", "channels"], async () => (await import("./status.ts")).addStatusCommands],
+  [["inspect"], async () => (await import("./inspect.ts")).addInspectCommand],
+  [["replay"], async () => (await import("./replay.ts")).addReplayCommand],
+  [["why"], async () => (await import("./why.ts")).addWhyCommand],
+  [["outbox"], async () => (await import("./outbox.ts")).addOutboxCommand],
+  [["route"], async () => (await import("./route.ts")).addRouteCommand],
+  [["config"], async () => (await import("./config.ts")).addConfigCommand],
+  [["completion"], async () => (await import("./completion.ts")).addCompletionCommand],
+];
+
+const about =
+  "The engagement runtime for chat agents: decides, for every message within earshot, whether the " +
+  "agent engages or observes, and runs the turn to the end.";
 const examples = `
 Examples:
   earshot start                            run the daemon; it prints the page's address
   earshot chat                             talk to the agent right here
   earshot replay examples/rooms/lunch.jsonl
-  earshot inspect                          watch what is decided, live`;
-const exits = "\nExit codes: 0 done, 1 the answer is no, 2 bad use or bad input.";
+  earshot inspect                          watch what is decided, live
 
-function createProgram(): Command {
+Exit codes: 0 done, 1 the answer is no, 2 bad use or bad input.`;
+
+/** The program with the command that was asked for, or with all where none was (help, mistakes). */
+async function createProgram(asked: string | undefined): Promise<Command> {
   const program = new Command("earshot")
     .description(about)
     .version(version, "-V, --version")
     .showSuggestionAfterError()
-    .addHelpText("after", `${examples}\n${exits}`)
+    .addHelpText("after", examples)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
-  for (const add of [
-    addStartCommand,
-    addChatCommand,
-    addInitCommand,
-    addDoctorCommand,
-    addStatusCommands,
-    addInspectCommand,
-    addReplayCommand,
-    addWhyCommand,
-    addOutboxCommand,
-    addRouteCommand,
-    addConfigCommand,
-    addCompletionCommand,
-  ])
-    add(program);
+  if (asked === "--version" || asked === "-V") return program;
+  const one = files.filter(([names]) => asked !== undefined && names.includes(asked));
+  const needed = one.length === 0 || asked === "completion" ? files : one;
+  for (const [, load] of needed) (await load())(program);
   return program;
 }
 
@@ -70,7 +69,8 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  await createProgram().parseAsync();
+  const program = await createProgram(process.argv[2]);
+  await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) endUse(error);
   else fail(error);
