@@ -14,7 +14,7 @@ import { createTerminal, type Terminal } from "../adapters/channels/terminal.ts"
 import { createWebchatChannel } from "../adapters/channels/webchat.ts";
 import { createWebhook, type Webhook } from "../adapters/channels/webhook.ts";
 import { createIds, createRandom } from "../adapters/ids.ts";
-import type { EarshotConfig } from "../domain/config/index.ts";
+import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
@@ -124,6 +124,10 @@ export function assemble(ports: AssemblyPorts): Assembly {
     readToken: ports.readToken,
     agent: () => webchatRoute(config()).agent,
     keys: () => webchatRoute(config()).keys,
+    isOn: () => {
+      const { webchat: section } = config().channels;
+      return section !== undefined && accountsOf(section).some(([id]) => id === "default");
+    },
   });
   registry.show(webchat);
   bus.subscribe(metrics.line);

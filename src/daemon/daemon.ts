@@ -288,7 +288,14 @@ async function serve(parts: Serving): Promise<HttpServer> {
     known,
     await loadPages(builtPagesDir()),
   );
-  const server = await listen({ host, port: wanted, app, known, upgrade: rooms.webchat.upgrade });
+  const server = await listen({
+    host,
+    port: wanted,
+    app,
+    known,
+    problem: () => state.problem,
+    upgrade: rooms.webchat.upgrade,
+  });
   port = server.port;
   return server;
 }

@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly port: number;
   readonly app: Hono<HttpEnv>;
   readonly known: () => KnownHosts;
+  /** Why no socket can be served now; null: they can. */
+  readonly problem: () => string | null;
   /** Takes a socket that wants to be a WebSocket; Host and Origin are checked already. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
@@ -48,7 +50,7 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   }) as Server;
   server.maxConnections = connectionsCountMax;
   server.on("upgrade", (request, socket, head) => {
-    const refusal = refuseUpgrade(request, options.known());
+    const refusal = refuseUpgrade(request, options);
     if (refusal === null) return options.upgrade(request, socket, head);
     socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   });
@@ -71,10 +73,14 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
 }
 
 /** A socket that stands for a page of ours; anything else is told to go. */
-function refuseUpgrade({ headers, url }: IncomingMessage, known: KnownHosts): string | null {
-  if (!known.host(headers.host)) return "421 Misdirected Request";
-  if (!known.origin(headers.origin)) return "403 Forbidden";
-  return url === "/ws" ? null : "404 Not Found";
+function refuseUpgrade(
+  { headers, url }: IncomingMessage,
+  { known, problem }: ServerOptions,
+): string | null {
+  if (!known().host(headers.host)) return "421 Misdirected Request";
+  if (!known().origin(headers.origin)) return "403 Forbidden";
+  if (url !== "/ws") return "404 Not Found";
+  return problem() === null ? null : "503 Service Unavailable";
 }
 
 function cannotListen({ host, port }: ServerOptions, error: NodeJS.ErrnoException): EarshotError {

@@ -11,6 +11,7 @@ import { WebSocketServer } from "ws";
 import type { Runtime } from "../actors/runtime.types.ts";
 import { type WebchatListener, webChatId } from "../adapters/channels/webchat.ts";
 import type { ServerFrame } from "../adapters/channels/webchat-protocol.ts";
+import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { type Inbound, inboundSchema } from "../domain/message.ts";
 import type { Clock, Log, OutboxRow, Store } from "../domain/ports.ts";
@@ -31,6 +32,8 @@ export interface WebchatPorts {
   /** The agent a page talks to, and the sessions its chat belongs to. */
   readonly agent: () => { readonly id: string; readonly name: string };
   readonly keys: () => readonly string[];
+  /** Whether the config has the channel switched on. */
+  readonly isOn: () => boolean;
 }
 
 export interface Webchat extends WebchatListener {
@@ -70,6 +73,11 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       pages.open(session);
     },
     async take(session, { id, text, replyTo }) {
+      if (!ports.isOn())
+        throw new EarshotError(
+          "EAR_CHANNEL_UNAVAILABLE",
+          "Cannot take this as the webchat is switched off: set channels.webchat.enabled to true",
+        );
       const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
       const message = messageOf({ id, text, replyTo, repliesToUs });
       await ports.runtime.ingest(channel, account, [{ type: "message", message }]);

@@ -116,10 +116,12 @@ test("a changed config is taken over without a restart, a broken one is not", as
   };
   expect(await nameNow()).toBe("Ada");
   await writeFile(file, named("Bea"));
-  await expect.poll(() => lines.some((line) => line.includes("config.changed"))).toBe(true);
+  const logged = (event: string) => lines.some((line) => line.includes(event));
+  const patient = { timeout: 15_000 };
+  await expect.poll(() => logged("config.changed"), patient).toBe(true);
   expect(await nameNow()).toBe("Bea");
   await writeFile(file, "{ agents: 1 }");
-  await expect.poll(() => lines.some((line) => line.includes("config.refused"))).toBe(true);
+  await expect.poll(() => logged("config.refused"), patient).toBe(true);
   expect(await nameNow()).toBe("Bea");
   await daemon.stop();
 });

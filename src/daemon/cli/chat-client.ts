@@ -53,14 +53,19 @@ export function openChat(
   let timer: NodeJS.Timeout | null = null;
 
   const send = (frame: ClientFrame) => socket?.send(JSON.stringify(frame));
+  /** What was not taken goes again, under its old ids. */
+  const sayAgain = () => {
+    if (open) for (const message of unsent.values()) send(message);
+  };
   const heard = (frame: ServerFrame) => {
     if (frame.type === "ready") {
       open = true;
       pause = againMsMin;
       listener.connected(true);
-      for (const message of unsent.values()) send(message);
+      sayAgain();
     }
     if (frame.type === "taken") unsent.delete(frame.id);
+    if (frame.type === "error") setTimeout(sayAgain, againMsMax).unref();
     if (frame.type === "taken" || frame.type === "said") {
       if (frame.n <= known) return;
       known = frame.n;

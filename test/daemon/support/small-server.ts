@@ -51,6 +51,7 @@ export async function startSmallServer() {
     ...ports,
     agent: () => ({ id: "main", name: "earshot" }),
     keys: () => ["agent:main:main"],
+    isOn: () => true,
   });
   let port = 0;
   const known = () => knownHosts("127.0.0.1", port);
@@ -59,6 +60,7 @@ export async function startSmallServer() {
     port: 0,
     app: createApp(ports, known, await loadPages(stateDir)),
     known,
+    problem: () => null,
     upgrade: webchat.upgrade,
   });
   port = server.port;
