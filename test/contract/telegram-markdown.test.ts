@@ -3,6 +3,7 @@ import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { renderMarkdown } from "../../src/adapters/channels/telegram-markdown.ts";
 import { type Rendered, splitRendered } from "../../src/adapters/channels/telegram-rendering.ts";
+import { growthOver16, linearMax } from "../support/growth.ts";
 
 /** `text` with each entity as `type(what it covers)`. */
 const shown = (markdown: string) => {
@@ -163,16 +164,7 @@ describe("markdown for Telegram", () => {
     "![",
     "\\",
   ])("many %j take time in proportion", (piece) => {
-    // The best of several tries: the machine may be busy with something else.
-    const time = (count: number) =>
-      Math.min(
-        ...[1, 2, 3].map(() => {
-          const began = performance.now();
-          renderMarkdown(piece.repeat(count));
-          return performance.now() - began;
-        }),
-      );
-    const small = Math.max(2, time(20_000));
-    expect(time(80_000)).toBeLessThan(small * 12);
+    const growth = growthOver16((count) => renderMarkdown(piece.repeat(count)), 8_000);
+    expect(growth).toBeLessThan(linearMax);
   });
 });

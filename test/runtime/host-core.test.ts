@@ -213,7 +213,7 @@ describe("passivation", () => {
       }),
       { numRuns: 60 },
     );
-    expect(passivated).toBeGreaterThan(100);
+    expect(passivated).toBeGreaterThan(0);
   });
 
   /** Every line in a batch of its own, with a store that keeps what it is told. */
