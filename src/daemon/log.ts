@@ -95,5 +95,6 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
 
 async function prettyLines(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
-  return prettyFactory({ colorize: true, translateTime: "SYS:HH:MM:ss.l" });
+  const colorize = process.env.NO_COLOR === undefined || process.env.NO_COLOR === "";
+  return prettyFactory({ colorize, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });
 }
