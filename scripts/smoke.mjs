@@ -35,7 +35,9 @@ async function main() {
     cwd: app,
   });
   const bin = join(app, "node_modules", "earshot", "dist", "daemon", "cli", "main.js");
-  const size = Number(must("du", ["-sk", "node_modules"], { cwd: app }).split("\t")[0]);
+  const size = Number(
+    must("du", ["-sk", "--apparent-size", "node_modules"], { cwd: app }).split("\t")[0],
+  );
   say(
     `installed, ${Math.round(size / 1024)} MB, version ${must(node, [bin, "--version"], { cwd: app })}`,
   );
