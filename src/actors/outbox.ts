@@ -58,6 +58,8 @@ export interface Outbox {
 const backoffMsMin = 1_000;
 const backoffMsMax = 60_000;
 const reactionTriesMax = 3;
+/** A platform that names very short waits is taken at its word this often. */
+const quickTriesMax = 8;
 const openStates = new Set(["pending", "sending", "waiting", "in-doubt"]);
 
 export function createOutbox(ports: OutboxPorts): Outbox {
@@ -183,7 +185,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     { afterMs, wholeAccount, error }: Extract<SendOutcome, { kind: "defer" }>,
   ): Promise<void> {
     const { row, body } = item.delivery;
-    const dueAt = clock.now() + (afterMs ?? backoff(row.attempts));
+    const dueAt = clock.now() + waitAfter(row.attempts, afterMs);
     const next = changed(row, "defer", { dueAt, error }) as OutboxRow;
     if (wholeAccount) lanes.pause(body.route.channel, body.route.account, dueAt);
     if (next.state === "dead") return done(item, next);
@@ -214,6 +216,12 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { pauseMs } = next.delivery.body;
     if (pauseMs === undefined || next.delivery.row.index === 0) return 0;
     return clock.now() + pauseMs[0] + Math.floor(ports.random.next() * (pauseMs[1] - pauseMs[0]));
+  }
+
+  /** As long as the platform said; without a word from it, longer each time. */
+  function waitAfter(attempts: number, toldMs: number | null): number {
+    if (toldMs === null) return backoff(attempts);
+    return Math.max(toldMs, attempts > quickTriesMax ? backoffMsMin : 1);
   }
 
   function backoff(attempts: number): number {

@@ -73,7 +73,8 @@ export const limits = {
   terminalUnshownMax: 100,
 
   sendMsMax: 20_000,
-  sendAttemptsMax: 8,
+  /** A send that is refused for now is tried until it is too old; so many tries end it anyway. */
+  sendAttemptsMax: 2_000,
   /** Calls to one account at the same time. */
   sendsPerAccountMax: 8,
   /** A reaction that could not be put for so long is not put any more. */

@@ -42,14 +42,36 @@ test("a rate limit is waited out as told, for the whole account", async () => {
   expect(statuses(world)).toEqual(["sent"]);
 });
 
-test("an outage is waited out with growing pauses and an end", async () => {
-  const world = await started({}, Array<Fate>(20).fill("fail"));
+test("an outage is waited out with growing pauses until the reply is too old", async () => {
+  const world = await started({}, Array<Fate>(100).fill("fail"));
   await world.say("a", { direct: true });
-  await world.pass(600_000);
+  await world.pass(800_000);
+  expect(statuses(world)).toEqual([]);
+  await world.pass(200_000);
   expect(world.sent).toEqual([]);
-  expect(statuses(world)).toEqual(["dead"]);
-  expect(world.fates).toHaveLength(12);
+  expect(statuses(world)).toEqual(["expired"]);
+  const tries = 100 - world.fates.length;
+  expect(tries).toBeGreaterThan(15);
+  expect(tries).toBeLessThan(50);
   expect(world.events("agent_end")).toHaveLength(1);
+});
+
+test("after an outage of minutes the reply leaves, late but once", async () => {
+  const world = await started({}, Array<Fate>(12).fill("fail"));
+  await world.say("a", { direct: true });
+  await world.pass(800_000);
+  expect(world.fates).toEqual([]);
+  expect(statuses(world)).toEqual(["sent"]);
+  expect(world.sent).toHaveLength(1);
+});
+
+test("a rate limit that outlasts the reply lets it expire, however often it was named", async () => {
+  const world = await started({}, Array<Fate>(1_000).fill("429"));
+  await world.say("a", { direct: true });
+  await world.pass(800_000);
+  expect(statuses(world)).toEqual([]);
+  await world.pass(200_000);
+  expect(statuses(world)).toEqual(["expired"]);
 });
 
 test("what the platform refuses is not tried again", async () => {
