@@ -7,7 +7,7 @@
  */
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { EarshotError } from "../domain/errors.ts";
 
 /** The directory to use: as told, else EARSHOT_STATE_DIR, else `~/.earshot`. Always absolute. */
@@ -24,7 +24,7 @@ export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): st
  */
 export async function prepareStateDir(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     await checkStateDir(folder);
   } catch (error) {
     if (error instanceof EarshotError) throw error;
@@ -32,6 +32,28 @@ export async function prepareStateDir(folder: string): Promise<void> {
     throw unsafe(folder, `it cannot be made or read (${code ?? "unknown"})`, "name another one");
   }
 }
+
+/**
+ * Makes the folder and those above it that are missing, each at most once: Node's own recursive mkdir
+ * never ends where a parent exists and nothing can be made in it (/proc).
+ */
+async function makeFolder(folder: string): Promise<void> {
+  if (await exists(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) await makeFolder(above);
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+const exists = (path: string) =>
+  lstat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return false;
+      throw error;
+    },
+  );
 
 /** @throws EarshotError EAR_STATE_UNSAFE; the plain file system error when there is none. */
 export async function checkStateDir(folder: string): Promise<void> {

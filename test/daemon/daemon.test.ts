@@ -55,6 +55,16 @@ test("a state directory that is a link, or open to others, stops the start", asy
   expect((await refusal({ stateDir: open })).message).toContain(`chmod 700 ${open}`);
 });
 
+test("a state directory that cannot be made is one clear error", async () => {
+  const file = join(newFolder(), "file");
+  await writeFile(file, "");
+  for (const stateDir of ["/proc/nothing/can/be/made", join(file, "below")]) {
+    const { code, message } = await refusal({ stateDir });
+    expect(code).toBe("EAR_STATE_UNSAFE");
+    expect(message).toContain(stateDir);
+  }
+});
+
 test("a second daemon on the same directory is refused by the first one's pid", async () => {
   const stateDir = newFolder();
   const first = await startDaemon({ ...quiet, stateDir });
