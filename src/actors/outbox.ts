@@ -167,7 +167,14 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (again === null) return done(item, next);
     put(item, again);
     await journal.keep([{ kind: "outbox", row: again }]);
+    tellDoubt(item.delivery);
     lanes.release(item, again.dueAt);
+  }
+
+  /** Says that a row is in doubt although it goes again: the room may see it twice. */
+  function tellDoubt(delivery: Delivery): void {
+    if (isText(delivery))
+      ports.publish(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
   }
 
   /** The policy for doubts: once more, if young enough and never in doubt before. */
@@ -271,7 +278,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         });
         if (next.state === "pending") {
           add(next);
-          return journal.keep([{ kind: "outbox", row: next }]);
+          await journal.keep([{ kind: "outbox", row: next }]);
+          return tellDoubt(deliveryOf(next));
         }
         tally(null, next.state);
         return finish(deliveryOf(next), next);

@@ -102,6 +102,9 @@ function agentRows(heard: readonly StreamLine[], spoken: ReadonlyMap<string, Lin
       running = false;
     } else if (isSend(line) && line.status !== "expired") {
       const cause = spoken.get(start?.replyTo ?? "") ?? null;
+      // One that was in doubt and went again is still one reply.
+      const doubted = rows.findIndex((row) => row.id === line.id);
+      if (doubted !== -1) rows.splice(doubted, 1);
       rows.push({
         kind: "agent",
         id: line.id,
