@@ -47,7 +47,8 @@ const looksLike = new Map(
 const twinOf: Readonly<Record<string, string>> = { "[": "(", "<": "‹", "#": "\\#" };
 const markers = [
   "[systemmessage",
-  "[replyingto",
+  // Opening and closing: the skeleton has no slash.
+  "[replying",
   "[attachment",
   "[chatmessagessince",
   "[currentmessage",

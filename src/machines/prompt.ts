@@ -129,16 +129,16 @@ function roomLine({ room, fence }: PromptInput): string {
   return `Room: ${escapeLabel(room.channel, fence)} ${room.kind}${title}.${here}`;
 }
 
-/** A message: one line of ours, then what it answers, what is attached, what is said. */
+/** A message: one line of ours, then what is said, what is attached, what it answers. */
 function envelope(message: PromptMessage, fence: string): string {
   const bot = message.author.isBot ? " (bot)" : "";
   const time = `${new Date(message.at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
   const lines = [
     `[id ${escapeLabel(message.id, fence)}, ${time}] ${escapeLabel(message.author.name, fence)}${bot}:`,
   ];
-  if (message.replyTo !== null) lines.push(`  ${quote(message.replyTo, fence)}`);
-  for (const attachment of message.attachments) lines.push(`  ${attached(attachment, fence)}`);
   if (message.text !== "") lines.push(indent(escapeRoomText(message.text, fence)));
+  for (const attachment of message.attachments) lines.push(`  ${attached(attachment, fence)}`);
+  if (message.replyTo !== null) lines.push(`  ${quote(message.replyTo, fence)}`);
   return lines.join("\n");
 }
 
