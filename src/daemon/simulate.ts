@@ -60,7 +60,7 @@ export async function simulateScenario(
   scenario: Scenario,
   options: SimulateOptions = {},
 ): Promise<Simulated["why"]> {
-  const config = scriptedOnly(scenarioConfig(scenario.header.config, options.config ?? {}));
+  const config = scriptedOnly(configOf(scenario, options.config ?? {}));
   return runScenario(
     scenario,
     {
@@ -81,6 +81,13 @@ export async function simulateScenario(
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
     },
   );
+}
+
+/** The config under the header and what the header makes of it, each blamed for its own mistakes. */
+function configOf({ header, headerAt }: Scenario, base: unknown): EarshotConfig {
+  const plain = scenarioConfig({}, base);
+  if (headerAt === undefined) return plain;
+  return scenarioConfig(header.config, base, { source: `${headerAt} at config` });
 }
 
 /** Every agent follows the scenario's script instead of its own driver. */

@@ -72,6 +72,8 @@ export const scenarioLineSchema = z.union([
 export interface Scenario {
   readonly header: ScenarioHeader;
   readonly lines: readonly ScenarioLine[];
+  /** Where the header stands, as errors about it name it: `file:line`. Absent without a header. */
+  readonly headerAt?: string;
 }
 
 const noHeader: ScenarioHeader = { earshot: 1, config: {} };
@@ -126,7 +128,7 @@ function assemble(values: readonly Numbered[], source: string): Scenario {
     last = line.t;
     lines.push(line);
   }
-  return { header, lines };
+  return hasHeader ? { header, lines, headerAt: `${source}:${first.number}` } : { header, lines };
 }
 
 function parseLine(numbered: Numbered, source: string): ScenarioLine {
@@ -152,13 +154,24 @@ function check<Parsed>(
 ): Parsed {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw wrong(
-    source,
-    number,
-    (issue?.path ?? []).join("."),
-    issue?.message ?? "not a scenario line",
-  );
+  const [issue] = parsed.error.issues;
+  const { path, message } =
+    issue === undefined ? { path: [], message: "not a scenario line" } : nearest(issue);
+  throw wrong(source, number, path.join("."), message);
+}
+
+interface Told {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Of a choice that failed, the one branch that was nearly right; else the choice itself. */
+function nearest(issue: z.core.$ZodIssue): Told {
+  if (issue.code !== "invalid_union") return issue;
+  const only = issue.errors.filter(({ length }) => length === 1).map(([inner]) => inner);
+  const [inner] = only;
+  if (only.length !== 1 || inner === undefined) return issue;
+  return { path: [...issue.path, ...inner.path], message: inner.message };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -98,7 +98,7 @@ describe("earshot replay", () => {
       expect(results.map(({ out }) => out)).toEqual(["", "", "", "", ""]);
       expect(results[0]?.err).toContain("bad.jsonl:2 at in.chat");
       expect(results[1]?.err).toContain("missing.jsonl");
-      expect(results[3]?.err).toContain("engagment");
+      expect(results[3]?.err).toMatch(/header\.jsonl:1 at config.*engagment.*engagement/);
       expect(results[4]?.err).toContain("broken.json5");
     },
     slow,

@@ -74,6 +74,16 @@ describe("parseScenario()", () => {
       /a\.jsonl:1 at agent\.runs\.0/,
     ],
     [
+      "a step that is none, with those that are",
+      line({ t: 0, agent: { runs: [{ steps: [{ txt: "a" }] }] } }),
+      /a\.jsonl:1 at agent\.runs\.0\.steps\.0: expected one step of text, .*hang/,
+    ],
+    [
+      "a step with a wrong value, with its path",
+      line({ t: 0, agent: { runs: [{ steps: [{ waitMs: "5" }] }] } }),
+      /a\.jsonl:1 at agent\.runs\.0\.steps\.0\.waitMs: .*expected number/,
+    ],
+    [
       "a header that is not first",
       line({ t: 0, end: true }) + line({ earshot: 1 }),
       /a\.jsonl:2 at earshot/,
