@@ -9,6 +9,7 @@ import { encodeVerdict, type Membership, type Verdict } from "../domain/decision
 import { EarshotError } from "../domain/errors.ts";
 import { type Inbound, type Millis, type Route, routeOf } from "../domain/message.ts";
 import { type ChannelEvent, noConversation } from "../domain/ports.ts";
+import { isAbortWord } from "../machines/abort-words.ts";
 import { type Admission, admit, admitHistory } from "../machines/admission.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import { resolveRoute } from "../machines/routing.ts";
@@ -90,22 +91,37 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     message,
     authority: admission.authority,
   } as const;
-  if (admission.decision !== null) {
+  const stops = admission.decision === null && ordersStop(message, admission, context);
+  if (admission.decision !== null || stops) {
     const ended: Verdict = {
-      decision: admission.decision as Verdict["decision"],
+      decision: (stops ? "command" : admission.decision) as Verdict["decision"],
       rule: admission.rule ?? "command",
       credit: "none",
     };
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
     const event = newEvent(nowhere, context.cfg, received, { ...named, code });
-    return { ...common, events: [event], ended, keys: [null] };
+    const aborts = stops ? abortsOf(message, identity, context) : [];
+    return { ...common, events: [event, ...aborts], ended, keys: [null] };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
   const whole = membership === null ? received : { ...received, membership };
   const keys = resolveRoute(context.config, message).map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, whole, named));
   return { ...common, events, ended: null, keys };
+}
+
+/** The whole message is the order to stop, from someone who may give it. */
+function ordersStop(message: Inbound, { authority }: Admission, { config }: PrepareContext) {
+  return authority.commandAuthorized && config.commands.text && isAbortWord(message);
+}
+
+/** One for each conversation that would have heard the message. */
+function abortsOf(message: Inbound, identity: string, context: PrepareContext): NewEvent[] {
+  const abort = { type: "run.aborted", at: context.now, by: "stop" } as const;
+  return resolveRoute(context.config, message).map(({ sessionKey }) =>
+    newEvent(conversationOf(sessionKey), context.cfg, abort, { identity: `stop|${identity}` }),
+  );
 }
 
 function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {

@@ -55,14 +55,16 @@ function whyEnded({ configs, isLocal }: WhyPorts, row: EventRow, event: MessageR
   const { message, at } = event;
   const context = { local: isLocal(message.channel) };
   const { explanation } = admit({ type: "message", message }, configs.current(), context);
+  const recorded = decodeVerdict(row.code ?? 0);
+  const isCommand = recorded?.decision === "command";
   return {
     message,
     at,
     seq: row.seq,
     key: "",
-    recorded: decodeVerdict(row.code ?? 0),
+    recorded,
     explanation: null,
-    admission: explanation,
+    admission: isCommand ? `the order to stop, obeyed: ${explanation}` : explanation,
     humans: { count: 0, source: "nobody was counted" },
     participants: [],
     membership: null,
@@ -104,7 +106,7 @@ async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived):
 function positionOf(conversation: Conversation, event: MessageReceived) {
   const input = conversation.engagementInputFor(event);
   const { guard, credits } = conversation.view();
-  const muted = guard === "muted" && event.message.author.isBot;
+  const muted = guard === "muted" && input.message.authorIsBot;
   return {
     // A muted guard decides before the ladder is asked.
     explanation: muted ? null : explainEngagement(input),

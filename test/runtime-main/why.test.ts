@@ -56,3 +56,15 @@ test("an unknown message has no answer", async () => {
   const world = await new World().start();
   expect(await world.runtime.why("nobody said this")).toEqual([]);
 });
+
+test("an order to stop is a command: obeyed, no ladder, no turn of its own", async () => {
+  const world = await new World({
+    config: { commands: { allowFrom: { "*": ["telegram:ann"] } } },
+  }).start();
+  await world.say("stop", { id: "m1", author: { id: "ann" } });
+  await world.pass(1_000);
+  const [why] = await world.runtime.why("m1");
+  expect(why?.recorded).toMatchObject({ decision: "command", rule: "command" });
+  expect(why?.explanation).toBeNull();
+  expect(why?.admission).toMatch(/^the order to stop, obeyed/);
+});
