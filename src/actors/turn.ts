@@ -31,7 +31,7 @@ export interface TurnRunner {
   watch(conv: number, on: boolean): void;
   /** Forgets a turn without a report, as if the thread it ran in had died. */
   lose(turnId: string): void;
-  /** Cancels everything and closes the agents. */
+  /** Cancels everything and closes the agents; turns that come later are not begun. */
   close(): void;
 }
 
@@ -50,6 +50,7 @@ class Runner implements TurnRunner {
   #reports: TurnReport[] = [];
   #flushing = false;
   #activity = 0;
+  #closed = false;
 
   constructor(options: TurnRunnerOptions) {
     this.#options = options;
@@ -65,6 +66,8 @@ class Runner implements TurnRunner {
   }
 
   run(job: TurnJob): void {
+    // A turn that was being prepared when everything stopped is found again at the next start.
+    if (this.#closed) return;
     const { conv, key, turnId, attempt, watched } = job.order;
     const lease = this.#agents.lease(job.agent);
     if (watched) this.#watched.add(conv);
@@ -110,6 +113,7 @@ class Runner implements TurnRunner {
   }
 
   close(): void {
+    this.#closed = true;
     for (const turnId of [...this.#runs.keys()]) this.lose(turnId);
     this.#agents.closeAll();
   }

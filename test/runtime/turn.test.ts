@@ -455,3 +455,15 @@ function hang(signal: AbortSignal): AsyncIterable<unknown> {
     }),
   };
 }
+
+test("a turn that comes after the runner was closed is not begun and leaves no timer behind", async () => {
+  says(async function* () {
+    yield { type: "text", text: "too late" };
+  });
+  runner.close();
+  order();
+  await still();
+  expect(reports).toEqual([]);
+  expect(runner.running).toBe(0);
+  expect(clock.nextDue()).toBeNull();
+});
