@@ -210,6 +210,14 @@ describe("what is refused", () => {
       expect(messages(raw).join()).toContain(said);
   });
 
+  test.each([
+    { stream: { maxChars: 400 } },
+    { messages: { inbound: { debounceMaxMs: 100 } } },
+    { turn: { maxMs: 5_000 } },
+  ])("an upper bound may be lowered alone: %j", (raw) => {
+    expect(messages(raw)).toEqual([]);
+  });
+
   test("with channels and drivers known, their options are checked at their place", () => {
     const problems = (raw: unknown) => configProblems(raw, known).map(({ message }) => message);
     expect(problems({ channels: { telegramm: {} } })).toEqual([

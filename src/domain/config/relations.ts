@@ -7,10 +7,13 @@
 import { isSessionKey } from "../key.ts";
 import { isScopedId } from "./access.ts";
 import { isLoopbackHost } from "./daemon.ts";
+import { messages as messagesSection } from "./messages.ts";
 import { nearest } from "./nearest.ts";
 import { pathText } from "./overlay.ts";
 import type { ConfigProblem } from "./problems.ts";
 import type { EarshotConfig } from "./schema.ts";
+import { stream as streamSection } from "./stream.ts";
+import { turn as turnSection } from "./turn.ts";
 
 type Problems = Iterable<ConfigProblem>;
 
@@ -60,11 +63,20 @@ function* agentProblems(config: EarshotConfig): Problems {
   }
 }
 
+const streamDefault = streamSection.whole.parse({});
+const debounceDefault = messagesSection.whole.parse({}).inbound;
+const turnDefault = turnSection.whole.parse({});
+
+/**
+ * Bounds in order. Who lowers an upper bound alone means just that: a lower one that is still the
+ * default gives way, in the runtime, without a word.
+ */
 function* boundProblems(config: EarshotConfig): Problems {
   const { stream, messages, turn } = config;
-  if (stream.minChars > stream.maxChars)
+  const { debounceMs } = messages.inbound;
+  if (stream.minChars > stream.maxChars && stream.minChars !== streamDefault.minChars)
     yield wrong(["stream", "minChars"], `it is over stream.maxChars (${stream.maxChars})`);
-  if (messages.inbound.debounceMs > messages.inbound.debounceMaxMs)
+  if (debounceMs > messages.inbound.debounceMaxMs && debounceMs !== debounceDefault.debounceMs)
     yield wrong(
       ["messages", "inbound", "debounceMs"],
       `it is over debounceMaxMs (${messages.inbound.debounceMaxMs})`,
@@ -74,7 +86,7 @@ function* boundProblems(config: EarshotConfig): Problems {
       ["messages", "inbound", "debounceMaxMs"],
       `it is not under turn.replyAgeMsMax (${turn.replyAgeMsMax})`,
     );
-  if (turn.idleMs > turn.maxMs)
+  if (turn.idleMs > turn.maxMs && turn.idleMs !== turnDefault.idleMs)
     yield wrong(["turn", "idleMs"], `it is over turn.maxMs (${turn.maxMs})`);
   const { humanDelay } = stream;
   if (typeof humanDelay === "object" && humanDelay.minMs > humanDelay.maxMs)
