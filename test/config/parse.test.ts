@@ -320,6 +320,22 @@ describe("which place wins", () => {
     expect(at("work").queue.mode).toBe("steer");
   });
 
+  test.each([
+    [{ debounceMaxMs: 100 }, { idleMs: 500, maxMs: 100 }],
+    [
+      { debounceMs: 50, debounceMaxMs: 100 },
+      { idleMs: 50, maxMs: 100 },
+    ],
+    [{ byChannel: { telegram: 5_000 } }, { idleMs: 5_000, maxMs: 5_000 }],
+    [
+      { byChannel: { telegram: 5_000 }, debounceMaxMs: 3_000 },
+      { idleMs: 5_000, maxMs: 3_000 },
+    ],
+  ])("the debounce cap that was set is hard: %j", (inbound, debounce) => {
+    const config = parseConfig({ messages: { inbound } });
+    expect(resolveSettings(config, scope, 1).debounce).toEqual(debounce);
+  });
+
   test("names, acks and @everyone become what the machine looks at", () => {
     const config = parseConfig({
       engagement: { trigger: ["mention", "everyone"] },

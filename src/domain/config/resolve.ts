@@ -9,6 +9,7 @@ import type { Trigger } from "../decision.ts";
 import type { ChatKind } from "../message.ts";
 import type { ConversationSettings } from "../settings.ts";
 import { agentAliases, agentName } from "./agent.ts";
+import { messages as messagesSection } from "./messages.ts";
 import { overlay } from "./overlay.ts";
 import type { Overrides } from "./overrides.ts";
 import type { EarshotConfig } from "./schema.ts";
@@ -104,7 +105,7 @@ export function resolveSettings(
       maxAgeMs: context.maxAgeMs,
     },
     loopGuard,
-    debounce: { idleMs, maxMs: Math.max(messages.inbound.debounceMaxMs, idleMs) },
+    debounce: { idleMs, maxMs: debounceCap(messages.inbound.debounceMaxMs, idleMs) },
     queue: {
       mode,
       debounceMs: messages.queue.debounceMs,
@@ -120,4 +121,11 @@ export function resolveSettings(
     notifyRoom: general.errors.notifyRoom,
     promptHeadings: general.prompt.headings,
   };
+}
+
+const capDefault = messagesSection.whole.parse({}).inbound.debounceMaxMs;
+
+/** A cap that somebody set is hard; the default one gives way to a longer window of one channel. */
+function debounceCap(maxMs: number, idleMs: number): number {
+  return maxMs === capDefault ? Math.max(maxMs, idleMs) : maxMs;
 }
