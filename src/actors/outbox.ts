@@ -66,6 +66,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
   const counts: Record<string, number> = {};
   const queued = new Map<string, QueuedDelivery>();
+  let stopped = false;
   const lanes = createSendLanes({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
@@ -237,6 +238,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   }
 
   function add(row: OutboxRow, counted = true): void {
+    // Committed, so the next start finds it; a timer now would keep the process from ending.
+    if (stopped) return;
     const delivery = deliveryOf(row);
     if (counted) tally(null, row.state);
     const item: QueuedDelivery = { delivery, expiry: null };
@@ -325,6 +328,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     counts: () => counts,
     active: () => lanes.active(),
     stop() {
+      stopped = true;
       lanes.stop();
       for (const item of queued.values()) if (item.expiry !== null) clock.clearTimer(item.expiry);
       queued.clear();

@@ -1,6 +1,8 @@
 /** What leaves: order, waiting, doubts, expiry, and what a restart finds. */
 import { expect, test } from "vitest";
+import { createOutbox } from "../../src/actors/outbox.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
+import type { OutboxRow } from "../../src/domain/ports.ts";
 import { nextDelivery } from "../../src/machines/delivery.machine.ts";
 import { type Fate, World } from "./world.ts";
 
@@ -20,6 +22,50 @@ const threeBlocks = [
   { text: "three" },
 ];
 const blocks = { stream: { mode: "block", break: "message_end", coalesceIdleMs: 0 } };
+
+test("a row that arrives while everything stops sets no timer and is found at the next start", async () => {
+  const world = await started();
+  const row: OutboxRow = {
+    id: "T:0",
+    conv: 1,
+    key: "agent:main:main",
+    turnId: "T",
+    index: 0,
+    kind: "reply",
+    state: "pending",
+    createdAt: world.clock.now(),
+    dueAt: world.clock.now(),
+    attempts: 0,
+    doubts: 0,
+    body: JSON.stringify({
+      route: {
+        channel: "telegram",
+        account: "default",
+        chat: { id: "a", kind: "direct" },
+        thread: null,
+      },
+      text: "late",
+      replyTo: null,
+      quote: false,
+      expiresAt: world.clock.now() + 900_000,
+    }),
+    messageIds: null,
+    error: null,
+  };
+  const outbox = createOutbox({
+    clock: world.clock,
+    journal: { keep: async () => [] },
+    log: () => undefined,
+    directory: { ready: () => true, outbound: () => null },
+  } as unknown as Parameters<typeof createOutbox>[0]);
+  await world.runtime.stop();
+  outbox.enqueue([row]);
+  expect(world.clock.nextDue()).not.toBeNull();
+  outbox.stop();
+  expect(world.clock.nextDue()).toBeNull();
+  outbox.enqueue([{ ...row, id: "T:1", index: 1 }]);
+  expect(world.clock.nextDue()).toBeNull();
+});
 
 test("blocks of one answer leave in order, one after the other's end", async () => {
   const world = await started(blocks, ["429"]);
