@@ -9,11 +9,12 @@
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { AgentDriver, Clock } from "../domain/ports.ts";
+import { unpackBatch, type WireBatch } from "./batch.wire.ts";
 import { createConversation } from "./conversation.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, TurnJob } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
-import type { HostBatch, HostResult } from "./protocol.ts";
+import type { HostResult } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
 
 /** What the pool hands to a thread. */
@@ -35,7 +36,7 @@ export interface HostTask {
 export interface HostApi {
   /** The incarnation that answers. */
   hello(): number;
-  apply(batch: HostBatch): HostResult;
+  apply(batch: WireBatch): HostResult;
   ping(): void;
   run(job: TurnJob): Promise<void>;
   abort(turnId: string, reason: string): void;
@@ -80,7 +81,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
   });
   const api: HostApi = {
     hello: () => task.epoch,
-    apply: (batch) => core.apply(batch),
+    apply: (batch) => core.apply(unpackBatch(batch)),
     ping: () => pulse.beat(),
     run: async (job) => (await loadRunner()).run(job),
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),

@@ -96,5 +96,6 @@ export function entryOf({ write, event }: NewEvent, seq: number): HostEntry {
     seq,
     cfg: write.cfg,
     event: numbered(event, seq),
+    body: write.body,
   };
 }

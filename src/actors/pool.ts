@@ -16,6 +16,7 @@ import { expose, type Remote, releaseProxy, wrap } from "comlink";
 import { Piscina } from "piscina";
 import { EarshotError } from "../domain/errors.ts";
 import type { Clock, Log } from "../domain/ports.ts";
+import { packBatch } from "./batch.wire.ts";
 import { endpoint, type HostApi, type HostTask } from "./host.ts";
 import { reasonOf } from "./host-core.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
@@ -215,7 +216,7 @@ function callsTo(api: Remote<HostApi>, { log, clock }: PoolOptions, events: Host
   const told = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
   return {
-    apply: (batch) => api.apply(batch),
+    apply: (batch) => api.apply(packBatch(batch)),
     ping: () => void api.ping().catch(told("ping")),
     turns: {
       run: (job) =>

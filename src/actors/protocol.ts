@@ -36,6 +36,8 @@ export interface HostEntry {
   /** Config version in force when the event was admitted. */
   readonly cfg: number;
   readonly event: ConversationEvent;
+  /** The event as its journal row has it, where that is at hand: saves serialising it again. */
+  readonly body?: string;
   /** Present when the supervisor believes the conversation is not live on that host. */
   readonly activation?: Activation;
 }
