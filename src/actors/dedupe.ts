@@ -23,8 +23,44 @@ export interface Dedupe {
   claim(id: string): Claim | Promise<boolean>;
 }
 
+/** One message: a promise is made only for a copy that comes while the first is being stored. */
+class Entry implements Claim {
+  readonly #cache: LRUCache<string, Entry>;
+  readonly #id: string;
+  #stored: boolean | null = null;
+  #settle: ((stored: boolean) => void) | null = null;
+  #promise: Promise<boolean> | null = null;
+
+  constructor(cache: LRUCache<string, Entry>, id: string) {
+    this.#cache = cache;
+    this.#id = id;
+  }
+
+  get stored(): Promise<boolean> {
+    if (this.#stored !== null) return Promise.resolve(this.#stored);
+    this.#promise ??= new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    return this.#promise;
+  }
+
+  commit(): void {
+    this.#end(true);
+  }
+
+  release(): void {
+    if (this.#cache.peek(this.#id) === this) this.#cache.delete(this.#id);
+    this.#end(false);
+  }
+
+  #end(stored: boolean): void {
+    this.#stored = stored;
+    this.#settle?.(stored);
+  }
+}
+
 export function createDedupe(clock: Clock, entries: number, ttlMs: number): Dedupe {
-  const cache = new LRUCache<string, Promise<boolean>>({
+  const cache = new LRUCache<string, Entry>({
     max: entries,
     ttl: ttlMs,
     // The library takes a start of 0 for "never ends".
@@ -34,19 +70,10 @@ export function createDedupe(clock: Clock, entries: number, ttlMs: number): Dedu
   return {
     claim(id) {
       const known = cache.get(id);
-      if (known !== undefined) return known;
-      let settle: (stored: boolean) => void = () => undefined;
-      const stored = new Promise<boolean>((resolve) => {
-        settle = resolve;
-      });
-      cache.set(id, stored);
-      return {
-        commit: () => settle(true),
-        release() {
-          if (cache.peek(id) === stored) cache.delete(id);
-          settle(false);
-        },
-      };
+      if (known !== undefined) return known.stored;
+      const entry = new Entry(cache, id);
+      cache.set(id, entry);
+      return entry;
     },
   };
 }
