@@ -17,10 +17,9 @@ export function decisionLine(
   { decision, rule, credit }: Verdict,
   live: boolean,
 ): DecisionLine {
-  const line = { t, id: message.id, key, decision, rule, credit };
-  if (!live) return line;
-  const { channel, chat, author } = message;
-  return { ...line, channel, chat: chat.id, author: author.id };
+  const { id, channel, chat, author } = message;
+  if (!live) return { t, id, key, decision, rule, credit };
+  return { t, id, key, decision, rule, credit, channel, chat: chat.id, author: author.id };
 }
 
 export function reactLine(t: Millis, effect: React | Unreact): ReactLine {
