@@ -88,6 +88,8 @@ function createStore(database: Database, options: SqliteOptions): Store {
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
 
   const tails = createTails();
+  /** How far the records reach that were read since the last commit: a tail is asked for next. */
+  const reached = new Map<number, number>();
   const bootSeq = number(sql.lastSeq);
   let closed = false;
   const ready = rebuildTails();
@@ -134,15 +136,21 @@ function createStore(database: Database, options: SqliteOptions): Store {
 
   return {
     async commit(writes) {
+      reached.clear();
       return writer.commit(writes);
     },
-    conversation: (conv) => one<ConversationRow>(sql.conversation, conv),
+    async conversation(conv) {
+      const row = await one<ConversationRow>(sql.conversation, conv);
+      if (reached.size < sliceRows) reached.set(conv, row?.recordSeq ?? 0);
+      return row;
+    },
     conversationByKey: (key) => one<ConversationRow>(sql.conversationByKey, key),
     conversations: ({ after = -1, limit }) => all<ConversationRow>(sql.conversations, after, limit),
     async tail(conv, after) {
       await ready;
-      const row = await one<ConversationRow>(sql.conversation, conv);
-      if (after < (row?.recordSeq ?? 0)) return sliced(sql.eventsOfSlice, after, conv);
+      const recordSeq =
+        reached.get(conv) ?? (await one<ConversationRow>(sql.conversation, conv))?.recordSeq ?? 0;
+      if (after < recordSeq) return sliced(sql.eventsOfSlice, after, conv);
       return byNumber(tails.after(conv, after));
     },
     async events(seqs) {
