@@ -30,7 +30,7 @@ async function stays(rooms: number): Promise<number> {
   return heapUsed + external;
 }
 
-const [few, many] = short ? [500, 5_000] : [5_000, 105_000];
+const [few, many] = short ? [6_000, 12_000] : [5_000, 105_000];
 // The dedupe cache in front of the index fills with the first 5,000 messages, in both runs alike.
 await stays(few as number);
 const small = await stays(few as number);
