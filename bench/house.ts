@@ -1,21 +1,28 @@
 /**
  * A whole runtime on a real SQLite file for the benches: real journal, real fsync, real worker threads,
- * a platform that takes everything at once, and a counter of recorded decisions.
+ * a platform that takes everything at once, and a counter of recorded decisions. It is the built code
+ * that runs, on all threads, because loading TypeScript would count as start and as recovery.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRuntime } from "../src/actors/runtime.ts";
 import type { Runtime } from "../src/actors/runtime.types.ts";
-import { drivers } from "../src/adapters/agents/index.ts";
-import { createSystemClock } from "../src/adapters/clock.ts";
-import { createIds } from "../src/adapters/ids.ts";
-import { openSqliteStore } from "../src/adapters/stores/sqlite.ts";
 import { scenarioConfig } from "../src/domain/config/index.ts";
 import type { Inbound } from "../src/domain/message.ts";
 import type { Store } from "../src/domain/ports.ts";
 import type { StreamLine } from "../src/domain/stream.ts";
 import { randomFrom } from "./support.ts";
+
+const built = <Module>(path: string): Promise<Module> =>
+  import(new URL(`../dist/${path}.js`, import.meta.url).href);
+const { createRuntime } = await built<typeof import("../src/actors/runtime.ts")>("actors/runtime");
+const { drivers } =
+  await built<typeof import("../src/adapters/agents/index.ts")>("adapters/agents/index");
+const { createSystemClock } =
+  await built<typeof import("../src/adapters/clock.ts")>("adapters/clock");
+const { createIds } = await built<typeof import("../src/adapters/ids.ts")>("adapters/ids");
+const { openSqliteStore } =
+  await built<typeof import("../src/adapters/stores/sqlite.ts")>("adapters/stores/sqlite");
 
 export interface House {
   readonly runtime: Runtime;
