@@ -20,6 +20,7 @@ import {
   passOn,
   setQuiet,
   startTyping,
+  unreact,
 } from "./conversation.actions.queue.ts";
 import type { ConversationContext } from "./conversation.context.ts";
 import type { DropReason, MessageRef } from "./effects.ts";
@@ -123,6 +124,7 @@ export function applyDeletion(context: ConversationContext, { deletion }: Messag
   const removed = forming.removed ?? inbox.removed;
   if (removed === null) return;
   drop(context, { seq: removed.seq, id: removed.id }, "deleted");
+  unreact(context, [removed], route);
   context.forming = forming.batches;
   context.inbox = inbox.batches;
   armFlush(context);

@@ -109,7 +109,9 @@ describe("batches and turns", () => {
     rig.say("ann", "helo", { id: "a" });
     rig.say("ann", "secret", { id: "b" });
     const seq = rig.edit("a", "hello");
+    expect(rig.acked()).toEqual(["a", "b"]);
     rig.remove("b");
+    expect(rig.acked()).toEqual(["a"]);
     rig.wait(500);
     expect(rig.runs[0]?.batch).toEqual([{ seq: 1, id: "a", editSeq: seq }]);
     expect(rig.of("decided")).toHaveLength(2);
@@ -128,6 +130,7 @@ describe("batches and turns", () => {
     expect(rig.attention).toBe("engaged.waiting");
     rig.remove("a");
     expect(rig.attention).toBe("observing");
+    expect(rig.acked()).toEqual([]);
     expect(rig.of("lane.release")).toHaveLength(1);
     rig.grant();
     expect(rig.runs).toEqual([]);
