@@ -100,4 +100,18 @@ describe("tidy", () => {
     );
     expect(hollow.map((path) => relative(root, path))).toEqual([]);
   });
+
+  test("the lock file holds the optional packages of every platform, as `npm ci` demands", () => {
+    const { packages } = JSON.parse(read(resolve(root, "package-lock.json"))) as {
+      packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+    };
+    const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+      Object.keys(optionalDependencies),
+    );
+    const held = Object.keys(packages);
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(
+      wanted.filter((name) => !held.some((path) => path.endsWith(`node_modules/${name}`))),
+    ).toEqual([]);
+  });
 });
