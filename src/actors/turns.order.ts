@@ -149,7 +149,7 @@ function roomReport(
       rule === null ? [] : [{ author: author.name, rule }],
     ),
     heardQuietly: effect.context.length + effect.omitted,
-    humans: effect.participants.length,
+    humans: effect.humans,
     guardActive: effect.guard,
     creditWindowMs: stickiness.enabled ? stickiness.windowMs : 0,
   };

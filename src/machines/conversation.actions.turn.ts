@@ -122,6 +122,7 @@ function orderOf(context: ConversationContext, event: LaneGranted, flush: Flush)
     introduce: !context.introduced && !direct,
     afterAbort: context.abortedLastRun,
     participants: participants.slice(-namesShownMax).map(({ name }) => name),
+    humans,
   };
 }
 

@@ -78,6 +78,8 @@ export interface TurnRun {
   /** The previous run was aborted or lost; say so once. */
   readonly afterAbort: boolean;
   readonly participants: readonly string[];
+  /** Effective humans when the turn began, as the ladder counts them. */
+  readonly humans: number;
 }
 export interface TurnSteer {
   readonly type: "turn.steer";

@@ -76,6 +76,7 @@ const order = z.strictObject({
   introduce: z.boolean(),
   afterAbort: z.boolean(),
   participants: z.array(z.string()),
+  humans: count,
 });
 const run = z.strictObject({
   order,

@@ -123,6 +123,20 @@ describe("batches and turns", () => {
     expect(rig.outcomes()).toEqual(["T1 replied"]);
   });
 
+  test("a turn is told how many people are here by the member list, not by who has spoken", () => {
+    const rig = new Rig();
+    rig.step({
+      type: "membership.read",
+      at: rig.now,
+      membership: { humans: 7, bots: 1, truncated: false, fetchedAt: rig.now },
+    });
+    rig.say("ann", "hello", { to: "us" });
+    rig.wait(500);
+    expect(rig.runs.map(({ humans, participants }) => [humans, participants])).toEqual([
+      [7, ["ann"]],
+    ]);
+  });
+
   test("deleting all that waits gives the lane back and ends the attention", () => {
     const rig = new Rig({ chat: direct, holdLanes: true });
     rig.say("ann", "oops", { id: "a" });
