@@ -27,6 +27,8 @@ const spaceUnit = /\s/;
 const afterToken = /^[\s.,:;!?]+/;
 /** Goes with the token at the end of a text. */
 const beforeToken = /[\s*_`~"'([{<-]/;
+/** Tokens in a row with nothing between them that are still silence. */
+const gluedMax = 4;
 /** White space that a JSON form may contain and still be one. */
 const jsonSpacesMax = 64;
 
@@ -80,7 +82,8 @@ class StripEdges implements Silence {
 
   constructor(token: string) {
     const folded = token.toLowerCase();
-    this.#forms = [folded, `{"action":"${folded}"}`];
+    const glued = Array.from({ length: gluedMax }, (_, index) => folded.repeat(index + 1));
+    this.#forms = [...glued, `{"action":"${folded}"}`];
   }
 
   push(delta: string): string {
@@ -115,6 +118,10 @@ class StripEdges implements Silence {
     if (this.#isWhole()) {
       const glued = wordUnit.test(unit) && wordUnit.test(this.#matched.slice(-1));
       if (!glued) this.#keepToken();
+      else if (this.#continues(unit)) {
+        this.#partial += unit;
+        return "";
+      }
     } else if (this.#continues(unit)) {
       this.#partial += unit;
       return "";
