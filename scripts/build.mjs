@@ -1,5 +1,5 @@
 // `npm run build`: types and JavaScript by tsc, pages by Vite, then a time stamp for `npm start`.
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureInstalled, root, run } from "./prepare.mjs";
 
@@ -12,8 +12,17 @@ if (status === 0 && existsSync(join(root, "web", "vite.config.ts")))
   status = run(node, [bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn"]);
 if (status === 0) {
   const main = join(root, "dist", "daemon", "cli", "main.js");
-  if (existsSync(main)) chmodSync(main, 0o755);
+  chmodSync(main, 0o755);
+  linkBin(main);
   mkdirSync(join(root, "dist"), { recursive: true });
   writeFileSync(join(root, "dist", ".built"), "");
 }
 process.exitCode = status;
+
+/** Makes `npx earshot` work in the checkout itself, as it does where the package is installed. */
+function linkBin(main) {
+  if (process.platform === "win32") return;
+  const link = join(root, "node_modules", ".bin", "earshot");
+  rmSync(link, { force: true });
+  symlinkSync(main, link);
+}
