@@ -25,7 +25,7 @@ import { createLog, type DaemonLog } from "./log.ts";
 import { builtPagesDir, loadPages } from "./pages.ts";
 import { type HttpServer, listen } from "./server.ts";
 import { simulate } from "./simulate.ts";
-import { prepareStateDir, stateDirOf } from "./state-dir.ts";
+import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
 import { ensureToken, readToken } from "./token.ts";
 import { version } from "./version.ts";
 
@@ -239,7 +239,7 @@ async function reload(
 
 async function openStore(config: EarshotConfig, stateDir: string): Promise<Store> {
   if (config.store.driver === "memory") return createMemoryStore();
-  return openSqliteStore({ path: config.store.path.replaceAll("<state>", stateDir) });
+  return openSqliteStore({ path: storePathOf(config, stateDir) });
 }
 
 interface Serving {

@@ -8,6 +8,7 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 
 /** The directory to use: as told, else EARSHOT_STATE_DIR, else `~/.earshot`. Always absolute. */
@@ -16,6 +17,11 @@ export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): st
   if (named === undefined || named === "") return join(homedir(), ".earshot");
   if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(2));
   return resolve(named);
+}
+
+/** The file of the journal: `store.path` of the config, with `<state>` for the state directory. */
+export function storePathOf({ store }: EarshotConfig, stateDir: string): string {
+  return store.path.replaceAll("<state>", stateDir);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `earshot replay` and `earshot why` as a person and a program call them. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -143,6 +143,15 @@ describe("earshot why", () => {
       const after = await openSqliteStore({ path: join(stateDir, "earshot.db") });
       expect(await after.lastSeq()).toBe(before);
       await after.close();
+
+      // The config may keep the journal under another name.
+      for (const name of readdirSync(stateDir).filter((one) => one.startsWith("earshot.db")))
+        renameSync(join(stateDir, name), join(stateDir, name.replace("earshot", "heard")));
+      const configFile = join(stateDir, "earshot.json5");
+      writeFileSync(configFile, '{ store: { path: "<state>/heard.db" } }', { mode: 0o600 });
+      const moved = await earshot(["why", "m3", ...asked]);
+      expect(moved.err).toBe("");
+      expect(moved.out).toBe(answer.out);
     },
     slow,
   );

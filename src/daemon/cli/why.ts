@@ -5,7 +5,6 @@
  * under the state directory's lock, and changes nothing in it.
  */
 import { access } from "node:fs/promises";
-import { join } from "node:path";
 import type { Command } from "commander";
 import pico from "picocolors";
 import { openConfigs } from "../../actors/configs.ts";
@@ -17,7 +16,9 @@ import { defaultConfig, localChannels, parseConfig } from "../../domain/config/i
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import { storePathOf } from "../state-dir.ts";
 import { callApi, findDaemon } from "./client.ts";
+import { loadConfig } from "./config.ts";
 import {
   action,
   print,
@@ -29,6 +30,7 @@ import {
 import { renderWhy } from "./why-render.ts";
 
 interface WhyOptions extends StateOptions {
+  readonly config?: string;
   readonly json?: true;
 }
 
@@ -39,6 +41,7 @@ export function addWhyCommand(program: Command): void {
       .command("why")
       .description("explain the decision on one message")
       .argument("<message-id>", "the platform's id of the message")
+      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs")
       .option("--json", "print the whole answer as JSON"),
   ).action(action(why));
 }
@@ -46,7 +49,7 @@ export function addWhyCommand(program: Command): void {
 async function why(messageId: string, options: WhyOptions): Promise<void> {
   if (messageId.length > limits.idUnitsMax)
     throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
-  const answers = await ask(messageId, stateDirFor(options));
+  const answers = await ask(messageId, options);
   if (options.json) printJson({ why: answers });
   else if (answers.length > 0) print(renderWhy(answers, pico.isColorSupported));
   if (answers.length > 0) return;
@@ -54,16 +57,17 @@ async function why(messageId: string, options: WhyOptions): Promise<void> {
   if (!options.json) print(`No message “${oneLine(messageId)}” was heard.`);
 }
 
-async function ask(messageId: string, stateDir: string): Promise<readonly Why[]> {
-  const daemon = await findDaemon(stateDir);
-  if (daemon === null) return readJournal(messageId, stateDir);
+async function ask(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
+  const daemon = await findDaemon(stateDirFor(options));
+  if (daemon === null) return readJournal(messageId, options);
   const path = `/api/why/${encodeURIComponent(messageId)}`;
   return (await callApi<{ why: Why[] }>(daemon, path))?.why ?? [];
 }
 
 /** Folds the conversation from the journal, as the daemon would. */
-async function readJournal(messageId: string, stateDir: string): Promise<readonly Why[]> {
-  const path = join(stateDir, "earshot.db");
+async function readJournal(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
+  const stateDir = stateDirFor(options);
+  const path = storePathOf((await loadConfig(options)).config, stateDir);
   const exists = await access(path).then(
     () => true,
     () => false,
@@ -71,8 +75,8 @@ async function readJournal(messageId: string, stateDir: string): Promise<readonl
   if (!exists)
     throw new EarshotError(
       "EAR_USAGE",
-      `Cannot explain a message as there is no journal in ${stateDir}: name another state ` +
-        "directory with --state-dir",
+      `Cannot explain a message as there is no journal at ${path}: name another state ` +
+        "directory with --state-dir, or the config with --config",
     );
   const lock = await lockStateDir(stateDir);
   try {
