@@ -5,7 +5,9 @@
  * with the line and the fix, and whatever ran before goes on. Secrets may come from the
  * environment, and nothing else may: a config means the same on every machine.
  */
+import { existsSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { watch as watchFile } from "chokidar";
 import JSON5 from "json5";
 import {
@@ -189,7 +191,7 @@ export interface ConfigWatch {
 
 /**
  * Follows a config file, one reading at a time. Editors that write a new file and rename it are
- * followed too; a file that goes away changes nothing until it is back.
+ * followed too; a file that is not there, or goes away, changes nothing until it is.
  */
 export async function watchConfigFile(
   first: LoadedConfig,
@@ -208,8 +210,11 @@ export async function watchConfigFile(
       options.refused(error);
     }
   };
-  const watcher = watchFile(first.path, {
+  // A file that is not there yet is noticed by its folder, of which nothing else is looked at.
+  const folder = dirname(first.path);
+  const watcher = watchFile(existsSync(first.path) ? first.path : folder, {
     ignoreInitial: true,
+    ignored: (path) => path !== folder && path !== first.path,
     // Looking at the file itself, a few times a second, sees every way in which editors, mounts and
     // deployments replace it; events of the file system do not.
     usePolling: true,
@@ -224,7 +229,7 @@ export async function watchConfigFile(
     watcher.once("ready", resolve);
   });
   // What was written between the first reading and now has no event of its own.
-  again();
+  if (existsSync(first.path)) again();
   return {
     async close() {
       await watcher.close();

@@ -2,11 +2,17 @@
  * Where the config comes from
  * ===========================
  * The file that was named, else `<state>/earshot.json5` if there is one, else the embedded defaults. A
- * file is followed: what changes is taken over once it is valid, and until then the last good one stays.
+ * file is followed, also one that comes later: what changes is taken over once it is valid, and until then
+ * the last good one stays.
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type ConfigWatch, readConfigFile, watchConfigFile } from "../adapters/config-file.ts";
+import {
+  type ConfigWatch,
+  type LoadedConfig,
+  readConfigFile,
+  watchConfigFile,
+} from "../adapters/config-file.ts";
 import { defaultConfig, type EarshotConfig, type ParseOptions } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Log } from "../domain/ports.ts";
@@ -40,18 +46,20 @@ export function configPathOf(
   return existsSync(inState) ? inState : null;
 }
 
+/** Nothing is written yet; the file is taken over as soon as it is. */
+const defaultsOf = (stateDir: string): LoadedConfig => ({
+  path: resolve(stateDir, "earshot.json5"),
+  config: defaultConfig,
+  raw: {},
+  warnings: [],
+});
+
 /** @throws EarshotError EAR_CONFIG_*, naming the file, the place and the fix. */
 export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSource> {
   const { env, parse, log } = options;
   const path = configPathOf(options.told, env, options.stateDir);
-  if (path === null)
-    return {
-      path,
-      config: () => defaultConfig,
-      watch: async () => undefined,
-      close: async () => undefined,
-    };
-  const first = await readConfigFile(path, { env, parse });
+  const first =
+    path === null ? defaultsOf(options.stateDir) : await readConfigFile(path, { env, parse });
   for (const warning of first.warnings) log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
   return {
@@ -63,11 +71,11 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
         parse,
         async changed({ config }, paths) {
           await changed(config);
-          log("info", "config.changed", { path, paths });
+          log("info", "config.changed", { path: first.path, paths });
         },
         refused: (error) =>
           log("error", "config.refused", {
-            path,
+            path: first.path,
             error: error instanceof EarshotError ? error.message : String(error),
             running: "the last good config",
           }),

@@ -136,6 +136,22 @@ test("a changed config is taken over without a restart, a broken one is not", as
   await daemon.stop();
 });
 
+test("a first config written while the daemon runs is taken over, too", async () => {
+  const stateDir = newFolder();
+  const lines: string[] = [];
+  const daemon = await startDaemon({ ...quiet, stateDir, writeLog: (line) => lines.push(line) });
+  const written = { agents: { list: [{ id: "main", name: "Ada" }] } };
+  await writeFile(join(stateDir, "earshot.json5"), JSON.stringify(written));
+  await expect
+    .poll(() => lines.some((line) => line.includes("config.changed")), { timeout: 15_000 })
+    .toBe(true);
+  const page = await openPage(daemon.base, daemon.token);
+  expect((await page.wait("ready")).agent.name).toBe("Ada");
+  page.close();
+  expect(lines.filter((line) => line.includes("config.refused"))).toEqual([]);
+  await daemon.stop();
+});
+
 test("what a room says cannot forge a log line or show on a terminal, and no secret is told", async () => {
   const lines: string[] = [];
   const stateDir = newFolder();
