@@ -1,7 +1,8 @@
 /**
  * Messages a second, end to end and durable: admitted, committed with an fsync, stepped in their
- * conversation's actor, the decision recorded. The generator runs on the same two cores. At 1,000 rooms
- * everything is observed; at 100,000 rooms 7% engage and run a whole turn with a delivered reply.
+ * conversation's actor, the decision recorded. The generator runs on the same two cores. At 1,000
+ * rooms everything is observed; at 100,000 rooms 7% engage and run a whole turn with a delivered
+ * reply.
  */
 import { flood, openHouse } from "./house.ts";
 import { busyMix, messages, quietMix, report, round, short } from "./support.ts";

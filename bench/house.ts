@@ -1,7 +1,8 @@
 /**
- * A whole runtime on a real SQLite file for the benches: real journal, real fsync, real worker threads,
- * a platform that takes everything at once, and a counter of recorded decisions. It is the built code
- * that runs, on all threads, because loading TypeScript would count as start and as recovery.
+ * A whole runtime on a real SQLite file for the benches: real journal, real fsync, real worker
+ * threads, a platform that takes everything at once, and a counter of recorded decisions. It is the
+ * built code that runs, on all threads, because loading TypeScript would count as start and as
+ * recovery.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * From receipt to recorded decision, at about half of what the same house just sustained: messages arrive
- * one by one at a steady pace, every decision is timed from the call that took it in.
+ * From receipt to recorded decision, at about half of what the same house just sustained: messages
+ * arrive one by one at a steady pace, every decision is timed from the call that took it in.
  */
 import { flood, openHouse } from "./house.ts";
 import { messages, quantile, quietMix, report, round, short } from "./support.ts";

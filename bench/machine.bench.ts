@@ -1,7 +1,7 @@
 /**
- * Steps a second of the conversation machine on one core, as the hosts run it: a live actor, one event a
- * step, effects drained. Observing alone, and a whole engaged turn (message, flush, lane, agent, delivery:
- * eight events). The ratio says what the statechart costs over the bare ladder.
+ * Steps a second of the conversation machine on one core, as the hosts run it: a live actor, one
+ * event a step, effects drained. Observing alone, and a whole engaged turn (message, flush, lane,
+ * agent, delivery: eight events). The ratio says what the statechart costs over the bare ladder.
  */
 import { createConversation } from "../src/actors/conversation.ts";
 import { defaultConfig, resolveSettings } from "../src/domain/config/index.ts";

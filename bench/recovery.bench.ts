@@ -1,6 +1,6 @@
 /**
- * From a host's crash to an answer from the conversations it held: the host is ended as a crash would end
- * it, a message for one of its rooms is taken at once, and its decision is awaited.
+ * From a host's crash to an answer from the conversations it held: the host is ended as a crash
+ * would end it, a message for one of its rooms is taken at once, and its decision is awaited.
  */
 import { flood, openHouse } from "./house.ts";
 import { messages, quantile, quietMix, report, round, short } from "./support.ts";

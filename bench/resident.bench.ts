@@ -1,7 +1,7 @@
 /**
- * Resident bytes of one idle conversation: a runtime without workers hears from many rooms, puts them all
- * away, and its heap is compared with that of a runtime that heard from few. What is put away must cost
- * bytes, not actors.
+ * Resident bytes of one idle conversation: a runtime without workers hears from many rooms, puts
+ * them all away, and its heap is compared with that of a runtime that heard from few. What is put
+ * away must cost bytes, not actors.
  */
 
 import type { Inbound } from "../src/domain/message.ts";

@@ -1,6 +1,7 @@
 /**
- * From `earshot start` to readiness, with an empty state directory and with many conversations put away,
- * and what the idle daemon holds in memory. The built daemon, a process of its own, two hosts.
+ * From `earshot start` to readiness, with an empty state directory and with many conversations put
+ * away, and what the idle daemon holds in memory. The built daemon, a process of its own, two
+ * hosts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * What the benches share: a repeatable stream of messages, a fair way to time a loop, and the one line of
- * JSON each bench prints. Figures are of this machine and this run; only ratios inside one run are
- * asserted.
+ * What the benches share: a repeatable stream of messages, a fair way to time a loop, and the one
+ * line of JSON each bench prints. Figures are of this machine and this run; only ratios inside one
+ * run are asserted.
  */
 import type { Inbound } from "../src/domain/message.ts";
 

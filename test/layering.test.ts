@@ -1,6 +1,6 @@
 /**
- * Imports point one way: domain <- machines <- actors; domain <- adapters; the daemon imports all. A
- * rule that only a reviewer knows is not a rule, so this test reads every import of src/.
+ * Imports point one way: domain <- machines <- actors; domain <- adapters; the daemon imports all.
+ * A rule that only a reviewer knows is not a rule, so this test reads every import of src/.
  */
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";

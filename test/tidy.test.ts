@@ -1,6 +1,6 @@
 /**
- * House rules that a machine can read: purity, sizes, no left-overs. Each rule is a list of offenders
- * that must be empty, so a failure names the file and the line.
+ * House rules that a machine can read: purity, sizes, no left-overs. Each rule is a list of
+ * offenders that must be empty, so a failure names the file and the line.
  */
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";

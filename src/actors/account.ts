@@ -1,8 +1,9 @@
 /**
  * One account, run
  * ================
- * Parses the account's config, opens it, runs its gateway and keeps its connection machine. Whatever goes
- * wrong in here stays in here: it ends as a state with a reason, never as an exception of someone else.
+ * Parses the account's config, opens it, runs its gateway and keeps its connection machine.
+ * Whatever goes wrong in here stays in here: it ends as a state with a reason, never as an
+ * exception of someone else.
  */
 import { createActor } from "xstate";
 import { accountFields } from "../domain/config/channels.ts";
@@ -168,7 +169,10 @@ function sleep(
   });
 }
 
-/** An error for a log line: ours in full, others by their name only, as their text may hold a secret. */
+/**
+ * An error for a log line: ours in full, others by their name only, as their text may hold a
+ * secret.
+ */
 function inWords(error: unknown): string {
   if (error instanceof EarshotError) return `${error.code}: ${error.message}`;
   return error instanceof Error ? error.name : typeof error;

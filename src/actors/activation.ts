@@ -1,8 +1,8 @@
 /**
  * Activation
  * ==========
- * A conversation as the store has it, for the host that is about to bring it to life: its record and the
- * events since. Asked for only when a conversation is not live.
+ * A conversation as the store has it, for the host that is about to bring it to life: its record
+ * and the events since. Asked for only when a conversation is not live.
  */
 import { EarshotError } from "../domain/errors.ts";
 import type { Store } from "../domain/ports.ts";

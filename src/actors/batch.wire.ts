@@ -1,10 +1,10 @@
 /**
  * Batches on the wire
  * ===================
- * A batch as it crosses to a worker. Its events cross as one text, put together from the journal rows
- * they were just written to: one string is copied instead of some fifteen objects an event, which costs
- * the thread that everything depends on a tenth of its time. Nothing is serialised for this; what a
- * host parses is what a recovery would parse.
+ * A batch as it crosses to a worker. Its events cross as one text, put together from the journal
+ * rows they were just written to: one string is copied instead of some fifteen objects an event,
+ * which costs the thread that everything depends on a tenth of its time. Nothing is serialised for
+ * this; what a host parses is what a recovery would parse.
  */
 import type { HostBatch, HostEntry } from "./protocol.ts";
 

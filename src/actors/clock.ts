@@ -1,8 +1,9 @@
 /**
  * The simulated clock
  * ===================
- * Time that moves only when it is told to, so that a day of a room replays in milliseconds and always the
- * same way. Timers due at the same moment fire in the order in which they were set. Time never goes back.
+ * Time that moves only when it is told to, so that a day of a room replays in milliseconds and
+ * always the same way. Timers due at the same moment fire in the order in which they were set. Time
+ * never goes back.
  */
 import { EarshotError } from "../domain/errors.ts";
 import type { Millis } from "../domain/message.ts";
@@ -60,8 +61,8 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Moves time to `at` and fires what falls due on the way, each timer at its own moment. Timers set by
-   * those that fire are due too, if they are not later than `at`.
+   * Moves time to `at` and fires what falls due on the way, each timer at its own moment. Timers
+   * set by those that fire are due too, if they are not later than `at`.
    * @throws EarshotError EAR_ASSERT when `at` lies in the past.
    */
   advanceTo(at: Millis): void {
@@ -75,8 +76,8 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Fires the one timer that is due first, at its moment, if that is not later than `until`. Gives whoever
-   * drives the clock the chance to let things settle between two timers.
+   * Fires the one timer that is due first, at its moment, if that is not later than `until`. Gives
+   * whoever drives the clock the chance to let things settle between two timers.
    */
   fireNext(until: Millis): boolean {
     const next = this.#heap[0];

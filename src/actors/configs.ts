@@ -1,9 +1,10 @@
 /**
  * Config versions
  * ===============
- * Every journalled event names the config that was in force when it was admitted, so that a conversation
- * folds to the same state tomorrow. A version is stored once, without secrets; the running one is kept
- * with them. Settings are resolved once per version and conversation, in a bounded cache.
+ * Every journalled event names the config that was in force when it was admitted, so that a
+ * conversation folds to the same state tomorrow. A version is stored once, without secrets; the
+ * running one is kept with them. Settings are resolved once per version and conversation, in a
+ * bounded cache.
  */
 import { LRUCache } from "lru-cache";
 import { type EarshotConfig, parseConfig, withoutSecrets } from "../domain/config/index.ts";
@@ -23,15 +24,18 @@ export interface Configs {
   /** Settings of a conversation under the current config. */
   settings(key: string): ConversationSettings;
   /**
-   * Takes a config over. The answer is what has to be stored before the first event that names the new
-   * version, or null when nothing but secrets changed.
+   * Takes a config over. The answer is what has to be stored before the first event that names the
+   * new version, or null when nothing but secrets changed.
    */
   next(config: EarshotConfig): ConfigWrite | null;
 }
 
 const settingsCachedMax = 10_000;
 
-/** Finds the version of `config` in the store, or the next free one (then `pending` is to be stored). */
+/**
+ * Finds the version of `config` in the store, or the next free one (then `pending` is to be
+ * stored).
+ */
 export async function openConfigs(
   store: Store,
   config: EarshotConfig,

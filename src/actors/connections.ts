@@ -1,12 +1,12 @@
 /**
  * Connections
  * ===========
- * Opens every configured account of every channel, runs its gateway, and is the platform side that the
- * outbox sees. Each account has a connection machine of its own and fails alone: a refused token, a
- * broken library or a bad account config halts that account and nothing else.
+ * Opens every configured account of every channel, runs its gateway, and is the platform side that
+ * the outbox sees. Each account has a connection machine of its own and fails alone: a refused
+ * token, a broken library or a bad account config halts that account and nothing else.
  *
- * A gateway that ends without being told to is started again after a growing pause; one that rejects with
- * a `terminal` error is halted until its config changes.
+ * A gateway that ends without being told to is started again after a growing pause; one that
+ * rejects with a `terminal` error is halted until its config changes.
  */
 
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
@@ -57,8 +57,8 @@ export interface Connections {
   /** Opens the configured accounts. Returns at once: connecting goes on by itself. */
   start(): void;
   /**
-   * Ends every gateway; resolves within 2 s. Sends have nowhere to go from here on, so the runtime is
-   * stopped first: it takes nothing more in and drains its outbox over these connections.
+   * Ends every gateway; resolves within 2 s. Sends have nowhere to go from here on, so the runtime
+   * is stopped first: it takes nothing more in and drains its outbox over these connections.
    */
   stop(): Promise<void>;
   /** Opens, closes and restarts what changed; the rest is left alone. */

@@ -1,10 +1,10 @@
 /**
  * Dedupe in memory
  * ================
- * A cheap front for the journal's unique index: most redeliveries come soon after the first delivery.
- * A claim says "being stored": a copy that arrives meanwhile waits for its end, because a platform must
- * not be told of a message that is not durable yet. A claim that failed is released and may be tried again.
- * A copy does not make the entry younger.
+ * A cheap front for the journal's unique index: most redeliveries come soon after the first
+ * delivery. A claim says "being stored": a copy that arrives meanwhile waits for its end, because a
+ * platform must not be told of a message that is not durable yet. A claim that failed is released
+ * and may be tried again. A copy does not make the entry younger.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../domain/ports.ts";

@@ -1,9 +1,9 @@
 /**
  * What a step leads to
  * ====================
- * A step's effects, turned into what is stored and what is done once that is durable. Storing and doing
- * are apart so that a crash between them repeats nothing: what was stored is found at the next start, and
- * what was not is made again by the same step.
+ * A step's effects, turned into what is stored and what is done once that is durable. Storing and
+ * doing are apart so that a crash between them repeats nothing: what was stored is found at the
+ * next start, and what was not is made again by the same step.
  */
 import { limits } from "../domain/limits.ts";
 import type { OutboxRow, StoreWrite } from "../domain/ports.ts";

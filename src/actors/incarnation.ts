@@ -1,9 +1,9 @@
 /**
  * One life of a simulated process
  * ===============================
- * A runtime with a clock, a store and a voice of its own, all of which can be cut at once: that is what
- * `kill -9` looks like from inside. What the dead runtime still does reaches neither the store nor the
- * world; the next life starts from what was committed.
+ * A runtime with a clock, a store and a voice of its own, all of which can be cut at once: that is
+ * what `kill -9` looks like from inside. What the dead runtime still does reaches neither the store
+ * nor the world; the next life starts from what was committed.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, Ids, Log, Random, Store, TimerHandle } from "../domain/ports.ts";

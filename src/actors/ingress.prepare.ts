@@ -1,8 +1,8 @@
 /**
  * From a channel's event to journal rows
  * ======================================
- * What happens before the journal: who may speak, which conversations hear it, and under which identity a
- * second delivery is recognised. Pure apart from the clock's time that is passed in.
+ * What happens before the journal: who may speak, which conversations hear it, and under which
+ * identity a second delivery is recognised. Pure apart from the clock's time that is passed in.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { encodeVerdict, type Membership, type Verdict } from "../domain/decision.ts";

@@ -1,9 +1,9 @@
 /**
  * The intake
  * ==========
- * Own words dropped, copies recognised, strangers turned away, the rest journalled: one commit for all
- * events of a call and the platform's cursor. Only after that may the platform be told, so nothing that
- * was acknowledged can be lost, and nothing that was refused was taken.
+ * Own words dropped, copies recognised, strangers turned away, the rest journalled: one commit for
+ * all events of a call and the platform's cursor. Only after that may the platform be told, so
+ * nothing that was acknowledged can be lost, and nothing that was refused was taken.
  */
 import type { Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";

@@ -1,8 +1,9 @@
 /**
  * Journal rows
  * ============
- * How a conversation's event becomes a row and comes back. The row is the truth, so what is written is
- * exactly what is dispatched; only `seq` is unknown before the commit and is filled in afterwards.
+ * How a conversation's event becomes a row and comes back. The row is the truth, so what is written
+ * is exactly what is dispatched; only `seq` is unknown before the commit and is filled in
+ * afterwards.
  */
 import { EarshotError } from "../domain/errors.ts";
 import { hash52 } from "../domain/key.ts";

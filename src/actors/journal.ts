@@ -1,16 +1,17 @@
 /**
  * The journal
  * ===========
- * Group commit: whatever is waiting at the end of a tick becomes one transaction and costs one fsync.
- * Events come back in the order of their numbers, through one callback, so their conversations are fed in
- * exactly the order that a recovery would use.
+ * Group commit: whatever is waiting at the end of a tick becomes one transaction and costs one
+ * fsync. Events come back in the order of their numbers, through one callback, so their
+ * conversations are fed in exactly the order that a recovery would use.
  *
- * Two kinds of callers. `offer` is the intake: when the store fails it is told so, and the platform is not
- * acknowledged. `append` and `keep` are consequences of what is already durable: they stay queued, in
- * order, and are tried again until the store takes them. Nothing else starts while the store fails.
+ * Two kinds of callers. `offer` is the intake: when the store fails it is told so, and the platform
+ * is not acknowledged. `append` and `keep` are consequences of what is already durable: they stay
+ * queued, in order, and are tried again until the store takes them. Nothing else starts while the
+ * store fails.
  *
- * In a deterministic runtime events wait until `quiet` resolves, so that the order of rows depends on
- * causes and not on which thread was faster.
+ * In a deterministic runtime events wait until `quiet` resolves, so that the order of rows depends
+ * on causes and not on which thread was faster.
  */
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
@@ -42,7 +43,9 @@ export interface Journal {
   keep(writes: readonly StoreWrite[]): Promise<void>;
   /** Why the store fails, or null. */
   failing(): EarshotError | null;
-  /** Calls back once, as soon as the store fails (at once if it does). The answer calls that off. */
+  /**
+   * Calls back once, as soon as the store fails (at once if it does). The answer calls that off.
+   */
   onceFailing(call: () => void): () => void;
   /** Whether nothing is being written or about to be. */
   isQuiet(): boolean;

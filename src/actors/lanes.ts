@@ -2,11 +2,12 @@
  * Lanes
  * =====
  * Turn slots. A conversation has at most one turn, an agent at most `maxConcurrent`, the daemon
- * `maxConcurrentTurns` for each host. Requests are served in the order they came; a conversation has one
- * request at a time, so a busy room cannot push the others back. One whose agent is full is passed over,
- * not waited for.
+ * `maxConcurrentTurns` for each host. Requests are served in the order they came; a conversation
+ * has one request at a time, so a busy room cannot push the others back. One whose agent is full is
+ * passed over, not waited for.
  *
- * Requests and grants are rows (`run`), written by whoever commits the events; this file only orders.
+ * Requests and grants are rows (`run`), written by whoever commits the events; this file only
+ * orders.
  */
 
 export interface LaneRequest {

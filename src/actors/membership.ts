@@ -1,10 +1,11 @@
 /**
  * Who is in the room
  * ==================
- * A cache of the channels' member reads. The decision at hand never waits for one: a read is attached to
- * the next message of that room. A good read is kept for half an hour (the ladder itself calls it stale
- * after a minute), a refusal for five minutes, a hiccup for thirty seconds; one read a room is under way
- * at any time. Threads are looked up under their parent, direct chats never.
+ * A cache of the channels' member reads. The decision at hand never waits for one: a read is
+ * attached to the next message of that room. A good read is kept for half an hour (the ladder
+ * itself calls it stale after a minute), a refusal for five minutes, a hiccup for thirty seconds;
+ * one read a room is under way at any time. Threads are looked up under their parent, direct chats
+ * never.
  */
 import { LRUCache } from "lru-cache";
 import type { Membership } from "../domain/decision.ts";
@@ -17,7 +18,10 @@ const keptMs = 30 * 60_000;
 const staleMs = 60_000;
 const refusedMs = 5 * 60_000;
 const failedMs = 30_000;
-/** A room of newcomers asks for a new read with every line; the platform is asked this often at most. */
+/**
+ * A room of newcomers asks for a new read with every line; the platform is asked this often at
+ * most.
+ */
 const gapMs = 1_000;
 
 /** What the channel answered. `null`: this channel or account cannot tell. */
@@ -37,7 +41,10 @@ type Room = {
 };
 
 export interface MembershipCache {
-  /** The last good read of at most half an hour ago. Starts a new one when there is none or it is stale. */
+  /**
+   * The last good read of at most half an hour ago. Starts a new one when there is none or it is
+   * stale.
+   */
   get(route: Route): Membership | null;
   /** Reads again soon: someone new spoke. */
   refresh(route: Route): void;

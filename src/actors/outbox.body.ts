@@ -1,8 +1,9 @@
 /**
  * What an outbox row says
  * =======================
- * The part of a row that only the outbox reads: where it goes and what is said, fixed when the block was
- * decided. A reply cannot follow a conversation that has moved on, because its way back is in here.
+ * The part of a row that only the outbox reads: where it goes and what is said, fixed when the
+ * block was decided. A reply cannot follow a conversation that has moved on, because its way back
+ * is in here.
  */
 import type { Millis, Route } from "../domain/message.ts";
 import type { OutboxRow } from "../domain/ports.ts";

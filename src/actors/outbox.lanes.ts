@@ -1,10 +1,10 @@
 /**
  * Send lanes
  * ==========
- * Who may send next. Every account is a lane of its own with a bound on calls at the same time and a pause
- * after a rate limit; in it every conversation is a queue whose head alone may be sent, so order holds
- * inside a conversation and a slow one delays nobody else. Reactions of a conversation queue apart from
- * its texts.
+ * Who may send next. Every account is a lane of its own with a bound on calls at the same time and
+ * a pause after a rate limit; in it every conversation is a queue whose head alone may be sent, so
+ * order holds inside a conversation and a slow one delays nobody else. Reactions of a conversation
+ * queue apart from its texts.
  */
 
 import { limits } from "../domain/limits.ts";

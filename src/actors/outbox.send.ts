@@ -1,8 +1,9 @@
 /**
  * One try of one send
  * ===================
- * Calls the platform within `sendMsMax` and says in one word what is known afterwards. A call that was
- * made and not answered is in doubt: only an error that says that nothing was taken allows another try.
+ * Calls the platform within `sendMsMax` and says in one word what is known afterwards. A call that
+ * was made and not answered is in doubt: only an error that says that nothing was taken allows
+ * another try.
  */
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";

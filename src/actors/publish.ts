@@ -1,8 +1,9 @@
 /**
  * Lines of the event stream
  * =========================
- * From what happened to the line that tells it (domain/stream.ts). Where and who stand only in the live
- * stream: a replay's output is compared byte for byte and holds what the scenario cannot tell by itself.
+ * From what happened to the line that tells it (domain/stream.ts). Where and who stand only in the
+ * live stream: a replay's output is compared byte for byte and holds what the scenario cannot tell
+ * by itself.
  */
 import type { Verdict } from "../domain/decision.ts";
 import type { Inbound, Millis } from "../domain/message.ts";

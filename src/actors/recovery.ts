@@ -1,9 +1,10 @@
 /**
  * Recovery
  * ========
- * What a start finds in the store: events that were journalled and not applied, turns that waited or ran,
- * deadlines, open sends. Events are fed again in journal order, before anything new; turns that ran are
- * told that their process is gone. Nothing is guessed: each row says by itself how far it came.
+ * What a start finds in the store: events that were journalled and not applied, turns that waited
+ * or ran, deadlines, open sends. Events are fed again in journal order, before anything new; turns
+ * that ran are told that their process is gone. Nothing is guessed: each row says by itself how far
+ * it came.
  */
 import type { Clock, EventRow, Log, RunRow, Store } from "../domain/ports.ts";
 import type { ConversationEvent } from "../machines/events.ts";
@@ -28,8 +29,9 @@ export interface RecoveryPorts {
 }
 
 /**
- * Events up to `lastSeq` whose consequences were never committed, in order. Looked for from the low-water
- * mark on, in slices. A row that cannot be read is set aside and told, so that it stops nobody else.
+ * Events up to `lastSeq` whose consequences were never committed, in order. Looked for from the
+ * low-water mark on, in slices. A row that cannot be read is set aside and told, so that it stops
+ * nobody else.
  */
 export async function findUnapplied(
   { store, configs, journal, log }: Pick<RecoveryPorts, "store" | "configs" | "journal" | "log">,
@@ -64,8 +66,9 @@ function readable(row: EventRow, log: Log): ConversationEvent | null {
 }
 
 /**
- * Takes up the turns: who waited waits again, who was granted a slot has it, who ran is told by an event
- * that follows everything found above. A conversation that is already to be told is not told twice.
+ * Takes up the turns: who waited waits again, who was granted a slot has it, who ran is told by an
+ * event that follows everything found above. A conversation that is already to be told is not told
+ * twice.
  */
 export async function recoverRuns(
   { clock, configs, journal, lanes, boot }: Omit<RecoveryPorts, "store" | "log">,

@@ -1,8 +1,8 @@
 /**
  * What the operator may ask
  * =========================
- * Commands that do not come from a room: each is journalled like any other event, or acts on the outbox
- * and the hosts directly.
+ * Commands that do not come from a room: each is journalled like any other event, or acts on the
+ * outbox and the hosts directly.
  */
 
 import type { ConversationEvent } from "../machines/events.ts";

@@ -1,9 +1,9 @@
 /**
  * The runtime
  * ===========
- * Assembly: journal, intake, hosts, effects, lanes, timers and outbox, wired so that a message walks
- * through them once. Nothing is decided here. The same assembly runs in life and in a simulation; only
- * the ports differ.
+ * Assembly: journal, intake, hosts, effects, lanes, timers and outbox, wired so that a message
+ * walks through them once. Nothing is decided here. The same assembly runs in life and in a
+ * simulation; only the ports differ.
  */
 import type { EarshotError } from "../domain/errors.ts";
 import { createIngress } from "./ingress.ts";

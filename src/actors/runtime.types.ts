@@ -41,7 +41,9 @@ export interface RuntimePorts {
   readonly log: Log;
   readonly store: Store;
   readonly config: EarshotConfig;
-  /** Drivers by kind, for turns that run in-process; worker hosts load the same registry themselves. */
+  /**
+   * Drivers by kind, for turns that run in-process; worker hosts load the same registry themselves.
+   */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly directory: OutboundDirectory;
   /** Everything that happens, once, in order. Must not throw. */
@@ -49,8 +51,8 @@ export interface RuntimePorts {
   /** 0: everything in-process. */
   readonly workers: number;
   /**
-   * Results of all hosts are gathered and handled in journal order, turns run on the main thread on this
-   * clock: two runs give the same history, whatever the number of workers. For simulations.
+   * Results of all hosts are gathered and handled in journal order, turns run on the main thread on
+   * this clock: two runs give the same history, whatever the number of workers. For simulations.
    */
   readonly deterministic?: boolean;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
@@ -68,7 +70,9 @@ export type CrashPoint = "before-ack" | "after-send" | "before-mark";
 
 export interface IngestOutcome {
   readonly id: string;
-  /** One per agent that heard it. `decision` is null unless waited for (or decided by admission). */
+  /**
+   * One per agent that heard it. `decision` is null unless waited for (or decided by admission).
+   */
   readonly heard: readonly { readonly key: string | null; readonly verdict: Verdict | null }[];
 }
 
@@ -172,6 +176,9 @@ export interface Runtime {
   status(): RuntimeStatus;
   /** Resolves when nothing is under way but timers and open sends. */
   settled(): Promise<void>;
-  /** Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends hosts. */
+  /**
+   * Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends
+   * hosts.
+   */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }

@@ -1,12 +1,13 @@
 /**
  * Simulation
  * ==========
- * Runs a scenario through the real runtime: the same machines, journal, hosts and outbox, on a clock that
- * moves when everything has settled. So a day of a room takes milliseconds, two runs give the same lines,
- * and what was recorded yesterday can be asked again today.
+ * Runs a scenario through the real runtime: the same machines, journal, hosts and outbox, on a
+ * clock that moves when everything has settled. So a day of a room takes milliseconds, two runs
+ * give the same lines, and what was recorded yesterday can be asked again today.
  *
- * Order at one moment: what was due by then, then the scenario's lines of that moment as they stand in
- * the file, then what they made due. A window of 500 ms that opened at 0 is over when a line comes at 500.
+ * Order at one moment: what was due by then, then the scenario's lines of that moment as they stand
+ * in the file, then what they made due. A window of 500 ms that opened at 0 is over when a line
+ * comes at 500.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
@@ -33,8 +34,8 @@ const afterLastLineMsMax = 24 * 3_600_000;
 const turnsRememberedMax = 10_000;
 
 /**
- * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the process
- * tries again gets the run it had.
+ * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the
+ * process tries again gets the run it had.
  */
 export interface Scripts {
   next(agentId: string, turnId: string): ScriptedRun | undefined;
@@ -65,7 +66,8 @@ export type Explanations = Readonly<Record<string, Why>>;
 
 /**
  * Runs a scenario to its end.
- * @throws EarshotError EAR_SCENARIO_INVALID for a line that cannot be simulated; nothing was run then.
+ * @throws EarshotError EAR_SCENARIO_INVALID for a line that cannot be simulated; nothing was run
+ * then.
  */
 export async function runScenario(
   scenario: Scenario,
@@ -152,7 +154,8 @@ class Simulation {
 
   /**
    * Until nothing is under way.
-   * @throws EarshotError EAR_HOST_LOST when a host does not stay up: nothing would ever settle then.
+   * @throws EarshotError EAR_HOST_LOST when a host does not stay up: nothing would ever settle
+   * then.
    */
   async #settle(): Promise<void> {
     const refuse = () => {

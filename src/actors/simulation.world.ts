@@ -1,9 +1,9 @@
 /**
  * The world outside, simulated
  * ============================
- * Platforms that take what is sent, as the scenario says they do: at once, never, too late or not now.
- * Member reads stand as they were last reported. Ids and chance come from a seed, so the same scenario
- * gives the same bytes.
+ * Platforms that take what is sent, as the scenario says they do: at once, never, too late or not
+ * now. Member reads stand as they were last reported. Ids and chance come from a seed, so the same
+ * scenario gives the same bytes.
  */
 import { EarshotError } from "../domain/errors.ts";
 import type { MembershipReport, Millis, Route } from "../domain/message.ts";

@@ -1,9 +1,9 @@
 /**
  * The sweep
  * =========
- * Keeps tails short and the journal bounded while nothing else is to do. A conversation that has gone
- * quiet gets its record written, folded here from record and tail, so a start has little to look through;
- * rows past the retention that every record covers are deleted, a slice at a time.
+ * Keeps tails short and the journal bounded while nothing else is to do. A conversation that has
+ * gone quiet gets its record written, folded here from record and tail, so a start has little to
+ * look through; rows past the retention that every record covers are deleted, a slice at a time.
  */
 import type { EarshotError } from "../domain/errors.ts";
 import type { Clock, Log, Store, StoreWrite, TimerHandle } from "../domain/ports.ts";

@@ -1,12 +1,13 @@
 /**
  * Durable deadlines
  * =================
- * A deadline is a row before it is a timer: it survives the process and fires once, not before its time,
- * also when it fell due while nobody was there. When it fires, its row goes in the same commit that
- * journals `deadline.due`, so a crash on either side repeats nothing.
+ * A deadline is a row before it is a timer: it survives the process and fires once, not before its
+ * time, also when it fell due while nobody was there. When it fires, its row goes in the same
+ * commit that journals `deadline.due`, so a crash on either side repeats nothing.
  *
- * The clock arms a timer by the time that is left, so a wall clock set forward or back neither fires all
- * deadlines at once nor keeps any from firing; `at` of the event is never before the deadline.
+ * The clock arms a timer by the time that is left, so a wall clock set forward or back neither
+ * fires all deadlines at once nor keeps any from firing; `at` of the event is never before the
+ * deadline.
  */
 import type { Millis } from "../domain/message.ts";
 import type { Clock, TimerHandle } from "../domain/ports.ts";

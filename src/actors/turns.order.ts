@@ -1,9 +1,10 @@
 /**
  * The order for a turn
  * ====================
- * Reads what a `turn.run` effect only names and composes what the agent is given. The system prompt comes
- * from the config alone; everything a room said is in the user turn, behind a fence nobody in the room
- * can know. Words are read with their edits; what was deleted or pruned meanwhile is left out and counted.
+ * Reads what a `turn.run` effect only names and composes what the agent is given. The system prompt
+ * comes from the config alone; everything a room said is in the user turn, behind a fence nobody in
+ * the room can know. Words are read with their edits; what was deleted or pruned meanwhile is left
+ * out and counted.
  */
 import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";

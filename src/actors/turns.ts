@@ -1,10 +1,10 @@
 /**
  * Starting turns
  * ==============
- * Between "this turn runs" and the agent lies reading: the words of the batch and of what was overheard,
- * the transcript, the prompt. It happens here, on the main thread that has the journal, so a host gets a
- * complete order. A turn that cannot be composed fails like one whose agent failed; one that is aborted
- * meanwhile never starts.
+ * Between "this turn runs" and the agent lies reading: the words of the batch and of what was
+ * overheard, the transcript, the prompt. It happens here, on the main thread that has the journal,
+ * so a host gets a complete order. A turn that cannot be composed fails like one whose agent
+ * failed; one that is aborted meanwhile never starts.
  */
 import { EarshotError } from "../domain/errors.ts";
 import type { Log } from "../domain/ports.ts";

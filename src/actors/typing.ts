@@ -1,9 +1,10 @@
 /**
  * Typing
  * ======
- * Shows the typing state of conversations on their platforms: on once, again before the platform forgets
- * it, off once. The state itself is the machine's; here is only its refreshing, with an end of its own so
- * that a lost "off" cannot show somebody typing for ever. Best effort: failures are logged, never retried.
+ * Shows the typing state of conversations on their platforms: on once, again before the platform
+ * forgets it, off once. The state itself is the machine's; here is only its refreshing, with an end
+ * of its own so that a lost "off" cannot show somebody typing for ever. Best effort: failures are
+ * logged, never retried.
  */
 import type { Route } from "../domain/message.ts";
 import type { Clock, Log, TimerHandle } from "../domain/ports.ts";

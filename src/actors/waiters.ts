@@ -1,8 +1,9 @@
 /**
  * Waiting for decisions
  * =====================
- * A caller may ask to be answered with the decision on its message, not only with its durability. He is
- * noted before the message is stored, because a decision may be there before the store's answer is.
+ * A caller may ask to be answered with the decision on its message, not only with its durability.
+ * He is noted before the message is stored, because a decision may be there before the store's
+ * answer is.
  */
 import type { Verdict } from "../domain/decision.ts";
 import type { NewEvent } from "./journal.codec.ts";

@@ -1,9 +1,10 @@
 /**
  * Why
  * ===
- * Answers for one message: the conversation is folded again from the journal up to that message, the
- * ladder is walked on what it was at that moment, and the fold goes on until the message's fate is known.
- * The recorded verdict stands beside it; they differ only if the rules have changed since.
+ * Answers for one message: the conversation is folded again from the journal up to that message,
+ * the ladder is walked on what it was at that moment, and the fold goes on until the message's fate
+ * is known. The recorded verdict stands beside it; they differ only if the rules have changed
+ * since.
  */
 import { decodeVerdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";

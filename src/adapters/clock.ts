@@ -2,8 +2,8 @@
  * The system clock
  * ================
  * Wall time and timers of this machine. A timer is due by wall time, yet Node's timers run by the
- * monotonic one: a long wait is slept in slices, so that a clock set forward or back is noticed within a
- * slice, and a timer never fires before its moment.
+ * monotonic one: a long wait is slept in slices, so that a clock set forward or back is noticed
+ * within a slice, and a timer never fires before its moment.
  */
 import type { Clock, TimerHandle } from "../domain/ports.ts";
 

@@ -2,7 +2,8 @@
  * Deadlines
  * =========
  * A caller's abort signal and a time limit as one signal, undone when the call is over. Written out
- * because `AbortSignal.any` on Node 20 keeps an entry on the long-lived signal for every call ever made.
+ * because `AbortSignal.any` on Node 20 keeps an entry on the long-lived signal for every call ever
+ * made.
  */
 
 export interface Deadline {

@@ -1,9 +1,9 @@
 /**
  * Public addresses
  * ================
- * Which IP addresses belong to the public internet. Everything the IANA special-purpose registries list
- * as not globally reachable is outside, and so is every IPv6 form that carries an IPv4 address inside
- * (mapped, NAT64, 6to4, Teredo), because the IPv4 address is where the packet ends.
+ * Which IP addresses belong to the public internet. Everything the IANA special-purpose registries
+ * list as not globally reachable is outside, and so is every IPv6 form that carries an IPv4 address
+ * inside (mapped, NAT64, 6to4, Teredo), because the IPv4 address is where the packet ends.
  */
 import { BlockList, isIP } from "node:net";
 

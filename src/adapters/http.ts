@@ -1,13 +1,15 @@
 /**
  * The guarded HTTP client
  * =======================
- * Every address that a room, a model or a platform's answer may have chosen is fetched through here. Only
- * http and https, no credentials in the URL, no address inside a private, loopback, link-local or
- * otherwise special range; the name is resolved once, every answer is checked, and the socket connects to
- * a checked address, so a name cannot change between check and connect. Redirects run the same gauntlet.
- * Bytes and time are capped while streaming; a declared length is not believed.
+ * Every address that a room, a model or a platform's answer may have chosen is fetched through
+ * here. Only http and https, no credentials in the URL, no address inside a private, loopback,
+ * link-local or otherwise special range; the name is resolved once, every answer is checked, and
+ * the socket connects to a checked address, so a name cannot change between check and connect.
+ * Redirects run the same gauntlet. Bytes and time are capped while streaming; a declared length is
+ * not believed.
  *
- * Endpoints that the operator configured himself may be inside: their origins are given as `allowPrivate`.
+ * Endpoints that the operator configured himself may be inside: their origins are given as
+ * `allowPrivate`.
  */
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";

@@ -1,9 +1,9 @@
 /**
  * Ids and chance
  * ==============
- * Ids are ULIDs (github.com/ulid/spec): 48 bits of time and 80 of chance in 26 letters of Crockford's
- * base 32, so that they sort by age. Two of the same millisecond count up, as the specification's
- * monotonic form does, and so does one made after the clock was set back.
+ * Ids are ULIDs (github.com/ulid/spec): 48 bits of time and 80 of chance in 26 letters of
+ * Crockford's base 32, so that they sort by age. Two of the same millisecond count up, as the
+ * specification's monotonic form does, and so does one made after the clock was set back.
  */
 import { randomBytes } from "node:crypto";
 import type { Ids, Random } from "../domain/ports.ts";

@@ -1,5 +1,6 @@
 /**
- * Agents as they are run: `auto` drivers become what was found on this machine when the daemon started.
+ * Agents as they are run: `auto` drivers become what was found on this machine when the daemon
+ * started.
  */
 import { findModel } from "../adapters/agents/auto.ts";
 import type { EarshotConfig } from "../domain/config/index.ts";

@@ -1,8 +1,9 @@
 /**
  * What the API answers when it cannot
  * ===================================
- * Every refusal has the same form, `{"error": {"code", "message"}}`, and one table says which status a
- * code has. Errors that are not ours are logged and answered without their text: it may hold a secret.
+ * Every refusal has the same form, `{"error": {"code", "message"}}`, and one table says which
+ * status a code has. Errors that are not ours are logged and answered without their text: it may
+ * hold a secret.
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";

@@ -1,8 +1,8 @@
 /**
  * The HTTP application
  * ====================
- * All routes in one place, in the order a request meets them: the door for everybody, health without a
- * token, the API behind the token, then the pages. docs/api.md describes each of them.
+ * All routes in one place, in the order a request meets them: the door for everybody, health
+ * without a token, the API behind the token, then the pages. docs/api.md describes each of them.
  */
 import { Hono } from "hono";
 import { answerError, refuse } from "./api-error.ts";

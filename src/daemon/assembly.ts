@@ -1,8 +1,8 @@
 /**
  * The rooms of the house, put together
  * ====================================
- * Runtime and connections need each other, and the webchat needs both: the circle is closed here, by late
- * look-ups, and nowhere else.
+ * Runtime and connections need each other, and the webchat needs both: the circle is closed here,
+ * by late look-ups, and nowhere else.
  */
 import { availableParallelism } from "node:os";
 import { type Connections, createConnections } from "../actors/connections.ts";

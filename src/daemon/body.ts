@@ -1,9 +1,9 @@
 /**
  * Request bodies
  * ==============
- * A body is JSON, plain and small, or it is refused before it is parsed: its type by header, its size by
- * counting what really arrives, whatever the headers say. Compressed bodies are not taken: a small one can
- * unfold to anything.
+ * A body is JSON, plain and small, or it is refused before it is parsed: its type by header, its
+ * size by counting what really arrives, whatever the headers say. Compressed bodies are not taken:
+ * a small one can unfold to anything.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -47,7 +47,8 @@ export const jsonBody: [MiddlewareHandler<HttpEnv>, MiddlewareHandler<HttpEnv>] 
 
 /**
  * Parses the body by the schema that fits it.
- * @throws ApiRefusal when it is no JSON, EarshotError EAR_INBOUND_INVALID naming the path that is wrong.
+ * @throws ApiRefusal when it is no JSON, EarshotError EAR_INBOUND_INVALID naming the path that is
+ * wrong.
  */
 export async function parseBody<Parsed>(
   context: Context,

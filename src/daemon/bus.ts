@@ -1,8 +1,9 @@
 /**
  * The bus
  * =======
- * One stream of what happens, many readers. A reader gets every line at once and must not keep anybody
- * waiting: what it cannot take now it has to queue or drop itself. A reader that throws is taken off.
+ * One stream of what happens, many readers. A reader gets every line at once and must not keep
+ * anybody waiting: what it cannot take now it has to queue or drop itself. A reader that throws is
+ * taken off.
  */
 import type { Log } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";

@@ -1,9 +1,9 @@
 /**
  * The daemon
  * ==========
- * The composition root: the only place that knows every room of the house. It takes the state directory
- * for itself, puts config, store, runtime, channels and server together, and takes them apart again in
- * the reverse order, whichever of them failed. Nothing is decided here.
+ * The composition root: the only place that knows every room of the house. It takes the state
+ * directory for itself, puts config, store, runtime, channels and server together, and takes them
+ * apart again in the reverse order, whichever of them failed. Nothing is decided here.
  */
 import type { Runtime } from "../actors/runtime.types.ts";
 import type { Terminal } from "../adapters/channels/terminal.ts";
@@ -61,8 +61,8 @@ export interface Daemon {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
   /**
-   * Takes nothing new, lets turns and sends end for at most `drainMs` (10 s), commits and closes. What did
-   * not end is found at the next start.
+   * Takes nothing new, lets turns and sends end for at most `drainMs` (10 s), commits and closes.
+   * What did not end is found at the next start.
    */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }

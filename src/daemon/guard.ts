@@ -1,9 +1,9 @@
 /**
  * The door
  * ========
- * What a request must show before anything else looks at it: a Host that is ours, no foreign Origin, a
- * plain path, and for the API the bearer token as it stands in the token file now. A token in the query
- * is never looked at: addresses end up in logs and histories.
+ * What a request must show before anything else looks at it: a Host that is ours, no foreign
+ * Origin, a plain path, and for the API the bearer token as it stands in the token file now. A
+ * token in the query is never looked at: addresses end up in logs and histories.
  */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";

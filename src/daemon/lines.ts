@@ -1,8 +1,8 @@
 /**
  * Lines by kind
  * =============
- * The lines of the event stream are told apart by the one field that only their kind has. That is good to
- * read in a terminal and awkward in code, so this is the only place that looks.
+ * The lines of the event stream are told apart by the one field that only their kind has. That is
+ * good to read in a terminal and awkward in code, so this is the only place that looks.
  */
 import type {
   AgentEndLine,

@@ -1,9 +1,10 @@
 /**
  * Metrics
  * =======
- * The one table of what is counted, read by Prometheus at `/metrics`. Counters follow the event stream,
- * so they count what happened and not what was attempted; gauges are read from the runtime when asked.
- * Labels come from closed sets of ours, never from a room, or a stranger could make the table grow.
+ * The one table of what is counted, read by Prometheus at `/metrics`. Counters follow the event
+ * stream, so they count what happened and not what was attempted; gauges are read from the runtime
+ * when asked. Labels come from closed sets of ours, never from a room, or a stranger could make the
+ * table grow.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RuntimeStatus } from "../actors/runtime.types.ts";

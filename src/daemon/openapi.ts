@@ -1,8 +1,8 @@
 /**
  * OpenAPI
  * =======
- * The API described for programs, at `/api/openapi.json`. The form of a message is made from the schema
- * that checks it, so the two cannot drift apart; the rest is one line a route.
+ * The API described for programs, at `/api/openapi.json`. The form of a message is made from the
+ * schema that checks it, so the two cannot drift apart; the rest is one line a route.
  */
 import { z } from "zod";
 import { decisions } from "../domain/decision.ts";

@@ -2,8 +2,8 @@
  * The pages
  * =========
  * What Vite built is read once at start into a closed table of paths, so no path of a request ever
- * reaches the disk. Scripts and styles come from here only; the policy below forbids everything else,
- * and nothing may put a page of ours into a frame.
+ * reaches the disk. Scripts and styles come from here only; the policy below forbids everything
+ * else, and nothing may put a page of ours into a frame.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
  * What the server needs
  * =====================
- * The routes see the daemon only through this, so each of them can be tried with a runtime made for it.
+ * The routes see the daemon only through this, so each of them can be tried with a runtime made for
+ * it.
  */
 import type { ConnectionStatus } from "../actors/account.ts";
 import type { Runtime, Why } from "../actors/runtime.types.ts";
@@ -35,6 +36,9 @@ export interface ServerPorts {
   webhookSent(account?: string): readonly WebhookSent[];
   /** `explain`: the messages whose ladder is wanted; left out: all. */
   simulate(lines: readonly unknown[], explain?: readonly string[]): Promise<Simulated>;
-  /** Why messages cannot be taken beyond what the runtime knows (starting, stopping); null: they can. */
+  /**
+   * Why messages cannot be taken beyond what the runtime knows (starting, stopping); null: they
+   * can.
+   */
   problem(): string | null;
 }

@@ -1,8 +1,9 @@
 /**
  * The server
  * ==========
- * One listener for pages, API and sockets. It gives a request a fixed time to arrive and the machine a
- * fixed number of connections, so somebody who sends a byte a second takes nothing from anybody else.
+ * One listener for pages, API and sockets. It gives a request a fixed time to arrive and the
+ * machine a fixed number of connections, so somebody who sends a byte a second takes nothing from
+ * anybody else.
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,8 +1,9 @@
 /**
  * Simulating a room
  * =================
- * Puts the simulated world together for `earshot replay` and for the room simulator's page: memory for a
- * disk, scripted agents whatever the config names, no network. Nothing here reaches a real room.
+ * Puts the simulated world together for `earshot replay` and for the room simulator's page: memory
+ * for a disk, scripted agents whatever the config names, no network. Nothing here reaches a real
+ * room.
  */
 
 import type { Why } from "../actors/runtime.types.ts";
@@ -83,7 +84,9 @@ export async function simulateScenario(
   );
 }
 
-/** The config under the header and what the header makes of it, each blamed for its own mistakes. */
+/**
+ * The config under the header and what the header makes of it, each blamed for its own mistakes.
+ */
 function configOf({ header, headerAt }: Scenario, base: unknown): EarshotConfig {
   const plain = scenarioConfig({}, base);
   if (headerAt === undefined) return plain;

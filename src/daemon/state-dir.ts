@@ -1,9 +1,10 @@
 /**
  * The state directory
  * ===================
- * Where the daemon keeps its journal, token and lock. Whoever can write there can speak as the owner, so
- * it must be a real directory of ours that nobody else may enter: a link somebody laid there before us, a
- * foreign owner or open permissions stop the start instead of being mended in silence.
+ * Where the daemon keeps its journal, token and lock. Whoever can write there can speak as the
+ * owner, so it must be a real directory of ours that nobody else may enter: a link somebody laid
+ * there before us, a foreign owner or open permissions stop the start instead of being mended in
+ * silence.
  */
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -40,8 +41,8 @@ export async function prepareStateDir(folder: string): Promise<void> {
 }
 
 /**
- * Makes the folder and those above it that are missing, each at most once: Node's own recursive mkdir
- * never ends where a parent exists and nothing can be made in it (/proc).
+ * Makes the folder and those above it that are missing, each at most once: Node's own recursive
+ * mkdir never ends where a parent exists and nothing can be made in it (/proc).
  */
 async function makeFolder(folder: string): Promise<void> {
   if (await exists(folder)) return;

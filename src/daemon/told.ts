@@ -1,6 +1,6 @@
 /**
- * What the log tells of the stream: one line a decision and one a turn, and what goes wrong. Texts are
- * left out unless the config says `log.showText`.
+ * What the log tells of the stream: one line a decision and one a turn, and what goes wrong. Texts
+ * are left out unless the config says `log.showText`.
  */
 import type { Log } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";

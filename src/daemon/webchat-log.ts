@@ -1,10 +1,10 @@
 /**
  * What was said in the webchat
  * ============================
- * The journal is the only record of the chat, and this is its view of it: the messages taken and the reply
- * parts delivered, in journal order, each under the number of its row. It is read forward from where it
- * stopped, never beyond a number that was durable before the read began, so numbers only grow and a page
- * that has everything up to one of them has missed nothing.
+ * The journal is the only record of the chat, and this is its view of it: the messages taken and
+ * the reply parts delivered, in journal order, each under the number of its row. It is read forward
+ * from where it stopped, never beyond a number that was durable before the read began, so numbers
+ * only grow and a page that has everything up to one of them has missed nothing.
  */
 import { conversationOf, decodeEvent } from "../actors/journal.codec.ts";
 import { deliveryOf, isText } from "../actors/outbox.body.ts";

@@ -1,9 +1,10 @@
 /**
  * One open page
  * =============
- * A socket from hello to close: the token first and again with every message, messages one after the
- * other, and everything that was said since the page was last here. A page that reads too slowly or says
- * what the protocol does not know is closed with the reason; it comes back and asks for what it missed.
+ * A socket from hello to close: the token first and again with every message, messages one after
+ * the other, and everything that was said since the page was last here. A page that reads too
+ * slowly or says what the protocol does not know is closed with the reason; it comes back and asks
+ * for what it missed.
  */
 import type { RawData, WebSocket } from "ws";
 import {

@@ -2,8 +2,9 @@
  * The webchat hub
  * ===============
  * All open pages of the one chat, kept in step: what is taken or said reaches each of them once, in
- * journal order, whoever wrote it; what is of the moment (typing, acks, the running text) goes to those
- * who are here now. It follows the event stream and reads the journal when something of ours happened.
+ * journal order, whoever wrote it; what is of the moment (typing, acks, the running text) goes to
+ * those who are here now. It follows the event stream and reads the journal when something of ours
+ * happened.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -147,7 +148,8 @@ function createPages(chat: WebchatLog) {
       for (const session of all) bring(session);
     },
     open(session: WebchatSession) {
-      // A decision has no number: the page may have gone between a message and what was decided of it.
+      // A decision has no number: the page may have gone between a message and what was decided of
+      // it.
       for (const { n, id, verdict } of chat.taken().slice(-decisionsTold))
         if (n <= session.sentTo && verdict !== null)
           session.send({ type: "decided", id, decision: verdict.decision, rule: verdict.rule });
@@ -182,7 +184,9 @@ function createPages(chat: WebchatLog) {
   };
 }
 
-/** Follows the event stream; lines are handled one after the other, as each may read the journal. */
+/**
+ * Follows the event stream; lines are handled one after the other, as each may read the journal.
+ */
 function createFollower(
   { clock, log, keys, store }: WebchatPorts,
   chat: WebchatLog,
@@ -217,7 +221,9 @@ function createFollower(
     if (id !== null && batch.some((message) => chat.find("taken", message) !== null))
       pages.turnStarted(id);
   }
-  /** The agent is done before its last words are delivered; the turn ends for a page when they are. */
+  /**
+   * The agent is done before its last words are delivered; the turn ends for a page when they are.
+   */
   async function ended({ outcome }: AgentEndLine): Promise<void> {
     const turn = pages.running();
     for (const wait of lookAgainMs) {

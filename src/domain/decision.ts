@@ -1,8 +1,9 @@
 /**
  * Decisions
  * =========
- * Every inbound gets exactly one decision and one rule that explains it. This file is the only place that
- * spells the two unions; the journal, the event stream, the pages, the metrics and the docs derive from it.
+ * Every inbound gets exactly one decision and one rule that explains it. This file is the only
+ * place that spells the two unions; the journal, the event stream, the pages, the metrics and the
+ * docs derive from it.
  */
 import { z } from "zod";
 import type { AuthorId, Millis } from "./message.ts";
@@ -12,7 +13,10 @@ export const decisions = ["engage", "observe", "denied", "claim", "duplicate", "
 export const decisionSchema = z.enum(decisions);
 export type Decision = z.infer<typeof decisionSchema>;
 
-/** Rules of the ladder in the order tried, then the rules of admission. Append only: codes are stored. */
+/**
+ * Rules of the ladder in the order tried, then the rules of admission. Append only: codes are
+ * stored.
+ */
 export const rules = [
   "dm",
   "mention",

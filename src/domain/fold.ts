@@ -2,8 +2,9 @@
  * Folding text for comparison
  * ===========================
  * Names are compared as people read them: width, case and composition do not matter ("ＳＣＯＵＴ" is
- * "scout", "STRASSE" is "straße"). The fold knows no locale, so every machine folds alike and a decision
- * replayed elsewhere is the same decision. Nearly all chat is ASCII: that takes a short way.
+ * "scout", "STRASSE" is "straße"). The fold knows no locale, so every machine folds alike and a
+ * decision replayed elsewhere is the same decision. Nearly all chat is ASCII: that takes a short
+ * way.
  */
 
 const beyondAscii = /[\u0080-\uffff]/;
@@ -11,9 +12,9 @@ const beyondAscii = /[\u0080-\uffff]/;
 const markPile = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * Unicode NFKC and full case folding, the same everywhere. Folding twice changes nothing. Lower-casing
- * alone would keep "ß" and "SS" apart and write the last sigma of a word differently; the way over the
- * upper case undoes both.
+ * Unicode NFKC and full case folding, the same everywhere. Folding twice changes nothing.
+ * Lower-casing alone would keep "ß" and "SS" apart and write the last sigma of a word differently;
+ * the way over the upper case undoes both.
  */
 export function fold(text: string): string {
   if (!beyondAscii.test(text)) return text.toLowerCase();
@@ -35,8 +36,8 @@ export function containsFolded(foldedText: string, foldedNeedle: string): boolea
 const wordUnit = /[\p{L}\p{N}\p{M}_]/u;
 
 /**
- * Whether a folded text contains a folded name as a word of its own: no letter, digit or mark touches it.
- * For names so short that they stand inside other words by chance.
+ * Whether a folded text contains a folded name as a word of its own: no letter, digit or mark
+ * touches it. For names so short that they stand inside other words by chance.
  */
 export function containsFoldedWord(foldedText: string, foldedNeedle: string): boolean {
   if (foldedNeedle === "") return false;

@@ -1,9 +1,9 @@
 /**
  * Limits
  * ======
- * Every bound in one place, unit and `Max` last. A queue, buffer, map or stream without a line here does
- * not exist. At the cap the documented policy applies (refuse, drop oldest, summarise) and is counted.
- * Lengths of text are UTF-16 units, times are ms, sizes are bytes.
+ * Every bound in one place, unit and `Max` last. A queue, buffer, map or stream without a line here
+ * does not exist. At the cap the documented policy applies (refuse, drop oldest, summarise) and is
+ * counted. Lengths of text are UTF-16 units, times are ms, sizes are bytes.
  */
 export const limits = {
   /** Platform ids are short; a longer one is an attack on keys and indexes. */

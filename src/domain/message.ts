@@ -1,9 +1,10 @@
 /**
  * Inbound messages
  * ================
- * The one normalised form of everything a room can say. Channels produce it, zod checks it once at the
- * edge, and from there on the types are trusted. The same form is the body of `POST /api/inbound`, of a
- * scenario line and of a recording, so it is a public interface (docs/scenarios.md).
+ * The one normalised form of everything a room can say. Channels produce it, zod checks it once at
+ * the edge, and from there on the types are trusted. The same form is the body of `POST
+ * /api/inbound`, of a scenario line and of a recording, so it is a public interface
+ * (docs/scenarios.md).
  *
  * What a platform cannot tell stays absent: an unknown reply author is not "someone else".
  */
@@ -68,9 +69,10 @@ export const attachmentSchema = z.object({
 export type Attachment = z.infer<typeof attachmentSchema>;
 
 /**
- * One message as it entered earshot. Only `channel`, `chat`, `id`, `author.id` and `text` are required;
- * everything else has the documented default. `sentAt` is the platform's own time in ms since the epoch
- * (absent: the time of receipt is used and the message's identity does not contain a time).
+ * One message as it entered earshot. Only `channel`, `chat`, `id`, `author.id` and `text` are
+ * required; everything else has the documented default. `sentAt` is the platform's own time in ms
+ * since the epoch (absent: the time of receipt is used and the message's identity does not contain
+ * a time).
  */
 export const inboundSchema = z.object({
   channel: id,
@@ -127,8 +129,8 @@ export const historySchema = placeSchema.extend({
 export type HistoryReport = z.infer<typeof historySchema>;
 
 /**
- * The way back: captured from the newest message of a batch and never changed afterwards, so a reply
- * cannot follow a conversation that moved on.
+ * The way back: captured from the newest message of a batch and never changed afterwards, so a
+ * reply cannot follow a conversation that moved on.
  */
 export interface Route {
   readonly channel: string;

@@ -1,9 +1,10 @@
 /**
  * Making text harmless
  * ====================
- * Words from a room are shown to agents, to people and to terminals, and each place has its own way of
- * being fooled: a newline in a name forges a log line, a right-to-left mark swaps what is read, an escape
- * sequence writes on the screen. Three functions, one a place; none of them judges what is said.
+ * Words from a room are shown to agents, to people and to terminals, and each place has its own way
+ * of being fooled: a newline in a name forges a log line, a right-to-left mark swaps what is read,
+ * an escape sequence writes on the screen. Three functions, one a place; none of them judges what
+ * is said.
  */
 import { limits } from "./limits.ts";
 
@@ -11,7 +12,9 @@ import { limits } from "./limits.ts";
 const lineEnds = /\r\n?|[\u0085\u2028\u2029]/g;
 /** C0 and C1 controls and DEL, but not the newline. */
 const controls = /(?!\n)\p{Cc}/gu;
-/** What takes no room on a screen or turns its direction; emoji joiners and variants are left alone. */
+/**
+ * What takes no room on a screen or turns its direction; emoji joiners and variants are left alone.
+ */
 const invisible = /(?!\ufe0e|\ufe0f|\u200d)[\p{DI}\ufff9-\ufffb]/gu;
 /** A joiner that joins no emoji. */
 const strayJoiner =
@@ -20,8 +23,9 @@ const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const loneSurrogate = /\p{Cs}/gu;
 
 /**
- * Text for an agent: line ends become newlines, tabs stay tabs' width, and what cannot be seen (controls,
- * direction marks, zero-width letters, tag characters) is gone. Emoji keep their joiners.
+ * Text for an agent: line ends become newlines, tabs stay tabs' width, and what cannot be seen
+ * (controls, direction marks, zero-width letters, tag characters) is gone. Emoji keep their
+ * joiners.
  */
 export function plainText(text: string): string {
   return text
@@ -53,8 +57,8 @@ export function cut(text: string, units: number): string {
 }
 
 /**
- * Text for a terminal or a log line that may have several lines. Controls are made visible instead of
- * removed, so that an attack can be read: "␛[2J". Left over are newlines and what is printable.
+ * Text for a terminal or a log line that may have several lines. Controls are made visible instead
+ * of removed, so that an attack can be read: "␛[2J". Left over are newlines and what is printable.
  */
 export function terminalSafe(text: string): string {
   return text

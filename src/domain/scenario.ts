@@ -1,9 +1,9 @@
 /**
  * Scenarios
  * =========
- * JSON Lines, one event a line, `t` in ms from the start and never decreasing. One format for recordings,
- * simulations, fixtures and the room simulator. A bad line is refused with its number, the path inside it
- * and what was expected; nothing of the file is run then.
+ * JSON Lines, one event a line, `t` in ms from the start and never decreasing. One format for
+ * recordings, simulations, fixtures and the room simulator. A bad line is refused with its number,
+ * the path inside it and what was expected; nothing of the file is run then.
  */
 import { z } from "zod";
 import { EarshotError } from "./errors.ts";

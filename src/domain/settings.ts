@@ -2,8 +2,8 @@
  * Conversation settings
  * =====================
  * What the config says for one conversation, resolved once per config version and conversation
- * (`resolveSettings` in domain/config): the most specific of conversation, account, channel, agent and
- * global wins. A machine sees only this, never the config, and never a secret.
+ * (`resolveSettings` in domain/config): the most specific of conversation, account, channel, agent
+ * and global wins. A machine sees only this, never the config, and never a secret.
  */
 import type { EngagementInput } from "./decision.ts";
 

@@ -1,9 +1,10 @@
 /**
  * The event stream
  * ================
- * The lines that `earshot replay --json` prints and `GET /api/events` sends: one form for simulation and
- * life, so a page, a test and a person read the same thing. `t` is ms from the scenario's start in a
- * replay and ms since the epoch in the daemon. Message text appears only in `send` and `prompt` lines.
+ * The lines that `earshot replay --json` prints and `GET /api/events` sends: one form for
+ * simulation and life, so a page, a test and a person read the same thing. `t` is ms from the
+ * scenario's start in a replay and ms since the epoch in the daemon. Message text appears only in
+ * `send` and `prompt` lines.
  */
 import type { CreditUse, Decision, Rule } from "./decision.ts";
 import type { Millis } from "./message.ts";

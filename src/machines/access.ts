@@ -49,7 +49,9 @@ export function names(people: People, channel: string, id: string | undefined): 
 
 type RulesByAccount = Map<string, AccessRules>;
 const rulesByConfig = new WeakMap<EarshotConfig, Map<string, RulesByAccount>>();
-/** Channels and accounts may be named by callers of the API; the memory of their rules is bounded. */
+/**
+ * Channels and accounts may be named by callers of the API; the memory of their rules is bounded.
+ */
 const rulesCountMax = 1_000;
 
 /** The entry of a map, made on the first call unless the map is full. */
@@ -72,7 +74,9 @@ export function accessOf(config: EarshotConfig, channel: string, account: string
   return kept(accounts, account, () => compile(config, channel, account));
 }
 
-/** The groups of a place by platform id: the general ones of this channel, then its own over them. */
+/**
+ * The groups of a place by platform id: the general ones of this channel, then its own over them.
+ */
 function groupsOf(
   general: Readonly<Record<string, GroupAccess>>,
   own: Readonly<Record<string, GroupAccess>> | undefined,

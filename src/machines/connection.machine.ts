@@ -1,12 +1,13 @@
 /**
  * The connection of one account
  * =============================
- * Where one login of one channel stands: connecting, live, resuming, backing off, halted. The channel
- * reports, this machine keeps the account's history straight: what may follow what, since when, and how
- * many failures came in a row. `halted` is left only by an operator (another config), never by the
- * channel itself, so a refused token cannot become a loop.
+ * Where one login of one channel stands: connecting, live, resuming, backing off, halted. The
+ * channel reports, this machine keeps the account's history straight: what may follow what, since
+ * when, and how many failures came in a row. `halted` is left only by an operator (another config),
+ * never by the channel itself, so a refused token cannot become a loop.
  *
- * Pure: time comes in with each event, and the timers of a back-off belong to whoever runs the account.
+ * Pure: time comes in with each event, and the timers of a back-off belong to whoever runs the
+ * account.
  */
 import { assign, setup } from "xstate";
 import type { Millis } from "../domain/message.ts";

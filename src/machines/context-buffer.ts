@@ -1,10 +1,10 @@
 /**
  * Context buffer
  * ==============
- * What was heard without answering: the next engaged turn is shown all of it, once. Bounded by count as
- * messages come in and by age when they are shown, and both losses are counted, so a prompt can say how
- * much is missing. Entries hold journal numbers, never texts: an edit moves the number, a delete removes
- * the entry, and ten thousand rooms cost no text.
+ * What was heard without answering: the next engaged turn is shown all of it, once. Bounded by
+ * count as messages come in and by age when they are shown, and both losses are counted, so a
+ * prompt can say how much is missing. Entries hold journal numbers, never texts: an edit moves the
+ * number, a delete removes the entry, and ten thousand rooms cost no text.
  */
 import type { AuthorId, Millis } from "../domain/message.ts";
 
@@ -20,7 +20,9 @@ export interface BufferEntry {
   readonly editSeq?: number;
 }
 
-/** In arrival order, oldest first. `dropped` counts what fell off since the buffer was last taken. */
+/**
+ * In arrival order, oldest first. `dropped` counts what fell off since the buffer was last taken.
+ */
 export interface ContextBuffer {
   readonly entries: readonly BufferEntry[];
   readonly dropped: number;
@@ -47,8 +49,8 @@ export function remember(
 }
 
 /**
- * The buffer after a cold start: older messages go in front of what was heard since. May exceed the size
- * this once; the next `remember` trims it.
+ * The buffer after a cold start: older messages go in front of what was heard since. May exceed the
+ * size this once; the next `remember` trims it.
  */
 export function seedBuffer(buffer: ContextBuffer, entries: readonly BufferEntry[]): ContextBuffer {
   const known = new Set(buffer.entries.map(({ id }) => id));
@@ -57,8 +59,9 @@ export function seedBuffer(buffer: ContextBuffer, entries: readonly BufferEntry[
 }
 
 /**
- * What the turn about to start is shown. The caller empties the buffer: everything in it is either shown
- * or counted in `omitted` (aged out now, or dropped by count before). A `maxAgeMs` of 0 is no limit.
+ * What the turn about to start is shown. The caller empties the buffer: everything in it is either
+ * shown or counted in `omitted` (aged out now, or dropped by count before). A `maxAgeMs` of 0 is no
+ * limit.
  */
 export function takeBuffer(
   buffer: ContextBuffer,

@@ -1,10 +1,10 @@
 /**
  * One delivery
  * ============
- * The life of one outbox row, from the moment it is durable to the moment nothing more will happen to it.
- * `sending` is committed before the platform is called, so a row found in it after a crash is one whose
- * outcome nobody knows: it becomes in-doubt, never simply pending again. Counters say how often it was
- * tried and how often it was in doubt; a row with doubts stays marked for good.
+ * The life of one outbox row, from the moment it is durable to the moment nothing more will happen
+ * to it. `sending` is committed before the platform is called, so a row found in it after a crash
+ * is one whose outcome nobody knows: it becomes in-doubt, never simply pending again. Counters say
+ * how often it was tried and how often it was in doubt; a row with doubts stays marked for good.
  */
 import { setup, transition } from "xstate";
 import { limits } from "../domain/limits.ts";
@@ -87,8 +87,8 @@ export interface DeliveryState extends DeliveryContext {
 }
 
 /**
- * The row's next state. An event that means nothing in its state changes nothing: a late confirmation of
- * a row that was given up stays given up.
+ * The row's next state. An event that means nothing in its state changes nothing: a late
+ * confirmation of a row that was given up stays given up.
  */
 export function nextDelivery(row: DeliveryState, event: DeliveryEvent): DeliveryState {
   const { attempts, doubts } = row;

@@ -1,10 +1,10 @@
 /**
  * Effects
  * =======
- * What a conversation wants done, as data. The machine appends them to its context in the order they are
- * meant, the actor drains them after each step, and only then does anyone act on them. The same step on
- * the same state gives the same effects, so a replayed step can be told apart from a new one by its
- * journal number alone.
+ * What a conversation wants done, as data. The machine appends them to its context in the order
+ * they are meant, the actor drains them after each step, and only then does anyone act on them. The
+ * same step on the same state gives the same effects, so a replayed step can be told apart from a
+ * new one by its journal number alone.
  */
 import type { Verdict } from "../domain/decision.ts";
 import type { Millis, Route } from "../domain/message.ts";

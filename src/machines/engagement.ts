@@ -1,10 +1,11 @@
 /**
  * Engage or observe
  * =================
- * The gate that every admitted message passes: does the agent wake up, or does it only remember? The
- * answer is the first matching rung of the ladder (machines/ladder.ts). Pure and total: same input, same
- * answer, nothing changed. It reads no meaning out of text; besides our names and the names of peer bots
- * words do not matter. Selectivity for small talk is the agent's, told by the group nudge.
+ * The gate that every admitted message passes: does the agent wake up, or does it only remember?
+ * The answer is the first matching rung of the ladder (machines/ladder.ts). Pure and total: same
+ * input, same answer, nothing changed. It reads no meaning out of text; besides our names and the
+ * names of peer bots words do not matter. Selectivity for small talk is the agent's, told by the
+ * group nudge.
  */
 import type {
   CreditUse,
@@ -18,8 +19,8 @@ import { type LadderRung, ladder, ladderWithAlways } from "./ladder.ts";
 import { LadderCase } from "./ladder-case.ts";
 
 /**
- * Decides on one message. The text is looked at up to a cap, in linear time; everything else is a look-up.
- * Credits are not spent here: the verdict says what is to happen to them.
+ * Decides on one message. The text is looked at up to a cap, in linear time; everything else is a
+ * look-up. Credits are not spent here: the verdict says what is to happen to them.
  */
 export function decideEngagement(input: EngagementInput): EngagementVerdict {
   const one = new LadderCase(input);
@@ -27,7 +28,9 @@ export function decideEngagement(input: EngagementInput): EngagementVerdict {
   return { decision: "observe", rule: "default", credit: "none" };
 }
 
-/** The same decision with every rung: what matched, what did not and why not, what was not reached. */
+/**
+ * The same decision with every rung: what matched, what did not and why not, what was not reached.
+ */
 export function explainEngagement(input: EngagementInput): Explanation {
   const one = new LadderCase(input);
   const rungs: Rung[] = [];

@@ -1,10 +1,10 @@
 /**
  * Conversation events
  * ===================
- * Everything that can happen to a conversation. The journal stores exactly these (one row an event, in
- * the order they are applied), so a conversation is a pure fold over its journal: recovery, replay and
- * what-if are the same walk. Every event carries `at`, the ms since the epoch at which it was admitted;
- * ids are made outside and come in with the event.
+ * Everything that can happen to a conversation. The journal stores exactly these (one row an event,
+ * in the order they are applied), so a conversation is a pure fold over its journal: recovery,
+ * replay and what-if are the same walk. Every event carries `at`, the ms since the epoch at which
+ * it was admitted; ids are made outside and come in with the event.
  */
 import type { Membership } from "../domain/decision.ts";
 import type { Deletion, Edit, Inbound, Millis } from "../domain/message.ts";
@@ -80,9 +80,9 @@ export interface AgentSpoke {
   readonly what: "text" | "reasoning";
 }
 /**
- * A block is ready to be sent. `index` counts the blocks of the turn from 0; `from` and `to` are the
- * source offsets (UTF-16 units) it covers, by which doubles are recognised. `mentions` are author ids the
- * text mentions in platform syntax.
+ * A block is ready to be sent. `index` counts the blocks of the turn from 0; `from` and `to` are
+ * the source offsets (UTF-16 units) it covers, by which doubles are recognised. `mentions` are
+ * author ids the text mentions in platform syntax.
  */
 export interface AgentText {
   readonly type: "agent.text";

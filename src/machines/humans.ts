@@ -2,8 +2,8 @@
  * Who is here
  * ===========
  * How many people a message is said among decides whether it can only be meant for us. Speakers are
- * remembered for a week; a fresh and complete member read of the platform is the truth (it sees lurkers
- * and knows who left); a stale or partial one may only make us quieter, never bolder.
+ * remembered for a week; a fresh and complete member read of the platform is the truth (it sees
+ * lurkers and knows who left); a stale or partial one may only make us quieter, never bolder.
  */
 import type { EngagementInput, Membership, Participant } from "../domain/decision.ts";
 import { limits } from "../domain/limits.ts";
@@ -61,8 +61,8 @@ export function isMultiHumanGroup(isDirect: boolean, count: number): boolean {
 }
 
 /**
- * The participants after `who` spoke, the latest speaker last. People and bots are capped apart at the
- * most recent, so a flood of bots cannot push the people out. Once seen as a bot, always a bot.
+ * The participants after `who` spoke, the latest speaker last. People and bots are capped apart at
+ * the most recent, so a flood of bots cannot push the people out. Once seen as a bot, always a bot.
  * `isNew`: not known before, or not heard of for `days`.
  */
 export function noteSpeaker(

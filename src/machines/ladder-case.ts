@@ -1,9 +1,9 @@
 /**
  * One case before the ladder
  * ==========================
- * The input of one decision with what several rungs ask of it (the folded text, the head count, whether
- * the author is credited), each worked out at most once and only when a rung gets that far. A case lives
- * for one decision and is never kept.
+ * The input of one decision with what several rungs ask of it (the folded text, the head count,
+ * whether the author is credited), each worked out at most once and only when a rung gets that far.
+ * A case lives for one decision and is never kept.
  */
 import type { EngagementInput, Trigger } from "../domain/decision.ts";
 import { containsFolded, containsFoldedWord, fold } from "../domain/fold.ts";
@@ -19,7 +19,9 @@ const wholeWordUnitsMax = 2;
 
 const foldedAliases = new WeakMap<readonly string[], readonly string[]>();
 
-/** The aliases as they are compared. Config arrays live long and are shared, so each is folded once. */
+/**
+ * The aliases as they are compared. Config arrays live long and are shared, so each is folded once.
+ */
 function foldAliases(aliases: readonly string[]): readonly string[] {
   const known = foldedAliases.get(aliases);
   if (known !== undefined) return known;

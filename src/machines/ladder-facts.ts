@@ -1,9 +1,9 @@
 /**
  * Facts of the ladder
  * ===================
- * The sentence beside each rung: what was found, not what was sought ("mentions someone else only", not
- * "mention: false"). Facts are made only when a person asks why, and names in them are labels: one line,
- * no tricks.
+ * The sentence beside each rung: what was found, not what was sought ("mentions someone else only",
+ * not "mention: false"). Facts are made only when a person asks why, and names in them are labels:
+ * one line, no tricks.
  */
 import { oneLine } from "../domain/sanitize.ts";
 import type { LadderCase } from "./ladder-case.ts";

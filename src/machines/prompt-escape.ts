@@ -1,11 +1,12 @@
 /**
  * Escaping for prompts
  * ====================
- * Words from a room must stay words: they may not close the fence they stand in, open a section, or speak
- * as the runtime. Copies count too: full-width letters, look-alikes from other alphabets, zero-width
- * letters between. So the text is read as a skeleton (what it looks like, letters and brackets only), and
- * where the skeleton says one of our markers, the bracket or hash that makes it a marker is exchanged for
- * a harmless twin. Nothing else is touched: code and links stay as they were.
+ * Words from a room must stay words: they may not close the fence they stand in, open a section, or
+ * speak as the runtime. Copies count too: full-width letters, look-alikes from other alphabets,
+ * zero-width letters between. So the text is read as a skeleton (what it looks like, letters and
+ * brackets only), and where the skeleton says one of our markers, the bracket or hash that makes it
+ * a marker is exchanged for a harmless twin. Nothing else is touched: code and links stay as they
+ * were.
  */
 import { oneLine, plainText } from "../domain/sanitize.ts";
 
@@ -92,8 +93,8 @@ function skeletonOf(text: string): Skeleton {
 }
 
 /**
- * Message text as it may stand inside the fence of a prompt: visible, well-formed, and without a marker
- * of ours. Lines that look like headings lose that look. `fence` is this turn's token.
+ * Message text as it may stand inside the fence of a prompt: visible, well-formed, and without a
+ * marker of ours. Lines that look like headings lose that look. `fence` is this turn's token.
  */
 export function escapeRoomText(text: string, fence: string): string {
   const plain = plainText(text);
@@ -127,7 +128,9 @@ function apply(text: string, edits: ReadonlyMap<number, string>): string {
   return out;
 }
 
-/** A heading in Markdown, with whatever hash: up to some quote marks, hashes, then space or the end. */
+/**
+ * A heading in Markdown, with whatever hash: up to some quote marks, hashes, then space or the end.
+ */
 const heading = /^([ >*_-]{0,16})([#＃﹟♯⌗]{1,64})(?=[\s#＃﹟♯⌗\p{L}]|$)/u;
 
 function withoutHeadings(text: string): string {

@@ -1,12 +1,13 @@
 /**
  * The user turn
  * =============
- * Renders what an agent is shown: our notices, what was said without it, what is addressed to it, in this
- * order, empty parts left out. Everything here is user-turn text; labels of a room never reach the system
- * prompt, and notices do not either, so the system prompt stays the same bytes and stays cached.
+ * Renders what an agent is shown: our notices, what was said without it, what is addressed to it,
+ * in this order, empty parts left out. Everything here is user-turn text; labels of a room never
+ * reach the system prompt, and notices do not either, so the system prompt stays the same bytes and
+ * stays cached.
  *
- * Words from the room stand between fence lines that carry a token nobody in the room can know, indented,
- * under a line of ours that says who, when and which message. They are escaped as well
+ * Words from the room stand between fence lines that carry a token nobody in the room can know,
+ * indented, under a line of ours that says who, when and which message. They are escaped as well
  * (machines/prompt-escape.ts), so neither a person nor a program mistakes them for ours.
  */
 import type { Activation } from "../domain/decision.ts";

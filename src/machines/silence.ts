@@ -1,14 +1,15 @@
 /**
  * Silence
  * =======
- * An agent says "I do not answer this" with a token. People must never see it, not even its first letter
- * while the answer is still streaming. So everything that may still turn out to be the token is held back
- * until it is decided; real text flows. Each unit is looked at a bounded number of times, and the same
- * answer gives the same words however it was split into deltas.
+ * An agent says "I do not answer this" with a token. People must never see it, not even its first
+ * letter while the answer is still streaming. So everything that may still turn out to be the token
+ * is held back until it is decided; real text flows. Each unit is looked at a bounded number of
+ * times, and the same answer gives the same words however it was split into deltas.
  *
- * Silent are: the token alone, in any case, with punctuation around it, repeated, as a JSON string, or as
- * `{"action":"TOKEN"}`. At the start or the end of a real text the token is taken off and the rest is
- * sent (`strip`), or nothing is sent at all (`drop`, which has to hold the whole answer back).
+ * Silent are: the token alone, in any case, with punctuation around it, repeated, as a JSON string,
+ * or as `{"action":"TOKEN"}`. At the start or the end of a real text the token is taken off and the
+ * rest is sent (`strip`), or nothing is sent at all (`drop`, which has to hold the whole answer
+ * back).
  */
 import type { SilentSettings } from "../domain/settings.ts";
 
@@ -141,7 +142,9 @@ class StripEdges implements Silence {
     return "";
   }
 
-  /** Whether the units matched so far and this one still are the start of a form; then takes it in. */
+  /**
+   * Whether the units matched so far and this one still are the start of a form; then takes it in.
+   */
   #continues(unit: string): boolean {
     if (this.#partial === "" && this.#inWord) return false;
     const json = this.#matched.startsWith("{");

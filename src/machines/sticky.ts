@@ -1,12 +1,13 @@
 /**
  * Sticky credits
  * ==============
- * A credit says "this author is in the middle of a conversation with us": their next plain line engages
- * without a mention. It is granted when a reply to them is delivered, lives for a window, and is spent by
- * the turn it starts, so a stale one can never resurrect a conversation that has moved on.
+ * A credit says "this author is in the middle of a conversation with us": their next plain line
+ * engages without a mention. It is granted when a reply to them is delivered, lives for a window,
+ * and is spent by the turn it starts, so a stale one can never resurrect a conversation that has
+ * moved on.
  *
- * The ledger is a plain record inside the conversation's context: no clock, no cleaning timer. Time comes
- * in with each call, and a sweep happens whenever the ledger is written anyway.
+ * The ledger is a plain record inside the conversation's context: no clock, no cleaning timer. Time
+ * comes in with each call, and a sweep happens whenever the ledger is written anyway.
  */
 import { limits } from "../domain/limits.ts";
 import type { AuthorId, Millis } from "../domain/message.ts";
@@ -15,9 +16,9 @@ import type { AuthorId, Millis } from "../domain/message.ts";
 export type StickyLedger = Readonly<Record<AuthorId, Millis>>;
 
 /**
- * Whether the author holds a live credit. Dead at the very millisecond it ends; a clock set back revives
- * nothing that a sweep has seen dead. Ids are opaque: one that is named like an object's own furniture
- * holds no credit by that.
+ * Whether the author holds a live credit. Dead at the very millisecond it ends; a clock set back
+ * revives nothing that a sweep has seen dead. Ids are opaque: one that is named like an object's
+ * own furniture holds no credit by that.
  */
 export function holdsCredit(ledger: StickyLedger, author: AuthorId, now: Millis): boolean {
   const endsAt: unknown = ledger[author];
@@ -25,8 +26,8 @@ export function holdsCredit(ledger: StickyLedger, author: AuthorId, now: Millis)
 }
 
 /**
- * The ledger after a delivered reply to `authors`. A later grant overwrites an earlier one; what is dead
- * is swept; beyond the cap the credits that end first go.
+ * The ledger after a delivered reply to `authors`. A later grant overwrites an earlier one; what is
+ * dead is swept; beyond the cap the credits that end first go.
  */
 export function grantCredits(
   ledger: StickyLedger,

@@ -1,8 +1,8 @@
 /**
  * The agent contract
  * ==================
- * What every agent driver must do, whatever is behind it. Call it from a vitest file with a descriptor;
- * it declares the tests. A driver that passes can be trusted with a turn.
+ * What every agent driver must do, whatever is behind it. Call it from a vitest file with a
+ * descriptor; it declares the tests. A driver that passes can be trusted with a turn.
  */
 import { describe, expect, test } from "vitest";
 import type { AgentDriver, AgentEvent, AgentPort, AgentTurn } from "../domain/ports.ts";

@@ -1,9 +1,10 @@
 /**
  * Generators
  * ==========
- * Weighted fast-check arbitraries for messages and ladder inputs. Uniform ones never reach the lower rungs
- * (every other input has a mention), so signals are rare here, credits are often live or about to end, and
- * texts contain the names that matter. Time is taken from edges: one before, at, and one after.
+ * Weighted fast-check arbitraries for messages and ladder inputs. Uniform ones never reach the
+ * lower rungs (every other input has a mention), so signals are rare here, credits are often live
+ * or about to end, and texts contain the names that matter. Time is taken from edges: one before,
+ * at, and one after.
  */
 import fc from "fast-check";
 import type { EngagementInput, Participant } from "../domain/decision.ts";

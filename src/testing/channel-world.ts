@@ -1,6 +1,6 @@
 /**
- * The platform side of the channel contract: people who speak, and what they see. A descriptor starts one
- * for each test.
+ * The platform side of the channel contract: people who speak, and what they see. A descriptor
+ * starts one for each test.
  */
 import type { Route } from "../domain/message.ts";
 import type { OpenedChannel } from "./open-channel.ts";

@@ -2,8 +2,8 @@
  * The ladder, said plainly
  * ========================
  * A second account of the same rules, written as a reader would say them: no table, no laziness, no
- * caching, every fact worked out first and the rules read off in order. Tests hold the runtime's ladder
- * against it; your own tests may too. Slow, and meant to be.
+ * caching, every fact worked out first and the rules read off in order. Tests hold the runtime's
+ * ladder against it; your own tests may too. Slow, and meant to be.
  */
 import type { EngagementInput, EngagementVerdict, Rule } from "../domain/decision.ts";
 import { limits } from "../domain/limits.ts";

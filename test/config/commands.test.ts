@@ -1,4 +1,6 @@
-/** `earshot config` and `earshot route` as a person calls them: what they print and how they end. */
+/**
+ * `earshot config` and `earshot route` as a person calls them: what they print and how they end.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Accounts under supervision: each fails alone, stops in time, reloads what changed and nothing else. */
+/**
+ * Accounts under supervision: each fails alone, stops in time, reloads what changed and nothing
+ * else.
+ */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { SimulatedClock } from "../../src/actors/clock.ts";

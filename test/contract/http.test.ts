@@ -1,4 +1,6 @@
-/** The guarded HTTP client: where it will not go, whatever the address looks like, and what it caps. */
+/**
+ * The guarded HTTP client: where it will not go, whatever the address looks like, and what it caps.
+ */
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fc, test as prop } from "@fast-check/vitest";

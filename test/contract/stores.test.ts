@@ -1,6 +1,6 @@
 /**
- * One contract, two stores: what the runtime relies on, said once and run against SQLite on a real file
- * and against the memory store.
+ * One contract, two stores: what the runtime relies on, said once and run against SQLite on a real
+ * file and against the memory store.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
- * The whole path on a Telegram: from a person's line at a Bot API server through poll loop, journal,
- * host, machine, agent and outbox to the answer in the room; in-process and with a worker thread.
+ * The whole path on a Telegram: from a person's line at a Bot API server through poll loop,
+ * journal, host, machine, agent and outbox to the answer in the room; in-process and with a worker
+ * thread.
  */
 import { describe, expect, test } from "vitest";
 import { sampleToken } from "../support/servers/telegram.ts";

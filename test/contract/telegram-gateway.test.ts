@@ -1,4 +1,7 @@
-/** The poll loop against a Bot API server that misbehaves: what it survives, what it says, what ends it. */
+/**
+ * The poll loop against a Bot API server that misbehaves: what it survives, what it says, what ends
+ * it.
+ */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { telegramChannel } from "../../src/adapters/channels/telegram.ts";
 import type { Route } from "../../src/domain/message.ts";

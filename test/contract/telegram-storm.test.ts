@@ -1,6 +1,7 @@
 /**
- * Any mix of faults on the way in: what people said arrives whole and in order, because the cursor never
- * moves past what is not durable. The mix is random; its seed is printed by fast-check on failure.
+ * Any mix of faults on the way in: what people said arrives whole and in order, because the cursor
+ * never moves past what is not durable. The mix is random; its seed is printed by fast-check on
+ * failure.
  */
 import { fc, test as prop } from "@fast-check/vitest";
 import { expect } from "vitest";
@@ -35,7 +36,9 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ restart: true as const }) },
 );
 
-/** Each failed poll doubles the pause before the next, so a run of them would only test patience. */
+/**
+ * Each failed poll doubles the pause before the next, so a run of them would only test patience.
+ */
 const pollsMax = 3;
 const storms = fc
   .array<Step>(step, { minLength: 3, maxLength: 12 })
@@ -82,7 +85,8 @@ prop.prop([storms], { numRuns: 6, endOnFailure: true })(
       await channel.stop();
       await server.close();
     }
-    // A restart may bring some again, which the journal tells apart by their identity; none is missing.
+    // A restart may bring some again, which the journal tells apart by their identity; none is
+    // missing.
     heard.push(...channel.identities());
     expect([...new Set(heard)]).toEqual(said);
   },

@@ -1,6 +1,7 @@
 /**
- * The judge: reads what the crashed processes left on disk and what the platform saw, and lists every
- * promise that was broken. It folds the journal by itself, so it believes no mark it can recompute.
+ * The judge: reads what the crashed processes left on disk and what the platform saw, and lists
+ * every promise that was broken. It folds the journal by itself, so it believes no mark it can
+ * recompute.
  */
 import { type Conversation, createConversation } from "../../src/actors/conversation.ts";
 import { settingsFor } from "../../src/actors/host-settings.ts";

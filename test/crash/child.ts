@@ -1,7 +1,7 @@
 /**
- * The process that is killed: a real runtime on a real SQLite file. Platform and agent live in the parent
- * and are reached over the IPC channel, so what they saw survives the crash. With EARSHOT_CRASH_AT the
- * process kills itself at the n-th passing of a named point.
+ * The process that is killed: a real runtime on a real SQLite file. Platform and agent live in the
+ * parent and are reached over the IPC channel, so what they saw survives the crash. With
+ * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point.
  */
 import { join } from "node:path";
 import { z } from "zod";

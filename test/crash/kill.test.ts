@@ -1,7 +1,8 @@
 /**
- * kill -9 in the middle of traffic, at random instants and at every named point, again and again on the
- * same state directory. Afterwards everything acknowledged has its decision, every turn one outcome, and
- * no answer came twice unless it is marked in-doubt. EARSHOT_SEED repeats a run's choices.
+ * kill -9 in the middle of traffic, at random instants and at every named point, again and again on
+ * the same state directory. Afterwards everything acknowledged has its decision, every turn one
+ * outcome, and no answer came twice unless it is marked in-doubt. EARSHOT_SEED repeats a run's
+ * choices.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 /**
- * The world that survives the crashes: a platform that redelivers what was not acknowledged and notes
- * every send, an agent that answers with what it was told, and a nemesis that kills the process.
+ * The world that survives the crashes: a platform that redelivers what was not acknowledged and
+ * notes every send, an agent that answers with what it was told, and a nemesis that kills the
+ * process.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -11,8 +12,8 @@ const root = resolve(import.meta.dirname, "..", "..");
 const rooms = 6;
 
 /**
- * Bundles the process once, so that thirty starts cost a fraction of what loading the sources would.
- * Lies under node_modules because its dependencies are found from there.
+ * Bundles the process once, so that thirty starts cost a fraction of what loading the sources
+ * would. Lies under node_modules because its dependencies are found from there.
  */
 export async function bundleChild(): Promise<string> {
   const outDir = join(root, "node_modules", ".cache", `earshot-crash-${process.pid}`);

@@ -1,6 +1,6 @@
 /**
- * The door of the server: who gets an answer at all. Real sockets; what no client sends is written by
- * hand.
+ * The door of the server: who gets an answer at all. Real sockets; what no client sends is written
+ * by hand.
  */
 import { chmod, writeFile } from "node:fs/promises";
 import { connect } from "node:net";

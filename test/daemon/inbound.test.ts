@@ -1,6 +1,6 @@
 /**
- * Messages over HTTP and the stream of what happens, against a real socket: what is taken, what is refused
- * and how, and that a reader who does not read is dropped.
+ * Messages over HTTP and the stream of what happens, against a real socket: what is taken, what is
+ * refused and how, and that a reader who does not read is dropped.
  */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 /**
- * The package as a library: what it exports, and a daemon in this process with a channel made elsewhere.
+ * The package as a library: what it exports, and a daemon in this process with a channel made
+ * elsewhere.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

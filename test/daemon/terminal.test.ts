@@ -1,6 +1,6 @@
 /**
- * What the commands print: stream lines that no room text can break, and tables, files and exit codes of
- * the commands against a running daemon.
+ * What the commands print: stream lines that no room text can break, and tables, files and exit
+ * codes of the commands against a running daemon.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

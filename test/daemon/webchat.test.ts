@@ -1,6 +1,6 @@
 /**
- * The webchat against a whole daemon: pages agree, nothing is lost or doubled, and who may not speak does
- * not.
+ * The webchat against a whole daemon: pages agree, nothing is lost or doubled, and who may not
+ * speak does not.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

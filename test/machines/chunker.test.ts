@@ -1,4 +1,6 @@
-/** The chunker: what may be sent as one message, and that nothing of an answer is lost on the way. */
+/**
+ * The chunker: what may be sent as one message, and that nothing of an answer is lost on the way.
+ */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { type Block, type ChunkerOptions, createChunker } from "../../src/machines/chunker.ts";

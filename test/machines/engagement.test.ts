@@ -1,6 +1,6 @@
 /**
- * The invariants of the gate as properties, each safety claim with its positive twin, and a histogram
- * that shows every rung is reached by the generators that claim so.
+ * The invariants of the gate as properties, each safety claim with its positive twin, and a
+ * histogram that shows every rung is reached by the generators that claim so.
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";

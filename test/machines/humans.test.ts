@@ -1,4 +1,6 @@
-/** Who counts as here: speakers of a week, believed member reads, and what a flood cannot push out. */
+/**
+ * Who counts as here: speakers of a week, believed member reads, and what a flood cannot push out.
+ */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import type { Participant } from "../../src/domain/decision.ts";

@@ -1,6 +1,6 @@
 /**
- * The ladder as a table: every combination of what it looks at, held against the plain reference; the
- * facts people read; and time that grows with the text and no faster.
+ * The ladder as a table: every combination of what it looks at, held against the plain reference;
+ * the facts people read; and time that grows with the text and no faster.
  */
 import { describe, expect, test } from "vitest";
 import type { EngagementInput } from "../../src/domain/decision.ts";

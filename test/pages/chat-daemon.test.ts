@@ -1,6 +1,6 @@
 /**
- * The Chat page on a real daemon: SQLite, the guide, the webchat channel, the simulation. What the page
- * shows here is what a person sees after the first start.
+ * The Chat page on a real daemon: SQLite, the guide, the webchat channel, the simulation. What the
+ * page shows here is what a person sees after the first start.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

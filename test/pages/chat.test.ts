@@ -1,6 +1,6 @@
 /**
- * The Chat page in a real Chromium, under the daemon's content policy, against a server that can misbehave
- * on order. Every test also claims that nothing went wrong in the console.
+ * The Chat page in a real Chromium, under the daemon's content policy, against a server that can
+ * misbehave on order. Every test also claims that nothing went wrong in the console.
  */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";

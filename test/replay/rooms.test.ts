@@ -1,7 +1,7 @@
 /**
- * Rooms that show one rule each, through the whole runtime on a simulated clock. What matters is claimed
- * here; the files beside them hold everything that was printed, so that nothing changes unseen
- * (`npx vitest run test/replay -u` writes them anew).
+ * Rooms that show one rule each, through the whole runtime on a simulated clock. What matters is
+ * claimed here; the files beside them hold everything that was printed, so that nothing changes
+ * unseen (`npx vitest run test/replay -u` writes them anew).
  */
 import { describe, expect, test } from "vitest";
 import {

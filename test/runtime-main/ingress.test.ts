@@ -1,4 +1,6 @@
-/** The intake: what is taken, what is a copy, what is refused, and when the platform may be told. */
+/**
+ * The intake: what is taken, what is a copy, what is refused, and when the platform may be told.
+ */
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { inboundSchema } from "../../src/domain/message.ts";

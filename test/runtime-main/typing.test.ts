@@ -1,4 +1,7 @@
-/** Typing on the platform: refreshed while it lasts, ended by itself at the latest, silent after the end. */
+/**
+ * Typing on the platform: refreshed while it lasts, ended by itself at the latest, silent after the
+ * end.
+ */
 import { expect, test } from "vitest";
 import { SimulatedClock } from "../../src/actors/clock.ts";
 import { createTyping } from "../../src/actors/typing.ts";

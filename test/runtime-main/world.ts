@@ -2,7 +2,8 @@
  * A small world around a real runtime
  * ===================================
  * Simulated clock, a store that survives restarts, platforms that are told how to behave, scripted
- * agents. Everything the runtime publishes and everything a platform was asked to do is kept in order.
+ * agents. Everything the runtime publishes and everything a platform was asked to do is kept in
+ * order.
  */
 
 import { SimulatedClock } from "../../src/actors/clock.ts";

@@ -1,6 +1,6 @@
 /**
- * Traffic with a host that is a small program: batches and window, activations, answers that cannot be
- * trusted, and what goes back when the host is gone.
+ * Traffic with a host that is a small program: batches and window, activations, answers that cannot
+ * be trusted, and what goes back when the host is gone.
  */
 import { describe, expect, test } from "vitest";
 import type { HostLink } from "../../src/actors/host-link.ts";

@@ -1,6 +1,6 @@
 /**
- * The supervisor with real hosts, on this thread and in worker threads: what was dispatched is applied
- * once, in order, whatever the number of hosts, the churn and the failures of the store.
+ * The supervisor with real hosts, on this thread and in worker threads: what was dispatched is
+ * applied once, in order, whatever the number of hosts, the churn and the failures of the store.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { SimulatedClock } from "../../src/actors/clock.ts";

@@ -1,7 +1,7 @@
 /**
- * Generated rooms: people and bots who talk, mention, answer, edit and delete, agents that take their time,
- * fail, step back or hang a little, platforms that refuse or stall. Times meet the edges on purpose: one
- * before, at, and one after the windows of the default config.
+ * Generated rooms: people and bots who talk, mention, answer, edit and delete, agents that take
+ * their time, fail, step back or hang a little, platforms that refuse or stall. Times meet the
+ * edges on purpose: one before, at, and one after the windows of the default config.
  */
 import fc from "fast-check";
 

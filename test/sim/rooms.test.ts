@@ -1,7 +1,7 @@
 /**
- * Laws of any room, over generated ones, through the whole runtime: every message has one decision, every
- * turn one end, the same input gives the same bytes, and passivating, crashing or splitting the work over
- * threads changes no decision.
+ * Laws of any room, over generated ones, through the whole runtime: every message has one decision,
+ * every turn one end, the same input gives the same bytes, and passivating, crashing or splitting
+ * the work over threads changes no decision.
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";

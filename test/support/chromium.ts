@@ -1,6 +1,6 @@
 /**
- * Chromium for tests of the pages: one browser a test file, a fresh context a test. Where the binary is
- * missing the tests are skipped with one plain line.
+ * Chromium for tests of the pages: one browser a test file, a fresh context a test. Where the
+ * binary is missing the tests are skipped with one plain line.
  */
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -28,7 +28,9 @@ export function startChromium(): Promise<Browser> {
   });
 }
 
-/** A page with everything that went wrong in it: console errors, exceptions, broken content policy. */
+/**
+ * A page with everything that went wrong in it: console errors, exceptions, broken content policy.
+ */
 export interface WatchedPage {
   readonly page: Page;
   readonly wrong: string[];

@@ -1,7 +1,7 @@
 /**
- * How work grows with input, on a machine that is busy with other things: processor time of this process,
- * the best of several runs of a size and of sixteen times that size. Linear work comes out near 16,
- * quadratic work near 256.
+ * How work grows with input, on a machine that is busy with other things: processor time of this
+ * process, the best of several runs of a size and of sixteen times that size. Linear work comes out
+ * near 16, quadratic work near 256.
  */
 
 /** Largest growth that still counts as linear; leaves room for collecting garbage. */

@@ -1,8 +1,8 @@
 /**
  * Agents for real hosts
  * =====================
- * The ports module of a worker with drivers that do one odd thing each: tell their environment, sleep,
- * loop, end the process.
+ * The ports module of a worker with drivers that do one odd thing each: tell their environment,
+ * sleep, loop, end the process.
  */
 import { z } from "zod";
 import { drivers as real } from "../../src/adapters/agents/index.ts";

@@ -1,8 +1,9 @@
 /**
  * A worker host in which some words are poison
  * ============================================
- * The real host with a conversation that dies of certain texts: `!exit` ends the process of the thread,
- * `!loop` never returns, `!throw` throws, `!oom` eats the heap. Everything else is the real thing.
+ * The real host with a conversation that dies of certain texts: `!exit` ends the process of the
+ * thread, `!loop` never returns, `!throw` throws, `!oom` eats the heap. Everything else is the real
+ * thing.
  */
 import { createConversation } from "../../src/actors/conversation.ts";
 import { type HostTask, runHost } from "../../src/actors/host.ts";

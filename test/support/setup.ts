@@ -1,6 +1,6 @@
 /**
- * Random runs of the suite: a fixed seed in CI, a new one elsewhere, printed by fast-check with path and
- * replayPath when a property fails. EARSHOT_SEED and EARSHOT_RUNS override.
+ * Random runs of the suite: a fixed seed in CI, a new one elsewhere, printed by fast-check with
+ * path and replayPath when a property fails. EARSHOT_SEED and EARSHOT_RUNS override.
  */
 import fc from "fast-check";
 

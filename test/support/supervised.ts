@@ -1,8 +1,9 @@
 /**
  * A journal of one array
  * ======================
- * The journal side of the supervisor as a small program: rows with marks in memory, activations read
- * from them as the real one does. Tests look at what was decided, how often, and in which order.
+ * The journal side of the supervisor as a small program: rows with marks in memory, activations
+ * read from them as the real one does. Tests look at what was decided, how often, and in which
+ * order.
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
  * A whole earshot on a Telegram
  * =============================
- * The real runtime, the real connections, the real channel over a real socket, a Bot API server with
- * people in it, and a scripted agent. The store outlives a restart; everything published is kept.
+ * The real runtime, the real connections, the real channel over a real socket, a Bot API server
+ * with people in it, and a scripted agent. The store outlives a restart; everything published is
+ * kept.
  */
 import type { Message } from "@grammyjs/types";
 import { onTestFinished } from "vitest";

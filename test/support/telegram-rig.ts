@@ -1,4 +1,6 @@
-/** The Telegram server as the channel contract sees it: Ann, Bob and another bot in a forum group. */
+/**
+ * The Telegram server as the channel contract sees it: Ann, Bob and another bot in a forum group.
+ */
 import type { Message } from "@grammyjs/types";
 import type { ChannelWorld, Said } from "../../src/testing/channel-world.ts";
 import { sampleToken, startTelegramServer } from "./servers/telegram.ts";

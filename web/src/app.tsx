@@ -1,6 +1,6 @@
 /**
- * The frame of the pages: bar, tabs of the pages there are, the page's own connection, theme, keys. Without
- * a token it says where to get one.
+ * The frame of the pages: bar, tabs of the pages there are, the page's own connection, theme, keys.
+ * Without a token it says where to get one.
  */
 import { useState } from "preact/hooks";
 import { ChatPage } from "./chat-page.tsx";

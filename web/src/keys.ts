@@ -1,8 +1,8 @@
 /**
  * Keys
  * ====
- * One map for the page. Single letters do nothing while a text has the focus, and can be switched off for
- * those whose tools type letters; `?` then still opens the list, by its button.
+ * One map for the page. Single letters do nothing while a text has the focus, and can be switched
+ * off for those whose tools type letters; `?` then still opens the list, by its button.
  */
 import { useEffect, useRef } from "preact/hooks";
 

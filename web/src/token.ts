@@ -1,8 +1,9 @@
 /**
  * The token of the page
  * =====================
- * It comes in the fragment of the address that `earshot start` prints, which no server and no log sees. It
- * leaves the address bar at once and stays in the tab's own storage until the tab is closed.
+ * It comes in the fragment of the address that `earshot start` prints, which no server and no log
+ * sees. It leaves the address bar at once and stays in the tab's own storage until the tab is
+ * closed.
  */
 const storageKey = "earshot.token";
 

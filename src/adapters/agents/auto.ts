@@ -1,9 +1,9 @@
 /**
  * Finding a model by itself
  * =========================
- * Only when the config says `driver: "auto"`: the first of an Anthropic key, an OpenAI key (both from the
- * environment) and an Ollama server on this machine becomes a `model` driver; with none of them the guide
- * stays. Nothing is looked for unasked.
+ * Only when the config says `driver: "auto"`: the first of an Anthropic key, an OpenAI key (both
+ * from the environment) and an Ollama server on this machine becomes a `model` driver; with none of
+ * them the guide stays. Nothing is looked for unasked.
  */
 import { z } from "zod";
 
@@ -21,8 +21,8 @@ export interface AutoFound {
 }
 
 /**
- * Looks in the given environment, then on loopback. Never throws: a server that does not answer is not
- * there. `ollama` is the base URL to probe.
+ * Looks in the given environment, then on loopback. Never throws: a server that does not answer is
+ * not there. `ollama` is the base URL to probe.
  */
 export async function findModel(
   env: Readonly<Record<string, string | undefined>>,

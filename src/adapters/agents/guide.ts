@@ -1,9 +1,9 @@
 /**
  * The guide
  * =========
- * The agent of a fresh install: no key, no network, no model, and it says so. It answers from the live
- * state of the room: why it spoke, what it heard while it was quiet, who is counted, and how to connect a
- * model. Its lines are plain templates; it pretends nothing.
+ * The agent of a fresh install: no key, no network, no model, and it says so. It answers from the
+ * live state of the room: why it spoke, what it heard while it was quiet, who is counted, and how
+ * to connect a model. Its lines are plain templates; it pretends nothing.
  */
 import { z } from "zod";
 import type { Rule } from "../../domain/decision.ts";

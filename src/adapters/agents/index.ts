@@ -1,8 +1,8 @@
 /**
  * Agent drivers by kind
  * =====================
- * The registry that the config's schema, the daemon and the hosts share. A host imports this module by
- * its URL, so drivers of other packages reach a worker the same way.
+ * The registry that the config's schema, the daemon and the hosts share. A host imports this module
+ * by its URL, so drivers of other packages reach a worker the same way.
  */
 import type { AgentDriver } from "../../domain/ports.ts";
 import { guideDriver } from "./guide.ts";

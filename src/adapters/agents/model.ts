@@ -1,11 +1,11 @@
 /**
  * The model driver
  * ================
- * Any language model through the AI SDK: OpenAI-compatible servers by base URL (Ollama, llama.cpp, vLLM),
- * Anthropic, OpenAI. Tools run through the turn's own `callTool`. A steered message joins at the next
- * step boundary; if the model was already in its last step, one more step is taken for it, so it is never
- * lost. Fallback models are tried in order when a model refuses (429, 5xx, no connection) before it has
- * said anything; after the first word a failure is a failure.
+ * Any language model through the AI SDK: OpenAI-compatible servers by base URL (Ollama, llama.cpp,
+ * vLLM), Anthropic, OpenAI. Tools run through the turn's own `callTool`. A steered message joins at
+ * the next step boundary; if the model was already in its last step, one more step is taken for it,
+ * so it is never lost. Fallback models are tried in order when a model refuses (429, 5xx, no
+ * connection) before it has said anything; after the first word a failure is a failure.
  */
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -181,7 +181,8 @@ async function* converse(
       return;
     }
     if (steering.waiting.length === 0) return;
-    // Steered during the last step: the model has answered, so its answer stands before the new words.
+    // Steered during the last step: the model has answered, so its answer stands before the new
+    // words.
     messages.push(...(await call.response).messages);
   }
 }

@@ -1,9 +1,10 @@
 /**
  * The scripted agent
  * ==================
- * Does exactly what its script says and answers `ok` when the script has ended. A turn that is tried
- * again after its host was lost gets the run it had the first time, so a crash does not shift the script.
- * Scripts come from the config (`runs`) or, in a simulated world, from a `ScriptSource` fed line by line.
+ * Does exactly what its script says and answers `ok` when the script has ended. A turn that is
+ * tried again after its host was lost gets the run it had the first time, so a crash does not shift
+ * the script. Scripts come from the config (`runs`) or, in a simulated world, from a `ScriptSource`
+ * fed line by line.
  */
 import { z } from "zod";
 import {

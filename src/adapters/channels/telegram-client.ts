@@ -1,8 +1,8 @@
 /**
  * Telegram client
  * ===============
- * grammY's `Api` with what earshot adds to every call: a time limit, no redirects, a cap on the answer,
- * and errors of ours. One per account; nothing else knows the token.
+ * grammY's `Api` with what earshot adds to every call: a time limit, no redirects, a cap on the
+ * answer, and errors of ours. One per account; nothing else knows the token.
  */
 import { Api } from "grammy";
 import type { ApiMethods } from "grammy/types";

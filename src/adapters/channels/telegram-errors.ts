@@ -1,15 +1,16 @@
 /**
  * Telegram errors
  * ===============
- * grammY's two error kinds as ours, with the disposition the outbox and the poll loop act on. The original
- * error is dropped on purpose: a failed fetch carries the URL, and the URL carries the token.
+ * grammY's two error kinds as ours, with the disposition the outbox and the poll loop act on. The
+ * original error is dropped on purpose: a failed fetch carries the URL, and the URL carries the
+ * token.
  */
 import { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../domain/errors.ts";
 
 /**
- * `send`: doing it twice shows, so an unknown end is in doubt. `ask`: may be repeated freely. `connect`:
- * as `ask`, and a refusal means the token.
+ * `send`: doing it twice shows, so an unknown end is in doubt. `ask`: may be repeated freely.
+ * `connect`: as `ask`, and a refusal means the token.
  */
 export type CallKind = "send" | "ask" | "connect";
 

@@ -1,13 +1,14 @@
 /**
  * Telegram's poll loop
  * ====================
- * Telegram takes an update for delivered as soon as `getUpdates` is called with a higher offset, so the
- * offset moves only behind what is durable: a batch is delivered with its cursor in one commit, and only
- * then is the next one asked for. Updates that cannot be read are logged and passed over; they never
- * block the line.
+ * Telegram takes an update for delivered as soon as `getUpdates` is called with a higher offset, so
+ * the offset moves only behind what is durable: a batch is delivered with its cursor in one commit,
+ * and only then is the next one asked for. Updates that cannot be read are logged and passed over;
+ * they never block the line.
  *
- * The cursor is `<offset>@<ms>`. Telegram restarts its numbering at random after a week without updates,
- * so an offset that old is not used: Telegram keeps updates for a day, and what it repeats is recognised.
+ * The cursor is `<offset>@<ms>`. Telegram restarts its numbering at random after a week without
+ * updates, so an offset that old is not used: Telegram keeps updates for a day, and what it repeats
+ * is recognised.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -175,7 +176,9 @@ async function deliverSingly(
 
 const codeOf = (error: unknown) => (error instanceof EarshotError ? error.code : "unknown");
 
-/** As long as the platform asked, else growing with the failures, with half of it left to chance. */
+/**
+ * As long as the platform asked, else growing with the failures, with half of it left to chance.
+ */
 async function pause(
   { clock, random }: Context,
   error: EarshotError,

@@ -1,12 +1,12 @@
 /**
  * Inline Markdown
  * ===============
- * One line: code spans, bold, italic, strike, spoiler, links. Marks are paired with a stack that holds
- * each kind at most once, so entities nest as Telegram asks and the work is linear in the line; a mark
- * without its partner stays as it was written.
+ * One line: code spans, bold, italic, strike, spoiler, links. Marks are paired with a stack that
+ * holds each kind at most once, so entities nest as Telegram asks and the work is linear in the
+ * line; a mark without its partner stays as it was written.
  *
- * Links go to http, https and mailto only: `tg://user?id=` would ping a person and `javascript:` is never
- * meant well. A link whose label shows nothing shows its address instead.
+ * Links go to http, https and mailto only: `tg://user?id=` would ping a person and `javascript:` is
+ * never meant well. A link whose label shows nothing shows its address instead.
  */
 import type { Entity, Rendering } from "./telegram-rendering.ts";
 

@@ -2,8 +2,9 @@
  * Markdown to Telegram
  * ====================
  * Block structure: fences, tables, headings, quotes, lists. Telegram's markup is sent as text with
- * entities (https://core.telegram.org/bots/api#messageentity) instead of HTML, so no text can break out
- * of anything and "cannot parse entities" cannot happen. One pass over the lines, linear in the input.
+ * entities (https://core.telegram.org/bots/api#messageentity) instead of HTML, so no text can break
+ * out of anything and "cannot parse entities" cannot happen. One pass over the lines, linear in the
+ * input.
  */
 import { inlineMarkdown } from "./telegram-inline.ts";
 import { type Rendered, Rendering } from "./telegram-rendering.ts";

@@ -1,9 +1,9 @@
 /**
  * Telegram update to channel event
  * ================================
- * Facts only, no decision. What Telegram does not tell stays absent: a mention by username has no id, so
- * it keeps the name as `@name`; a post in the name of a chat has no person behind it, so its author is
- * that chat (`chat:<id>`), which is nobody's user id and matches no list by accident.
+ * Facts only, no decision. What Telegram does not tell stays absent: a mention by username has no
+ * id, so it keeps the name as `@name`; a post in the name of a chat has no person behind it, so its
+ * author is that chat (`chat:<id>`), which is nobody's user id and matches no list by accident.
  */
 import type { Attachment, Edit, Inbound } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports.ts";
@@ -26,7 +26,10 @@ export interface TelegramSelf {
 
 type Author = Inbound["author"];
 
-/** The event an update carries, or null for an update that says nothing (joins, pins, unknown kinds). */
+/**
+ * The event an update carries, or null for an update that says nothing (joins, pins, unknown
+ * kinds).
+ */
 export function eventOf(
   update: WireUpdate,
   account: string,

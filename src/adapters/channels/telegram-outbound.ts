@@ -1,9 +1,9 @@
 /**
  * Sending at Telegram
  * ===================
- * Markdown becomes text with entities and is cut to 4,096 units after that. Telegram has no idempotency
- * key, so a reply of several messages remembers which of them arrived: a retry goes on after the last one
- * and never repeats it.
+ * Markdown becomes text with entities and is cut to 4,096 units after that. Telegram has no
+ * idempotency key, so a reply of several messages remembers which of them arrived: a retry goes on
+ * after the last one and never repeats it.
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../domain/errors.ts";

@@ -1,8 +1,9 @@
 /**
  * Text with entities
  * ==================
- * What one Telegram message is made of, and how a long one is cut into several: at a paragraph, a line, a
- * word, and only then between two graphemes. Offsets are UTF-16 units, as in JavaScript and at Telegram.
+ * What one Telegram message is made of, and how a long one is cut into several: at a paragraph, a
+ * line, a word, and only then between two graphemes. Offsets are UTF-16 units, as in JavaScript and
+ * at Telegram.
  */
 
 export interface Entity {

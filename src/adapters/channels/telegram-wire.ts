@@ -1,9 +1,9 @@
 /**
  * Telegram's wire form
  * ====================
- * The part of an update that earshot reads, parsed once (https://core.telegram.org/bots/api#update).
- * Fields that are not listed are ignored, so a new kind of update never breaks the line; a listed field of
- * the wrong shape refuses that one update.
+ * The part of an update that earshot reads, parsed once
+ * (https://core.telegram.org/bots/api#update). Fields that are not listed are ignored, so a new
+ * kind of update never breaks the line; a listed field of the wrong shape refuses that one update.
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";

@@ -1,9 +1,9 @@
 /**
  * Telegram
  * ========
- * A bot by long polling: no public address, no webhook. docs/channels/telegram.md tells how to make one.
- * Its rooms are here; each part has a file beside this one (wire form, normalising, the poll loop,
- * sending, markup, errors).
+ * A bot by long polling: no public address, no webhook. docs/channels/telegram.md tells how to make
+ * one. Its rooms are here; each part has a file beside this one (wire form, normalising, the poll
+ * loop, sending, markup, errors).
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";

@@ -1,9 +1,10 @@
 /**
  * Terminal
  * ========
- * The operator at a keyboard: lines in, answers out, one direct chat. It holds no stream of its own; a
- * console (the `chat` command, a test) attaches, gives lines and is told what to show. While nobody is
- * attached the channel is live all the same: what is sent then is shown to the next console, up to a cap.
+ * The operator at a keyboard: lines in, answers out, one direct chat. It holds no stream of its
+ * own; a console (the `chat` command, a test) attaches, gives lines and is told what to show. While
+ * nobody is attached the channel is live all the same: what is sent then is shown to the next
+ * console, up to a cap.
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";

@@ -1,10 +1,10 @@
 /**
  * The webchat protocol
  * ====================
- * JSON frames over `/ws`, one object each, checked at both ends. `n` is the number of the journal row
- * behind a frame: a page that comes back says the last `n` it has and gets everything after it, so a
- * reconnect loses nothing, and ids tell doubles apart. Frames without `n` (typing, deltas, acks) are of
- * the moment and are never repeated. docs/api.md describes every frame.
+ * JSON frames over `/ws`, one object each, checked at both ends. `n` is the number of the journal
+ * row behind a frame: a page that comes back says the last `n` it has and gets everything after it,
+ * so a reconnect loses nothing, and ids tell doubles apart. Frames without `n` (typing, deltas,
+ * acks) are of the moment and are never repeated. docs/api.md describes every frame.
  */
 import { z } from "zod";
 import { decisionSchema, ruleSchema } from "../../domain/decision.ts";

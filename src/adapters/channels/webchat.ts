@@ -1,10 +1,10 @@
 /**
  * Webchat
  * =======
- * The direct chat on our own page and in `earshot chat`. The journal is its platform: a reply part is
- * delivered the moment the outbox has recorded it, and pages read it from there. So sending does nothing
- * but confirm, cannot fail, and is never in doubt; what is of the moment (typing, acks) is handed to
- * whoever has a page open.
+ * The direct chat on our own page and in `earshot chat`. The journal is its platform: a reply part
+ * is delivered the moment the outbox has recorded it, and pages read it from there. So sending does
+ * nothing but confirm, cannot fail, and is never in doubt; what is of the moment (typing, acks) is
+ * handed to whoever has a page open.
  */
 import { z } from "zod";
 import type { Route } from "../../domain/message.ts";

@@ -1,9 +1,10 @@
 /**
  * Webhook
  * =======
- * Plain HTTP in and out, for whatever has no channel of its own. Messages come in through the daemon's
- * API; what the agent answers is kept in a bounded list that the API serves, and, where the account has a
- * `url`, posted there as JSON with a signature over its time and its bytes (docs/channels/webhook.md).
+ * Plain HTTP in and out, for whatever has no channel of its own. Messages come in through the
+ * daemon's API; what the agent answers is kept in a bounded list that the API serves, and, where
+ * the account has a `url`, posted there as JSON with a signature over its time and its bytes
+ * (docs/channels/webhook.md).
  */
 import { createHmac } from "node:crypto";
 import { z } from "zod";

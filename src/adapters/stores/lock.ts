@@ -1,9 +1,10 @@
 /**
  * The state directory's lock
  * ==========================
- * One daemon a state directory: two writers of one journal would both believe they own the outbox. The
- * lock is a file with the owner's pid, when that process started and which boot of the machine it was, so
- * a pid that has been given to another program since does not keep the directory locked for ever.
+ * One daemon a state directory: two writers of one journal would both believe they own the outbox.
+ * The lock is a file with the owner's pid, when that process started and which boot of the machine
+ * it was, so a pid that has been given to another program since does not keep the directory locked
+ * for ever.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,9 +1,9 @@
 /**
  * The memory store
  * ================
- * The same contract as the SQLite store, in plain maps: for simulations, replays and tests. A simulated
- * process crash keeps the store and drops everything else, so it is what "disk" means there. Faults can
- * be ordered: the n-th commit fails, once or from then on.
+ * The same contract as the SQLite store, in plain maps: for simulations, replays and tests. A
+ * simulated process crash keeps the store and drops everything else, so it is what "disk" means
+ * there. Faults can be ordered: the n-th commit fails, once or from then on.
  */
 import { assert, EarshotError } from "../../domain/errors.ts";
 import {

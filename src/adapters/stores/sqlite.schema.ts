@@ -1,9 +1,10 @@
 /**
  * Tables of the SQLite store
  * ==========================
- * Locality decides the insert rate: the journal's unique index starts with the platform's time, so new
- * rows land beside each other; what has happened to an event (`applied`) is a table of its own that grows
- * at its end, because an update would rewrite the fat row. A version that is not ours is refused.
+ * Locality decides the insert rate: the journal's unique index starts with the platform's time, so
+ * new rows land beside each other; what has happened to an event (`applied`) is a table of its own
+ * that grows at its end, because an update would rewrite the fat row. A version that is not ours is
+ * refused.
  */
 
 /** Stored in `user_version`; a change of the tables raises it. */

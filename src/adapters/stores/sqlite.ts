@@ -1,12 +1,12 @@
 /**
  * The SQLite store
  * ================
- * The journal and everything committed with it, in one file: write-ahead log, an fsync for every commit,
- * prepared statements, one writer. A commit is synchronous on the calling thread; callers gather writes
- * first, so one fsync serves many messages.
+ * The journal and everything committed with it, in one file: write-ahead log, an fsync for every
+ * commit, prepared statements, one writer. A commit is synchronous on the calling thread; callers
+ * gather writes first, so one fsync serves many messages.
  *
- * Reads that have no index (a whole conversation, a message id) walk the journal in slices and let the
- * event loop turn in between: they serve people, not the message path.
+ * Reads that have no index (a whole conversation, a message id) walk the journal in slices and let
+ * the event loop turn in between: they serve people, not the message path.
  */
 import { chmodSync, closeSync, openSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";

@@ -1,9 +1,10 @@
 /**
  * Tails
  * =====
- * Which events of which conversation its record does not cover yet. An index by conversation on disk
- * would halve the insert rate (its keys are hashes), so the few numbers that matter are kept here: a
- * conversation whose record covers everything costs nothing. Rebuilt at start from the low-water mark on.
+ * Which events of which conversation its record does not cover yet. An index by conversation on
+ * disk would halve the insert rate (its keys are hashes), so the few numbers that matter are kept
+ * here: a conversation whose record covers everything costs nothing. Rebuilt at start from the
+ * low-water mark on.
  */
 
 /** Journal numbers by conversation, each list ascending. */
@@ -46,7 +47,8 @@ export function createTails(): Tails {
       let covered = 0;
       while (covered < list.length && (list[covered] as number) <= recordSeq) covered += 1;
       if (covered === 0) return;
-      // A conversation that is still busy goes to the back: the front is for those nobody looked at.
+      // A conversation that is still busy goes to the back: the front is for those nobody looked
+      // at.
       lists.delete(conv);
       if (covered < list.length) lists.set(conv, list.slice(covered));
     },

@@ -1,9 +1,9 @@
 /**
  * The chat on a terminal
  * ======================
- * What is said appears above the line being typed, which is never torn. Without a terminal it is plain
- * text, one part after the other, no colour and no prompt. Words of an agent are made harmless: no answer
- * can move the cursor.
+ * What is said appears above the line being typed, which is never torn. Without a terminal it is
+ * plain text, one part after the other, no colour and no prompt. Words of an agent are made
+ * harmless: no answer can move the cursor.
  */
 import { clearLine, cursorTo, type Interface } from "node:readline";
 import pc from "picocolors";

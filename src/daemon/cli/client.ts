@@ -1,8 +1,8 @@
 /**
  * Talking to the running daemon
  * =============================
- * The daemon leaves its address beside its token, so a command needs nothing but the state directory. A
- * daemon that is not there is said to be so, with the way to start it.
+ * The daemon leaves its address beside its token, so a command needs nothing but the state
+ * directory. A daemon that is not there is said to be so, with the way to start it.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { readAddress } from "../address.ts";

@@ -1,6 +1,6 @@
 /**
- * `earshot completion`: commands and options for bash, zsh and fish, made from the commands themselves, so
- * a new command is completed without another list to keep.
+ * `earshot completion`: commands and options for bash, zsh and fish, made from the commands
+ * themselves, so a new command is completed without another list to keep.
  */
 import { Argument, type Command } from "commander";
 import { print } from "./shared.ts";

@@ -1,6 +1,6 @@
 /**
- * `earshot doctor`: looks at everything that has to be right before a daemon runs well, and says how to
- * mend what is not. It changes nothing. Channels with a token are asked who they are there.
+ * `earshot doctor`: looks at everything that has to be right before a daemon runs well, and says
+ * how to mend what is not. It changes nothing. Channels with a token are asked who they are there.
  */
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * `earshot init`: asks what a first config needs and writes it, with comments that say what each line is
- * for. Secrets go into the environment, not into the file. With --yes it asks nothing.
+ * `earshot init`: asks what a first config needs and writes it, with comments that say what each
+ * line is for. Secrets go into the environment, not into the file. With --yes it asks nothing.
  */
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";

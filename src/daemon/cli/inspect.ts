@@ -1,6 +1,6 @@
 /**
- * `earshot inspect`: everything that happens, live, one line each. When the daemon goes away it waits for
- * it to come back, as somebody who watches a restart wants to see the end of it.
+ * `earshot inspect`: everything that happens, live, one line each. When the daemon goes away it
+ * waits for it to come back, as somebody who watches a restart wants to see the end of it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, Option } from "commander";

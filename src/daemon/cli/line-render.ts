@@ -1,8 +1,8 @@
 /**
  * Stream lines for people
  * =======================
- * One line of the event stream as one line on a terminal: when, what kind in its colour, where, who, and
- * why. Whatever came from a room is made harmless first.
+ * One line of the event stream as one line on a terminal: when, what kind in its colour, where,
+ * who, and why. Whatever came from a room is made harmless first.
  */
 import pc from "picocolors";
 import type { Decision } from "../../domain/decision.ts";
@@ -69,7 +69,9 @@ function rendered(told: StreamLine): string {
   }
 }
 
-/** JSON for a terminal: what a terminal might obey is written as an escape, and it parses the same. */
+/**
+ * JSON for a terminal: what a terminal might obey is written as an escape, and it parses the same.
+ */
 export function safeJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,

@@ -2,9 +2,9 @@
 /**
  * `earshot`
  * =========
- * The command line: every command is a file beside this one, and only the file of the command that was
- * asked for is loaded, as most of them need a part of the house only. Exit codes are the same everywhere:
- * 0 done, 1 the answer is no, 2 bad use or bad input.
+ * The command line: every command is a file beside this one, and only the file of the command that
+ * was asked for is loaded, as most of them need a part of the house only. Exit codes are the same
+ * everywhere: 0 done, 1 the answer is no, 2 bad use or bad input.
  */
 import { Command, CommanderError } from "commander";
 import { version } from "../version.ts";

@@ -1,9 +1,9 @@
 /**
  * `earshot replay`
  * ================
- * Runs a scenario or a recording on a simulated clock and prints what happened: a table for people, JSON
- * Lines for programs (docs/scenarios.md). No network, no disk, no agent but the script. Every line of the
- * file is checked before the first one runs.
+ * Runs a scenario or a recording on a simulated clock and prints what happened: a table for people,
+ * JSON Lines for programs (docs/scenarios.md). No network, no disk, no agent but the script. Every
+ * line of the file is checked before the first one runs.
  */
 import { createReadStream } from "node:fs";
 import { text as readAll } from "node:stream/consumers";

@@ -1,6 +1,7 @@
 /**
- * `earshot start`: the daemon in the foreground, until a signal ends it. The first signal lets turns and
- * sends end; the second ends the process at once, which costs nothing that was acknowledged.
+ * `earshot start`: the daemon in the foreground, until a signal ends it. The first signal lets
+ * turns and sends end; the second ends the process at once, which costs nothing that was
+ * acknowledged.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../domain/ports.ts";

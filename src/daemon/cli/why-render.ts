@@ -1,8 +1,8 @@
 /**
  * A decision explained, for a terminal
  * ====================================
- * What was decided, every rung of the ladder with what was found, who was counted, and what became of the
- * message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
+ * What was decided, every rung of the ladder with what was found, who was counted, and what became
+ * of the message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
  */
 import pico from "picocolors";
 import type { Why } from "../../actors/runtime.types.ts";

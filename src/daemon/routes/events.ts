@@ -1,9 +1,9 @@
 /**
  * `GET /api/events`
  * =================
- * The event stream as server-sent events: the very lines that `earshot replay --json` prints, live. Each
- * reader has a queue of its own with an end; one that reads slower than things happen is cut off and may
- * come back, because nobody who only watches may hold up those who work.
+ * The event stream as server-sent events: the very lines that `earshot replay --json` prints, live.
+ * Each reader has a queue of its own with an end; one that reads slower than things happen is cut
+ * off and may come back, because nobody who only watches may hold up those who work.
  */
 import { Hono } from "hono";
 import { decisions } from "../../domain/decision.ts";

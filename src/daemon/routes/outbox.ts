@@ -1,8 +1,9 @@
 /**
  * The outbox
  * ==========
- * What is on its way out, what is in doubt and what is dead, with the two things an operator can do about
- * it; and what the webhook channel has sent, for programs that fetch their answers instead of being told.
+ * What is on its way out, what is in doubt and what is dead, with the two things an operator can do
+ * about it; and what the webhook channel has sent, for programs that fetch their answers instead of
+ * being told.
  */
 import { Hono } from "hono";
 import type { OutboxRow, OutboxState } from "../../domain/ports.ts";

@@ -1,8 +1,9 @@
 /**
  * `POST /api/simulate`
  * ====================
- * Runs a scenario in a world of its own (simulated clock, no store, no network) and answers with what
- * happened and why. The room simulator of the Chat page is a client of this; it changes nothing.
+ * Runs a scenario in a world of its own (simulated clock, no store, no network) and answers with
+ * what happened and why. The room simulator of the Chat page is a client of this; it changes
+ * nothing.
  */
 import { Hono } from "hono";
 import { z } from "zod";

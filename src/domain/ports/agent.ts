@@ -1,9 +1,9 @@
 /**
  * The agent port
  * ==============
- * An agent takes one turn at a time and answers with a stream of events. It is untrusted: its events pass
- * a schema, its bytes and its time are bounded by the turn runner, and it has no field for a destination.
- * Drivers live in `adapters/agents` and honour the signal within 1 s.
+ * An agent takes one turn at a time and answers with a stream of events. It is untrusted: its
+ * events pass a schema, its bytes and its time are bounded by the turn runner, and it has no field
+ * for a destination. Drivers live in `adapters/agents` and honour the signal within 1 s.
  */
 import { z } from "zod";
 import type { Rule } from "../decision.ts";

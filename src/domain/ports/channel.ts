@@ -1,10 +1,10 @@
 /**
  * The channel port
  * ================
- * Three adapters in one definition: `config` (which accounts there are), the gateway (`start`: receive)
- * and outbound (send, reply, react, type). One `ChannelAccount` is one login. Adapters supply facts
- * (mentions, reply author, bot flag, member counts) and never decide; what the platform cannot tell is
- * left absent.
+ * Three adapters in one definition: `config` (which accounts there are), the gateway (`start`:
+ * receive) and outbound (send, reply, react, type). One `ChannelAccount` is one login. Adapters
+ * supply facts (mentions, reply author, bot flag, member counts) and never decide; what the
+ * platform cannot tell is left absent.
  */
 import type { z } from "zod";
 import type {
@@ -34,14 +34,14 @@ export interface ChannelContext<AccountConfig> {
   readonly random: Random;
   readonly log: Log;
   /**
-   * Hands events over. Resolves when every one of them is durable and, if given, `cursor` was stored in
-   * the same commit. Only then may the platform be told. Rejects with a `retry` error when the store or
-   * the intake is full: nothing was taken, try again later.
+   * Hands events over. Resolves when every one of them is durable and, if given, `cursor` was
+   * stored in the same commit. Only then may the platform be told. Rejects with a `retry` error
+   * when the store or the intake is full: nothing was taken, try again later.
    */
   deliver(events: readonly ChannelEvent[], cursor?: string): Promise<void>;
   /**
-   * The cursor of the last commit, or null. `identity` is the bot's own platform id: a new token must not
-   * resume an old bot's cursor. Later `deliver` cursors are stored under it.
+   * The cursor of the last commit, or null. `identity` is the bot's own platform id: a new token
+   * must not resume an old bot's cursor. Later `deliver` cursors are stored under it.
    */
   loadCursor(identity: string): Promise<string | null>;
   /** Tells the connection machine where the connection stands. */
@@ -62,8 +62,8 @@ export interface SendReceipt {
 }
 
 /**
- * Throws EarshotError: `retry` (with `retryAfterMs` on a 429), `terminal` (never works) or `in-doubt`
- * (the request went out, the answer never came).
+ * Throws EarshotError: `retry` (with `retryAfterMs` on a 429), `terminal` (never works) or
+ * `in-doubt` (the request went out, the answer never came).
  */
 export interface ChannelOutbound {
   sendText(request: SendRequest): Promise<SendReceipt>;

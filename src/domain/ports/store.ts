@@ -1,10 +1,10 @@
 /**
  * The store port
  * ==============
- * One writer, one commit at a time. The runtime never issues single statements: it collects writes and
- * commits them together (actors/journal.ts), so one fsync serves many messages. A commit is atomic and
- * durable when its promise resolves. Two stores implement it: SQLite and memory (with fault hooks for
- * simulations).
+ * One writer, one commit at a time. The runtime never issues single statements: it collects writes
+ * and commits them together (actors/journal.ts), so one fsync serves many messages. A commit is
+ * atomic and durable when its promise resolves. Two stores implement it: SQLite and memory (with
+ * fault hooks for simulations).
  */
 import type { Millis } from "../message.ts";
 
@@ -15,8 +15,8 @@ import type { Millis } from "../message.ts";
 export const noConversation = 0;
 
 /**
- * One event of one conversation. `at` and `eid` (52-bit hash of `identity`) are the event's identity:
- * `at` is the platform's own time or 0, never the time of receipt.
+ * One event of one conversation. `at` and `eid` (52-bit hash of `identity`) are the event's
+ * identity: `at` is the platform's own time or 0, never the time of receipt.
  */
 export interface EventWrite {
   readonly kind: "event";
@@ -70,7 +70,9 @@ export interface OutboxRow {
   /** Not before; ms since the epoch. */
   readonly dueAt: Millis;
   readonly attempts: number;
-  /** How often it was unknown whether a send took effect. More than 0: the row is marked in-doubt. */
+  /**
+   * How often it was unknown whether a send took effect. More than 0: the row is marked in-doubt.
+   */
   readonly doubts: number;
   /** JSON of what to send (route, text, replyTo, quote | message, emoji). */
   readonly body: string;
@@ -166,8 +168,9 @@ export interface ConversationRow {
 
 export interface Store {
   /**
-   * Commits all writes or none. The answer has one number per write: for an event its `seq` (> 0), or 0
-   * when its identity is already there (a duplicate; nothing was written); for the rest 1, or 0 if refused.
+   * Commits all writes or none. The answer has one number per write: for an event its `seq` (> 0),
+   * or 0 when its identity is already there (a duplicate; nothing was written); for the rest 1, or
+   * 0 if refused.
    * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written.
    */
   commit(writes: readonly StoreWrite[]): Promise<number[]>;
@@ -209,7 +212,9 @@ export interface Store {
   latestConfig(): Promise<{ version: number; json: string } | null>;
   meta(name: string): Promise<string | null>;
 
-  /** Deletes at most `limit` journal rows older than `before` (ms) that every record already covers. */
+  /**
+   * Deletes at most `limit` journal rows older than `before` (ms) that every record already covers.
+   */
   prune(before: Millis, limit: number): Promise<number>;
   close(): Promise<void>;
 }

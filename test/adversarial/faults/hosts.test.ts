@@ -1,7 +1,7 @@
 /**
- * Faults in real worker threads: a host that exits, loops, eats its heap, cannot start or is shot again
- * and again. Claimed each time: the others keep answering, the lost one comes back, nothing is lost and
- * nothing is decided twice.
+ * Faults in real worker threads: a host that exits, loops, eats its heap, cannot start or is shot
+ * again and again. Claimed each time: the others keep answering, the lost one comes back, nothing
+ * is lost and nothing is decided twice.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { quarantinedCode } from "../../../src/actors/protocol.ts";

@@ -1,6 +1,7 @@
 /**
- * A runtime of thirty lines for tests of the HTTP layer: it remembers what it was given, refuses copies,
- * decides by the chat's kind, and can be told to fail as a full disk or a full intake would.
+ * A runtime of thirty lines for tests of the HTTP layer: it remembers what it was given, refuses
+ * copies, decides by the chat's kind, and can be told to fail as a full disk or a full intake
+ * would.
  */
 import type { IngestOutcome, Runtime, RuntimeStatus } from "../../../src/actors/runtime.types.ts";
 import type { Verdict } from "../../../src/domain/decision.ts";

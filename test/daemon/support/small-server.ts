@@ -1,6 +1,6 @@
 /**
- * The HTTP layer on a real socket of a free port, over the small runtime and a memory store, with a state
- * directory of its own. `raw` speaks HTTP by hand, for what no client would send.
+ * The HTTP layer on a real socket of a free port, over the small runtime and a memory store, with a
+ * state directory of its own. `raw` speaks HTTP by hand, for what no client would send.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";

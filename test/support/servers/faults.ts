@@ -1,6 +1,6 @@
 /**
- * The fault script of the test servers: what goes wrong on which of the next requests. A server asks it
- * once a request; without a script nothing goes wrong.
+ * The fault script of the test servers: what goes wrong on which of the next requests. A server
+ * asks it once a request; without a script nothing goes wrong.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 

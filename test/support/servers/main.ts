@@ -1,6 +1,7 @@
 /**
  * `npm run fake telegram [-- --port 8081]`: a test server by hand. Prints the account to put in the
- * config, takes lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot does.
+ * config, takes lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot
+ * does.
  */
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";

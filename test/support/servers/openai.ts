@@ -1,9 +1,10 @@
 /**
  * An OpenAI-compatible server on loopback
  * =======================================
- * Speaks `POST /v1/chat/completions` with `stream: true` as the public API does (SSE chunks, `[DONE]`,
- * usage in the last chunk, tool calls in pieces). Each request takes the next scripted reply; without one
- * it echoes the last user message. Faults are replies too: stall, refuse, garbage, cut off.
+ * Speaks `POST /v1/chat/completions` with `stream: true` as the public API does (SSE chunks,
+ * `[DONE]`, usage in the last chunk, tool calls in pieces). Each request takes the next scripted
+ * reply; without one it echoes the last user message. Faults are replies too: stall, refuse,
+ * garbage, cut off.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,9 +1,9 @@
 /**
  * A server for the pages
  * ======================
- * Serves the built pages under the daemon's content policy and speaks the webchat protocol, with faults on
- * order: cut the line, keep quiet. The journal is an array; `n` is its index. The room simulator behind it
- * is the real one.
+ * Serves the built pages under the daemon's content policy and speaks the webchat protocol, with
+ * faults on order: cut the line, keep quiet. The journal is an array; `n` is its index. The room
+ * simulator behind it is the real one.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";

@@ -1,6 +1,7 @@
 /**
- * What the Bot API's methods do to the world, with the checks that matter to a client: unknown chats, too
- * long and empty texts, entities out of bounds, replies to nothing, a bot that was blocked.
+ * What the Bot API's methods do to the world, with the checks that matter to a client: unknown
+ * chats, too long and empty texts, entities out of bounds, replies to nothing, a bot that was
+ * blocked.
  */
 import type { Message, MessageEntity } from "@grammyjs/types";
 import type { Room, TelegramWorld } from "./telegram-world.ts";

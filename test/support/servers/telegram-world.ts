@@ -15,7 +15,9 @@ export interface SayOptions {
   /** message_thread_id of a forum topic. */
   readonly topic?: number;
   readonly entities?: MessageEntity[];
-  /** Anything else a message may have: photo, caption, media_group_id, forward_origin, sender_chat. */
+  /**
+   * Anything else a message may have: photo, caption, media_group_id, forward_origin, sender_chat.
+   */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A Bot API server on loopback: the real wire protocol (https://core.telegram.org/bots/api) over a small
- * world of people and chats, with long polling, offsets that confirm, the conflict of two pollers, and
- * the fault script. Tests speak for the people through `world`.
+ * A Bot API server on loopback: the real wire protocol (https://core.telegram.org/bots/api) over a
+ * small world of people and chats, with long polling, offsets that confirm, the conflict of two
+ * pollers, and the fault script. Tests speak for the people through `world`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

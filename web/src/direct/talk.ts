@@ -1,9 +1,10 @@
 /**
  * The direct talk
  * ===============
- * What the direct chat shows, folded from frames. Pure: the same frames in any number of connections give
- * the same talk. A frame that comes twice (after a reconnect everything since the last `n` is sent again)
- * changes nothing, and a line of mine stays pending until the daemon has it on disk.
+ * What the direct chat shows, folded from frames. Pure: the same frames in any number of
+ * connections give the same talk. A frame that comes twice (after a reconnect everything since the
+ * last `n` is sent again) changes nothing, and a line of mine stays pending until the daemon has it
+ * on disk.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import type { ServerFrame } from "./frames.ts";
@@ -123,8 +124,9 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
 }
 
 /**
- * After which `n` a reconnect asks: the newest seen, or just before the oldest of the last lines that
- * still waits for its decision, since decisions have no `n` of their own and come again with their line.
+ * After which `n` a reconnect asks: the newest seen, or just before the oldest of the last lines
+ * that still waits for its decision, since decisions have no `n` of their own and come again with
+ * their line.
  */
 export function resumeAfter({ n, entries, verdicts }: Talk): number {
   const open = entries

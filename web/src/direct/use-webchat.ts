@@ -1,6 +1,7 @@
 /**
- * The direct chat as a hook: one connection for the page, the talk folded from its frames. Lines not yet
- * taken survive a reload in the tab's own storage, so that closing the lid in the middle loses nothing.
+ * The direct chat as a hook: one connection for the page, the talk folded from its frames. Lines
+ * not yet taken survive a reload in the tab's own storage, so that closing the lid in the middle
+ * loses nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { emptyTalk, hangUp, hear, type Pending, resumeAfter, type Talk, write } from "./talk.ts";

@@ -1,9 +1,10 @@
 /**
  * The connection of the direct chat
  * =================================
- * One WebSocket that comes back by itself: waits grow from half a second to ten, with some chance in them
- * so that many pages do not return at the same instant. On every connection it says hello with the last
- * `n` it has and sends all pending lines again under their own ids, so nothing is lost and nothing doubled.
+ * One WebSocket that comes back by itself: waits grow from half a second to ten, with some chance
+ * in them so that many pages do not return at the same instant. On every connection it says hello
+ * with the last `n` it has and sends all pending lines again under their own ids, so nothing is
+ * lost and nothing doubled.
  */
 import { type ClientFrame, parseFrame, type ServerFrame } from "./frames.ts";
 import type { Pending } from "./talk.ts";
@@ -33,7 +34,9 @@ const readyMsMax = 10_000;
 const retryMs = 5_000;
 /** The daemon lets so many wait and closes on more. */
 const pendingAtOnceMax = 50;
-/** The daemon closes with this when the token is not the one in its file: trying again is of no use. */
+/**
+ * The daemon closes with this when the token is not the one in its file: trying again is of no use.
+ */
 const closedByToken = 4401;
 /** How long to wait before a try, in ms. */
 const waitMs = (tries: number): number =>

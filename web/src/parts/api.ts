@@ -1,8 +1,8 @@
 /**
  * Questions to the daemon
  * =======================
- * JSON over HTTP with the token of the page. An error carries the daemon's own words, which say what to
- * do; a network failure says that in its own.
+ * JSON over HTTP with the token of the page. An error carries the daemon's own words, which say
+ * what to do; a network failure says that in its own.
  */
 
 /** The daemon said no, or could not be asked. */
@@ -52,8 +52,8 @@ function messageOf(answer: unknown): string | null {
 }
 
 /**
- * Asks so that only the newest question counts: a new one aborts the one before, and an answer that was
- * overtaken is never delivered.
+ * Asks so that only the newest question counts: a new one aborts the one before, and an answer that
+ * was overtaken is never delivered.
  */
 export function newestOnly<Question, Answer>(
   asking: (question: Question, signal: AbortSignal) => Promise<Answer>,

@@ -1,8 +1,8 @@
 /**
  * Following the newest line
  * =========================
- * A transcript follows its end only while the reader is near it; further up it stays where it is and
- * counts what came below.
+ * A transcript follows its end only while the reader is near it; further up it stays where it is
+ * and counts what came below.
  */
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -16,7 +16,10 @@ export interface Follow {
   readonly toEnd: () => void;
 }
 
-/** `count`: how many lines there are. Whatever else grows or shrinks in the box is noticed by itself. */
+/**
+ * `count`: how many lines there are. Whatever else grows or shrinks in the box is noticed by
+ * itself.
+ */
 export function useFollow(count: number): Follow {
   const ref = useRef<HTMLDivElement>(null);
   const near = useRef(true);

@@ -1,9 +1,9 @@
 /**
  * The cast of the simulated room
  * ==============================
- * Who can speak in the simulator, and how a written "@Name" becomes a mention. Real channels deliver
- * mentions as structure; here the page plays the channel, so it reads them out of the text, longest name
- * first, without letting a name become a pattern.
+ * Who can speak in the simulator, and how a written "@Name" becomes a mention. Real channels
+ * deliver mentions as structure; here the page plays the channel, so it reads them out of the text,
+ * longest name first, without letting a name become a pattern.
  */
 
 export interface Member {

@@ -1,4 +1,7 @@
-/** One row of the simulated room: someone's line with its decision, the agent's reply, or the agent writing. */
+/**
+ * One row of the simulated room: someone's line with its decision, the agent's reply, or the agent
+ * writing.
+ */
 import { Chip, Face, type FaceKind } from "../parts/chip.tsx";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";

@@ -2,11 +2,11 @@
  * The simulated room as a scenario
  * ================================
  * The page holds the whole room and the server holds nothing: what was said becomes scenario lines
- * (docs/scenarios.md), sent again with every question. Time between lines is the time that really passed,
- * so credits run out in the simulator as they would in a room.
+ * (docs/scenarios.md), sent again with every question. Time between lines is the time that really
+ * passed, so credits run out in the simulator as they would in a room.
  *
- * The member list is read again before it is old, as a channel that can read it would: the people who
- * have not spoken yet count too.
+ * The member list is read again before it is old, as a channel that can read it would: the people
+ * who have not spoken yet count too.
  */
 import type { InboundInput } from "../../../src/domain/message.ts";
 import { count, type Member, mentioned, selfId } from "./cast.ts";
@@ -60,7 +60,9 @@ export const agentMember = (agent: AgentName): Member => ({
   isBot: true,
 });
 
-/** The lines to send: the script of the agent, then everything said, then the draft if there is one. */
+/**
+ * The lines to send: the script of the agent, then everything said, then the draft if there is one.
+ */
 export function scenarioLines(room: Room, agent: AgentName, draft: Line | null = null): unknown[] {
   const said = draft === null ? room.lines : [...room.lines, draft];
   const runs = said.map((_, turn) => ({

@@ -1,9 +1,10 @@
 /**
  * The room simulator
  * ==================
- * Holds the room and asks the daemon what the rules make of it. Three questions, each the whole scenario:
- * the room as said (what happened and will happen), the room with the draft as its last line (the live
- * verdict), and the room with a probe right after the newest reply (who holds a credit by then).
+ * Holds the room and asks the daemon what the rules make of it. Three questions, each the whole
+ * scenario: the room as said (what happened and will happen), the room with the draft as its last
+ * line (the live verdict), and the room with a probe right after the newest reply (who holds a
+ * credit by then).
  */
 import type { Why } from "../../../src/actors/runtime.types.ts";
 import { ApiError, newestOnly } from "../parts/api.ts";
@@ -49,7 +50,9 @@ export interface SimulatorPorts {
 }
 
 const draftId = "draft";
-/** Typing is judged after a pause this long, or as long as the last answer took if that is longer. */
+/**
+ * Typing is judged after a pause this long, or as long as the last answer took if that is longer.
+ */
 const draftWaitMs = 120;
 const draftWaitMsMax = 1_500;
 /** A draft is judged again after this, since credits run out while one thinks. */

@@ -1,8 +1,9 @@
 /**
  * Why
  * ===
- * The ladder of one message: the answer first, then each rule in the order the runtime tried it with the
- * fact it found, then what else counted. The page knows no order of rules: it draws what the trace says.
+ * The ladder of one message: the answer first, then each rule in the order the runtime tried it
+ * with the fact it found, then what else counted. The page knows no order of rules: it draws what
+ * the trace says.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/actors/runtime.types.ts";
@@ -94,7 +95,9 @@ export function WhyPane(props: WhyPaneProps) {
 
 const announceMs = 500;
 
-/** Says the answer to a screen reader once it has stood for a moment, not with every letter typed. */
+/**
+ * Says the answer to a screen reader once it has stood for a moment, not with every letter typed.
+ */
 function Announced({ text }: { readonly text: string }) {
   const [said, setSaid] = useState("");
   useEffect(() => {
