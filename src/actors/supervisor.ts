@@ -21,7 +21,7 @@ import { Rounds } from "./rounds.ts";
 import type { HostStatus } from "./runtime.types.ts";
 import { Strikes } from "./strikes.ts";
 import { SupervisedHost } from "./supervised-host.ts";
-import type { Supervision, Supervisor, SupervisorPorts } from "./supervisor.types.ts";
+import type { LostTurn, Supervision, Supervisor, SupervisorPorts } from "./supervisor.types.ts";
 import { createTurnRunner, type TurnRunner } from "./turn.ts";
 import { TurnOrders } from "./turn-orders.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -57,6 +57,8 @@ class HostSupervisor implements Supervisor {
   readonly #strikes = new Strikes();
   readonly #configs = new Map<number, HostConfig>();
   readonly #turns: TurnOrders;
+  /** A simulation ends its hosts as one, so that their number does not show in what follows. */
+  #lostTogether: LostTurn[] | null = null;
   /** Runs the turns when no worker does. */
   readonly #runner: TurnRunner | null;
   readonly #rounds: Rounds | null;
@@ -152,10 +154,17 @@ class HostSupervisor implements Supervisor {
       ({ id, link }) => link !== null && (host === undefined || id === host),
     );
     const epochs = new Map(chosen.map((one) => [one, one.link?.epoch]));
+    const together: LostTurn[] = [];
+    if (this.#ports.deterministic) this.#lostTogether = together;
     for (const one of chosen) one.crash("ended on request");
     const back = (one: SupervisedHost) =>
       one.state === "broken" || (one.link !== null && one.link.epoch !== epochs.get(one));
     while (!chosen.every(back)) await this.#change();
+    this.#lostTogether = null;
+    const [first] = chosen;
+    if (first === undefined || together.length === 0) return;
+    together.sort((a, b) => (a.turnId < b.turnId ? -1 : 1));
+    this.#ports.onHostLost({ host: first.id, turns: together });
   }
 
   addConfig(config: HostConfig): void {
@@ -334,7 +343,8 @@ class HostSupervisor implements Supervisor {
   #lost(host: SupervisedHost, reason: string): void {
     const turns = this.#turns.lose(host.id);
     this.#tell("host.lost", { host: host.id, reason, turns: turns.length });
-    this.#ports.onHostLost({ host: host.id, turns });
+    if (this.#lostTogether !== null) this.#lostTogether.push(...turns);
+    else this.#ports.onHostLost({ host: host.id, turns });
   }
 
   async #broken(host: SupervisedHost): Promise<void> {
