@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { runScenario } from "../../src/actors/simulation.ts";
 import { createScriptedDriver } from "../../src/adapters/agents/scripted.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { ReplayTable } from "../../src/daemon/cli/replay-table.ts";
 import { renderWhy } from "../../src/daemon/cli/why-render.ts";
 import { simulate } from "../../src/daemon/simulate.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
@@ -103,6 +104,23 @@ describe("earshot replay", () => {
     },
     slow,
   );
+});
+
+test("the summary counts decisions, turns and replies, in that order and one below the other", () => {
+  const table = new ReplayTable(scenarioOf(roomLines("mention"), "mention"), false);
+  const send = {
+    t: 0,
+    key: "k",
+    out: "send",
+    status: "sent",
+    text: "ok",
+    chat: "g",
+    replyTo: null,
+  };
+  const end = { t: 0, key: "k", event: "agent_end", turn: 1, outcome: "replied" };
+  for (const line of [...Array(10).fill(send), end, end])
+    table.row(line as unknown as Parameters<ReplayTable["row"]>[0]);
+  expect(table.summary()).toBe(" 2 turns replied\n10 replies sent");
 });
 
 test("a host that does not stay up ends the run with an error, never with silence", async () => {

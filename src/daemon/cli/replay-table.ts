@@ -23,10 +23,19 @@ function clockText(ms: number): string {
   return hours > 0 ? `${hours}:${part(minutes, 2)}:${seconds}` : `${minutes}:${seconds}`;
 }
 
+/** What the summary counts, in its order. */
+const groups = ["engage", "observe", "other", "turn", "reply", "drop"] as const;
+type Group = (typeof groups)[number];
+interface Counted {
+  readonly rank: number;
+  readonly count: number;
+  readonly words: (count: number) => string;
+}
+
 export class ReplayTable {
   readonly #paint: ReturnType<typeof pico.createColors>;
   readonly #said = new Map<string, { readonly author: string; readonly text: string }>();
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Map<string, Counted>();
 
   constructor(scenario: Scenario, color: boolean) {
     this.#paint = pico.createColors(color);
@@ -42,14 +51,22 @@ export class ReplayTable {
     return `${this.#paint.dim(clockText(line.t).padStart(12))}  ${words}`;
   }
 
-  /** How often each thing happened. */
+  /** How often each thing happened, a line each: decisions, turns, replies, what was dropped. */
   summary(): string {
-    const text = [...this.#counts].map(([what, count]) => `${count} ${what}`).join(", ");
-    return text === "" ? "Nothing happened." : text;
+    if (this.#counts.size === 0) return "Nothing happened.";
+    const counted = [...this.#counts].sort(
+      ([a, one], [b, other]) => one.rank - other.rank || (a < b ? -1 : 1),
+    );
+    const width = Math.max(...counted.map(([, { count }]) => String(count).length));
+    return counted
+      .map(([, { count, words }]) => `${String(count).padStart(width)} ${words(count)}`)
+      .join("\n");
   }
 
-  #count(what: string): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  #count(group: Group, words: Counted["words"]): void {
+    const key = words(1);
+    const count = (this.#counts.get(key)?.count ?? 0) + 1;
+    this.#counts.set(key, { rank: groups.indexOf(group), count, words });
   }
 
   #words(line: StreamLine): string | null {
@@ -62,10 +79,10 @@ export class ReplayTable {
       case "agent_start":
         return `  turn ${one.line.turn} starts with ${one.line.batch.map((id) => oneLine(id)).join(", ")}`;
       case "agent_end":
-        this.#count(`turn ${one.line.outcome}`);
+        this.#count("turn", (n) => `${n === 1 ? "turn" : "turns"} ${one.line.outcome}`);
         return `  turn ${one.line.turn} ends: ${one.line.outcome}`;
       case "dropped":
-        this.#count(`dropped by ${one.line.why}`);
+        this.#count("drop", (n) => `${n === 1 ? "message" : "messages"} dropped: ${one.line.why}`);
         return `  dropped ${oneLine(one.line.message)}: ${one.line.why}`;
       case "prompt":
         return `  prompt of turn ${one.line.turn}:\n${promptText(one.line.text)}`;
@@ -75,7 +92,8 @@ export class ReplayTable {
   }
 
   #decision({ id, decision, rule, credit }: DecisionLine): string {
-    this.#count(`${decision} by ${rule}`);
+    const group = decision === "engage" || decision === "observe" ? decision : "other";
+    this.#count(group, () => `${decision} by ${rule}`);
     const { author, text } = this.#said.get(id) ?? { author: id, text: "" };
     const { green, dim, red, magenta, gray, cyan } = this.#paint;
     const inks = {
@@ -93,7 +111,7 @@ export class ReplayTable {
   }
 
   #send({ status, text, chat, replyTo }: SendLine): string {
-    this.#count(`reply ${status}`);
+    this.#count("reply", (n) => `${n === 1 ? "reply" : "replies"} ${status}`);
     const { green, red } = this.#paint;
     const to = replyTo === null ? oneLine(chat) : `${oneLine(chat)}, to ${oneLine(replyTo)}`;
     const mark = status === "sent" ? green(status) : red(status);
