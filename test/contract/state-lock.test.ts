@@ -25,6 +25,13 @@ test("a second daemon is refused with the first one's pid and what to do", async
   await (await lockStateDir(folder)).release();
 });
 
+test("a folder that takes no file is named", async () => {
+  const gone = join(folder, "gone");
+  const refused = await lockStateDir(gone).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "EAR_STORE_FAILED" });
+  expect(String(refused)).toContain(`Cannot write into ${gone}`);
+});
+
 test("the lock of a process that was killed is taken over", async () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   const lock = await lockStateDir(folder);

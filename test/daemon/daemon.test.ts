@@ -188,5 +188,5 @@ test("a folder in the way of the journal is one clear error", async () => {
   await mkdir(join(stateDir, "earshot.db"));
   const { code, message } = await refusal({ stateDir });
   expect(code).toBe("EAR_STORE_FAILED");
-  expect(message).not.toBe("");
+  expect(message).toContain(join(stateDir, "earshot.db"));
 });

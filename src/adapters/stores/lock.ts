@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
@@ -67,10 +67,28 @@ function locked(folder: string, pid: number): EarshotError {
   );
 }
 
+function unwritable(folder: string, cause: NodeJS.ErrnoException): EarshotError {
+  const full = cause.code === "ENOSPC" || cause.code === "EDQUOT";
+  return new EarshotError(
+    full ? "EAR_STORE_FULL" : "EAR_STORE_FAILED",
+    full
+      ? `Cannot write into ${folder} as the disk is full: free some space, then start again`
+      : `Cannot write into ${folder} as the system refuses it (${cause.code ?? cause.name}): make it ` +
+          "writable, or name another state directory",
+    { cause },
+  );
+}
+
 /** Appears whole or not at all: a half-written lock would look like one that a crash left. */
 async function create(path: string, owner: Owner): Promise<boolean> {
   const draft = `${path}.${owner.nonce}`;
-  await writeFile(draft, JSON.stringify(owner), { mode: 0o600, flag: "wx" });
+  try {
+    await writeFile(draft, JSON.stringify(owner), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    // A full disk makes the file and then takes nothing into it.
+    await unlink(draft).catch(() => undefined);
+    throw unwritable(dirname(path), error as NodeJS.ErrnoException);
+  }
   try {
     await link(draft, path);
     return true;

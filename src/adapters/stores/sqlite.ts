@@ -41,7 +41,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     migrate(database, options.path);
     return createStore(database, options);
   } catch (error) {
-    throw storeError(error);
+    const told = storeError(error);
+    if (told === error || told.code !== "EAR_STORE_FAILED") throw told;
+    throw new EarshotError(told.code, `${told.message} (${options.path})`, { cause: error });
   }
 }
 
