@@ -6,7 +6,7 @@
  * the last good one stays.
  */
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import {
   type ConfigWatch,
   type LoadedConfig,
@@ -46,6 +46,19 @@ export function configPathOf(
   return existsSync(inState) ? inState : null;
 }
 
+/** Modules of agents are looked for beside the config file, wherever the daemon was started. */
+function withBaseDir(config: EarshotConfig, path: string): EarshotConfig {
+  const based = <Holder extends { driver?: { kind: string } | undefined }>(holder: Holder) =>
+    holder.driver?.kind === "module"
+      ? { ...holder, driver: { baseDir: dirname(path), ...holder.driver } }
+      : holder;
+  const { agents } = config;
+  return {
+    ...config,
+    agents: { ...agents, defaults: based(agents.defaults), list: agents.list.map(based) },
+  };
+}
+
 /** Nothing is written yet; the file is taken over as soon as it is. */
 const defaultsOf = (stateDir: string): LoadedConfig => ({
   path: resolve(stateDir, "earshot.json5"),
@@ -64,13 +77,13 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   let watching: ConfigWatch | null = null;
   return {
     path,
-    config: () => first.config,
+    config: () => withBaseDir(first.config, first.path),
     async watch(changed) {
       watching = await watchConfigFile(first, {
         env,
         parse,
         async changed({ config }, paths) {
-          await changed(config);
+          await changed(withBaseDir(config, first.path));
           log("info", "config.changed", { path: first.path, paths });
         },
         refused: (error) =>

@@ -136,6 +136,22 @@ test("a changed config is taken over without a restart, a broken one is not", as
   await daemon.stop();
 });
 
+test("a module is looked for beside the config file", async () => {
+  const stateDir = newFolder();
+  const says = 'export default async function* () { yield { type: "text", text: "beside" }; }';
+  await writeFile(join(stateDir, "agent.mjs"), says);
+  const driver = { kind: "module", module: "./agent.mjs" };
+  const config = { agents: { list: [{ id: "main", driver }] } };
+  await writeFile(join(stateDir, "earshot.json5"), JSON.stringify(config));
+  const daemon = await startDaemon({ ...quiet, stateDir });
+  const page = await openPage(daemon.base, daemon.token);
+  await page.wait("ready");
+  page.say("hi");
+  expect((await page.wait("said")).text).toBe("beside");
+  page.close();
+  await daemon.stop();
+});
+
 test("a first config written while the daemon runs is taken over, too", async () => {
   const stateDir = newFolder();
   const lines: string[] = [];
