@@ -140,7 +140,7 @@ export class TurnRun {
     const parsed = agentEventSchema.safeParse(given);
     if (this.#events > limits.agentEventsMax) this.#fail("too-long", "too many events");
     else if (parsed.success) this.#apply(parsed.data);
-    else this.#fail("error", "sent an event that is none");
+    else if (!isForeign(given)) this.#fail("error", "sent an event that is none");
   }
 
   #apply(event: AgentEvent): void {
@@ -297,4 +297,12 @@ function inputOf(input: unknown): Readonly<Record<string, unknown>> {
   const json = JSON.stringify(input);
   if (json === undefined || json.length > toolInputUnitsMax) return {};
   return JSON.parse(json) as Record<string, unknown>;
+}
+
+const ours = new Set(agentEventSchema.options.map(({ shape }) => shape.type.value));
+
+/** An event of a kind we do not know, from an agent newer than we are: counted, and passed over. */
+function isForeign(given: unknown): boolean {
+  if (typeof given !== "object" || given === null || !("type" in given)) return false;
+  return typeof given.type === "string" && !(ours as ReadonlySet<string>).has(given.type);
 }

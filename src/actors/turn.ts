@@ -6,6 +6,7 @@
  * and nothing else.
  */
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
+import type { AgentFailed } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { TurnDelta, TurnReport } from "./protocol.ts";
 import { TurnAgents } from "./turn-agents.ts";
@@ -76,6 +77,7 @@ class Runner implements TurnRunner {
       clock: this.#options.clock,
       port: lease.port,
       report: (event) => {
+        if (event.type === "agent.failed") this.#tell(key, turnId, event);
         this.#report({ conv, key, turnId, n, attempt, event });
         n += 1;
       },
@@ -116,6 +118,11 @@ class Runner implements TurnRunner {
     this.#closed = true;
     for (const turnId of [...this.#runs.keys()]) this.lose(turnId);
     this.#agents.closeAll();
+  }
+
+  /** Why a turn failed stands in the log only: the room is told no more than that it did. */
+  #tell(key: string, turnId: string, { code, message }: AgentFailed): void {
+    this.#options.log("warn", "agent.failed", { key, turnId, code, error: message });
   }
 
   #report(report: TurnReport): void {

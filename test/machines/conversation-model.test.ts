@@ -225,7 +225,7 @@ describe("the chart does what the plain model does", () => {
     limitsOf({ sliding: true, size: 1, trips: 1, mutes: 2 }),
   ]) {
     const { mode, sliding } = limits;
-    test.prop([talks], { numRuns: 150 })(
+    test.prop([talks], { numRuns: 300 })(
       `in every talk (${mode}, ${sliding ? "sliding" : "one-shot"})`,
       (commands) => {
         fc.modelRun(() => setUp(limits), commands);

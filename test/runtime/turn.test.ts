@@ -229,6 +229,18 @@ describe("a turn", () => {
     expect(texts()).toEqual([]);
   });
 
+  test("that sends an event of a kind nobody knows goes on as if it had not", async () => {
+    says(async function* () {
+      yield text("whole ");
+      yield { type: "role", role: "system", turnId: "forged", __proto__: null };
+      yield text("answer");
+      yield { type: "end" };
+    });
+    await run();
+    expect(texts()).toEqual(["whole answer"]);
+    expect(ends().map(({ type }) => type)).toEqual(["agent.ended"]);
+  });
+
   test("whose agent throws while it is called fails", async () => {
     says(() => {
       throw new Error("boom");
