@@ -9,6 +9,7 @@ import { limits } from "../../../src/domain/limits.ts";
 import { LinkBadge } from "../parts/badge.tsx";
 import { useFollow } from "../parts/follow.ts";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
+import { Jump } from "../parts/jump.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { draftOf, type Entry, type Mine, type Said, type Talk } from "./talk.ts";
 import type { Direct } from "./use-webchat.ts";
@@ -71,13 +72,7 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
             </p>
           )}
         </div>
-        {follow.unseen > 0 && (
-          <div class="jump">
-            <button type="button" class="btn small" onClick={follow.toEnd}>
-              {follow.unseen === 1 ? "1 new message" : `${follow.unseen} new messages`}
-            </button>
-          </div>
-        )}
+        <Jump follow={follow} />
       </div>
       <DirectComposer
         agentName={agentName}

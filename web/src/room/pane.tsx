@@ -7,6 +7,7 @@
 import type { RefObject } from "preact";
 import { useFollow } from "../parts/follow.ts";
 import { bots, people } from "../parts/harmless.ts";
+import { Jump } from "../parts/jump.tsx";
 import { count, selfId } from "./cast.ts";
 import { RoomComposer } from "./composer.tsx";
 import { Message } from "./message.tsx";
@@ -114,13 +115,7 @@ export function RoomPane(props: RoomPaneProps) {
             ))}
           </div>
         )}
-        {follow.unseen > 0 && (
-          <div class="jump">
-            <button type="button" class="btn small" onClick={follow.toEnd}>
-              {follow.unseen === 1 ? "1 new message" : `${follow.unseen} new messages`}
-            </button>
-          </div>
-        )}
+        <Jump follow={follow} />
       </div>
       <RoomComposer
         sim={sim}
