@@ -9,6 +9,7 @@ import { createActor } from "xstate";
 import { accountFields } from "../domain/config/channels.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Millis } from "../domain/message.ts";
+import { pauseFor } from "../domain/pause.ts";
 import type {
   ChannelAccount,
   ChannelContext,
@@ -146,27 +147,9 @@ async function keepRunning(
     }
     if (signal.aborted) return;
     const pause = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures(), 10));
-    await sleep(clock, pause * (0.5 + random.next() / 2), signal);
+    await pauseFor(clock, pause * (0.5 + random.next() / 2), signal);
     report("connecting");
   }
-}
-
-/** Sleeps on the clock; ends early, without an error, when the signal aborts. */
-function sleep(
-  clock: ChannelContext<unknown>["clock"],
-  ms: number,
-  signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clock.clearTimer(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = clock.setTimer(clock.now() + ms, done);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
 }
 
 /**

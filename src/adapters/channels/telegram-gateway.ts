@@ -12,6 +12,7 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
+import { pauseFor } from "../../domain/pause.ts";
 import type { ChannelContext, ChannelEvent } from "../../domain/ports.ts";
 import type { TelegramAccountConfig, TelegramClient } from "./telegram-client.ts";
 import { eventOf, type TelegramSelf } from "./telegram-normalise.ts";
@@ -187,16 +188,7 @@ async function pause(
 ): Promise<void> {
   const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
   const ms = error.retryAfterMs ?? grown * (0.5 + random.next() / 2);
-  await new Promise<void>((resolve) => {
-    const done = () => {
-      clock.clearTimer(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = clock.setTimer(clock.now() + ms, done);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
+  await pauseFor(clock, ms, signal);
 }
 
 function readCursor(stored: string | null): Position | null {
