@@ -1,10 +1,12 @@
 /**
  * The process that is killed: a real runtime on a real SQLite file. Platform and agent live in the
  * parent and are reached over the IPC channel, so what they saw survives the crash. With
- * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point.
+ * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point, with
+ * EARSHOT_CRASH_WORKERS its conversations live in worker threads.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import { pathToFileURL } from "node:url";
+import { BroadcastChannel } from "node:worker_threads";
 import { createRuntime } from "../../src/actors/runtime.ts";
 import { createSystemClock } from "../../src/adapters/clock.ts";
 import { createIds, createRandom } from "../../src/adapters/ids.ts";
@@ -12,8 +14,8 @@ import { lockStateDir } from "../../src/adapters/stores/lock.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
-import type { AgentDriver } from "../../src/domain/ports.ts";
-import { crashConfig, type FromChild, type ToChild } from "./protocol.ts";
+import { type AskParent, parentDriver } from "./agents.ts";
+import { agentCalls, crashConfig, type FromChild, type ToChild } from "./protocol.ts";
 
 const folder = process.argv[2] as string;
 const [crashPoint, crashCount] = (process.env.EARSHOT_CRASH_AT ?? ":0").split(":");
@@ -34,15 +36,14 @@ const ask = (what: "send" | "agent", id: string, text: string, chat: string) =>
     tell({ type: "ask", call: calls, what, id, text, chat });
   });
 
-const driver: AgentDriver = {
-  kind: "parent",
-  configSchema: z.unknown(),
-  open: () => ({
-    capabilities: { steer: false, tools: false, images: false },
-    async *run(turn) {
-      yield { type: "text", text: await ask("agent", turn.turnId, turn.said, turn.sessionKey) };
-    },
-  }),
+const askAgent: AskParent = (turn) => ask("agent", turn.id, turn.text, turn.chat);
+
+// Turns in worker threads ask through this one.
+const relay = new BroadcastChannel(agentCalls);
+relay.onmessage = async ({ data }) => {
+  const { asked } = data as { asked?: Parameters<AskParent>[0] & { call: string } };
+  if (asked === undefined) return;
+  relay.postMessage({ call: asked.call, answer: await askAgent(asked) });
 };
 
 const lock = await lockStateDir(folder);
@@ -68,7 +69,7 @@ const runtime = createRuntime({
   },
   store,
   config: scenarioConfig(crashConfig),
-  drivers: new Map([["parent", driver]]),
+  drivers: new Map([["parent", parentDriver(askAgent)]]),
   directory: {
     outbound: () => ({ sendText: send, replyText: send }),
     ready: () => true,
@@ -79,7 +80,8 @@ const runtime = createRuntime({
     membership: () => null,
   },
   publish: () => undefined,
-  workers: 0,
+  workers: Number(process.env.EARSHOT_CRASH_WORKERS ?? 0),
+  hostModule: pathToFileURL(join(import.meta.dirname, "agents.js")).href,
   onPoint,
 });
 
@@ -105,6 +107,7 @@ async function stop(): Promise<void> {
   await runtime.stop({ drainMs: 10_000 });
   await store.close();
   await lock.release();
+  relay.close();
   process.disconnect();
 }
 

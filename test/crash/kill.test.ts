@@ -1,13 +1,13 @@
 /**
  * kill -9 in the middle of traffic, at random instants and at every named point, again and again on
- * the same state directory. Afterwards everything acknowledged has its decision, every turn one
+ * the same state directory, with conversations on the main thread and in a worker. Afterwards everything acknowledged has its decision, every turn one
  * outcome, and no answer came twice unless it is marked in-doubt. EARSHOT_SEED repeats a run's
  * choices.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { violations } from "./check.ts";
@@ -67,29 +67,31 @@ async function judge(world: CrashWorld): Promise<void> {
   expect(world.received.length).toBeGreaterThan(world.kills);
 }
 
-test(`${randomKills} kills at random instants lose and double nothing`, async () => {
-  console.log(`crash seed ${seed}`);
-  const random = chance(seed);
-  const world = new CrashWorld(entry, folder, random);
-  for (let kill = 0; kill < randomKills; kill += 1) {
-    await world.start();
-    await world.traffic(30 + random() * 250);
-    await world.kill();
-  }
-  await judge(world);
-}, 240_000);
-
-test.each(points)(
-  "a kill at the point %s loses and doubles nothing",
-  async (point) => {
-    const random = chance(seed + points.indexOf(point));
-    const world = new CrashWorld(entry, folder, random);
-    for (const count of [1, 8 + Math.floor(random() * 60)]) {
-      await world.start(`${point}:${count}`);
-      await world.traffic(3_000);
+describe.each([0, 1])("with %i workers", (workers) => {
+  test(`${randomKills} kills at random instants lose and double nothing`, async () => {
+    console.log(`crash seed ${seed}`);
+    const random = chance(seed);
+    const world = new CrashWorld(entry, folder, random, workers);
+    for (let kill = 0; kill < randomKills; kill += 1) {
+      await world.start();
+      await world.traffic(30 + random() * 250);
       await world.kill();
     }
     await judge(world);
-  },
-  120_000,
-);
+  }, 240_000);
+
+  test.each(points)(
+    "a kill at the point %s loses and doubles nothing",
+    async (point) => {
+      const random = chance(seed + points.indexOf(point));
+      const world = new CrashWorld(entry, folder, random, workers);
+      for (const count of [1, 8 + Math.floor(random() * 60)]) {
+        await world.start(`${point}:${count}`);
+        await world.traffic(3_000);
+        await world.kill();
+      }
+      await judge(world);
+    },
+    120_000,
+  );
+});

@@ -19,6 +19,9 @@ export type FromChild =
     }
   | { readonly type: "log"; readonly event: string; readonly fields: Record<string, unknown> };
 
+/** The broadcast channel between a worker thread's agent and the main thread. */
+export const agentCalls = "earshot-crash-agent";
+
 /** Every message engages and becomes a turn of its own, as soon as it may. */
 export const crashConfig = {
   agents: { defaults: { driver: { kind: "parent" }, maxConcurrent: 50 } },

@@ -4,6 +4,7 @@
  * process.
  */
 import { type ChildProcess, fork } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
 import type { FromChild, ToChild } from "./protocol.ts";
@@ -17,15 +18,26 @@ const rooms = 6;
  */
 export async function bundleChild(): Promise<string> {
   const outDir = join(root, "node_modules", ".cache", `earshot-crash-${process.pid}`);
-  const output = { entryFileNames: "child.mjs" };
-  const ssr = join(import.meta.dirname, "child.ts");
+  const input = {
+    child: join(import.meta.dirname, "child.ts"),
+    agents: join(import.meta.dirname, "agents.ts"),
+    host: join(root, "src", "actors", "host.ts"),
+  };
+  const output = { entryFileNames: "[name].js", chunkFileNames: "[name].js" };
   await build({
     configFile: false,
     root,
     logLevel: "error",
-    build: { ssr, outDir, target: "node20", minify: false, rollupOptions: { output } },
+    build: {
+      ssr: true,
+      outDir,
+      target: "node20",
+      minify: false,
+      rollupOptions: { input, output, preserveEntrySignatures: "strict" },
+    },
   });
-  return join(outDir, "child.mjs");
+  writeFileSync(join(outDir, "package.json"), '{"type":"module"}');
+  return join(outDir, "child.js");
 }
 
 /** A small seeded source of chance (mulberry32). */
@@ -54,20 +66,27 @@ export class CrashWorld {
   readonly #entry: string;
   readonly #folder: string;
   readonly #random: () => number;
+  readonly #workers: number;
   #process: ChildProcess | null = null;
   #next = 0;
 
-  constructor(entry: string, folder: string, random: () => number) {
+  constructor(entry: string, folder: string, random: () => number, workers: number) {
     this.#entry = entry;
     this.#folder = folder;
     this.#random = random;
+    this.#workers = workers;
   }
 
   /** Starts the process; resolves when it is ready, or has already killed itself. */
   async start(crashAt = ""): Promise<void> {
     const process_ = fork(this.#entry, [this.#folder], {
       execArgv: [],
-      env: { ...process.env, EARSHOT_CRASH_AT: crashAt, NODE_OPTIONS: "" },
+      env: {
+        ...process.env,
+        EARSHOT_CRASH_AT: crashAt,
+        EARSHOT_CRASH_WORKERS: String(this.#workers),
+        NODE_OPTIONS: "",
+      },
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#process = process_;
