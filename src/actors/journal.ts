@@ -23,6 +23,8 @@ export interface JournalPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Store;
+  /** The last number the store gave before. */
+  readonly lastSeq: number;
   /** Events to be applied, in the order of their numbers, right after their commit. */
   readonly onCommitted: (entries: readonly HostEntry[]) => void;
   /** The store began to fail, or works again (null). */
@@ -52,7 +54,7 @@ export interface Journal {
   /** As `isQuiet`, but events that wait for quiet do not count. */
   isWritten(): boolean;
   lastCommitMs(): number;
-  /** The highest number given since the start; 0 before the first. */
+  /** The highest number ever given; 0 before the first. */
   lastSeq(): number;
   /** Ends the retries; what is still queued is rejected. */
   stop(): Promise<void>;
@@ -84,7 +86,7 @@ export function createJournal(ports: JournalPorts): Journal {
   let retryTimer: ReturnType<Clock["setTimer"]> | null = null;
   const waitingForFailure = new Set<() => void>();
   let lastCommitMs = 0;
-  let lastSeq = 0;
+  let { lastSeq } = ports;
 
   function submit(
     events: readonly NewEvent[],

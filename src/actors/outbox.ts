@@ -12,7 +12,7 @@
  */
 
 import type { Millis } from "../domain/message.ts";
-import type { Clock, Log, OutboxRow, Random } from "../domain/ports.ts";
+import type { Clock, Log, OutboxRow, OutboxState, Random } from "../domain/ports.ts";
 import type { SendStatus, StreamLine } from "../domain/stream.ts";
 import { type DeliveryEvent, nextDelivery } from "../machines/delivery.machine.ts";
 import type { ConversationEvent } from "../machines/events.ts";
@@ -41,8 +41,14 @@ export interface OutboxPorts {
 export interface Outbox {
   /** Takes rows that are durable, in order. */
   enqueue(rows: readonly OutboxRow[]): void;
-  /** Takes up the open rows found at start. Resolves when those found in `sending` are marked. */
-  recover(rows: readonly OutboxRow[]): Promise<void>;
+  /**
+   * Takes up what was found at start: the open rows, and how many rows are in each state. Resolves
+   * when those found in `sending` are marked.
+   */
+  recover(
+    rows: readonly OutboxRow[],
+    counts: Readonly<Partial<Record<OutboxState, number>>>,
+  ): Promise<void>;
   /** An account may send again. */
   wake(channel: string, account: string): void;
   /** Gives up what a turn has not sent yet. */
@@ -62,7 +68,6 @@ const backoffMsMax = 60_000;
 const reactionTriesMax = 3;
 /** A platform that names very short waits is taken at its word this often. */
 const quickTriesMax = 8;
-const openStates = new Set(["pending", "sending", "waiting", "in-doubt"]);
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
@@ -267,26 +272,26 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     enqueue: (rows) => {
       for (const row of rows) add(row);
     },
-    async recover(rows) {
+    async recover(rows, found) {
+      Object.assign(counts, found);
       const marked = rows.map(async (row) => {
         if (row.state !== "sending") {
-          if (row.state === "in-doubt") tally(null, row.state);
-          else add(row);
+          if (row.state !== "in-doubt") add(row, false);
           return;
         }
         const doubted = changed(row, "doubt", { error: "the process ended while sending" });
         const next = resendOnce(doubted as OutboxRow) ?? (doubted as OutboxRow);
+        tally(row.state, next.state);
         log("warn", "send.doubt", {
           id: row.id,
           error: next.error,
           again: next.state === "pending",
         });
         if (next.state === "pending") {
-          add(next);
+          add(next, false);
           await journal.keep([{ kind: "outbox", row: next }]);
           return tellDoubt(deliveryOf(next));
         }
-        tally(null, next.state);
         return finish(deliveryOf(next), next);
       });
       await Promise.all(marked);
@@ -313,8 +318,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         : changed(row, "resend", { createdAt: now, dueAt: now, body });
       if (next === null) return false;
       await journal.keep([{ kind: "outbox", row: next }]);
-      if (openStates.has(row.state)) tally(row.state, next.state);
-      else tally(null, next.state);
+      tally(row.state, next.state);
       add(next, false);
       return true;
     },

@@ -52,12 +52,13 @@ const quarantinedShownMax = 100;
 
 /** Opens the store's side and makes everything; nothing runs yet. */
 export async function createParts(ports: RuntimePorts): Promise<Parts> {
-  const { store, clock, log } = ports;
+  const { store } = ports;
   const boot = Number((await store.meta("boot")) ?? 0) + 1;
   const { configs, pending } = await openConfigs(store, ports.config);
   const bootRow = { kind: "meta", name: "boot", value: String(boot) } as const;
   await store.commit(pending === null ? [bootRow] : [pending, bootRow]);
-  return new Assembly(ports, boot, configs, log, clock).parts;
+  const lastSeq = await store.lastSeq();
+  return new Assembly(ports, boot, lastSeq, configs).parts;
 }
 
 class Assembly {
@@ -66,21 +67,16 @@ class Assembly {
   readonly #agents = new Map<string, string>();
   #parked = false;
 
-  constructor(
-    ports: RuntimePorts,
-    boot: number,
-    configs: Configs,
-    log: RuntimePorts["log"],
-    clock: RuntimePorts["clock"],
-  ) {
+  constructor(ports: RuntimePorts, boot: number, lastSeq: number, configs: Configs) {
     this.#ports = ports;
-    const { store, directory } = ports;
+    const { store, directory, clock, log } = ports;
     const gate = createGate((entries) => this.parts.supervisor.dispatch(entries));
     const publish = (line: StreamLine) => ports.publish(line);
     const journal = createJournal({
       clock,
       log,
       store,
+      lastSeq,
       onCommitted: gate.pass,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),

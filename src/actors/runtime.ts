@@ -48,11 +48,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       live: ports.live !== false,
       onPoint: ports.onPoint ?? (() => undefined),
     });
-    const [lastSeq, deadlines, runs, open] = await Promise.all([
-      store.lastSeq(),
+    const lastSeq = parts.journal.lastSeq();
+    const [deadlines, runs, open, counts] = await Promise.all([
       store.deadlines(),
       store.runs(),
       store.outboxOpen(),
+      store.outboxCounts(),
     ]);
     await supervisor.start();
     recovering = recover(parts, lastSeq, runs);
@@ -61,7 +62,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
     });
     for (const deadline of deadlines) timers.set(deadline);
-    await outbox.recover(open);
+    await outbox.recover(open, counts);
     if (ports.deterministic !== true) sweep.start();
   }
 

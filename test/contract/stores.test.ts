@@ -134,6 +134,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect((await store.tail(1, second)).map(({ seq }) => seq)).toEqual([seqs[2]]);
     expect(await store.tail(1, 0)).toHaveLength(3);
     expect(await store.conversation(1)).toMatchObject({ record: "R", recordSeq: second, epoch: 1 });
+    expect((await store.conversations({ limit: 1 }))[0]).toMatchObject({ lastSeq: seqs[2] });
     expect(await store.lowWater()).toBe(second);
     expect(await store.dirty(10)).toEqual([
       { conv: 1, first: seqs[2], last: seqs[2] },
@@ -163,6 +164,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
       row("t1:0", { state: "sent", messageIds: '["9"]', attempts: 1 }),
     );
     expect((await store.outboxByTurn("t1")).map(({ id }) => id)).toEqual(["t1:0", "t1:1"]);
+    expect(await store.outboxCounts()).toEqual({ sent: 1, pending: 1, "in-doubt": 1 });
     expect((await store.outboxByState(["in-doubt"], 5)).map(({ doubts }) => doubts)).toEqual([1]);
     expect(await store.outboxRow("none")).toBeNull();
   });
@@ -219,6 +221,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     await store.commit([1, 2, 3].map((conv) => event(`m${conv}`, { conv, key: `k${conv}` })));
     const page = await store.conversations({ limit: 2 });
     expect(page.map(({ key }) => key)).toEqual(["k1", "k2"]);
+    expect(page.map(({ lastSeq }) => lastSeq)).toEqual([1, 2]);
     const rest = await store.conversations({ after: 2, limit: 2 });
     expect(rest.map(({ key }) => key)).toEqual(["k3"]);
     expect((await store.conversationByKey("k2"))?.conv).toBe(2);

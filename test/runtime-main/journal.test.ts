@@ -19,6 +19,7 @@ function world(quiet?: () => Promise<void>) {
   const committed: HostEntry[] = [];
   const health: (string | null)[] = [];
   const journal = createJournal({
+    lastSeq: 0,
     clock,
     store,
     log: () => undefined,

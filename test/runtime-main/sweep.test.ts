@@ -10,6 +10,7 @@ async function sweepOf(world: World) {
   const config = scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } });
   const { clock, store } = world;
   const journal = createJournal({
+    lastSeq: 0,
     clock,
     store,
     log: () => undefined,

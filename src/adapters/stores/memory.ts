@@ -161,7 +161,11 @@ export function createMemoryStore(): MemoryStore {
       [...conversations.values()]
         .filter((row) => row.conv > after)
         .sort((a, b) => a.conv - b.conv)
-        .slice(0, limit),
+        .slice(0, limit)
+        .map((row) => ({
+          ...row,
+          lastSeq: tails.after(row.conv, row.recordSeq).at(-1) ?? row.recordSeq,
+        })),
     async tail(conv, after) {
       if (after >= (conversations.get(conv)?.recordSeq ?? 0)) {
         return tails.after(conv, after).flatMap(eventRow);
@@ -186,6 +190,11 @@ export function createMemoryStore(): MemoryStore {
     lowWater: async () => tails.lowWater(lastSeq),
     lastSeq: async () => lastSeq,
     outboxOpen: async () => [...outbox.values()].filter((row) => openStates.includes(row.state)),
+    async outboxCounts() {
+      const counts: Partial<Record<OutboxState, number>> = {};
+      for (const { state } of outbox.values()) counts[state] = (counts[state] ?? 0) + 1;
+      return counts;
+    },
     outboxRow: async (id) => outbox.get(id) ?? null,
     outboxByState: async (states, limit) =>
       [...outbox.values()]

@@ -116,6 +116,7 @@ export const sql = {
   lastSeq: "SELECT coalesce(max(seq), 0) AS seq FROM journal",
   firstSeq: "SELECT coalesce(min(seq), 0) AS seq FROM journal",
   outboxOpen: `${row}WHERE state IN ('pending', 'sending', 'waiting', 'in-doubt') ORDER BY rowid`,
+  outboxCounts: "SELECT state, count(*) AS count FROM outbox GROUP BY state",
   outboxRow: `${row}WHERE id = ?`,
   outboxState: `${row}WHERE state = ? ORDER BY rowid DESC LIMIT ?`,
   outboxTurn: `${row}WHERE turn = ? ORDER BY rowid`,

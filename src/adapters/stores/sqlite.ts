@@ -11,7 +11,14 @@
 import { chmodSync, closeSync, openSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { EarshotError } from "../../domain/errors.ts";
-import type { ConversationRow, EventRow, OutboxRow, RunRow, Store } from "../../domain/ports.ts";
+import type {
+  ConversationRow,
+  EventRow,
+  OutboxRow,
+  OutboxState,
+  RunRow,
+  Store,
+} from "../../domain/ports.ts";
 import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
 import { pragmas, schema, schemaVersion, sql } from "./sqlite.schema.ts";
 import { createWriter } from "./sqlite.write.ts";
@@ -147,7 +154,14 @@ function createStore(database: Database, options: SqliteOptions): Store {
       return row;
     },
     conversationByKey: (key) => one<ConversationRow>(sql.conversationByKey, key),
-    conversations: ({ after = -1, limit }) => all<ConversationRow>(sql.conversations, after, limit),
+    async conversations({ after = -1, limit }) {
+      await ready;
+      const rows = await all<ConversationRow>(sql.conversations, after, limit);
+      return rows.map((row) => {
+        const lastSeq = tails.after(row.conv, row.recordSeq).at(-1) ?? row.recordSeq;
+        return { ...row, lastSeq };
+      });
+    },
     async tail(conv, after) {
       await ready;
       const recordSeq =
@@ -173,6 +187,10 @@ function createStore(database: Database, options: SqliteOptions): Store {
       return number(sql.lastSeq);
     },
     outboxOpen: () => all<OutboxRow>(sql.outboxOpen),
+    async outboxCounts() {
+      const rows = await all<{ state: OutboxState; count: number }>(sql.outboxCounts);
+      return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+    },
     outboxRow: (id) => one<OutboxRow>(sql.outboxRow, id),
     async outboxByState(states, limit) {
       const rows = await Promise.all(

@@ -89,6 +89,7 @@ function connectionRow({ channel, account, state, detail }: ConnectionStatus): [
 
 interface ConversationAnswer {
   readonly key: string;
+  readonly lastSeq: number;
   readonly recordSeq: number;
 }
 
@@ -105,7 +106,7 @@ async function sessions(options: Options): Promise<void> {
   }
   if (options.json === true) return printJson(all);
   if (all.length === 0) return print("no conversation yet");
-  print(table([["key", "row"], ...all.map(({ key, recordSeq }) => [key, String(recordSeq)])]));
+  print(table([["key", "row"], ...all.map(({ key, lastSeq }) => [key, String(lastSeq)])]));
 }
 
 async function channels(options: Options): Promise<void> {

@@ -47,7 +47,9 @@ export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
     const after = wholeNumber(context.req.query("after"), -1, Number.MAX_SAFE_INTEGER);
     const limit = wholeNumber(context.req.query("limit"), pageCount, pageCountMax);
     const rows = await ports.store.conversations({ after, limit });
-    const conversations = rows.map(({ key, recordSeq, epoch }) => ({ key, recordSeq, epoch }));
+    const conversations = rows.map(({ key, lastSeq, recordSeq, epoch }) => ({
+      ...{ key, lastSeq, recordSeq, epoch },
+    }));
     const next = rows.length === limit ? (rows.at(-1)?.conv ?? null) : null;
     return context.json({ conversations, next });
   });

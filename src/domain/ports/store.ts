@@ -165,6 +165,11 @@ export interface ConversationRow {
   /** null: never checkpointed. */
   readonly record: string | null;
 }
+/** A conversation as lists show it. */
+export interface ListedConversation extends ConversationRow {
+  /** Its newest event that is known without a search: in its tail, or the one its record covers. */
+  readonly lastSeq: number;
+}
 
 export interface Store {
   /**
@@ -180,7 +185,7 @@ export interface Store {
   conversations(options: {
     readonly after?: number;
     readonly limit: number;
-  }): Promise<ConversationRow[]>;
+  }): Promise<ListedConversation[]>;
   /** Events of one conversation with `seq > after`, in order. */
   tail(conv: number, after: number): Promise<EventRow[]>;
   /** Events by number, in the order asked; missing ones left out. */
@@ -198,6 +203,8 @@ export interface Store {
 
   /** Rows not yet sent, expired or dead, oldest first. */
   outboxOpen(): Promise<OutboxRow[]>;
+  /** How many rows there are in each state that has any. */
+  outboxCounts(): Promise<Partial<Record<OutboxState, number>>>;
   outboxRow(id: string): Promise<OutboxRow | null>;
   outboxByState(states: readonly OutboxState[], limit: number): Promise<OutboxRow[]>;
   outboxByTurn(turnId: string): Promise<OutboxRow[]>;
