@@ -1,19 +1,26 @@
 /**
  * The chat on a terminal
  * ======================
- * What is said appears above the line being typed, which is never torn. Without a terminal it is
- * plain text, one part after the other, no colour and no prompt. Words of an agent are made
- * harmless: no answer can move the cursor.
+ * What is said appears above the line being typed, which is never torn: bold, code and lists as such
+ * and wrapped at words. Without a terminal it is plain text, one part after the other, as the agent
+ * wrote it, no colour and no prompt. Words of an agent are made harmless: no answer can move the
+ * cursor.
  */
-import { clearLine, cursorTo, type Interface } from "node:readline";
+import { clearScreenDown, cursorTo, type Interface, moveCursor } from "node:readline";
 import pc from "picocolors";
 import type { ServerFrame } from "../../adapters/channels/webchat-protocol.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
+import { terminalText } from "./markdown.ts";
+import { columnsOf, wrapText } from "./wrap.ts";
 
 /** What was said before this chat was opened is shown so far back. */
 const historyShownMax = 20;
 /** Frames of before arrive in one piece, right behind the first. */
 const historyMs = 150;
+/** What a terminal that does not tell its width is taken for. */
+const columnsAssumed = 80;
+/** How an answer starts that cannot share its first line with a name. */
+const startsBlock = /^\s*(?:[-*+>#|]|`{3}|~{3}|\d{1,9}[.)] )/;
 
 export class ChatScreen {
   readonly #lines: Interface;
@@ -37,7 +44,7 @@ export class ChatScreen {
     this.#lines = lines;
     this.#out = out;
     this.#interactive = interactive;
-    this.#colour = pc.createColors(pc.isColorSupported && out.isTTY === true);
+    this.#colour = pc.createColors(hasColour(out));
   }
 
   /** A line was typed here. */
@@ -66,9 +73,7 @@ export class ChatScreen {
   }
 
   close(): void {
-    if (!this.#interactive) return;
-    clearLine(this.#out, 0);
-    cursorTo(this.#out, 0);
+    if (this.#interactive) this.#clearPrompt();
   }
 
   show(frame: ServerFrame): void {
@@ -140,15 +145,33 @@ export class ChatScreen {
 
   #word(who: string, text: string): void {
     const name = who === "you" ? this.#colour.green(who) : this.#colour.cyan(who);
-    this.#line(`${name}: ${terminalSafe(text)}`);
+    if (!this.#interactive) {
+      this.#line(`${name}: ${terminalSafe(text)}`);
+      return;
+    }
+    const columns = this.#out.columns ?? columnsAssumed;
+    const alone = startsBlock.test(text);
+    const taken = alone ? 0 : columnsOf(`${who}: `);
+    // Words of a person are shown as they were typed.
+    const shown =
+      who === "you"
+        ? wrapText(terminalSafe(text), columns, taken)
+        : terminalText(text, { columns, taken, colour: hasColour(this.#out) });
+    this.#line(`${name}:${alone ? "\n" : " "}${shown}`);
   }
 
   #line(text: string): void {
-    if (this.#interactive) {
-      clearLine(this.#out, 0);
-      cursorTo(this.#out, 0);
-    }
+    if (this.#interactive) this.#clearPrompt();
     this.#out.write(`${text}\n`);
     this.prompt();
   }
+
+  /** Takes the prompt and what is being typed off the screen, all of its rows. */
+  #clearPrompt(): void {
+    moveCursor(this.#out, 0, -this.#lines.getCursorPos().rows);
+    cursorTo(this.#out, 0);
+    clearScreenDown(this.#out);
+  }
 }
+
+const hasColour = (out: NodeJS.WriteStream) => pc.isColorSupported && out.isTTY === true;

@@ -1,0 +1,116 @@
+/**
+ * Wrapping at words
+ * =================
+ * A line of text as the rows it takes on a screen, as ranges into the text, so that colours can be
+ * laid over the rows afterwards. Counted in columns, not in letters: an ideograph takes two, an
+ * accent none, and no row ends inside of what a reader sees as one letter.
+ */
+import stringWidth from "fast-string-width";
+
+/** A row: `text.slice(from, to)`. */
+export interface Row {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface WrapShape {
+  /** Of the screen. At least 1. */
+  readonly columns: number;
+  /** Columns of the first row that something else stands in. @default 0 */
+  readonly taken?: number;
+  /** How much narrower the rows after the first are, as they are set in. @default 0 */
+  readonly hang?: number;
+  /** `any`: cut wherever the row is full, as in code, where blanks count. @default "words" */
+  readonly at?: "words" | "any";
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+// biome-ignore lint/suspicious/noControlCharactersInRegex: everything of one unit and one column
+const narrow = /^[\u0000-\u007e]*$/;
+
+/** How many columns a text without line breaks takes. */
+export function columnsOf(text: string): number {
+  return narrow.test(text) ? text.length : stringWidth(text);
+}
+
+/** The rows of one line; at least one. Blanks at the end of a row are left out. */
+export function wrapLine(line: string, shape: WrapShape): readonly Row[] {
+  const { columns, taken = 0, hang = 0, at = "words" } = shape;
+  let room = Math.max(1, columns - taken);
+  if (narrow.test(line) && line.length <= room) return [{ from: 0, to: line.length }];
+  const cells = [...graphemes.segment(line)].map(({ segment, index }) => ({
+    from: index,
+    to: index + segment.length,
+    width: columnsOf(segment),
+    blank: segment === " " && at === "words",
+  }));
+  const rows: Row[] = [];
+  for (let start = 0; start < cells.length || rows.length === 0; ) {
+    const { end, next } = rowEnd(cells, start, room);
+    rows.push({ from: cells[start]?.from ?? 0, to: end === 0 ? 0 : (cells[end - 1]?.to ?? 0) });
+    start = next;
+    room = Math.max(1, columns - hang);
+  }
+  return rows;
+}
+
+interface Cell extends Row {
+  readonly width: number;
+  /** A row may end before it. */
+  readonly blank: boolean;
+}
+
+/** The cell behind the last one of the row that starts at `start`, and where the next row starts. */
+function rowEnd(cells: readonly Cell[], start: number, room: number) {
+  let used = 0;
+  let at = start;
+  for (; at < cells.length; at += 1) {
+    const { width, blank } = cells[at] as Cell;
+    if (used + width > room && !blank) break;
+    used += width;
+  }
+  if (at === cells.length) return { end: withoutBlanks(cells, start, at), next: at };
+  // Back to the last place where a row may end; if there is none, the word is cut where it is full.
+  let cut = at;
+  while (cut > start && !mayBreak(cells[cut - 1], cells[cut])) cut -= 1;
+  const end = withoutBlanks(cells, start, cut);
+  if (end > start) return { end, next: cut };
+  const full = Math.max(at, start + 1);
+  return { end: full, next: full };
+}
+
+/** Behind a blank, and on either side of a wide letter. */
+function mayBreak(before: Cell | undefined, after: Cell | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  return before.blank || before.width > 1 || after.width > 1;
+}
+
+function withoutBlanks(cells: readonly Cell[], start: number, end: number): number {
+  let last = end;
+  while (last > start && cells[last - 1]?.blank === true) last -= 1;
+  return last;
+}
+
+/** What a line's later rows are set in by: below its words, not below its bullet or number. */
+export function hangOf(line: string): number {
+  const lead = /^ *(?:(?:[•*+-]|\d{1,9}[.)]|[│>]) +)?/.exec(line)?.[0] ?? "";
+  return columnsOf(lead);
+}
+
+/** Plain text with every line wrapped to `columns`, the first row by `taken` less. */
+export function wrapText(text: string, columns: number, taken = 0): string {
+  return text
+    .split("\n")
+    .flatMap((line, index) => {
+      const hang = boundedHang(hangOf(line), columns);
+      return wrapLine(line, { columns, hang, taken: index === 0 ? taken : 0 }).map(
+        ({ from, to }, row) => `${row === 0 ? "" : " ".repeat(hang)}${line.slice(from, to)}`,
+      );
+    })
+    .join("\n");
+}
+
+/** A hang that leaves words room, however narrow the screen. */
+export function boundedHang(hang: number, columns: number): number {
+  return hang <= columns / 2 ? hang : 0;
+}
