@@ -161,16 +161,19 @@ export class ChatScreen {
   }
 
   #line(text: string): void {
-    if (this.#interactive) this.#clearPrompt();
-    this.#out.write(`${text}\n`);
+    const rows = this.#interactive ? this.#clearPrompt() : 0;
+    // The prompt is drawn anew that many rows above the cursor: where it was drawn before.
+    this.#out.write(`${text}\n${"\n".repeat(rows)}`);
     this.prompt();
   }
 
-  /** Takes the prompt and what is being typed off the screen, all of its rows. */
-  #clearPrompt(): void {
-    moveCursor(this.#out, 0, -this.#lines.getCursorPos().rows);
+  /** Takes the prompt and what is being typed off the screen: all rows of it. Says how many there are beyond one. */
+  #clearPrompt(): number {
+    const { rows } = this.#lines.getCursorPos();
+    moveCursor(this.#out, 0, -rows);
     cursorTo(this.#out, 0);
     clearScreenDown(this.#out);
+    return rows;
   }
 }
 
