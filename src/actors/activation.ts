@@ -13,7 +13,8 @@ import { type Activation, quarantinedCode } from "./protocol.ts";
 const nothing: Activation = { record: null, recordSeq: 0, tail: [] };
 
 /**
- * Reads record and tail before `beforeSeq`. With `rebuild` the record is left out.
+ * Reads record and tail before `beforeSeq`. With `rebuild` the record is left out. Events up to
+ * `markedUpTo` are applied although the store may not know it yet.
  * @throws EarshotError EAR_RECORD_INVALID when the number belongs to another session key.
  */
 export async function loadActivation(
@@ -24,7 +25,14 @@ export async function loadActivation(
     key,
     beforeSeq,
     rebuild,
-  }: { conv: number; key: string; beforeSeq: number; rebuild: boolean },
+    markedUpTo,
+  }: {
+    conv: number;
+    key: string;
+    beforeSeq: number;
+    rebuild: boolean;
+    markedUpTo: number;
+  },
 ): Promise<Activation> {
   const row = await store.conversation(conv);
   if (row === null) return nothing;
@@ -46,7 +54,7 @@ export async function loadActivation(
       seq: one.seq,
       cfg: one.cfg,
       event: decodeEvent(one),
-      applied: one.code !== null,
+      applied: one.code !== null || one.seq <= markedUpTo,
     })),
   };
 }

@@ -3,8 +3,9 @@
  * =======
  * What hosts answer becomes durable in one commit (marks, records, rows) and only then happens: timers,
  * lanes, sends, turns, and the lines that tell of it, in the order of the journal. A result that holds
- * nothing but decisions waits for nobody: its marks ride with the next commit, and a crash before that
- * makes the same decisions again.
+ * nothing but decisions waits for nobody: its marks ride with the next commit, and a crash of the
+ * process before that makes the same decisions again. A host that dies meanwhile is told that they were
+ * made (`unmarked`), so that each is published once.
  */
 import { decodeVerdict } from "../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../domain/ports.ts";
@@ -34,6 +35,10 @@ export interface EffectPorts {
   readonly typing: Typing;
   readonly turns: TurnStarter;
   readonly waiters: DecisionWaiters;
+  /**
+   * The last applied event of each conversation whose marks nobody waits for, until they are durable.
+   */
+  readonly unmarked: Map<number, number>;
   readonly directory: Pick<OutboundDirectory, "refreshMembership">;
   readonly settings: (key: string) => ConversationSettings;
   readonly agentOf: (key: string) => string;
@@ -72,10 +77,21 @@ export function createEffects(ports: EffectPorts): Effects {
     for (const { plan } of applied) if (plan !== null) disarm(plan.step);
     const stored = journal.keep(writes);
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
-    // Only a stopped journal rejects, and then the same decisions are made again at the next start.
-    else
-      stored.catch((error: unknown) => ports.log("debug", "marks.lost", { error: String(error) }));
+    else void mark(applied, stored);
     for (const one of applied) act(one);
+  }
+
+  /** Notes that these were applied, for as long as the store does not know it. */
+  async function mark(applied: readonly Applied[], stored: Promise<void>): Promise<void> {
+    const { unmarked } = ports;
+    for (const { conv, seq } of applied) unmarked.set(conv, seq);
+    try {
+      await stored;
+    } catch (error) {
+      // Only a stopped journal rejects, and then the same decisions are made at the next start.
+      ports.log("debug", "marks.lost", { error: String(error) });
+    }
+    for (const { conv, seq } of applied) if (unmarked.get(conv) === seq) unmarked.delete(conv);
   }
 
   /** A timer must not fire for a deadline that is just being replaced. */

@@ -125,10 +125,12 @@ class Assembly {
 
   #supervisor(boot: number, configs: Configs): Supervisor {
     const { clock, log, store, drivers, workers, hostModule } = this.#ports;
+    const unmarked = new Map<number, number>();
     const effects = () =>
       createEffects({
         ...this.#ports,
         ...this.parts,
+        unmarked,
         settings: (key) => configs.settings(key),
         agentOf: (key) => this.#agentOf(key),
         eventOf: async (seq) => {
@@ -152,8 +154,11 @@ class Assembly {
       },
       epochBase: boot * epochsPerStart,
       ...(hostModule === undefined ? {} : { hostModule }),
-      load: (conv, key, beforeSeq, rebuild = false) =>
-        loadActivation(store, configs, { conv, key, beforeSeq, rebuild }),
+      // Marks are looked at before the store, so that none falls between.
+      load: (conv, key, beforeSeq, rebuild = false) => {
+        const markedUpTo = unmarked.get(conv) ?? 0;
+        return loadActivation(store, configs, { conv, key, beforeSeq, rebuild, markedUpTo });
+      },
       onResult: (result, entries) => {
         made ??= effects();
         return made.handle(result, entries);
