@@ -105,8 +105,8 @@ export function createConversation(options: ConversationOptions): Conversation {
   return {
     key,
     context,
-    step(event, wanted = context.settings) {
-      if (wanted !== context.settings)
+    step(event, wanted = context.configured) {
+      if (wanted !== context.configured)
         send({ type: "config.changed", at: event.at, settings: wanted });
       send(event);
       const { effects } = context;

@@ -52,6 +52,8 @@ export const limits = {
   agentBytesMax: 1_048_576,
   agentEventsMax: 100_000,
   blocksPerTurnMax: 64,
+  /** A room that interrupts more often than this waits for the running turn's end instead. */
+  interruptMsMin: 1_000,
   /** Tries of one turn whose host is lost before it said anything. */
   turnAttemptsMax: 3,
   /** One event of an agent's stream. */

@@ -30,6 +30,20 @@ export interface SilentSettings {
   readonly mixed: "strip" | "drop";
 }
 
+export interface QueueSettings {
+  readonly mode: QueueMode;
+  readonly debounceMs: number;
+  readonly cap: number;
+  readonly drop: DropPolicy;
+}
+export type SendPolicy = "allow" | "deny";
+
+/** What a session says differently than the config; absent: as configured. */
+export interface SessionOverride {
+  readonly queue?: Partial<QueueSettings>;
+  readonly send?: SendPolicy;
+}
+
 export interface ConversationSettings {
   /** The config version this was resolved from; journalled with every event. */
   readonly version: number;
@@ -48,12 +62,9 @@ export interface ConversationSettings {
     readonly hardLimit: number;
   };
   readonly debounce: { readonly idleMs: number; readonly maxMs: number };
-  readonly queue: {
-    readonly mode: QueueMode;
-    readonly debounceMs: number;
-    readonly cap: number;
-    readonly drop: DropPolicy;
-  };
+  readonly queue: QueueSettings;
+  /** Whether answers leave at all; a turn whose words are denied is silent. */
+  readonly send: SendPolicy;
   /** The reaction put on an engaged message while it is worked on; null: none. */
   readonly ackReaction: string | null;
   readonly replyTo: ReplyToMode;
@@ -71,4 +82,13 @@ export interface ConversationSettings {
   };
   readonly notifyRoom: "direct" | "always" | "never";
   readonly promptHeadings: "sections" | "brackets";
+}
+
+/** The settings with what the session says differently. */
+export function withOverride(
+  settings: ConversationSettings,
+  { queue, send }: SessionOverride,
+): ConversationSettings {
+  if (queue === undefined && send === undefined) return settings;
+  return { ...settings, queue: { ...settings.queue, ...queue }, send: send ?? settings.send };
 }

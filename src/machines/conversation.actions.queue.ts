@@ -5,8 +5,9 @@
  * durable deadlines ("flush" for the first window to close, "quiet" for the pause after a turn)
  * whenever they change, and shows typing where somebody waits for an answer.
  */
+import { limits } from "../domain/limits.ts";
 import { type Millis, type Route, sameRoute } from "../domain/message.ts";
-import type { ConversationContext } from "./conversation.context.ts";
+import type { ConversationContext, Run } from "./conversation.context.ts";
 import type { DropReason, MessageRef } from "./effects.ts";
 import type { DeadlineDue } from "./events.ts";
 import {
@@ -89,21 +90,21 @@ export function keepQuiet(context: ConversationContext): void {
 }
 
 /** A command ends every open window: what was said before it goes before it. */
-export function closeWindows(context: ConversationContext): void {
+export function closeWindows(context: ConversationContext, { at }: { readonly at: Millis }): void {
   const { forming } = context;
   context.forming = [];
-  passOn(context, forming);
+  passOn(context, forming, at);
   armFlush(context);
 }
 
 function closeUpTo(context: ConversationContext, at: Millis): void {
   const { forming, closed } = closeDue(context.forming, at);
   context.forming = forming;
-  passOn(context, closed);
+  passOn(context, closed, at);
 }
 
 /** Puts closed batches in line; steers or interrupts the running turn where the mode says so. */
-export function passOn(context: ConversationContext, closed: readonly Forming[]): void {
+export function passOn(context: ConversationContext, closed: readonly Forming[], at: Millis): void {
   for (const batch of closed) {
     const backlog = context.run !== null || context.quietAt !== null;
     const queued = enqueue(context.inbox, flushOf(batch, backlog), context.settings.queue);
@@ -113,21 +114,31 @@ export function passOn(context: ConversationContext, closed: readonly Forming[])
       const notes = [...context.droppedWhileBusy, ...queued.notes];
       context.droppedWhileBusy = notes.slice(-Math.max(1, context.settings.queue.cap));
     }
-    if (queued.why !== "queue-cap-new" || queued.dropped.length === 0) reachRun(context, batch);
+    if (queued.why !== "queue-cap-new" || queued.dropped.length === 0) reachRun(context, batch, at);
   }
 }
 
-function reachRun(context: ConversationContext, batch: Forming): void {
+function reachRun(context: ConversationContext, batch: Forming, at: Millis): void {
   const { run, settings } = context;
   if (run === null || run.ended || run.abortedBy !== null) return;
   const { mode } = settings.queue;
-  const { turnId } = run.order;
-  if (mode === "interrupt") {
-    context.run = { ...run, abortedBy: "interrupt" };
-    context.effects.push({ type: "turn.abort", turnId, reason: "interrupt" });
+  const { turnId, heartbeat } = run.order;
+  if (heartbeat === true) {
+    stopRun(context, run, "a person spoke");
+    return;
+  }
+  // Each interruption may have cost a model call: a room that thrashes waits for the turn's end.
+  if (mode === "interrupt" && at - context.interruptedAt >= limits.interruptMsMin) {
+    context.interruptedAt = at;
+    stopRun(context, run, "interrupt");
   }
   if (mode === "steer" || mode === "steer-backlog")
     context.effects.push({ type: "turn.steer", turnId, batch: batch.messages.map(refOf) });
+}
+
+function stopRun(context: ConversationContext, run: Run, reason: string): void {
+  context.run = { ...run, abortedBy: reason };
+  context.effects.push({ type: "turn.abort", turnId: run.order.turnId, reason });
 }
 
 /**

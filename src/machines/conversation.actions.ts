@@ -77,7 +77,7 @@ export function takeUp(context: ConversationContext, event: MessageReceived): vo
     context.effects.push({ type: "react", message: event.message.id, emoji, route });
   if (instant) startTyping(context, route);
   context.forming = gathered.forming;
-  passOn(context, gathered.closed);
+  passOn(context, gathered.closed, event.at);
   extendQuiet(context, event.at);
   armFlush(context);
   noteOvertaken(context, event);

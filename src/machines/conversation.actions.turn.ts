@@ -8,6 +8,7 @@
 import { limits } from "../domain/limits.ts";
 import type { Millis, Route } from "../domain/message.ts";
 import { sameRoute } from "../domain/message.ts";
+import type { ConversationSettings } from "../domain/settings.ts";
 import { emptyBuffer, takeBuffer } from "./context-buffer.ts";
 import {
   discard,
@@ -21,7 +22,7 @@ import {
 } from "./conversation.actions.queue.ts";
 import type { ConversationContext, Run, TurnLock } from "./conversation.context.ts";
 import { addressBlock, failureNotice, tellsRoom } from "./delivery-plan.ts";
-import type { Outcome, TurnRun } from "./effects.ts";
+import type { Block, Outcome, TurnRun } from "./effects.ts";
 import type {
   AgentEnded,
   AgentFailed,
@@ -45,7 +46,10 @@ const namesShownMax = 20;
 /** A lane is ours: the first in line becomes the running turn and is shown what was overheard. */
 export function startTurn(context: ConversationContext, event: LaneGranted): void {
   const flush = takeFromLine(context);
-  if (flush === null) return;
+  if (flush === null) {
+    startHeartbeat(context, event);
+    return;
+  }
   context.turnSeq += 1;
   const order = orderOf(context, event, flush);
   context.run = {
@@ -68,6 +72,46 @@ export function startTurn(context: ConversationContext, event: LaneGranted): voi
   const { typing } = context;
   if (typing !== null && !sameRoute(typing, flush.route)) stopTyping(context);
   if (flush.instant) startTyping(context, flush.route);
+}
+
+/** Nobody waits, and a heartbeat is owed. What was overheard stays for the next real turn. */
+function startHeartbeat(context: ConversationContext, { turnId, at }: LaneGranted): void {
+  const { heartbeat: route, participants, membership, settings } = context;
+  if (route === null) return;
+  context.heartbeat = null;
+  context.turnSeq += 1;
+  const order: TurnRun = {
+    type: "turn.run",
+    turnId,
+    turn: context.turnSeq,
+    attempt: 1,
+    batch: [],
+    context: [],
+    omitted: 0,
+    droppedWhileBusy: [],
+    route,
+    replyTo: "",
+    guard: false,
+    nudge: false,
+    introduce: false,
+    afterAbort: false,
+    participants: [],
+    humans: countHumans({ participants, membership }, settings.engagement, at),
+    heartbeat: true,
+  };
+  context.run = {
+    order,
+    batch: [],
+    holds: false,
+    overtaken: false,
+    lock: "open",
+    ended: false,
+    abortedBy: null,
+    blocks: 0,
+    offset: 0,
+    open: [],
+  };
+  context.effects.push(order);
 }
 
 /** The first in line has waited too long to be answered: it ends here, without a run. */
@@ -160,33 +204,44 @@ export function lockRun(context: ConversationContext, lock: TurnLock): void {
 export function sendBlock(context: ConversationContext, event: AgentText): void {
   const { run, settings } = context;
   if (run === null || run.abortedBy !== null) return;
-  const { index, from, to, text, turnId } = event;
+  const { index, from, to, text, turnId, draft } = event;
   if (index < run.blocks || from < run.offset || index >= limits.blocksPerTurnMax) return;
-  const { route, replyTo } = run.order;
-  const { reply, quote } = addressBlock(settings.replyTo, route.chat.kind, {
-    index,
-    several: run.batch.length > 1,
-    overtaken: run.overtaken,
-  });
+  if (draft === undefined)
+    context.effects.push({ type: "transcript", turnId, role: "assistant", text });
+  if (settings.send === "deny") {
+    context.run = { ...run, offset: draft === undefined ? to : run.offset, refused: true };
+    return;
+  }
   context.run = {
     ...run,
     blocks: index + 1,
-    offset: to,
+    offset: draft === undefined ? to : run.offset,
     open: [...run.open, { index, kind: "reply", mentions: event.mentions }],
   };
-  context.effects.push(
-    { type: "transcript", turnId, role: "assistant", text },
-    {
-      type: "block",
-      turnId,
-      index,
-      text,
-      route,
-      replyTo: reply ? replyTo : null,
-      quote,
-      kind: "reply",
-    },
-  );
+  context.effects.push(blockOf(run, event, settings));
+}
+
+function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSettings): Block {
+  const { turnId, index, text, draft, edits } = event;
+  const { route, replyTo, heartbeat } = run.order;
+  // What completes a draft is addressed like the draft, in case that one never arrived.
+  const { reply, quote } = addressBlock(mode, route.chat.kind, {
+    index: edits ?? index,
+    several: run.batch.length > 1,
+    overtaken: run.overtaken,
+  });
+  return {
+    type: "block",
+    turnId,
+    index,
+    text,
+    route,
+    replyTo: reply && heartbeat === undefined ? replyTo : null,
+    quote,
+    kind: "reply",
+    ...(draft === undefined ? {} : { draft }),
+    ...(edits === undefined ? {} : { edits }),
+  };
 }
 
 /** The agent reacts to the message it answers. */
@@ -195,7 +250,8 @@ export function reactAsAsked(context: ConversationContext, event: AgentTool): vo
   const { emoji } = event.input;
   if (event.name !== "channel_react" || typeof emoji !== "string") return;
   if (run === null || run.abortedBy !== null || run.lock === "skipped") return;
-  const { route, replyTo } = run.order;
+  const { route, replyTo, heartbeat } = run.order;
+  if (heartbeat === true) return;
   context.effects.push({ type: "react", message: replyTo, emoji, route });
 }
 
@@ -204,6 +260,8 @@ export function showTyping(context: ConversationContext, event: AgentSpoke): voi
   const { run, settings } = context;
   const { mode } = settings.typing;
   if (run === null || run.lock === "skipped" || mode === "never" || mode === "instant") return;
+  // Nobody waits for a heartbeat, and most of them end without a word.
+  if (run.order.heartbeat === true) return;
   if (event.what === "reasoning" && mode !== "thinking") return;
   startTyping(context, run.order.route);
 }
@@ -250,13 +308,17 @@ function outcomeOf(run: Run, event: RunEnd): { outcome: Outcome; reason?: string
     const { code } = event;
     return { outcome: code === "aborted" ? "cancelled" : "failed", reason: code };
   }
-  return { outcome: run.lock !== "skipped" && run.blocks > 0 ? "replied" : "silent" };
+  if (run.lock !== "skipped" && run.blocks > 0) return { outcome: "replied" };
+  return run.refused === true
+    ? { outcome: "silent", reason: "send-policy" }
+    : { outcome: "silent" };
 }
 
 /** Whether this end of the agent puts a line of our own into delivery. */
 export function willTellRoom(context: ConversationContext, event: RunEnd): boolean {
   const { run, settings } = context;
   if (run === null || outcomeOf(run, event).outcome !== "failed") return false;
+  if (run.order.heartbeat === true || settings.send === "deny") return false;
   return tellsRoom(settings.notifyRoom, run.order.route.chat.kind);
 }
 
@@ -285,7 +347,8 @@ export function endRun(context: ConversationContext, event: RunEnd): void {
   context.inbox = inbox.map((one) => (one.steeredAt === null ? one : { ...one, steeredAt: null }));
   const { turnId, turn, route } = run.order;
   context.run = { ...run, batch, ended: true };
-  context.abortedLastRun = outcome === "cancelled" || reason === "host-lost";
+  if (run.order.heartbeat === undefined)
+    context.abortedLastRun = outcome === "cancelled" || reason === "host-lost";
   context.effects.push({
     type: "outcome",
     turnId,

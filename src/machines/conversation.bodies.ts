@@ -6,6 +6,7 @@
  */
 import * as delivery from "./conversation.actions.delivery.ts";
 import * as queue from "./conversation.actions.queue.ts";
+import * as session from "./conversation.actions.session.ts";
 import * as hearing from "./conversation.actions.ts";
 import * as turn from "./conversation.actions.turn.ts";
 import type { ConversationContext, GuardState, TurnLock } from "./conversation.context.ts";
@@ -38,7 +39,7 @@ export const conversationGuards = {
   isFlush: ({ event }: Step) => event.type === "deadline.due" && event.id === "flush",
   quietIsOver: on<"deadline.due", boolean>(guards.quietIsOver),
   commandReleases: on<"command.applied", boolean>(guards.commandReleases),
-  deletionLeaves: ({ context, event }: Step, params: { what: "window" | "nothing" }) =>
+  deletionLeaves: ({ context, event }: Step, params: { what: guards.Left }) =>
     guards.afterDeletion(context, event as EventOf<"message.deleted">) === params.what,
   isThisTurn: on<Types, boolean>(guards.isThisTurn),
   expiresInto: ({ context, event }: Step, params: { next: guards.Next }) =>
@@ -61,9 +62,10 @@ export const conversationActions = {
   applyDeletion: on<"message.deleted", void>(hearing.applyDeletion),
   seedHistory: on<"history.seeded", void>(hearing.seedHistory),
   noteMembership: on<"membership.read", void>(hearing.noteMembership),
-  adoptSettings: on<"config.changed", void>((context, event) => {
-    context.settings = event.settings;
-  }),
+  adoptSettings: on<"config.changed", void>(session.adoptSettings),
+  override: on<"session.overridden", void>(session.override),
+  beginSession: on<"session.reset", void>(session.begin),
+  oweHeartbeat: on<"heartbeat.due", void>(session.oweHeartbeat),
   flushDue: on<"deadline.due", void>(queue.flushDue),
   endQuiet: on<"deadline.due", void>(queue.endQuiet),
   keepQuiet: on<Types, void>(queue.keepQuiet),

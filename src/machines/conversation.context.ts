@@ -9,7 +9,7 @@
  */
 import type { Membership, Participant } from "../domain/decision.ts";
 import type { AuthorId, Millis, Route } from "../domain/message.ts";
-import type { ConversationSettings } from "../domain/settings.ts";
+import type { ConversationSettings, SessionOverride } from "../domain/settings.ts";
 import { type ContextBuffer, emptyBuffer } from "./context-buffer.ts";
 import type { Effect, TurnRun } from "./effects.ts";
 import type { Flush, Forming, PendingMessage } from "./inbox.ts";
@@ -52,10 +52,16 @@ export interface Run {
   /** Source offset up to which the answer was handed to delivery. */
   readonly offset: number;
   readonly open: readonly OpenBlock[];
+  /** The send policy kept its words from the room. */
+  readonly refused?: true;
 }
 
 export interface ConversationContext {
+  /** As in force: what the config says, with the session's override. */
   settings: ConversationSettings;
+  /** What the config says. */
+  configured: ConversationSettings;
+  override: SessionOverride;
   /** What the step wants done, in order. Drained by the actor's owner after each step. */
   effects: Effect[];
   /** What the guards found out about the message at hand, so that the actions need not again. */
@@ -82,6 +88,10 @@ export interface ConversationContext {
   /** Lines about messages that a full queue dropped, for the next prompt. */
   droppedWhileBusy: readonly string[];
   run: Run | null;
+  /** A heartbeat is owed, for this place; null: none. It goes when nobody waits. */
+  heartbeat: Route | null;
+  /** When a running turn was last interrupted for a newer message; 0: never. */
+  interruptedAt: Millis;
   /** Where we are shown as typing; null: nowhere. */
   typing: Route | null;
 
@@ -102,6 +112,8 @@ export interface ConversationContext {
 export function newContext(settings: ConversationSettings): ConversationContext {
   return {
     settings,
+    configured: settings,
+    override: {},
     effects: [],
     reading: null,
     participants: [],
@@ -118,6 +130,8 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     quietBy: 0,
     droppedWhileBusy: [],
     run: null,
+    heartbeat: null,
+    interruptedAt: 0,
     typing: null,
     turnSeq: 0,
     disengagedTurn: 0,

@@ -72,14 +72,18 @@ export function commandReleases(context: ConversationContext, _event: CommandApp
   return context.forming.length > 0 && context.quietAt === null;
 }
 
+/** The most urgent of the work that is left. */
+export type Left = "line" | "window" | "heartbeat" | "nothing";
+
 /** What is left of the pending work after a deletion. */
 export function afterDeletion(
-  { forming, inbox }: ConversationContext,
+  { forming, inbox, heartbeat }: ConversationContext,
   { deletion }: MessageDeleted,
-): "line" | "window" | "nothing" {
+): Left {
   const route = routeOf(deletion);
   if (removePending(inbox, route, deletion.id).batches.length > 0) return "line";
-  return removePending(forming, route, deletion.id).batches.length > 0 ? "window" : "nothing";
+  if (removePending(forming, route, deletion.id).batches.length > 0) return "window";
+  return heartbeat === null ? "nothing" : "heartbeat";
 }
 
 /** Events of a try that is over come late and change nothing. */
@@ -97,10 +101,11 @@ const nextInLine = ({ inbox, settings }: ConversationContext): Flush | null =>
   takeNext(inbox, settings.queue.mode).flush;
 
 /** Where attention goes when the first in line has expired. */
-export function afterExpiry({ inbox, forming, settings }: ConversationContext): Next {
+export function afterExpiry({ inbox, forming, heartbeat, settings }: ConversationContext): Next {
   const rest = takeNext(inbox, settings.queue.mode).inbox;
   if (rest.length > 0) return "waiting";
-  return forming.length > 0 ? "gathering" : "observing";
+  if (forming.length > 0) return "gathering";
+  return heartbeat === null ? "observing" : "waiting";
 }
 
 /** The host is gone, nothing was said, and there are tries left. */
@@ -137,5 +142,6 @@ function nextWork(
   forming: readonly Forming[],
 ): Next {
   if (inbox.length > 0) return needsQuiet(context) ? "gathering" : "waiting";
-  return forming.length > 0 ? "gathering" : "observing";
+  if (forming.length > 0) return "gathering";
+  return context.heartbeat === null ? "observing" : "waiting";
 }

@@ -34,6 +34,8 @@ export const conversationMachine = setup({
     "message.deleted": { actions: "applyDeletion", description: "Forgets what is not answered." },
     "history.seeded": { actions: "seedHistory", description: "Cold start; decides nothing." },
     "membership.read": { actions: "noteMembership", description: "Who is in the room." },
+    "session.overridden": { actions: "override", description: "From the next step on." },
+    "session.reset": { actions: "beginSession", description: "The transcript starts afresh." },
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
     "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
     "lane.granted": { actions: "releaseLane", description: "Nothing waits for it any more." },
@@ -57,6 +59,11 @@ export const conversationMachine = setup({
               { guard: "engages", target: "engaged.gathering", actions: ["hear", "takeUp"] },
               { actions: ["hear", "remember"], description: "Watch, but remember." },
             ],
+            "heartbeat.due": {
+              target: "engaged.waiting",
+              actions: "oweHeartbeat",
+              description: "A turn that nobody asked for.",
+            },
           },
         },
         engaged: {
@@ -83,6 +90,7 @@ export const conversationMachine = setup({
             },
             "delivery.sent": { actions: "noteSent", description: "Grants credit." },
             "delivery.failed": { actions: "noteUnsent", description: "Grants nothing." },
+            "heartbeat.due": { actions: "oweHeartbeat", description: "People come first." },
           },
           states: {
             gathering: {
@@ -104,11 +112,18 @@ export const conversationMachine = setup({
                   target: "waiting",
                   actions: "closeWindows",
                 },
-                "message.deleted": {
-                  guard: { type: "deletionLeaves", params: { what: "nothing" } },
-                  target: "#conversation.attention.observing",
-                  actions: "applyDeletion",
-                },
+                "message.deleted": [
+                  {
+                    guard: { type: "deletionLeaves", params: { what: "heartbeat" } },
+                    target: "waiting",
+                    actions: "applyDeletion",
+                  },
+                  {
+                    guard: { type: "deletionLeaves", params: { what: "nothing" } },
+                    target: "#conversation.attention.observing",
+                    actions: "applyDeletion",
+                  },
+                ],
               },
             },
             waiting: {

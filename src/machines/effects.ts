@@ -80,6 +80,8 @@ export interface TurnRun {
   readonly participants: readonly string[];
   /** Effective humans when the turn began, as the ladder counts them. */
   readonly humans: number;
+  /** Nobody asked for it: the batch is empty and there is no message to reply to. */
+  readonly heartbeat?: true;
 }
 export interface TurnSteer {
   readonly type: "turn.steer";
@@ -104,6 +106,10 @@ export interface Block {
   readonly quote: boolean;
   /** `notice`: a line of the runtime's own (an error told to the room). */
   readonly kind: "reply" | "notice";
+  /** First sight of an answer that an `edits` block completes. */
+  readonly draft?: true;
+  /** Replaces the text of this turn's block of that index, or is sent if that one never was. */
+  readonly edits?: number;
 }
 export interface Typing {
   readonly type: "typing";

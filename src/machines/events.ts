@@ -7,8 +7,8 @@
  * it was admitted; ids are made outside and come in with the event.
  */
 import type { Membership } from "../domain/decision.ts";
-import type { Deletion, Edit, Inbound, Millis } from "../domain/message.ts";
-import type { ConversationSettings } from "../domain/settings.ts";
+import type { Deletion, Edit, Inbound, Millis, Route } from "../domain/message.ts";
+import type { ConversationSettings, SessionOverride } from "../domain/settings.ts";
 
 /** What admission found out about the sender. Part of the record, never recomputed later. */
 export interface Authority {
@@ -93,6 +93,13 @@ export interface AgentText {
   readonly to: number;
   readonly text: string;
   readonly mentions: readonly string[];
+  /**
+   * The first sight of an answer that is edited in place as it grows: sent, but neither kept in the
+   * transcript nor counted as covered. Always index 0.
+   */
+  readonly draft?: true;
+  /** The index of the draft whose message becomes this text. */
+  readonly edits?: number;
 }
 /** The running agent took in messages handed to it by `turn.steer`; they belong to its turn now. */
 export interface AgentSteered {
@@ -171,6 +178,24 @@ export interface CommandApplied {
   readonly command: string;
   readonly args: readonly string[];
 }
+/** A new session began: the room is introduced again, and no lost run is mentioned. */
+export interface SessionReset {
+  readonly type: "session.reset";
+  readonly at: Millis;
+}
+/** The session says something differently than the config. Absent: as before; null: as configured. */
+export interface SessionOverridden {
+  readonly type: "session.overridden";
+  readonly at: Millis;
+  readonly queue?: SessionOverride["queue"] | null;
+  readonly send?: SessionOverride["send"] | null;
+}
+/** Time for a turn that nobody asked for; its words go to `route`. Waits while anything is owed. */
+export interface HeartbeatDue {
+  readonly type: "heartbeat.due";
+  readonly at: Millis;
+  readonly route: Route;
+}
 /** Another config applies from here on. Sent by the actor's owner, not journalled by itself. */
 export interface ConfigChanged {
   readonly type: "config.changed";
@@ -211,6 +236,9 @@ export type ConversationEvent =
   | Disengage
   | Skip
   | CommandApplied
+  | SessionReset
+  | SessionOverridden
+  | HeartbeatDue
   | ConfigChanged
   | RunAborted
   | HostRecovered;

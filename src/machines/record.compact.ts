@@ -12,7 +12,10 @@ import type { ConversationContext } from "./conversation.context.ts";
 import { noCounters } from "./loop-guard.ts";
 import type { CompactContext } from "./record.schema.ts";
 
-type Recorded = Omit<ConversationContext, "settings" | "effects" | "reading" | "guard">;
+type Recorded = Omit<
+  ConversationContext,
+  "settings" | "configured" | "effects" | "reading" | "guard"
+>;
 type Fields = { -readonly [Field in keyof CompactContext]: CompactContext[Field] };
 
 /** The context without what is at its default. */
@@ -38,6 +41,9 @@ export function compact(context: Recorded): CompactContext {
   if (quietAt !== null) out.q = [quietAt, context.quietBy];
   if (context.droppedWhileBusy.length > 0) out.n = [...context.droppedWhileBusy];
   if (run !== null) out.r = mutable(run);
+  if (context.heartbeat !== null) out.k = mutable(context.heartbeat);
+  if (context.interruptedAt > 0) out.u = context.interruptedAt;
+  if (Object.keys(context.override).length > 0) out.v = mutable(context.override);
   if (typing !== null) out.y = mutable(typing);
   if (context.turnSeq > 0) out.t = context.turnSeq;
   if (context.disengagedTurn > 0) out.d = context.disengagedTurn;
@@ -78,6 +84,9 @@ export function expand(fields: CompactContext): Recorded {
     quietBy: q === undefined ? 0 : q[1],
     droppedWhileBusy: fields.n ?? [],
     run: fields.r ?? null,
+    heartbeat: fields.k ?? null,
+    interruptedAt: fields.u ?? 0,
+    override: fields.v ?? {},
     typing: fields.y ?? null,
     turnSeq: fields.t ?? 0,
     disengagedTurn: fields.d ?? 0,

@@ -77,6 +77,7 @@ const order = z.strictObject({
   afterAbort: z.boolean(),
   participants: z.array(z.string()),
   humans: count,
+  heartbeat: z.literal(true).exactOptional(),
 });
 const run = z.strictObject({
   order,
@@ -95,6 +96,20 @@ const run = z.strictObject({
       mentions: z.array(z.string()),
     }),
   ),
+  refused: z.literal(true).exactOptional(),
+});
+const override = z.strictObject({
+  queue: z
+    .strictObject({
+      mode: z
+        .enum(["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"])
+        .exactOptional(),
+      debounceMs: count.exactOptional(),
+      cap: count.exactOptional(),
+      drop: z.enum(["summarize", "old", "new"]).exactOptional(),
+    })
+    .exactOptional(),
+  send: z.enum(["allow", "deny"]).exactOptional(),
 });
 
 /** Moments marked "from base" are differences to `z`. Absent fields are at their default. */
@@ -137,6 +152,12 @@ const compactSchema = z.strictObject({
   q: z.tuple([millis, millis]).exactOptional(),
   n: z.array(z.string()).exactOptional(),
   r: run.exactOptional(),
+  /** A heartbeat is owed, to this place. */
+  k: route.exactOptional(),
+  /** Last interruption. */
+  u: millis.exactOptional(),
+  /** What the session says differently. */
+  v: override.exactOptional(),
   y: route.exactOptional(),
   t: count.exactOptional(),
   d: count.exactOptional(),

@@ -10,7 +10,7 @@
  * Settings are not in it: they belong to the config version in force.
  */
 import { EarshotError } from "../domain/errors.ts";
-import type { ConversationSettings } from "../domain/settings.ts";
+import { type ConversationSettings, withOverride } from "../domain/settings.ts";
 import { type ConversationContext, newContext } from "./conversation.context.ts";
 import { compact, expand } from "./record.compact.ts";
 import { type Attention, attentions, guardStates, recordSchema } from "./record.schema.ts";
@@ -70,7 +70,13 @@ export function readRecord(
   const attention = attentions.find((one) => one === attentionName);
   const guard = guardStates.find((one) => one === guardName);
   if (attention === undefined || guard === undefined) throw invalid("its state is not known");
-  const context = { ...newContext(settings), ...expand(fields), guard };
+  const remembered = expand(fields);
+  const context = {
+    ...newContext(settings),
+    ...remembered,
+    settings: withOverride(settings, remembered.override),
+    guard,
+  };
   const problem = contradiction(attention, context);
   if (problem !== null) throw invalid(problem);
   return { value: chartValue(attention, guard), context };
@@ -89,11 +95,16 @@ function contradiction(attention: Attention, context: ConversationContext): stri
   const { run, inbox, forming, typing, quietAt } = context;
   const pending = inbox.length + forming.length > 0;
   if (attention === "observing")
-    return run !== null || pending || typing !== null ? "it observes with work pending" : null;
+    return run !== null || pending || typing !== null || context.heartbeat !== null
+      ? "it observes with work pending"
+      : null;
   if (attention === "engaged.gathering" && (run !== null || !pending)) return "it gathers nothing";
   if (attention === "engaged.gathering" && inbox.length > 0 && quietAt === null)
     return "it gathers with a line that waits for nothing";
-  if (attention === "engaged.waiting" && (run !== null || inbox.length === 0))
+  if (
+    attention === "engaged.waiting" &&
+    (run !== null || (inbox.length === 0 && context.heartbeat === null))
+  )
     return "it waits with nothing in line";
   if (attention.startsWith("engaged.running") && (run === null || run.ended))
     return "it runs without a turn";

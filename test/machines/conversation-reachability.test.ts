@@ -22,6 +22,10 @@ interface Place {
   readonly pending: number;
 }
 
+const route = {
+  ...{ channel: "test", account: "default", thread: null },
+  chat: { id: "room", kind: "group" },
+} as const;
 const few = (count: number) => Math.min(2, count);
 const some = (count: number) => Math.min(1, count);
 
@@ -29,17 +33,23 @@ const some = (count: number) => Math.min(1, count);
 function placeOf(conversation: Conversation, now: number): Place {
   const { context } = conversation;
   const { attention, guard } = conversation.view();
-  const { run, forming, inbox, quietAt, typing } = context;
+  const { run, forming, inbox, quietAt, typing, heartbeat } = context;
   const turn =
     run === null
       ? null
-      : [run.order.attempt, run.abortedBy !== null, some(run.blocks), few(run.open.length)];
-  const rest = [some(forming.length), few(inbox.length), quietAt !== null, typing !== null];
+      : [
+          ...[run.order.attempt, run.abortedBy !== null, some(run.blocks), few(run.open.length)],
+          run.order.heartbeat === true,
+        ];
+  const rest = [
+    ...[some(forming.length), few(inbox.length), quietAt !== null, typing !== null],
+    heartbeat !== null,
+  ];
   return {
     ...{ record: conversation.record(), now, attention, guard },
     key: JSON.stringify([attention, guard, turn, rest]),
     typing: typing !== null,
-    pending: forming.length + inbox.length + (run === null ? 0 : 1),
+    pending: forming.length + inbox.length + (run === null ? 0 : 1) + (heartbeat === null ? 0 : 1),
   };
 }
 
@@ -89,6 +99,7 @@ function eventsAt(
     { type: "disengage", at },
     { type: "skip", at, turnId },
     { type: "command.applied", at, command: "status", args: [] },
+    { type: "heartbeat.due", at, route },
   ];
 }
 
@@ -213,6 +224,7 @@ describe("the chart as a document", () => {
       ...{ "agent.usage": true, "agent.ended": true, "agent.failed": true, "delivery.sent": true },
       ...{ "delivery.failed": true, disengage: true, skip: true, "command.applied": true },
       ...{ "config.changed": true, "run.aborted": true, "host.recovered": true },
+      ...{ "heartbeat.due": true, "session.reset": true, "session.overridden": true },
     };
     const placed = new Set(states.flatMap(([, { on = {} }]) => Object.keys(on)));
     expect([...placed].sort()).toEqual(Object.keys(known).sort());

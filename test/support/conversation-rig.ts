@@ -23,6 +23,7 @@ export const defaults: ConversationSettings = {
   everyoneMentions: false,
   context: { size: 20, maxAgeMs: 21_600_000 },
   loopGuard: { maxConsecutive: 5, maxInWindow: 5, windowMs: 60_000, hardLimit: 20 },
+  send: "allow",
   debounce: { idleMs: 500, maxMs: 2_000 },
   queue: { mode: "collect", debounceMs: 500, cap: 20, drop: "summarize" },
   ackReaction: "👀",
@@ -270,14 +271,15 @@ export function checkStanding(
   deadlines: ReadonlyMap<string, number>,
 ): void {
   const { attention, guard } = view();
-  const { run, inbox, forming, typing, flushAt, quietAt } = context;
+  const { run, inbox, forming, typing, flushAt, quietAt, heartbeat } = context;
   const pending = inbox.length + forming.length;
+  const owed = heartbeat !== null;
   const laws: readonly (readonly [string, boolean])[] = [
     [
       "observing owes nothing and shows nothing",
-      attention !== "observing" || (pending === 0 && run === null && typing === null),
+      attention !== "observing" || (pending === 0 && !owed && run === null && typing === null),
     ],
-    ["waiting has a line", attention !== "engaged.waiting" || inbox.length > 0],
+    ["waiting has a line", attention !== "engaged.waiting" || inbox.length > 0 || owed],
     ["gathering has something to gather", attention !== "engaged.gathering" || pending > 0],
     [
       "a line waits for a lane, a turn or a quiet window",

@@ -7,7 +7,7 @@
  */
 import type { Trigger } from "../decision.ts";
 import type { ChatKind } from "../message.ts";
-import type { ConversationSettings } from "../settings.ts";
+import type { ConversationSettings, SendPolicy } from "../settings.ts";
 import { agentAliases, agentName } from "./agent.ts";
 import { messages as messagesSection } from "./messages.ts";
 import { overlay } from "./overlay.ts";
@@ -64,6 +64,18 @@ function ackOf(messages: General["messages"], kind: ChatKind): string | null {
   return ackReaction;
 }
 
+/** The first rule that fits says it; none: the default. */
+function sendPolicy({ session }: EarshotConfig, scope: SettingsScope): SendPolicy {
+  const { rules, default: otherwise } = session.sendPolicy;
+  const rule = rules.find(
+    ({ match: { channel, chatKind, keyPrefix } }) =>
+      (channel === undefined || channel === scope.channel) &&
+      (chatKind === undefined || chatKind === scope.chatKind) &&
+      (keyPrefix === undefined || scope.key.startsWith(keyPrefix)),
+  );
+  return rule?.action ?? otherwise;
+}
+
 const isTrigger = (name: string): name is Trigger => name !== "everyone";
 
 /**
@@ -112,6 +124,7 @@ export function resolveSettings(
       cap: messages.queue.cap,
       drop: messages.queue.drop,
     },
+    send: sendPolicy(config, scope),
     ackReaction: ackOf(messages, scope.chatKind),
     replyTo: messages.replyTo,
     stream: { ...stream, minChars: Math.min(stream.minChars, stream.maxChars) },

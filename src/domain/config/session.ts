@@ -4,6 +4,7 @@
  * By default all direct chats of the operator are one session and every group its own.
  */
 import { z } from "zod";
+import { chatKindSchema } from "../message.ts";
 import { scopedId } from "./access.ts";
 import { count, id, section } from "./section.ts";
 
@@ -39,4 +40,30 @@ const reset = section(
   { mode: "none", atHour: 4, idleMinutes: 60 },
 );
 
-export const session = own.whole.extend({ reset: reset.whole.prefault({}) });
+const policy = z.enum(["allow", "deny"]);
+const sendPolicy = section(
+  {
+    /** Where no rule fits. */
+    default: policy,
+    /** The first that fits counts; every field of `match` that is there has to hold. */
+    rules: z
+      .array(
+        z.strictObject({
+          action: policy,
+          match: z.strictObject({
+            channel: id.optional(),
+            chatKind: chatKindSchema.optional(),
+            keyPrefix: id.optional(),
+          }),
+        }),
+      )
+      .max(1_000),
+  },
+  { default: "allow", rules: [] },
+);
+
+export const session = own.whole.extend({
+  reset: reset.whole.prefault({}),
+  /** Whether answers leave at all. A turn whose words are denied is silent. */
+  sendPolicy: sendPolicy.whole.prefault({}),
+});

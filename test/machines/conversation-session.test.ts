@@ -1,0 +1,190 @@
+/** Heartbeats, drafts, the send policy and what a session says differently, in the chart. */
+import { describe, expect, test } from "vitest";
+import { createConversation } from "../../src/actors/conversation.ts";
+import type { ConversationEvent } from "../../src/machines/events.ts";
+import { Rig } from "../support/conversation-rig.ts";
+
+const direct = { id: "dm", kind: "direct" } as const;
+const route = {
+  ...{ channel: "test", account: "default", thread: null },
+  chat: { id: "dm", kind: "direct" },
+} as const;
+const beat = (rig: Rig) => rig.step({ type: "heartbeat.due", at: rig.now, route });
+
+describe("heartbeats", () => {
+  test("a quiet conversation gets a turn without a batch, without typing and without a credit", () => {
+    const rig = new Rig({ chat: direct });
+    beat(rig);
+    expect(rig.runs).toMatchObject([{ batch: [], context: [], heartbeat: true, route }]);
+    rig.reply("Your train leaves in ten minutes.");
+    expect(rig.of("block")).toMatchObject([{ replyTo: null, quote: false }]);
+    expect(rig.outcomes()).toEqual(["T1 replied"]);
+    expect(rig.of("typing")).toEqual([]);
+    expect(rig.credits).toEqual([]);
+    expect(rig.attention).toBe("observing");
+  });
+
+  test("what was overheard is kept for the next real turn", () => {
+    const rig = new Rig();
+    rig.say("ann", "the build is red", { id: "heard" });
+    beat(rig);
+    rig.end(true);
+    rig.say("bob", "earshot?", { to: "us" });
+    rig.wait(500);
+    expect(rig.runs.at(-1)?.context.map(({ id }) => id)).toEqual(["heard"]);
+  });
+
+  test("one that falls due while people wait comes after all of them", () => {
+    const rig = new Rig({ chat: direct, holdLanes: true, settings: { queue: { mode: "queue" } } });
+    rig.say("ann", "one", { id: "one" });
+    beat(rig);
+    rig.wait(500);
+    rig.say("ann", "two", { id: "two" });
+    rig.wait(500);
+    rig.grant();
+    rig.reply();
+    rig.grant();
+    rig.reply();
+    expect(rig.wantsLane).toBe(true);
+    rig.grant();
+    expect(rig.batches()).toEqual([["one"], ["two"], []]);
+    expect(rig.runs.at(-1)?.heartbeat).toBe(true);
+  });
+
+  test("a person's line ends the one that runs, and is answered in its place", () => {
+    const rig = new Rig({ chat: direct });
+    beat(rig);
+    rig.say("ann", "hello", { id: "hello" });
+    rig.wait(500);
+    expect(rig.of("turn.abort")).toMatchObject([{ turnId: "T1", reason: "a person spoke" }]);
+    rig.fail("aborted");
+    rig.wait(500);
+    expect(rig.outcomes()).toEqual(["T1 cancelled"]);
+    expect(rig.runs.at(-1)).toMatchObject({ batch: [{ id: "hello" }], afterAbort: false });
+  });
+
+  test("two that fall due at once are one", () => {
+    const rig = new Rig({ chat: direct, holdLanes: true });
+    beat(rig);
+    beat(rig);
+    rig.grant();
+    beat(rig);
+    rig.end(true);
+    expect(rig.attention).toBe("observing");
+    expect(rig.runs).toHaveLength(1);
+  });
+
+  test("the room is told nothing of one that failed", () => {
+    const rig = new Rig({ chat: direct, settings: { notifyRoom: "always" } });
+    beat(rig);
+    rig.fail("error");
+    expect(rig.of("block")).toEqual([]);
+    expect(rig.outcomes()).toEqual(["T1 failed"]);
+  });
+
+  test("the one that waits for a deleted line's place goes on by itself", () => {
+    const rig = new Rig({ chat: direct });
+    rig.say("ann", "never mind", { id: "gone" });
+    beat(rig);
+    rig.remove("gone");
+    expect(rig.runs).toMatchObject([{ heartbeat: true }]);
+  });
+});
+
+describe("drafts", () => {
+  const draft = (rig: Rig, text: string) => {
+    const more = { index: 0, from: 0, to: 0, text, mentions: [], draft: true } as const;
+    rig.step({ type: "agent.text", at: rig.now, turnId: rig.turnId, ...more });
+  };
+  const final = (rig: Rig, text: string) => {
+    const more = { index: 1, from: 0, to: text.length, text, mentions: [], edits: 0 };
+    rig.step({ type: "agent.text", at: rig.now, turnId: rig.turnId, ...more } as ConversationEvent);
+  };
+
+  test("the first sight is sent, the whole answer replaces it and is what is remembered", () => {
+    const rig = new Rig({ chat: direct });
+    rig.say("ann", "tell me");
+    rig.wait(500);
+    draft(rig, "Once upon");
+    rig.sent(0);
+    final(rig, "Once upon a time.");
+    rig.end();
+    rig.sent(1);
+    expect(rig.of("block")).toMatchObject([
+      { index: 0, text: "Once upon", draft: true },
+      { index: 1, text: "Once upon a time.", edits: 0 },
+    ]);
+    expect(rig.of("transcript").map(({ text }) => text)).toEqual(["Once upon a time."]);
+    expect(rig.outcomes()).toEqual(["T1 replied"]);
+  });
+});
+
+describe("what a session says differently", () => {
+  test("its queue mode holds until it is taken back, over a change of the config and a record", () => {
+    const rig = new Rig({ chat: direct, settings: { queue: { mode: "collect", cap: 7 } } });
+    rig.step({ type: "session.overridden", at: 0, queue: { mode: "queue" } });
+    expect(rig.conversation.context.settings.queue).toMatchObject({ mode: "queue", cap: 7 });
+    rig.settings = { ...rig.settings, queue: { ...rig.settings.queue, cap: 3 } };
+    rig.say("ann", "hello");
+    expect(rig.conversation.context.settings.queue).toMatchObject({ mode: "queue", cap: 3 });
+    const record = rig.conversation.record();
+    const again = createConversation({ key: "rig", settings: rig.settings, record });
+    expect(again.context.settings).toEqual(rig.conversation.context.settings);
+    rig.step({ type: "session.overridden", at: 0, queue: null });
+    expect(rig.conversation.context.settings).toBe(rig.settings);
+  });
+
+  test("denied to send, a turn is silent and says why, and the transcript has its words", () => {
+    const rig = new Rig({ chat: direct });
+    rig.step({ type: "session.overridden", at: 0, send: "deny" });
+    rig.say("ann", "hello");
+    rig.wait(500);
+    rig.answer("hi");
+    rig.end();
+    expect(rig.of("block")).toEqual([]);
+    expect(rig.of("outcome")).toMatchObject([{ outcome: "silent", reason: "send-policy" }]);
+    expect(rig.of("transcript")).toHaveLength(1);
+    rig.step({ type: "session.overridden", at: 0, send: null });
+    rig.say("ann", "and now?");
+    rig.wait(500);
+    rig.reply("hi");
+    expect(rig.outcomes().at(-1)).toBe("T2 replied");
+  });
+
+  test("a new session is introduced to the room again", () => {
+    const rig = new Rig();
+    const turn = () => {
+      rig.say("ann", "earshot?", { to: "us" });
+      rig.wait(500);
+      rig.reply();
+      rig.wait(500);
+    };
+    turn();
+    turn();
+    rig.step({ type: "session.reset", at: rig.now });
+    turn();
+    expect(rig.runs.map(({ introduce }) => introduce)).toEqual([true, false, true]);
+  });
+});
+
+describe("interruptions", () => {
+  test("a room that thrashes interrupts once a second at most, and the newest line is answered", () => {
+    const rig = new Rig({
+      chat: direct,
+      settings: { queue: { mode: "interrupt" }, debounce: { idleMs: 0, maxMs: 0 } },
+    });
+    rig.say("ann", "0");
+    rig.wait(0);
+    for (let at = 1; at <= 100; at += 1) {
+      rig.wait(10);
+      rig.say("ann", String(at), { id: `line ${at}` });
+      rig.wait(0);
+      if (rig.conversation.context.run?.abortedBy === "interrupt") rig.fail("aborted");
+    }
+    expect(rig.of("turn.abort").length).toBeLessThanOrEqual(2);
+    if (rig.attention !== "observing") rig.reply();
+    if (rig.attention !== "observing") rig.reply();
+    expect(rig.batches().flat().at(-1)).toBe("line 100");
+    expect(rig.attention).toBe("observing");
+  });
+});
