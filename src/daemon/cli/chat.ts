@@ -15,6 +15,7 @@ import { startDaemon } from "../daemon.ts";
 import { openChat } from "./chat-client.ts";
 import { ChatScreen } from "./chat-screen.ts";
 import { type DaemonAddress, findDaemon } from "./client.ts";
+import { type Lesson, teach } from "./help.ts";
 import { action, fail, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
 
 interface ChatOptions extends StateOptions {
@@ -22,23 +23,25 @@ interface ChatOptions extends StateOptions {
   readonly config?: string;
 }
 
-const examples = `
-It talks to the daemon of the state directory; if none runs, one runs until you leave.
-Leave with Ctrl-D or Ctrl-C.
-
-Examples:
-  earshot chat
-  earshot chat --temporary                 nothing is kept
-  echo "what can you do?" | earshot chat`;
+const lesson: Lesson = {
+  about:
+    "Talks to the daemon of the state directory; if none runs, one runs until you leave. It is " +
+    "the same conversation as on the web page. Leave with Ctrl-D or Ctrl-C.",
+  examples: [
+    "earshot chat",
+    ["earshot chat --temporary", "in a daemon of its own that keeps nothing"],
+    ['echo "what can you do?" | earshot chat', "every line a message; ends when all are answered"],
+  ],
+  exits: "0 left, 1 failed, 2 no daemon could be reached or started.",
+};
 
 export function addChatCommand(program: Command): void {
-  withStateDir(program.command("chat"))
+  teach(withStateDir(program.command("chat")), lesson)
     .description("Talk to the default agent in this terminal")
     .option("--temporary", "in a daemon of its own that keeps nothing")
     .addOption(
       new Option("--config <file>", "config file, if no daemon runs yet").env("EARSHOT_CONFIG"),
     )
-    .addHelpText("after", examples)
     .action(action(chat));
 }
 

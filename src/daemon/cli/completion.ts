@@ -3,6 +3,7 @@
  * themselves, so a new command is completed without another list to keep.
  */
 import { Argument, type Command } from "commander";
+import { type Lesson, teach } from "./help.ts";
 import { print } from "./shared.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
@@ -14,17 +15,20 @@ interface Completed {
   readonly words: readonly string[];
 }
 
+const lesson: Lesson = {
+  about: "Commands and options, made from the commands themselves. A new shell knows them.",
+  examples: [
+    "earshot completion bash > ~/.local/share/bash-completion/completions/earshot",
+    ["earshot completion zsh > ~/.zfunc/_earshot", "with ~/.zfunc in fpath before compinit"],
+    "earshot completion fish > ~/.config/fish/completions/earshot.fish",
+  ],
+  exits: "0 printed, 2 no such shell.",
+};
+
 export function addCompletionCommand(program: Command): void {
-  program
-    .command("completion")
+  teach(program.command("completion"), lesson)
     .description("Print a completion script for a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(shells))
-    .addHelpText(
-      "after",
-      "\nExamples:\n  earshot completion bash > ~/.local/share/bash-completion/completions/earshot\n" +
-        "  earshot completion zsh > ~/.zfunc/_earshot\n" +
-        "  earshot completion fish > ~/.config/fish/completions/earshot.fish",
-    )
     .action((shell: Shell) => print(scripts[shell](completed(program))));
 }
 

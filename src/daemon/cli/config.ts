@@ -12,6 +12,7 @@ import { routingWarnings } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
 import { configPathOf } from "../config-source.ts";
 import { configSchemaText } from "../schemas.ts";
+import { type Lesson, teach } from "./help.ts";
 import {
   action,
   print,
@@ -35,43 +36,56 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
   return readConfigFile(path, { env: process.env, parse: createRegistry() });
 }
 
-const checkHelp = `
-Examples:
-  earshot config check
-  earshot config check --config ./earshot.json5
-
-Every problem is one line with its place and the fix; warnings do not fail.`;
-
-const showHelp = `
-Examples:
-  earshot config show
-  earshot config show engagement
-  earshot config show --json | jq '.[] | select(.origin != "default")'
-
-Origins: default, file, env (a secret from the environment), flag.`;
+const lesson: Lesson = {
+  about:
+    "The file is --config, else EARSHOT_CONFIG, else earshot.json5 in the state directory, else " +
+    "the embedded defaults (docs/config.md).",
+  examples: ["earshot config check", "earshot config show engagement"],
+  exits: "0 fine, 1 nothing to show, 2 the file is wrong.",
+};
+const checkLesson: Lesson = {
+  about: "Every problem is one line with its place and the fix; warnings do not fail.",
+  examples: ["earshot config check", "earshot config check --config ./earshot.json5"],
+  exits: "0 fine, 2 it is not, or cannot be read.",
+};
+const schemaLesson: Lesson = {
+  about:
+    'Put `"$schema": "./earshot.schema.json"` into the file, and an editor that knows JSON ' +
+    "Schema completes keys and says what each is for.",
+  examples: ["earshot config schema > earshot.schema.json"],
+  exits: "0 printed.",
+};
+const showLesson: Lesson = {
+  about:
+    "Origins: default, file, env (a secret from the environment), flag. Secrets are not shown.",
+  examples: [
+    "earshot config show",
+    "earshot config show engagement",
+    `earshot config show --json | jq '.[] | select(.origin != "default")'`,
+  ],
+  exits: "0 shown, 1 nothing has that name, 2 the file is wrong.",
+};
 
 const withConfig = (command: Command): Command =>
   withStateDir(command).option("--config <file>", "config file (EARSHOT_CONFIG)");
 
 /** Adds `config` with its three commands. */
 export function addConfigCommand(program: Command): void {
-  const config = program.command("config").description("Check, explain and show the config file");
-  withConfig(config.command("check"))
+  const config = teach(program.command("config"), lesson).description(
+    "Check, explain and show the config file",
+  );
+  teach(withConfig(config.command("check")), checkLesson)
     .description("Whether the config file is fine; nothing is started")
     .option("--json", "for programs")
-    .addHelpText("after", checkHelp)
     .action(action(check));
-  config
-    .command("schema")
+  teach(config.command("schema"), schemaLesson)
     .description("The JSON Schema of earshot.json5, for editors")
-    .addHelpText("after", "\nExample:\n  earshot config schema > earshot.schema.json")
     .action(action(() => print(configSchemaText().trimEnd())));
-  withConfig(config.command("show"))
+  teach(withConfig(config.command("show")), showLesson)
     .argument("[path]", "only values below this path, for example engagement")
     .description("Every value in force and where it comes from")
     .option("--port <number>", "as given to start")
     .option("--json", "for programs")
-    .addHelpText("after", showHelp)
     .action(action(show));
 }
 

@@ -16,6 +16,7 @@ import { checkStateDir } from "../state-dir.ts";
 import { readToken } from "../token.ts";
 import { findDaemon } from "./client.ts";
 import { loadConfig } from "./config.ts";
+import { type Lesson, teach } from "./help.ts";
 import {
   action,
   errorLine,
@@ -43,21 +44,22 @@ const identifyMsMax = 5_000;
 /** A clock before this is not set: this version did not exist then. */
 const plausibleSince = Date.UTC(2025, 0, 1);
 
-const examples = `
-Exit code 1 when something is wrong; warnings do not fail.
-
-Examples:
-  earshot doctor
-  earshot doctor --offline            ask no platform
-  earshot doctor --json | jq '.[] | select(.state != "ok")'`;
+const lesson: Lesson = {
+  about: "Changes nothing. Every finding that is not ok says how to mend it.",
+  examples: [
+    "earshot doctor",
+    ["earshot doctor --offline", "ask no platform who its bot is"],
+    `earshot doctor --json | jq '.[] | select(.state != "ok")'`,
+  ],
+  exits: "0 fine, warnings aside, 1 something is wrong, 2 bad use.",
+};
 
 export function addDoctorCommand(program: Command): void {
-  withStateDir(program.command("doctor"))
+  teach(withStateDir(program.command("doctor")), lesson)
     .description("Check state directory, config, port, disk, clock, tokens and dangerous settings")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--offline", "do not ask the platforms")
     .option("--json", "for programs")
-    .addHelpText("after", examples)
     .action(action(doctor));
 }
 

@@ -10,6 +10,7 @@ import { configFromText } from "../../adapters/config-file.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { createRegistry } from "../assembly.ts";
 import { prepareStateDir } from "../state-dir.ts";
+import { type Lesson, teach } from "./help.ts";
 import { action, print, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
 
 interface InitOptions extends StateOptions {
@@ -37,18 +38,23 @@ const plain: Answers = {
   group: "",
 };
 
-const examples = `
-Examples:
-  earshot init                                   asks, then writes <state>/earshot.json5
-  earshot init --yes --config ./earshot.json5    writes the defaults with comments`;
+const lesson: Lesson = {
+  about:
+    "Asks for the agent's name, who answers, and whether there is a Telegram bot. Secrets go into " +
+    "the environment, never into the file. What it writes has been checked.",
+  examples: [
+    ["earshot init", "asks, then writes earshot.json5 in the state directory"],
+    ["earshot init --yes --config ./earshot.json5", "writes the defaults with comments"],
+  ],
+  exits: "0 written, 1 failed, 2 nothing written: the file is there already, or you left.",
+};
 
 export function addInitCommand(program: Command): void {
-  withStateDir(program.command("init"))
+  teach(withStateDir(program.command("init")), lesson)
     .description("Write a first config file, with comments")
     .option("--config <file>", "where to write it (default: earshot.json5 in the state directory)")
     .option("--yes", "ask nothing")
     .option("--force", "replace a file that is there")
-    .addHelpText("after", examples)
     .action(action(init));
 }
 

@@ -9,6 +9,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
 import { type DaemonAddress, findDaemon, needDaemon } from "./client.ts";
+import { type Lesson, teach } from "./help.ts";
 import { renderLine, safeJson } from "./line-render.ts";
 import { action, print, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
 import { eventData } from "./sse.ts";
@@ -21,24 +22,31 @@ interface InspectOptions extends StateOptions {
   readonly deltas?: boolean;
 }
 
-const examples = `
-Examples:
-  earshot inspect                         everything, as it happens
-  earshot inspect --decision engage       only what woke the agent
-  earshot inspect --channel telegram
-  earshot inspect --json | jq 'select(.decision)'`;
+const lesson: Lesson = {
+  about:
+    "Follows the daemon until Ctrl-C, also over its restarts: decisions, turns, sends, acks, " +
+    "typing, connections, a line each.",
+  examples: [
+    ["earshot inspect", "everything, as it happens"],
+    ["earshot inspect --decision engage", "only what woke the agent"],
+    "earshot inspect --channel telegram",
+    "earshot inspect --json | jq 'select(.decision)'",
+  ],
+  exits:
+    "130 ended with Ctrl-C, as of everything that follows (tail -f, kubectl logs -f), 2 bad use " +
+    "or no daemon runs.",
+};
 
 const againMs = 1_000;
 
 export function addInspectCommand(program: Command): void {
-  withStateDir(program.command("inspect"))
+  teach(withStateDir(program.command("inspect")), lesson)
     .description("Watch the running daemon: decisions, turns, sends, connections")
     .option("--key <key>", "only this conversation")
     .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))
     .option("--channel <id>", "only decisions and sends of this channel")
     .option("--deltas", "with the running text of turns")
     .option("--json", "JSON Lines, as in `replay --json`")
-    .addHelpText("after", examples)
     .action(action(inspect));
 }
 

@@ -8,6 +8,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { version } from "../version.ts";
+import { type Lesson, teach } from "./help.ts";
 import { fail } from "./shared.ts";
 
 type Add = (program: Command) => void;
@@ -31,23 +32,25 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
 const about =
   "The engagement runtime for chat agents: decides, for every message within earshot, whether the " +
   "agent engages or observes, and runs the turn to the end.";
-const examples = `
-Examples:
-  earshot start                            run the daemon; it prints the page's address
-  earshot chat                             talk to the agent right here
-  earshot replay examples/rooms/lunch.jsonl
-  earshot inspect                          watch what is decided, live
-
-Exit codes: 0 done, 1 the answer is no, 2 bad use or bad input.`;
+const lesson: Lesson = {
+  examples: [
+    ["earshot start", "run the daemon; it prints the page's address"],
+    ["earshot chat", "talk to the agent right here"],
+    ["earshot replay examples/rooms/lunch.jsonl", "a made-up room on a simulated clock"],
+    ["earshot inspect", "watch what is decided, live"],
+    ["earshot why <message-id>", "the whole ladder for one message"],
+  ],
+  exits:
+    "0 done, 1 the answer is no, 2 bad use or bad input, 130 ended with Ctrl-C. " +
+    "`earshot <command> --help` says what they mean there.",
+};
 
 /** The program with the command that was asked for, or with all where none was (help, mistakes). */
 async function createProgram(asked: string | undefined): Promise<Command> {
-  const program = new Command("earshot")
+  const program = teach(new Command("earshot"), lesson)
     .description(about)
     .version(version, "-V, --version")
     .showSuggestionAfterError()
-    .addHelpText("after", examples)
-    .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   if (asked === "--version" || asked === "-V") return program;
   const one = files.filter(([names]) => asked !== undefined && names.includes(asked));

@@ -4,6 +4,7 @@
 import type { Command } from "commander";
 import type { OutboxRow } from "../../domain/ports.ts";
 import { callApi, needDaemon } from "./client.ts";
+import { type Lesson, teach } from "./help.ts";
 import {
   action,
   print,
@@ -23,23 +24,44 @@ interface Shown extends Omit<OutboxRow, "body"> {
   readonly body: { readonly text?: string; readonly emoji?: string };
 }
 
+const doubt =
+  "A part is in doubt when it went out and no answer came: it may have arrived, and sending it " +
+  "again may say it twice. A dead one was refused for good.";
+const lesson: Lesson = {
+  about: doubt,
+  examples: [
+    "earshot outbox",
+    ["earshot outbox list --state in-doubt,dead", "what waits for a person"],
+    "earshot outbox resend <id>",
+    "earshot outbox drop <id>",
+  ],
+  exits: "0 done, 1 there is no such part, 2 no daemon runs.",
+};
+const listLesson: Lesson = {
+  about: doubt,
+  examples: ["earshot outbox list", "earshot outbox list --state sent --json"],
+  exits: "0 listed, 2 bad use or no daemon runs.",
+};
+const changeLesson = (verb: "resend" | "drop"): Lesson => ({
+  about:
+    verb === "resend"
+      ? "For a part that is in doubt or dead: it is tried once more, now."
+      : "The part is not sent any more; the rest of its reply goes on.",
+  examples: [`earshot outbox ${verb} <id>`],
+  exits: "0 done, 1 there is no such part or it has been sent, 2 no daemon runs.",
+});
+
 export function addOutboxCommand(program: Command): void {
-  const outbox = program
-    .command("outbox")
-    .description("Reply parts that are on their way, in doubt or dead")
-    .addHelpText(
-      "after",
-      "\nA part is in doubt when it went out and no answer came: it may have arrived.\n" +
-        "\nExamples:\n  earshot outbox list\n  earshot outbox list --state sent\n" +
-        "  earshot outbox resend 01J…:0\n  earshot outbox drop 01J…:0",
-    );
-  withStateDir(outbox.command("list", { isDefault: true }))
+  const outbox = teach(program.command("outbox"), lesson).description(
+    "Reply parts that are on their way, in doubt or dead",
+  );
+  teach(withStateDir(outbox.command("list", { isDefault: true })), listLesson)
     .description("List parts")
     .option("--state <states>", "pending,sending,waiting,in-doubt,sent,expired,dead")
     .option("--json", "for programs")
     .action(action(list));
   for (const verb of ["resend", "drop"] as const)
-    withStateDir(outbox.command(`${verb} <id>`))
+    teach(withStateDir(outbox.command(`${verb} <id>`)), changeLesson(verb))
       .description(verb === "resend" ? "Send a part again" : "Give a part up")
       .action(action((id: string, options: StateOptions) => change(verb, id, options)));
 }

@@ -13,6 +13,7 @@ import pico from "picocolors";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
 import { parseScenario } from "../../domain/scenario.ts";
 import { simulateScenario } from "../simulate.ts";
+import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
 import { ReplayTable } from "./replay-table.ts";
 import { action, fail } from "./shared.ts";
@@ -28,11 +29,27 @@ interface ReplayOptions {
 const workersCountMax = 64;
 const seedMax = 2 ** 32 - 1;
 
+const lesson: Lesson = {
+  about:
+    "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
+    "(docs/scenarios.md). The same seed gives the same output, byte for byte, with any number of " +
+    "workers. Every line of the file is checked before the first one runs.",
+  examples: [
+    ["earshot replay examples/rooms/lunch.jsonl", "a table, and what it comes to"],
+    [
+      "earshot replay room.jsonl --config ~/.earshot/earshot.json5",
+      "what would my rules have decided?",
+    ],
+    `earshot replay room.jsonl --json | jq 'select(.decision == "engage")'`,
+    "generate-room | earshot replay - --prompts",
+  ],
+  exits: "0 played, 1 failed, 2 a line or the config is wrong, with its place; nothing was run.",
+};
+
 /** Registers the command. */
 export function addReplayCommand(program: Command): void {
-  program
-    .command("replay")
-    .description("run a scenario or a recording and show every decision")
+  teach(program.command("replay"), lesson)
+    .description("Run a scenario or a recording and show every decision")
     .argument("<file>", "scenario in JSON Lines; - reads standard input")
     .option("--config <file>", "config to run it under; the scenario's header goes over it")
     .option("--json", "print JSON Lines")

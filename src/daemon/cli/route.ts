@@ -1,16 +1,18 @@
 /**
  * `earshot route`: which agent would hear a message, in which session, and why
  * ============================================================================
- * Takes one inbound message as JSON (docs/scenarios.md) and asks the same functions as the daemon.
- * Nothing is sent, stored or started.
+ * Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks the same functions as the
+ * daemon. Nothing is sent, stored or started.
  */
 import type { Command } from "commander";
+import JSON5 from "json5";
 import { EarshotError } from "../../domain/errors.ts";
 import { inboundSchema } from "../../domain/message.ts";
 import { admit } from "../../machines/admission.ts";
 import { resolveRoute } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
 import { loadConfig } from "./config.ts";
+import { type Lesson, teach } from "./help.ts";
 import { action, print, printJson, type StateOptions, table, withStateDir } from "./shared.ts";
 
 interface Options extends StateOptions {
@@ -18,27 +20,33 @@ interface Options extends StateOptions {
   readonly json?: boolean;
 }
 
-const help = `
-Example:
-  earshot route '{"channel":"telegram","chat":{"id":"-100123","kind":"group"},"id":"1","author":{"id":"7"}}'
-
-Exit code 1: the sender may not speak there; the reason says what would admit it.`;
+const lesson: Lesson = {
+  about:
+    "Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks what the daemon would ask: " +
+    "may its sender speak, which agents hear it, in which session, by which binding. Nothing is " +
+    "sent, stored or started.",
+  examples: [
+    `earshot route '{channel: "telegram", chat: {id: "-1", kind: "group"}, author: {id: "7"}}'`,
+  ],
+  exits:
+    "0 admitted, 1 the sender may not speak there (it says what would admit it), 2 the message " +
+    "or the config is wrong.",
+};
 
 /** Adds `route`. */
 export function addRouteCommand(program: Command): void {
-  withStateDir(program.command("route"))
+  teach(withStateDir(program.command("route")), lesson)
     .argument("<json>", "an inbound message")
     .description("Explain who would hear a message: admission, agent, session key")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--json", "for programs")
-    .addHelpText("after", help)
     .action(action(route));
 }
 
 function readInbound(json: string) {
   let given: unknown;
   try {
-    given = JSON.parse(json);
+    given = JSON5.parse(json);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new EarshotError("EAR_INBOUND_INVALID", `Cannot read the message as JSON: ${why}`);

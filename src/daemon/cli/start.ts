@@ -7,6 +7,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../domain/ports.ts";
 import { type Daemon, type DaemonOptions, startDaemon } from "../daemon.ts";
 import { version } from "../version.ts";
+import { type Lesson, teach } from "./help.ts";
 import { action, fail, print, withStateDir } from "./shared.ts";
 
 interface StartOptions {
@@ -19,14 +20,21 @@ interface StartOptions {
 }
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
-const examples = `
-Without a config file it runs on embedded defaults: the web page, the terminal and HTTP as channels, and
-the guide as agent. Write one with \`earshot init\`.
-
-Examples:
-  earshot start
-  earshot start --port 0 --state-dir /tmp/try
-  EARSHOT_CONFIG=./earshot.json5 earshot start --log-format json`;
+const lesson: Lesson = {
+  about:
+    "Prints the page's address on stdout and logs to stderr. Without a config file it runs on " +
+    "embedded defaults: the web page, the terminal and HTTP as channels, and the guide as agent. " +
+    "Write one with `earshot init`; changes of it are followed without a restart.\n\n" +
+    "SIGTERM or Ctrl-C lets turns and sends end, then stops it with 0; a second one ends it at " +
+    "once, which loses nothing that was acknowledged.",
+  examples: [
+    "earshot start",
+    ["earshot start --port 0 --state-dir /tmp/try", "beside another one"],
+    "EARSHOT_CONFIG=./earshot.json5 earshot start --log-format json",
+  ],
+  exits:
+    "0 stopped when asked, 1 failed, 2 cannot start: the config, the port or the state directory.",
+};
 
 /** A whole number from `min` to `max`. */
 function whole(min: number, max: number): (text: string) => number {
@@ -38,7 +46,7 @@ function whole(min: number, max: number): (text: string) => number {
 }
 
 export function addStartCommand(program: Command): void {
-  withStateDir(program.command("start"))
+  teach(withStateDir(program.command("start")), lesson)
     .description("Run the daemon in the foreground")
     .addOption(new Option("--config <file>", "config file").env("EARSHOT_CONFIG"))
     .addOption(
@@ -51,7 +59,6 @@ export function addStartCommand(program: Command): void {
     .addOption(
       new Option("--log-format <format>", "log for people or programs").choices(["pretty", "json"]),
     )
-    .addHelpText("after", examples)
     .action(action(start));
 }
 

@@ -6,6 +6,7 @@ import type { ConnectionStatus } from "../../actors/account.ts";
 import type { RuntimeStatus } from "../../actors/runtime.types.ts";
 import type { ChannelCapabilities } from "../../domain/ports.ts";
 import { callApi, needDaemon } from "./client.ts";
+import { type Lesson, teach } from "./help.ts";
 import {
   action,
   print,
@@ -36,21 +37,35 @@ interface ChannelAnswer {
   readonly accounts: readonly ConnectionStatus[];
 }
 
+const statusLesson: Lesson = {
+  examples: ["earshot status", "earshot status --json | jq .outbox"],
+  exits: "0 takes messages, 1 runs and cannot take messages, 2 no daemon runs.",
+};
+const sessionsLesson: Lesson = {
+  about:
+    "The key of a session names its agent and place: agent:main:telegram:group:-100123. The row " +
+    "is the journal's row up to which it is written down as a whole.",
+  examples: ["earshot sessions", "earshot sessions --json | jq -r '.[].key'"],
+  exits: "0 listed, 2 no daemon runs.",
+};
+const channelsLesson: Lesson = {
+  about: "What a platform cannot do is left out of a reply there; nothing fails of it.",
+  examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
+  exits: "0 listed, 2 no daemon runs.",
+};
+
 export function addStatusCommands(program: Command): void {
-  withStateDir(program.command("status"))
-    .description("How the running daemon is; exit code 1 when it cannot take messages")
+  teach(withStateDir(program.command("status")), statusLesson)
+    .description("How the running daemon is: hosts, turns, outbox, connections")
     .option("--json", "for programs")
-    .addHelpText("after", "\nExamples:\n  earshot status\n  earshot status --json | jq .outbox")
     .action(action(status));
-  withStateDir(program.command("sessions"))
+  teach(withStateDir(program.command("sessions")), sessionsLesson)
     .description("Conversations that were ever heard, by session key")
     .option("--json", "for programs")
-    .addHelpText("after", "\nExample:\n  earshot sessions --json | jq -r '.[].key'")
     .action(action(sessions));
-  withStateDir(program.command("channels"))
+  teach(withStateDir(program.command("channels")), channelsLesson)
     .description("Channels, what each can do, and how its accounts are connected")
     .option("--json", "for programs")
-    .addHelpText("after", "\nExample:\n  earshot channels")
     .action(action(channels));
 }
 

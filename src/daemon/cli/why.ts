@@ -19,6 +19,7 @@ import { oneLine } from "../../domain/sanitize.ts";
 import { storePathOf } from "../state-dir.ts";
 import { callApi, findDaemon } from "./client.ts";
 import { loadConfig } from "./config.ts";
+import { type Lesson, teach } from "./help.ts";
 import {
   action,
   print,
@@ -34,12 +35,20 @@ interface WhyOptions extends StateOptions {
   readonly json?: true;
 }
 
+const lesson: Lesson = {
+  about:
+    "Shows the decision on a message, every rung of the ladder with the fact that made it match " +
+    "or not, and what became of it: turn, outcome, deliveries. Ids stand at the end of the lines " +
+    "of `earshot inspect`. Asks the running daemon; without one it reads the journal.",
+  examples: ["earshot why 4711", "earshot why 4711 --json | jq '.why[].recorded'"],
+  exits: "0 explained, 1 no such message was heard, 2 bad use or no journal.",
+};
+
 /** Registers the command. */
 export function addWhyCommand(program: Command): void {
   withStateDir(
-    program
-      .command("why")
-      .description("explain the decision on one message")
+    teach(program.command("why"), lesson)
+      .description("Explain the decision on one message")
       .argument("<message-id>", "the platform's id of the message")
       .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs")
       .option("--json", "print the whole answer as JSON"),
