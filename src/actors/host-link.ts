@@ -11,7 +11,9 @@ import type {
   AgentSpec,
   HostBatch,
   HostResult,
+  TurnAsk,
   TurnDelta,
+  TurnDraft,
   TurnOrder,
   TurnReport,
 } from "./protocol.ts";
@@ -28,6 +30,9 @@ export interface TurnJob {
 export interface HostEvents {
   onReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
+  onDraft(draft: TurnDraft): void;
+  /** Resolves to what the agent is told. */
+  ask(question: TurnAsk): Promise<string>;
   onLog(...line: Parameters<Log>): void;
 }
 

@@ -77,6 +77,8 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
       log: (...line) => void supervisor.onLog(...line),
       onReports: (reports) => void supervisor.onReports(reports),
       onDelta: (delta) => void supervisor.onDelta(delta),
+      onDraft: (draft) => void supervisor.onDraft(draft),
+      ask: (question) => supervisor.ask(question),
     });
   });
   const api: HostApi = {

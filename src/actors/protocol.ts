@@ -11,7 +11,8 @@
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { Millis } from "../domain/message.ts";
-import type { RoomReport, TranscriptEntry } from "../domain/ports.ts";
+import type { AgentImage, RoomReport, TranscriptEntry } from "../domain/ports.ts";
+import type { SessionSettings, ThinkingLevel } from "../domain/session.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 
@@ -50,13 +51,17 @@ export interface Activation {
   readonly record: string | null;
   readonly recordSeq: number;
   /** Events after the record and before the entry that carries this, in order. */
-  readonly tail: readonly {
-    readonly seq: number;
-    readonly cfg: number;
-    readonly event: ConversationEvent;
-    /** Its effects were committed: step it, drop its effects. */
-    readonly applied: boolean;
-  }[];
+  readonly tail: readonly TailEvent[];
+}
+
+/** An event since the record: as its journal row has it, or already read. */
+export interface TailEvent {
+  readonly seq: number;
+  readonly cfg: number;
+  readonly body?: string;
+  readonly event?: ConversationEvent;
+  /** Its effects were committed: step it, drop its effects. */
+  readonly applied: boolean;
 }
 
 /** A config version, sent to a host before the first event that refers to it. Secrets removed. */
@@ -73,7 +78,9 @@ export interface HostBatch {
   /** Passivated conversations whose records are durable: the host may drop them. */
   readonly forget: readonly number[];
   readonly entries: readonly HostEntry[];
-  /** After the entries, evict every conversation that is idle. */
+  /** Evicted conversations leave a record, however short their tail is. */
+  readonly records?: boolean;
+  /** After the entries, evict every conversation that is idle, with a record. */
   readonly passivate?: boolean;
 }
 
@@ -110,8 +117,8 @@ export interface HostResult {
   readonly steps: readonly HostStep[];
   readonly checkpoints: readonly HostCheckpoint[];
   /**
-   * Conversations evicted from the live cache; each has its checkpoint in this or an earlier
-   * result.
+   * Conversations evicted from the live cache. What their last checkpoint does not cover is a short
+   * tail in the journal.
    */
   readonly passivated: readonly number[];
   /** Events that could not be applied (a poisonous message, a bad record); never silent. */
@@ -145,6 +152,13 @@ export interface TurnOrder {
   /** UTF-16 units one platform message may have. */
   readonly textLimit: number;
   readonly chatKind: "direct" | "group" | "channel";
+  /** Its channel can edit what was sent: an answer may be shown as a draft while it grows. */
+  readonly edits: boolean;
+  readonly images: readonly AgentImage[];
+  readonly session: SessionSettings;
+  readonly thinking: ThinkingLevel;
+  /** Another model for this turn; null: as configured. */
+  readonly model: string | null;
   /** Someone watches this conversation: send deltas. */
   readonly watched: boolean;
 }
@@ -167,6 +181,29 @@ export interface TurnReport {
   readonly n: number;
   readonly attempt: number;
   readonly event: ConversationEvent;
+}
+
+/**
+ * A running turn wants something that only the main thread has (`attachment_list`,
+ * `attachment_fetch`, `history_search`). Answered with what the agent is told; refusals are words
+ * too.
+ */
+export interface TurnAsk {
+  readonly conv: number;
+  readonly key: string;
+  readonly turnId: string;
+  readonly tool: string;
+  readonly input: unknown;
+}
+
+/** What a message that is edited in place should show by now; never journalled. */
+export interface TurnDraft {
+  readonly conv: number;
+  readonly key: string;
+  readonly turnId: string;
+  /** The block that was sent as a draft. */
+  readonly index: number;
+  readonly text: string;
 }
 
 /** Text of a running turn for whoever watches; never journalled. */

@@ -6,6 +6,7 @@
  * and nothing else.
  */
 import { parseSessionKey } from "../domain/key.ts";
+import { limits } from "../domain/limits.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import { loadActivation } from "./activation.ts";
@@ -159,6 +160,7 @@ class Assembly {
         const markedUpTo = unmarked.get(conv) ?? 0;
         return loadActivation(store, configs, { conv, key, beforeSeq, rebuild, markedUpTo });
       },
+      tight: () => store.dirtySize() > limits.tailedConversationsMax,
       onResult: (result, entries) => {
         made ??= effects();
         return made.handle(result, entries);
@@ -175,6 +177,8 @@ class Assembly {
         if (this.#ports.live === false) return;
         this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
       },
+      onDraft: () => undefined,
+      ask: async ({ tool }) => `Refused: there is no ${tool} here.`,
       onHostLost: ({ host, turns }) => {
         const events = turns.map(({ conv, key, turnId }) => {
           const event = { type: "host.recovered", at: clock.now() } as const;
@@ -207,6 +211,8 @@ class Assembly {
             configs,
             ids,
             textLimit: directory.textLimit,
+            canEdit: ({ channel, account }) =>
+              directory.outbound(channel, account)?.editText !== undefined,
             agentOf: (key) => this.#agentOf(key),
             watched: this.#ports.live !== false && this.#ports.deterministic !== true,
           },

@@ -217,9 +217,9 @@ class HostSupervisor implements Supervisor {
   }
 
   #createRunner(): TurnRunner {
-    const { clock, log, drivers, onDelta } = this.#ports;
+    const { clock, log, drivers, onDelta, onDraft, ask } = this.#ports;
     const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
-    return createTurnRunner({ clock, log, drivers, onReports, onDelta });
+    return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask });
   }
 
   #createTurns(): TurnOrders {
@@ -238,7 +238,7 @@ class HostSupervisor implements Supervisor {
   }
 
   #createHost(id: number, supervision: Supervision): SupervisedHost {
-    const { clock, log, load, onDelta } = this.#ports;
+    const { clock, log, load, onDelta, onDraft, ask } = this.#ports;
     return new SupervisedHost({
       id,
       clock,
@@ -250,6 +250,8 @@ class HostSupervisor implements Supervisor {
       events: {
         onReports: (reports) => this.#turns.reported(reports),
         onDelta,
+        onDraft,
+        ask,
         onLog: log,
       },
       nextEpoch: () => {
@@ -259,6 +261,7 @@ class HostSupervisor implements Supervisor {
       traffic: {
         load,
         configFor: (version) => this.#configFor(version),
+        tight: () => this.#ports.tight?.() === true,
         onAnswer: (answer) => {
           if (this.#rounds === null) this.#lines.get(id)?.push(answer);
           else this.#rounds.answer(answer);

@@ -14,7 +14,9 @@ import type {
   HostConfig,
   HostEntry,
   HostResult,
+  TurnAsk,
   TurnDelta,
+  TurnDraft,
   TurnOrder,
   TurnReport,
 } from "./protocol.ts";
@@ -70,6 +72,8 @@ export interface SupervisorPorts {
    * `rebuild` the record is unreadable: leave it out and give the whole journal.
    */
   load(conv: number, key: string, beforeSeq: number, rebuild?: boolean): Promise<Activation>;
+  /** Whether evicted conversations have to leave records. @default never */
+  tight?(): boolean;
   /**
    * Commits a result's consequences; resolves when durable. One call at a time per host; results
    * that arrive meanwhile are merged into the next call. `entries[i]` has `result.codes[i]`. When
@@ -78,6 +82,9 @@ export interface SupervisorPorts {
   onResult(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
   onTurnReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
+  onDraft(draft: TurnDraft): void;
+  /** A running turn asks for something that only this thread has. Resolves to what it is told. */
+  ask(question: TurnAsk): Promise<string>;
   /**
    * The host is gone; these turns ran there. Events in flight are dispatched again by themselves.
    */

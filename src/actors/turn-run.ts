@@ -218,6 +218,9 @@ export class TurnRun {
       said: order.said,
       transcript: order.transcript,
       room: order.room,
+      images: order.images,
+      model: order.model,
+      thinking: order.thinking,
       tools: turnTools,
       callTool: async (name, input) => call(name, input),
     };

@@ -8,7 +8,7 @@
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { AgentFailed } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
-import type { TurnDelta, TurnReport } from "./protocol.ts";
+import type { TurnAsk, TurnDelta, TurnDraft, TurnReport } from "./protocol.ts";
 import { TurnAgents } from "./turn-agents.ts";
 import { TurnRun } from "./turn-run.ts";
 
@@ -18,6 +18,10 @@ export interface TurnRunnerOptions {
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly onReports: (reports: readonly TurnReport[]) => void;
   readonly onDelta: (delta: TurnDelta) => void;
+  /** A message that is edited in place should show more by now. */
+  readonly onDraft: (draft: TurnDraft) => void;
+  /** Asks the main thread for something that only it has. */
+  readonly ask: (question: TurnAsk) => Promise<string>;
 }
 
 export interface TurnRunner {

@@ -9,8 +9,9 @@
 import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";
 import { limits } from "../domain/limits.ts";
-import type { Inbound } from "../domain/message.ts";
+import type { Inbound, Route } from "../domain/message.ts";
 import type { EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
+import { defaultSessionSettings } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
@@ -25,6 +26,7 @@ export interface OrderPorts {
   readonly configs: Configs;
   readonly ids: Ids;
   readonly textLimit: (channel: string) => number;
+  readonly canEdit: (route: Route) => boolean;
   readonly agentOf: (key: string) => string;
   readonly watched: boolean;
 }
@@ -127,6 +129,11 @@ export async function composeOrder(
     room: roomReport(effect, batch, settings),
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,
+    edits: ports.canEdit(route),
+    images: [],
+    session: defaultSessionSettings,
+    thinking: agent.thinking,
+    model: null,
     watched: ports.watched,
   };
 }

@@ -7,6 +7,7 @@ import { SimulatedClock } from "../../src/actors/clock.ts";
 import type { TurnOrder } from "../../src/actors/protocol.ts";
 import { decodeVerdict } from "../../src/domain/decision.ts";
 import { hash52 } from "../../src/domain/key.ts";
+import { defaultSessionSettings } from "../../src/domain/session.ts";
 import type { ConversationEvent } from "../../src/machines/events.ts";
 import { configOf, createWorld, groupKey, message, type World } from "../support/supervised.ts";
 
@@ -64,6 +65,11 @@ const order = (turnId: string, said: string, more: Partial<TurnOrder> = {}): Tur
   },
   textLimit: 4_096,
   chatKind: "group",
+  edits: false,
+  images: [],
+  session: defaultSessionSettings,
+  thinking: "off",
+  model: null,
   watched: false,
   ...more,
 });

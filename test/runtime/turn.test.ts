@@ -12,6 +12,7 @@ import { createTurnRunner, type TurnRunner } from "../../src/actors/turn.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import { limits } from "../../src/domain/limits.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../src/domain/ports.ts";
+import { defaultSessionSettings } from "../../src/domain/session.ts";
 import type { ConversationEvent } from "../../src/machines/events.ts";
 
 import { message } from "../support/supervised.ts";
@@ -44,6 +45,8 @@ beforeEach(() => {
     drivers: new Map([["test", driver]]),
     onReports: (more) => void reports.push(...more),
     onDelta: (delta) => void deltas.push(delta),
+    onDraft: () => undefined,
+    ask: async () => "",
   });
 });
 
@@ -99,6 +102,11 @@ const order = (given: Order = {}): void => {
       },
       textLimit,
       chatKind,
+      edits: false,
+      images: [],
+      session: defaultSessionSettings,
+      thinking: "off",
+      model: null,
       watched: given.watched ?? false,
     },
     agent: { agentId: "main", agentName: "earshot", kind: given.kind ?? "test", config: {} },

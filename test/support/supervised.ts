@@ -150,6 +150,8 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     onResult: commit,
     onTurnReports: (reports) => void world.reports.push(...reports),
     onDelta: () => undefined,
+    onDraft: () => undefined,
+    ask: async () => "",
     onHostLost: ({ turns }) => void world.lost.push(...turns),
     onQuarantine: ({ seq, error }) => {
       (rows[seq - 1] as Row).code = quarantinedCode;

@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { Rule } from "../decision.ts";
 import { limits } from "../limits.ts";
 import type { ChatKind, Millis } from "../message.ts";
+import type { ThinkingLevel } from "../session.ts";
 
 const text = z.string().max(limits.agentEventUnitsMax);
 
@@ -54,6 +55,14 @@ export interface ToolDescription {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
+/** A picture of the batch, for agents that take pictures. */
+export interface AgentImage {
+  readonly mime: string;
+  /** Made for people, never a path. */
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
 export interface AgentTurn {
   readonly turnId: string;
   readonly attempt: number;
@@ -68,6 +77,11 @@ export interface AgentTurn {
   readonly said: string;
   readonly transcript: readonly TranscriptEntry[];
   readonly room: RoomReport;
+  /** Pictures of the batch, in order; empty for agents that cannot take them. */
+  readonly images: readonly AgentImage[];
+  /** Another model of the same provider for this turn; null: as configured. */
+  readonly model: string | null;
+  readonly thinking: ThinkingLevel;
   readonly tools: readonly ToolDescription[];
   /** Runs one of `tools`. Resolves to what the agent is told; refusals are told, not thrown. */
   callTool(name: string, input: unknown): Promise<string>;

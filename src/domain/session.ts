@@ -1,0 +1,64 @@
+/**
+ * Sessions
+ * ========
+ * What an agent remembers of a conversation, and how it is asked to work there: one transcript and
+ * a few settings for each session key. A reset begins a new session and archives the old one; the
+ * settings carry over. What here differs from the config was said by somebody with authority.
+ */
+import type { Millis } from "./message.ts";
+import type { SessionOverride } from "./settings.ts";
+
+export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ThinkingLevel = (typeof thinkingLevels)[number];
+export const verboseLevels = ["off", "on", "full"] as const;
+/** Whether tool steps are shown as one status message: off, their names, or with their input. */
+export type VerboseLevel = (typeof verboseLevels)[number];
+export const reasoningLevels = ["off", "on", "stream"] as const;
+/** Whether reasoning is shown: off, as a message before the answer, or live in the draft. */
+export type ReasoningLevel = (typeof reasoningLevels)[number];
+export const elevatedLevels = ["off", "ask", "full"] as const;
+export type ElevatedLevel = (typeof elevatedLevels)[number];
+
+/** Null: as the agent is configured. */
+export interface SessionSettings {
+  readonly model: string | null;
+  readonly thinking: ThinkingLevel | null;
+  readonly verbose: VerboseLevel;
+  readonly reasoning: ReasoningLevel;
+  readonly elevated: ElevatedLevel;
+  readonly override: SessionOverride;
+}
+
+export const defaultSessionSettings: SessionSettings = {
+  model: null,
+  thinking: null,
+  verbose: "off",
+  reasoning: "off",
+  elevated: "off",
+  override: {},
+};
+
+export interface SessionUsage {
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** As far as the agent told. */
+  readonly costUsd: number;
+}
+
+export const noUsage: SessionUsage = { turns: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+export interface Session {
+  readonly sessionId: string;
+  /** Session key. */
+  readonly key: string;
+  readonly agentId: string;
+  readonly createdAt: Millis;
+  readonly updatedAt: Millis;
+  readonly settings: SessionSettings;
+  readonly usage: SessionUsage;
+  /** Its last run was aborted or lost. */
+  readonly abortedLastRun: boolean;
+  /** When a reset put it away; null: it is the one in use. */
+  readonly archivedAt: Millis | null;
+}
