@@ -141,7 +141,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
     },
     ...operator,
-    connectionChanged: (channel, account) => parts?.outbox.wake(channel, account),
+    connectionChanged(channel, account) {
+      parts?.outbox.wake(channel, account);
+      parts?.typing.wake(channel, account);
+    },
     why: async (messageId) => {
       const { store, configs } = opened();
       const { isLocal } = ports.directory;

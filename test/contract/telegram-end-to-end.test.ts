@@ -160,6 +160,17 @@ describe.each([0, 1])("telegram end to end, workers %i", (workers) => {
   });
 });
 
+test("typing that fell into a break of the connection is shown when it is back", async () => {
+  const house = await openHouse({ workers: 0, runs: [slowly("done", 2_500)] });
+  await house.until(() => house.server.calls("getUpdates").length > 1, "a poll that waits");
+  // That poll brings the message; the one after it is refused for a second.
+  house.server.faults.add("getUpdates", { kind: "refuse", status: 429, retryAfter: 1 });
+  house.say("ann", "@scout_bot take your time");
+  await house.until(() => house.server.calls("sendChatAction").length > 0, "typing");
+  expect(house.server.world.answers(house.group)).toEqual([]);
+  await house.answers(1);
+});
+
 test("typing is renewed while the agent works, and not after the answer", async () => {
   const house = await openHouse({ workers: 0, runs: [slowly("done", 5_600)] });
   house.say("ann", "@scout_bot take your time");

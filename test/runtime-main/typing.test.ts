@@ -80,3 +80,29 @@ test("a platform that fails or is away does not stop anything", async () => {
   await Promise.resolve();
   expect(told).toEqual(["on 0", "on 5000"]);
 });
+
+test("what was missed while the account was away is shown when it is back, once", () => {
+  const { clock, told, state, typing } = world();
+  state.ready = false;
+  typing.on(route, settings);
+  clock.advanceTo(1_000);
+  typing.wake("telegram", "default");
+  state.ready = true;
+  typing.wake("telegram", "other");
+  expect(told).toEqual([]);
+  typing.wake("telegram", "default");
+  typing.wake("telegram", "default");
+  expect(told).toEqual(["on 1000"]);
+  clock.advanceTo(5_000);
+  expect(told).toEqual(["on 1000", "on 5000"]);
+});
+
+test("what ended while the account was away is not shown when it is back", () => {
+  const { told, state, typing } = world();
+  state.ready = false;
+  typing.on(route, settings);
+  typing.off(route);
+  state.ready = true;
+  typing.wake("telegram", "default");
+  expect(told).toEqual([]);
+});
