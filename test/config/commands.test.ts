@@ -93,8 +93,8 @@ describe("config show", () => {
       `{ context: { size: 4 }, channels: { telegram: { accounts: { default: { botToken: "12:canary" } } } } }`,
     );
     const context = await earshot("config", "show", "context");
-    expect(context.out).toMatch(/context\.size +4 +file/u);
-    expect(context.out).toMatch(/context\.maxAgeMs +21600000 +default/u);
+    expect(context.out).toMatch(/context\.size +file +4/u);
+    expect(context.out).toMatch(/context\.maxAgeMs +default +21600000/u);
     const all = await earshot("config", "show", "--json", "--port", "99");
     expect(all.out).not.toContain("canary");
     const values = JSON.parse(all.out) as { path: string; origin: string; value: unknown }[];

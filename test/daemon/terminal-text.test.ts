@@ -50,9 +50,9 @@ describe("a line in rows", () => {
   });
 
   test("later rows of an item stand below its words", () => {
-    expect(wrapText("- one two three", 9)).toBe("- one two\n  three");
-    expect(wrapText("10. one two three", 11)).toBe("10. one two\n    three");
-    expect(wrapText("one two", 7, 4)).toBe("one\ntwo");
+    expect(wrapText("- one two three", { columns: 9 })).toBe("- one two\n  three");
+    expect(wrapText("10. one two three", { columns: 11 })).toBe("10. one two\n    three");
+    expect(wrapText("one two", { columns: 7, taken: 4 })).toBe("one\ntwo");
   });
 });
 

@@ -98,6 +98,24 @@ test("a table cell cannot start a line of its own", () => {
   expect(shown.replaceAll("\n", "")).not.toMatch(unsafe);
 });
 
+test("a table that is wider than the screen wraps its last column only", () => {
+  const rows = [
+    ["name", "what it says"],
+    ["日本", "a sentence that is longer than there is room for"],
+    ["a-name-to-be-copied", "short"],
+  ];
+  expect(table(rows, 45)).toBe(
+    [
+      "name                 what it says",
+      "日本                 a sentence that is",
+      "                     longer than there is",
+      "                     room for",
+      "a-name-to-be-copied  short",
+    ].join("\n"),
+  );
+  expect(table(rows, 10_000).split("\n")).toHaveLength(3);
+});
+
 describe("commands", () => {
   const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
   const stateDir = newFolder();

@@ -15,6 +15,8 @@ import type { AgentDriver } from "../../src/domain/ports.ts";
 import { scenarioOf } from "../../src/domain/scenario.ts";
 import { expectedOf, playRoom, printed, roomLines } from "./support.ts";
 
+/** No screen: nothing is cut or wrapped. */
+const unbounded = { colour: false, columns: Number.POSITIVE_INFINITY };
 const folder = mkdtempSync(join(tmpdir(), "earshot-replay-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -107,7 +109,7 @@ describe("earshot replay", () => {
 });
 
 test("the summary counts decisions, turns and replies, in that order and one below the other", () => {
-  const table = new ReplayTable(scenarioOf(roomLines("mention"), "mention"), false);
+  const table = new ReplayTable(scenarioOf(roomLines("mention"), "mention"), unbounded);
   const send = {
     t: 0,
     key: "k",
@@ -121,6 +123,21 @@ test("the summary counts decisions, turns and replies, in that order and one bel
   for (const line of [...Array(10).fill(send), end, end])
     table.row(line as unknown as Parameters<ReplayTable["row"]>[0]);
   expect(table.summary()).toBe(" 2 turns replied\n10 replies sent");
+});
+
+test("on eighty columns no row of the table and of a why is wider", async () => {
+  const columns = 80;
+  const long = JSON.stringify("words that go on ".repeat(20));
+  const lines = roomLines("mention").map((line) =>
+    JSON.parse(JSON.stringify(line).replaceAll(/"text":"[^"]*"/g, `"text":${long}`)),
+  );
+  const table = new ReplayTable(scenarioOf(lines, "long"), { colour: false, columns });
+  const rows: string[] = [];
+  const { lines: told, why } = await simulate(lines, { explain: true });
+  for (const line of told) rows.push(table.row(line) ?? "");
+  rows.push(...renderWhy(Object.values(why), { colour: false, columns }).split("\n"));
+  expect(rows.some((row) => row.includes("words that go…") || row.endsWith("…"))).toBe(true);
+  for (const row of rows) expect(row.length).toBeLessThanOrEqual(columns);
 });
 
 test("a host that does not stay up ends the run with an error, never with silence", async () => {
@@ -178,7 +195,7 @@ describe("earshot why", () => {
     const { why } = await simulate(roomLines("addressed-elsewhere"), { explain: true });
     expect(Object.keys(why)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
     expect(why.m3?.recorded).toEqual(why.m3?.explanation?.verdict);
-    const text = renderWhy([why.m3 as NonNullable<typeof why.m3>], false);
+    const text = renderWhy([why.m3 as NonNullable<typeof why.m3>], unbounded);
     expect(text).toMatch(/observe by addressed-elsewhere \(credit kept\)/);
     expect(text).toMatch(
       /2 ● addressed-elsewhere {2}mentions someone else only; credit of Ann kept/,
@@ -193,7 +210,7 @@ describe("earshot why", () => {
     );
     const { why } = await simulate(lines, { explain: ["m1"] });
     expect(Object.keys(why)).toEqual(["m1"]);
-    const text = renderWhy(Object.values(why), false);
+    const text = renderWhy(Object.values(why), unbounded);
     expect(text.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     expect(text).toContain("A[2J n in agent:main");
   });

@@ -155,7 +155,7 @@ export class ChatScreen {
     // Words of a person are shown as they were typed.
     const shown =
       who === "you"
-        ? wrapText(terminalSafe(text), columns, taken)
+        ? wrapText(terminalSafe(text), { columns, taken })
         : terminalText(text, { columns, taken, colour: hasColour(this.#out) });
     this.#line(`${name}:${alone ? "\n" : " "}${shown}`);
   }

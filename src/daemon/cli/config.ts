@@ -7,6 +7,7 @@
 import type { Command } from "commander";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { configValues, defaultConfig } from "../../domain/config/index.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
 import { accessWarnings } from "../../machines/admission.ts";
 import { routingWarnings } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
@@ -17,6 +18,7 @@ import {
   action,
   print,
   printJson,
+  printText,
   type StateOptions,
   stateDirFor,
   table,
@@ -93,7 +95,7 @@ async function check(options: Options): Promise<void> {
   const { path, config, warnings: about } = await loadConfig(options);
   const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config)];
   if (options.json === true) return printJson({ path, ok: true, warnings });
-  for (const warning of warnings) print(`warning: ${warning}`);
+  for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   print(path === null ? "no config file: the embedded defaults apply" : `${path} is fine`);
 }
 
@@ -117,6 +119,6 @@ async function show(path: string | undefined, options: Options): Promise<void> {
   if (options.json === true) return printJson(values);
   if (values.length === 0) return print(`nothing is called ${path ?? ""}`);
   print(
-    table(values.map(({ path: name, value, origin }) => [name, JSON.stringify(value), origin])),
+    table(values.map(({ path: name, value, origin }) => [name, origin, JSON.stringify(value)])),
   );
 }

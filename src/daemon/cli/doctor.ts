@@ -11,6 +11,7 @@ import { createRandom } from "../../adapters/ids.ts";
 import { accountFields, accountsOf } from "../../domain/config/channels.ts";
 import { type EarshotConfig, isLoopbackHost } from "../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../domain/ports.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
 import { createRegistry } from "../assembly.ts";
 import { checkStateDir } from "../state-dir.ts";
 import { readToken } from "../token.ts";
@@ -20,8 +21,8 @@ import { type Lesson, teach } from "./help.ts";
 import {
   action,
   errorLine,
-  print,
   printJson,
+  printText,
   type StateOptions,
   stateDirFor,
   withStateDir,
@@ -40,6 +41,8 @@ interface Finding {
 }
 
 const freeBytesMin = 200_000_000;
+/** What a mark and the blanks behind it take. */
+const markUnits = 9;
 const identifyMsMax = 5_000;
 /** A clock before this is not set: this version did not exist then. */
 const plausibleSince = Date.UTC(2025, 0, 1);
@@ -91,7 +94,8 @@ async function doctor(options: DoctorOptions): Promise<void> {
     warning: pc.yellow("warning"),
     wrong: pc.red("wrong  "),
   };
-  for (const { check, state, says } of findings) print(`${marks[state]}  ${check}: ${says}`);
+  for (const { check, state, says } of findings)
+    printText(`${marks[state]}  ${terminalSafe(`${check}: ${says}`)}`, markUnits);
 }
 
 async function stateFinding(stateDir: string): Promise<Finding> {

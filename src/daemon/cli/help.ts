@@ -29,12 +29,12 @@ export function teach(command: Command, lesson: Lesson): Command {
 function lessonText({ about, examples, exits }: Lesson, screen: number | undefined): string {
   const columns = Math.min(screen ?? columnsAssumed, columnsMax);
   const parts = [];
-  if (about !== undefined) parts.push(wrapText(about, columns));
+  if (about !== undefined) parts.push(wrapText(about, { columns }));
   const shown = examples.flatMap((example) =>
     typeof example === "string" ? [example] : [`# ${example[1]}`, example[0]],
   );
   const title = examples.length === 1 ? "Example:" : "Examples:";
   parts.push([title, ...shown.map((line) => `  ${line}`)].join("\n"));
-  if (exits !== undefined) parts.push(wrapText(`Exit codes: ${exits}`, columns));
+  if (exits !== undefined) parts.push(wrapText(`Exit codes: ${exits}`, { columns }));
   return `\n${parts.join("\n\n")}`;
 }

@@ -11,7 +11,14 @@ import { tagged } from "../lines.ts";
 import { type DaemonAddress, findDaemon, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
 import { renderLine, safeJson } from "./line-render.ts";
-import { action, print, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
+import {
+  action,
+  print,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "./shared.ts";
 import { eventData } from "./sse.ts";
 
 interface InspectOptions extends StateOptions {
@@ -37,6 +44,8 @@ const lesson: Lesson = {
     "or no daemon runs.",
 };
 
+/** Time and tag: what is told stands behind them. */
+const leadUnits = 25;
 const againMs = 1_000;
 
 export function addInspectCommand(program: Command): void {
@@ -79,7 +88,9 @@ async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<vo
     throw new EarshotError("EAR_USAGE", `Cannot watch as the daemon answered ${answer.status}`);
   for await (const data of eventData(answer.body)) {
     const line = JSON.parse(data) as StreamLine;
-    if (isWanted(line, options)) print(options.json === true ? safeJson(line) : renderLine(line));
+    if (!isWanted(line, options)) continue;
+    if (options.json === true) print(safeJson(line));
+    else printText(renderLine(line), leadUnits);
   }
 }
 

@@ -43,7 +43,7 @@ export interface TextShape {
 export function terminalText(text: string, shape: TextShape): string {
   const { columns, colour, taken = 0 } = shape;
   const safe = terminalSafe(text.replaceAll("\t", "    "));
-  if (!colour) return wrapText(safe, columns, taken);
+  if (!colour) return wrapText(safe, { columns, taken });
   const whole = withAddresses(renderMarkdown(safe));
   const rows: string[] = [];
   let from = 0;

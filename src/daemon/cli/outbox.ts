@@ -3,17 +3,22 @@
  */
 import type { Command } from "commander";
 import type { OutboxRow } from "../../domain/ports.ts";
+import { oneLine } from "../../domain/sanitize.ts";
 import { callApi, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
   action,
   print,
   printJson,
+  printText,
   type StateOptions,
   stateDirFor,
   table,
   withStateDir,
 } from "./shared.ts";
+
+/** How much is shown of a part: enough to know it again. */
+const textUnitsMax = 120;
 
 interface ListOptions extends StateOptions {
   readonly json?: boolean;
@@ -73,19 +78,23 @@ async function list(options: ListOptions): Promise<void> {
   const rows = answer?.outbox ?? [];
   if (options.json === true) return printJson(rows);
   if (rows.length === 0) return print("nothing there");
-  print(
-    table([
-      ["id", "state", "tries", "conversation", "what", "error"],
-      ...rows.map((row) => [
-        row.id,
-        row.doubts > 0 ? `${row.state} (in doubt)` : row.state,
-        String(row.attempts),
-        row.key,
-        (row.body.text ?? row.body.emoji ?? "").slice(0, 60),
-        row.error ?? "",
-      ]),
+  const cells = [
+    ["id", "state", "tries", "conversation"],
+    ...rows.map((row) => [
+      row.id,
+      row.doubts > 0 ? `${row.state} (in doubt)` : row.state,
+      String(row.attempts),
+      row.key,
     ]),
-  );
+  ];
+  // Ids are there to be copied: a row of the table is never wrapped.
+  const lines = table(cells, Number.POSITIVE_INFINITY).split("\n");
+  print(lines[0] ?? "");
+  for (const [index, { body, error }] of rows.entries()) {
+    print(lines[index + 1] ?? "");
+    printText(`  ${oneLine(body.text ?? body.emoji ?? "", textUnitsMax)}`, 2);
+    if (error !== null) printText(`  ${oneLine(error, textUnitsMax)}`, 2);
+  }
 }
 
 async function change(verb: "resend" | "drop", id: string, options: StateOptions): Promise<void> {

@@ -9,10 +9,17 @@ import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
 import type { Scenario } from "../../domain/scenario.ts";
 import type { DecisionLine, SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
+import { columnsOf, cutLine, padTo } from "./wrap.ts";
 
+/** What is shown of a text where no screen says how much there is room for. */
 const textUnitsMax = 72;
+/** And however narrow the screen is. */
+const textUnitsMin = 24;
 const nameUnitsMax = 16;
 const ruleUnits = 19;
+const tagUnits = 11;
+/** Turns end later than the last line of the file; there is room for a digit more. */
+const clockMarginUnits = 2;
 
 /** Time since the start: `1:02:03.450`, hours only when there are any. */
 function clockText(ms: number): string {
@@ -34,21 +41,36 @@ interface Counted {
 
 export class ReplayTable {
   readonly #paint: ReturnType<typeof pico.createColors>;
+  readonly #columns: number;
+  readonly #clockColumns: number;
+  #nameColumns = 0;
   readonly #said = new Map<string, { readonly author: string; readonly text: string }>();
   readonly #counts = new Map<string, Counted>();
 
-  constructor(scenario: Scenario, color: boolean) {
-    this.#paint = pico.createColors(color);
-    for (const line of scenario.lines)
-      if ("in" in line)
-        this.#said.set(line.in.id, { author: line.in.author.name, text: line.in.text });
+  /** `columns`: of the screen; texts are cut to fit. */
+  constructor(
+    scenario: Scenario,
+    { colour, columns }: { readonly colour: boolean; readonly columns: number },
+  ) {
+    this.#paint = pico.createColors(colour);
+    this.#columns = columns;
+    this.#clockColumns = clockText(scenario.lines.at(-1)?.t ?? 0).length + clockMarginUnits;
+    for (const line of scenario.lines) {
+      if (!("in" in line)) continue;
+      const { author, id, text } = line.in;
+      this.#said.set(id, { author: author.name, text });
+      this.#nameColumns = Math.max(
+        this.#nameColumns,
+        columnsOf(oneLine(author.name, nameUnitsMax)),
+      );
+    }
   }
 
   /** The row of a line, or null for what the table leaves out (typing, reactions). */
   row(line: StreamLine): string | null {
     const words = this.#words(line);
     if (words === null) return null;
-    return `${this.#paint.dim(clockText(line.t).padStart(12))}  ${words}`;
+    return `${this.#paint.dim(clockText(line.t).padStart(this.#clockColumns))}  ${words}`;
   }
 
   /** How often each thing happened, a line each: decisions, turns, replies, what was dropped. */
@@ -104,10 +126,11 @@ export class ReplayTable {
       duplicate: gray,
       command: cyan,
     };
-    const tag = inks[decision](`[${decision}]`.padEnd(11));
-    const name = oneLine(author, nameUnitsMax).padEnd(nameUnitsMax);
-    const note = credit === "none" ? "" : dim(` (credit ${credit})`);
-    return `${tag} ${rule.padEnd(ruleUnits)} ${name} ${oneLine(text, textUnitsMax)}${note}`;
+    const tag = inks[decision](`[${decision}]`.padEnd(tagUnits));
+    const name = padTo(oneLine(author, nameUnitsMax), this.#nameColumns);
+    const note = credit === "none" ? "" : ` (credit ${credit})`;
+    const taken = tagUnits + 1 + ruleUnits + 1 + this.#nameColumns + 1 + note.length;
+    return `${tag} ${rule.padEnd(ruleUnits)} ${name} ${this.#cut(text, taken)}${dim(note)}`;
   }
 
   #send({ status, text, chat, replyTo }: SendLine): string {
@@ -115,7 +138,15 @@ export class ReplayTable {
     const { green, red } = this.#paint;
     const to = replyTo === null ? oneLine(chat) : `${oneLine(chat)}, to ${oneLine(replyTo)}`;
     const mark = status === "sent" ? green(status) : red(status);
-    return `  ${mark} (${to}): ${oneLine(text, textUnitsMax)}`;
+    const lead = ` (${to}): `;
+    return `  ${mark}${lead}${this.#cut(text, 2 + status.length + columnsOf(lead))}`;
+  }
+
+  /** A text as far as there is room beside what stands in its row. */
+  #cut(text: string, taken: number): string {
+    const line = oneLine(text, textUnitsMax);
+    const room = this.#columns - this.#clockColumns - 2 - taken;
+    return cutLine(line, Math.max(textUnitsMin, room));
   }
 }
 

@@ -17,6 +17,7 @@ import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
 import { ReplayTable } from "./replay-table.ts";
 import { action, fail } from "./shared.ts";
+import { screenColumns } from "./wrap.ts";
 
 interface ReplayOptions {
   readonly config?: string;
@@ -71,7 +72,8 @@ async function replay(file: string, options: ReplayOptions): Promise<void> {
   const scenario = parseScenario(await read(file, "scenario", "EAR_SCENARIO_INVALID"), file);
   const config = options.config === undefined ? {} : await readConfig(options.config);
   const output = new Output(process.stdout);
-  const table = options.json ? null : new ReplayTable(scenario, pico.isColorSupported);
+  const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
+  const table = options.json ? null : new ReplayTable(scenario, screen);
   const progress = progressOf(scenario.lines.length, process.stderr, process.stdout);
   const run = simulateScenario(scenario, {
     config,

@@ -2,13 +2,14 @@
  * What the commands share
  * =======================
  * How a command ends (0 done, 1 the answer is no, 2 bad use or bad input), how it prints, and how
- * it reaches the running daemon. An error is one line on stderr that says what to do, never a
- * stack: whoever reads it wants to go on, not to debug us.
+ * it reaches the running daemon. An error is one line on stderr (wrapped at words on a screen) that
+ * says what to do, never a stack: whoever reads it wants to go on, not to debug us.
  */
 import { type Command, Option } from "commander";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { stateDirOf } from "../state-dir.ts";
+import { columnsOf, padTo, screenColumns, wrapText } from "./wrap.ts";
 
 /** Errors that are about how the command was called or what it was given. */
 const badInput: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -40,7 +41,8 @@ export function errorLine(error: unknown): string {
 
 /** Says what went wrong and sets the exit code; the process ends when nothing is left to do. */
 export function fail(error: unknown): void {
-  process.stderr.write(`${errorLine(error)}\n`);
+  const columns = screenColumns(process.stderr);
+  process.stderr.write(`${wrapText(errorLine(error), { columns, hang: 2 })}\n`);
   process.exitCode = exitCodeOf(error);
 }
 
@@ -60,6 +62,12 @@ export function action<Arguments extends unknown[]>(
 /** Writes a line to stdout. A reader that has gone away (`| head`) is no error. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Writes text for people: on a screen wrapped at words, later rows set in by `hang`. */
+export function printText(text: string, hang?: number): void {
+  const columns = screenColumns(process.stdout);
+  print(wrapText(text, hang === undefined ? { columns } : { columns, hang }));
 }
 
 /** Writes data for programs. */
@@ -83,18 +91,28 @@ export function stateDirFor(options: StateOptions): string {
   return stateDirOf(options.stateDir, process.env);
 }
 
-/** A table for people: columns as wide as their widest cell, cells made harmless. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** The last column is not made narrower than this to fit a screen. */
+const lastColumnsMin = 20;
+
+/**
+ * A table for people: columns as wide as their widest cell, cells made harmless. Where the screen is
+ * too narrow, the last column is wrapped at words.
+ */
+export function table(
+  rows: readonly (readonly string[])[],
+  columns: number = screenColumns(process.stdout),
+): string {
   const safe = rows.map((row) => row.map((cell) => terminalSafe(cell).replaceAll("\n", " ")));
   const widths = (safe[0] ?? []).map((_, column) =>
-    Math.max(...safe.map((row) => (row[column] ?? "").length)),
+    Math.max(...safe.map((row) => columnsOf(row[column] ?? ""))),
   );
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  const room = Math.max(lastColumnsMin, columns - before);
   return safe
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
+    .map((row) => {
+      const lead = row.slice(0, -1).map((cell, column) => `${padTo(cell, widths[column] ?? 0)}  `);
+      const last = wrapText(row.at(-1) ?? "", { columns: room, hang: 0 });
+      return `${lead.join("")}${last.replaceAll("\n", `\n${" ".repeat(before)}`)}`.trimEnd();
+    })
     .join("\n");
 }

@@ -5,12 +5,14 @@ import type { Command } from "commander";
 import type { ConnectionStatus } from "../../actors/account.ts";
 import type { RuntimeStatus } from "../../actors/runtime.types.ts";
 import type { ChannelCapabilities } from "../../domain/ports.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
 import { callApi, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
   action,
   print,
   printJson,
+  printText,
   type StateOptions,
   stateDirFor,
   table,
@@ -124,35 +126,39 @@ async function sessions(options: Options): Promise<void> {
   print(table([["key", "row"], ...all.map(({ key, lastSeq }) => [key, String(lastSeq)])]));
 }
 
+/** What is told of a channel, in this order. */
+const ableTo = [
+  "edits",
+  "deletes",
+  "reactions",
+  "typing",
+  "threads",
+  "membership",
+  "history",
+  "media",
+] as const satisfies readonly (keyof ChannelCapabilities)[];
+
 async function channels(options: Options): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
   const answer = await callApi<{ channels: ChannelAnswer[] }>(daemon, "/api/channels");
   const all = answer?.channels ?? [];
   if (options.json === true) return printJson(all);
-  const able = (can: boolean) => (can ? "yes" : "-");
-  const head =
-    "channel accounts edits deletes reactions typing threads members media mentions limit";
   print(
     table([
-      head.split(" "),
-      ...all.map(({ id, accounts, capabilities: can, textLimit }) => [
+      ["channel", "accounts", "mentions", "limit", "can"],
+      ...all.map(({ id, accounts, capabilities, textLimit }) => [
         id,
         accounts.map(({ account, state }) => `${account} ${state}`).join(", ") || "none",
-        able(can.edits),
-        able(can.deletes),
-        able(can.reactions),
-        able(can.typing),
-        able(can.threads),
-        able(can.membership),
-        able(can.media),
-        can.mentions,
+        capabilities.mentions,
         String(textLimit),
+        ableTo.filter((can) => capabilities[can]).join(", ") || "-",
       ]),
     ]),
   );
   for (const { accounts } of all)
     for (const one of accounts)
-      if (one.detail !== null) print(`${one.channel}/${one.account}: ${one.detail}`);
+      if (one.detail !== null)
+        printText(terminalSafe(`${one.channel}/${one.account}: ${one.detail}`), 2);
 }
 
 function span(ms: number): string {

@@ -9,23 +9,31 @@ import type { Why } from "../../actors/runtime.types.ts";
 import type { Rung, Verdict } from "../../domain/decision.ts";
 import type { Millis } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import { wrapText } from "./wrap.ts";
 
 type Paint = ReturnType<typeof pico.createColors>;
 
 const textUnitsMax = 240;
 const labelUnits = 9;
 const ruleUnits = 20;
+/** Tier and mark before the rule, and the blank behind it. */
+const rungMarkUnits = 5;
 
 /** Renders the answers of `why`, one block for each agent that heard the message. */
-export function renderWhy(answers: readonly Why[], color: boolean): string {
-  const paint = pico.createColors(color);
-  return answers.map((why) => renderOne(why, paint)).join("\n\n");
+export function renderWhy(
+  answers: readonly Why[],
+  { columns, colour }: { readonly columns: number; readonly colour: boolean },
+): string {
+  const paint = pico.createColors(colour);
+  return answers.map((why) => renderOne(why, paint, columns)).join("\n\n");
 }
 
-function renderOne(why: Why, paint: Paint): string {
-  const parts = [head(why, paint), verdictLine(why, paint)];
-  if (why.explanation !== null) parts.push(ladder(why.explanation.rungs, paint));
-  if (why.key !== "") parts.push(circumstances(why));
+function renderOne(why: Why, paint: Paint, columns: number): string {
+  const rowsOf = (text: string, hang: number) => wrapText(text, { columns, hang });
+  const parts = [rowsOf(head(why, paint), 0), rowsOf(verdictLine(why, paint), 0)];
+  if (why.explanation !== null)
+    parts.push(rowsOf(ladder(why.explanation.rungs, paint), ruleUnits + rungMarkUnits));
+  if (why.key !== "") parts.push(rowsOf(circumstances(why), labelUnits + 1));
   return parts.join("\n\n");
 }
 

@@ -29,6 +29,7 @@ import {
   withStateDir,
 } from "./shared.ts";
 import { renderWhy } from "./why-render.ts";
+import { screenColumns } from "./wrap.ts";
 
 interface WhyOptions extends StateOptions {
   readonly config?: string;
@@ -60,7 +61,10 @@ async function why(messageId: string, options: WhyOptions): Promise<void> {
     throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
   const answers = await ask(messageId, options);
   if (options.json) printJson({ why: answers });
-  else if (answers.length > 0) print(renderWhy(answers, pico.isColorSupported));
+  else if (answers.length > 0) {
+    const screen = { columns: screenColumns(process.stdout), colour: pico.isColorSupported };
+    print(renderWhy(answers, screen));
+  }
   if (answers.length > 0) return;
   process.exitCode = 1;
   if (!options.json) print(`No message “${oneLine(messageId)}” was heard.`);

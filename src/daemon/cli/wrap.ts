@@ -3,7 +3,8 @@
  * =================
  * A line of text as the rows it takes on a screen, as ranges into the text, so that colours can be
  * laid over the rows afterwards. Counted in columns, not in letters: an ideograph takes two, an
- * accent none, and no row ends inside of what a reader sees as one letter.
+ * accent none, and no row ends inside of what a reader sees as one letter. Styles that are in the
+ * text already (`ESC [ 1 m`) take no room.
  */
 import stringWidth from "fast-string-width";
 
@@ -25,8 +26,10 @@ export interface WrapShape {
 }
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-// biome-ignore lint/suspicious/noControlCharactersInRegex: everything of one unit and one column
-const narrow = /^[\u0000-\u007e]*$/;
+/** Everything of one unit and one column. */
+const narrow = /^[ -~]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: how styles are written
+const styles = /(\u001b\[\d+m)/;
 
 /** How many columns a text without line breaks takes. */
 export function columnsOf(text: string): number {
@@ -37,13 +40,9 @@ export function columnsOf(text: string): number {
 export function wrapLine(line: string, shape: WrapShape): readonly Row[] {
   const { columns, taken = 0, hang = 0, at = "words" } = shape;
   let room = Math.max(1, columns - taken);
-  if (narrow.test(line) && line.length <= room) return [{ from: 0, to: line.length }];
-  const cells = [...graphemes.segment(line)].map(({ segment, index }) => ({
-    from: index,
-    to: index + segment.length,
-    width: columnsOf(segment),
-    blank: segment === " " && at === "words",
-  }));
+  if (room === Number.POSITIVE_INFINITY || (narrow.test(line) && line.length <= room))
+    return [{ from: 0, to: line.length }];
+  const cells = cellsOf(line, at);
   const rows: Row[] = [];
   for (let start = 0; start < cells.length || rows.length === 0; ) {
     const { end, next } = rowEnd(cells, start, room);
@@ -58,6 +57,20 @@ interface Cell extends Row {
   readonly width: number;
   /** A row may end before it. */
   readonly blank: boolean;
+}
+
+function cellsOf(line: string, at: "words" | "any"): readonly Cell[] {
+  const cells: Cell[] = [];
+  let from = 0;
+  const add = (segment: string, width: number) => {
+    const blank = segment === " " && at === "words";
+    cells.push({ from, to: from + segment.length, width, blank });
+    from += segment.length;
+  };
+  for (const [index, part] of line.split(styles).entries())
+    if (index % 2 === 1) add(part, 0);
+    else for (const { segment } of graphemes.segment(part)) add(segment, columnsOf(segment));
+  return cells;
 }
 
 /** The cell behind the last one of the row that starts at `start`, and where the next row starts. */
@@ -97,13 +110,18 @@ export function hangOf(line: string): number {
   return columnsOf(lead);
 }
 
-/** Plain text with every line wrapped to `columns`, the first row by `taken` less. */
-export function wrapText(text: string, columns: number, taken = 0): string {
+/**
+ * Text with every line wrapped. `hang`: what later rows are set in by; left out, each line says it by
+ * its bullet. `taken` counts for the first line only.
+ */
+export function wrapText(text: string, shape: Omit<WrapShape, "at">): string {
+  const { columns } = shape;
   return text
     .split("\n")
     .flatMap((line, index) => {
-      const hang = boundedHang(hangOf(line), columns);
-      return wrapLine(line, { columns, hang, taken: index === 0 ? taken : 0 }).map(
+      const hang = boundedHang(shape.hang ?? hangOf(line), columns);
+      const taken = index === 0 ? (shape.taken ?? 0) : 0;
+      return wrapLine(line, { columns, hang, taken }).map(
         ({ from, to }, row) => `${row === 0 ? "" : " ".repeat(hang)}${line.slice(from, to)}`,
       );
     })
@@ -113,4 +131,21 @@ export function wrapText(text: string, columns: number, taken = 0): string {
 /** A hang that leaves words room, however narrow the screen. */
 export function boundedHang(hang: number, columns: number): number {
   return hang <= columns / 2 ? hang : 0;
+}
+
+/** A line cut to `columns`, with an ellipsis for the rest. */
+export function cutLine(line: string, columns: number): string {
+  if (columnsOf(line) <= columns) return line;
+  const [row] = wrapLine(line, { columns: columns - 1, at: "any" });
+  return `${line.slice(0, row?.to ?? 0).trimEnd()}…`;
+}
+
+/** Fills up with blanks. */
+export function padTo(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/** How wide the screen behind a stream is; without a screen nothing is too wide. */
+export function screenColumns(stream: NodeJS.WriteStream): number {
+  return stream.isTTY === true ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY;
 }
