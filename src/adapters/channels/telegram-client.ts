@@ -2,15 +2,15 @@
  * Telegram client
  * ===============
  * grammY's `Api` with what earshot adds to every call: a time limit, no redirects, a cap on the
- * answer, and errors of ours. One per account; nothing else knows the token.
+ * answer, and errors of ours. One per account; nothing else knows the token. grammY is loaded with
+ * the first call, so that a daemon without a bot does not wait for it.
  */
-import { Api } from "grammy";
 import type { ApiMethods } from "grammy/types";
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
 import type { Route } from "../../domain/message.ts";
 import { deadline } from "../deadline.ts";
-import { type CallKind, telegramError } from "./telegram-errors.ts";
+import type { TelegramApi } from "./telegram-api.ts";
+import type { CallKind } from "./telegram-errors.ts";
 
 export interface TelegramAccountConfig {
   readonly botToken: string;
@@ -38,23 +38,20 @@ export interface TelegramClient {
 }
 
 export function createTelegramClient(config: TelegramAccountConfig): TelegramClient {
-  // `size` is node-fetch's cap on a body, which the types of the global fetch do not know.
-  const baseFetchConfig: object = { redirect: "error", size: limits.platformAnswerBytesMax };
-  const api = new Api(config.botToken, { apiRoot: config.apiRoot, baseFetchConfig });
+  let opening: Promise<TelegramApi> | undefined;
+  const open = async () => (await import("./telegram-api.ts")).openTelegramApi(config);
   return {
     async call(method, payload, { kind, signal, msMax }) {
       if (signal.aborted)
         throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", `Cannot ${method} as it was cancelled`);
+      opening ??= open();
+      const api = await opening;
       const limit = deadline(signal, msMax);
-      // grammY types each method; called by name they all have this form (getMe takes no payload).
-      const methods = api.raw as unknown as Readonly<
-        Record<string, (...args: unknown[]) => Promise<never>>
-      >;
       const args = method === "getMe" ? [limit.signal] : [payload, limit.signal];
       try {
-        return await (methods[method] as (...args: unknown[]) => Promise<never>)(...args);
+        return await api.call(method, args);
       } catch (error) {
-        throw telegramError(error, method, kind, config.botToken);
+        throw api.errorOf(error, method, kind);
       } finally {
         limit.done();
       }
