@@ -1,4 +1,4 @@
-// `npm run build`: types and JavaScript by tsc, pages by Vite, then a time stamp for `npm start`.
+// `npm run build`: types and JavaScript by tsc, entries and pages by Vite, a stamp for `npm start`.
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureInstalled, root, run } from "./prepare.mjs";
@@ -11,6 +11,8 @@ let status = run(node, [bin("typescript", "bin", "tsc"), "-p", "tsconfig.json"])
 if (status === 0 && existsSync(join(root, "web", "vite.config.ts")))
   status = run(node, [bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn"]);
 if (status === 0) {
+  // Not before now: on a fresh clone Vite is installed by the first line.
+  await (await import("./bundle.mjs")).bundle();
   const main = join(root, "dist", "daemon", "cli", "main.js");
   chmodSync(main, 0o755);
   linkBin(main);

@@ -48,6 +48,7 @@ export function ensureBuilt() {
     newest(join(root, "src")),
     newest(join(root, "web")),
     modified(join(root, "tsconfig.json")),
+    modified(join(root, "scripts", "bundle.mjs")),
     modified(join(root, "package-lock.json")),
   );
   if (built >= sources) return;

@@ -56,7 +56,9 @@ class Pool implements HostOpener {
   constructor(options: PoolOptions) {
     this.#options = options;
     const source = import.meta.url.endsWith(".ts");
-    this.#entry = options.entry ?? new URL(source ? "./host.ts" : "./host.js", import.meta.url);
+    // By the folder's name: in the package this code stands in a file of another folder.
+    const entry = new URL(`../actors/host.${source ? "ts" : "js"}`, import.meta.url);
+    this.#entry = options.entry ?? entry;
   }
 
   async open(host: number, epoch: number, events: HostEvents): Promise<HostLink> {
