@@ -6,11 +6,13 @@
  * next start, and what was not is made again by the same step.
  */
 import { limits } from "../domain/limits.ts";
+import type { Route } from "../domain/message.ts";
 import type { OutboxRow, StoreWrite } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Block, Effect, React, Unreact } from "../machines/effects.ts";
 import type { ReactionBody, TextBody } from "./outbox.body.ts";
 import type { HostStep } from "./protocol.ts";
+import type { OutboundDirectory } from "./runtime.types.ts";
 
 /** What one step leads to, in the order of its effects. */
 export interface StepPlan {
@@ -23,6 +25,20 @@ export interface StepPlan {
 export interface PlanContext {
   readonly settings: (key: string) => ConversationSettings;
   readonly agentOf: (key: string) => string;
+  readonly directory: Pick<OutboundDirectory, "outbound">;
+}
+
+/**
+ * Whether the platform of a route has such a thing. One whose account is not configured just now is
+ * thought able: it will say so itself when it is back.
+ */
+export function canShow(
+  directory: PlanContext["directory"],
+  { channel, account }: Route,
+  how: "sendTyping" | "addReaction",
+): boolean {
+  const outbound = directory.outbound(channel, account);
+  return outbound === null || outbound[how] !== undefined;
 }
 
 /** `natural` in the settings: how long a person pauses between two lines. */
@@ -71,6 +87,7 @@ function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWr
       return { kind: "outbox", row: textRow(effect, step, context.settings(key)) };
     case "react":
     case "unreact":
+      if (!canShow(context.directory, effect.route, "addReaction")) return null;
       return { kind: "outbox", row: reactionRow(effect, step) };
     default:
       return null;

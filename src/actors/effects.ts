@@ -13,7 +13,7 @@ import type { ConversationSettings } from "../domain/settings.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { MessageReceived } from "../machines/events.ts";
-import { planStep, type StepPlan } from "./effects.plan.ts";
+import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Outbox } from "./outbox.ts";
@@ -39,7 +39,7 @@ export interface EffectPorts {
    * The last applied event of each conversation whose marks nobody waits for, until they are durable.
    */
   readonly unmarked: Map<number, number>;
-  readonly directory: Pick<OutboundDirectory, "refreshMembership">;
+  readonly directory: Pick<OutboundDirectory, "refreshMembership" | "outbound">;
   readonly settings: (key: string) => ConversationSettings;
   readonly agentOf: (key: string) => string;
   /** The event of a journal row, for decisions made while a tail was caught up. */
@@ -140,13 +140,15 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.outbox.discard(effect.turnId, effect.reason);
         break;
       case "typing":
+        if (!canShow(ports.directory, effect.route, "sendTyping")) break;
         if (effect.on) ports.typing.on(effect.route, ports.settings(key).typing);
         else ports.typing.off(effect.route);
         ports.publish({ t, out: "typing", on: effect.on, chat: effect.route.chat.id });
         break;
       case "react":
       case "unreact":
-        ports.publish(reactLine(t, effect));
+        if (canShow(ports.directory, effect.route, "addReaction"))
+          ports.publish(reactLine(t, effect));
         break;
       case "dropped":
         ports.publish({

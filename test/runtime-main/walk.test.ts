@@ -16,3 +16,17 @@ test("a direct message is decided, answered and delivered once", async () => {
   expect(world.reactions).toEqual(["+👀 m1", "-👀 m1"]);
   await world.runtime.stop();
 });
+
+test("what a platform cannot show is neither told nor stored, and its words arrive", async () => {
+  const world = new World();
+  world.wordsOnly = true;
+  await world.start();
+  world.runs.push({ afterMs: 100, steps: [{ text: "Hello Ann" }] });
+  await world.say("hi", { direct: true, id: "m1" });
+  await world.pass(5_000);
+  expect(world.sends()).toMatchObject([{ status: "sent", text: "Hello Ann" }]);
+  const shown = world.lines.flatMap((line) => ("out" in line ? [line.out] : []));
+  expect(shown).toEqual(["send"]);
+  expect(await world.store.outboxCounts()).toEqual({ sent: 1 });
+  await world.runtime.stop();
+});

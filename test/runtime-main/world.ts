@@ -49,6 +49,8 @@ export class World {
   readonly fates: Fate[] = [];
   readonly runs: ScriptedRun[] = [];
   ready = true;
+  /** The platform has neither typing nor reactions. */
+  wordsOnly = false;
   /** People in every group, so that nobody is alone with the agent. */
   humans = 4;
   runtime!: Runtime;
@@ -158,7 +160,7 @@ export class World {
           throw new Error("socket closed");
       }
     };
-    return {
+    const words: ChannelOutbound = {
       async sendText({ id, text, route }) {
         await meet();
         return take(id, text, route.chat.id, null);
@@ -167,6 +169,10 @@ export class World {
         await meet();
         return take(id, text, route.chat.id, replyTo);
       },
+    };
+    if (this.wordsOnly) return words;
+    return {
+      ...words,
       sendTyping: async (_route, on) => {
         this.typing.push(on);
       },
