@@ -14,7 +14,7 @@ import { columnsOf, cutLine, padTo } from "./wrap.ts";
 /** What is shown of a text where no screen says how much there is room for. */
 const textUnitsMax = 72;
 /** And however narrow the screen is. */
-const textUnitsMin = 24;
+const textUnitsMin = 12;
 const nameUnitsMax = 16;
 const ruleUnits = 19;
 const tagUnits = 11;
