@@ -33,8 +33,8 @@ export interface SupervisedHostPorts {
   readonly eager: boolean;
   /** It answers: turns that waited may start. */
   onReady(host: SupervisedHost): void;
-  /** It is gone; `culprit` was being stepped (null: none, or it was ended on purpose). */
-  onLost(host: SupervisedHost, reason: string): void;
+  /** It is gone. `unexplained`: nobody ordered it, and no event was being stepped. */
+  onLost(host: SupervisedHost, reason: string, unexplained: boolean): void;
   onPoison(entry: { conv: number; key: string; seq: number }, error: string): void;
   onBroken(host: SupervisedHost): void;
   onChange(): void;
@@ -77,6 +77,11 @@ export class SupervisedHost {
 
   get state(): "starting" | "ready" | "restarting" | "broken" | "stopped" {
     return this.#snapshot.value;
+  }
+
+  /** Whether it owes an answer to a batch. */
+  get owed(): boolean {
+    return this.traffic.owed;
   }
 
   status(turns: number): HostStatus {
@@ -153,7 +158,7 @@ export class SupervisedHost {
     const poison = culprit !== null && this.#ports.strikes.strike(culprit.seq);
     const flown = this.traffic.disconnect();
     if (poison) this.#ports.onPoison({ ...culprit, key: keyOf(flown, culprit.conv) }, reason);
-    this.#ports.onLost(this, reason);
+    this.#ports.onLost(this, reason, !ordered && culprit === null);
     this.#goOn();
     this.#ports.onChange();
   }

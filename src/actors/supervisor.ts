@@ -10,9 +10,10 @@ import { agentOf, withoutSecrets } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { createConversation } from "./conversation.ts";
-import type { HostOpener } from "./host-link.ts";
+import type { HostEvents, HostOpener } from "./host-link.ts";
 import { createLocalHosts } from "./host-local.ts";
 import { settingsFor } from "./host-settings.ts";
+import { Isolation } from "./isolation.ts";
 import { createPool } from "./pool.ts";
 import type { AgentSpec, HostConfig, HostEntry, TurnOrder, TurnReport } from "./protocol.ts";
 import { ownerOf } from "./rendezvous.ts";
@@ -61,6 +62,7 @@ class HostSupervisor implements Supervisor {
   #lostTogether: LostTurn[] | null = null;
   /** Runs the turns when no worker does. */
   readonly #runner: TurnRunner | null;
+  readonly #isolation: Isolation | null;
   readonly #rounds: Rounds | null;
   readonly #watchdog: Watchdog | null;
   #latest = 0;
@@ -81,6 +83,8 @@ class HostSupervisor implements Supervisor {
       ...ports.supervision,
     };
     this.#runner = ports.workers === 0 || ports.deterministic ? this.#createRunner() : null;
+    const watched = ports.workers > 0 && !ports.deterministic;
+    this.#isolation = watched ? this.#createIsolation(supervision) : null;
     this.#turns = this.#createTurns();
     this.#opener = this.#openerFor(supervision);
     for (let id = 0; id < Math.max(1, ports.workers); id += 1)
@@ -89,12 +93,9 @@ class HostSupervisor implements Supervisor {
     const shared = ports.deterministic ? this.#createLine(true) : null;
     for (const { id } of this.#hosts) this.#lines.set(id, shared ?? this.#createLine(false));
     this.#rounds = shared === null ? null : this.#createRounds(shared);
-    const watched = ports.workers > 0 && !ports.deterministic;
-    this.#watchdog = watched
-      ? new Watchdog(ports.clock, this.#hosts, supervision.loopMs, (host) =>
-          this.#turns.countOn(host),
-        )
-      : null;
+    const all = [...this.#hosts, ...(this.#isolation?.places ?? [])];
+    const turnsOn = (host: number) => this.#turns.countOn(host);
+    this.#watchdog = watched ? new Watchdog(ports.clock, all, supervision.loopMs, turnsOn) : null;
   }
 
   async start(): Promise<void> {
@@ -192,12 +193,12 @@ class HostSupervisor implements Supervisor {
     this.#runner?.close();
     this.#turns.clear();
     for (const host of this.#hosts) host.stop();
-    await this.#opener.close();
+    await Promise.all([this.#opener.close(), this.#isolation?.stop()]);
     this.#changed();
   }
 
-  #openerFor(supervision: Supervision): HostOpener {
-    const { workers, clock, log, liveConversations: live, hostModule } = this.#ports;
+  #openerFor(supervision: Supervision, workers = this.#ports.workers): HostOpener {
+    const { clock, log, liveConversations: live, hostModule } = this.#ports;
     const { checkpointEvery, memoryMb, startMsMax } = supervision;
     if (workers === 0)
       return createLocalHosts({ create: createConversation, live, checkpointEvery });
@@ -227,6 +228,7 @@ class HostSupervisor implements Supervisor {
     return new TurnOrders({
       clock,
       here: this.#runner,
+      isolation: this.#isolation,
       hostOf: (conv) => this.#ownerOf(conv),
       agentOf: (order) => this.#agentSpec(order),
       settingsOf: ({ cfg, key }) => settingsFor(configFor(cfg), key, cfg),
@@ -237,8 +239,37 @@ class HostSupervisor implements Supervisor {
     });
   }
 
+  #createIsolation(supervision: Supervision): Isolation {
+    const { log } = this.#ports;
+    return new Isolation({
+      log,
+      events: this.#hostEvents(),
+      open: () => this.#openerFor(supervision, 1),
+      nextEpoch: () => this.#nextEpoch(),
+      onFree: (place, reason) => {
+        if (this.#stopped) return;
+        const turns = this.#turns.lose(place);
+        if (turns.length > 0) log("warn", "turn.isolated-lost", { ...turns[0], reason });
+        this.#ports.onHostLost({ host: place, turns });
+        this.#turns.startWaiting();
+        this.#changed();
+      },
+    });
+  }
+
+  #hostEvents(): HostEvents {
+    const { log: onLog, onDelta, onDraft, ask } = this.#ports;
+    const onReports: HostEvents["onReports"] = (reports) => this.#turns.reported(reports);
+    return { onReports, onDelta, onDraft, ask, onLog };
+  }
+
+  #nextEpoch(): number {
+    this.#epoch += 1;
+    return this.#epoch;
+  }
+
   #createHost(id: number, supervision: Supervision): SupervisedHost {
-    const { clock, log, load, onDelta, onDraft, ask } = this.#ports;
+    const { clock, log, load } = this.#ports;
     return new SupervisedHost({
       id,
       clock,
@@ -247,17 +278,8 @@ class HostSupervisor implements Supervisor {
       supervision,
       strikes: this.#strikes,
       eager: !this.#ports.deterministic,
-      events: {
-        onReports: (reports) => this.#turns.reported(reports),
-        onDelta,
-        onDraft,
-        ask,
-        onLog: log,
-      },
-      nextEpoch: () => {
-        this.#epoch += 1;
-        return this.#epoch;
-      },
+      events: this.#hostEvents(),
+      nextEpoch: () => this.#nextEpoch(),
       traffic: {
         load,
         configFor: (version) => this.#configFor(version),
@@ -270,7 +292,7 @@ class HostSupervisor implements Supervisor {
           this.#tell("conversation.rebuilt", { host: id, conv, key, error }),
       },
       onReady: () => this.#turns.startWaiting(),
-      onLost: (host, reason) => this.#lost(host, reason),
+      onLost: (host, reason, unexplained) => this.#lost(host, reason, unexplained),
       onPoison: (entry, error) => this.#quarantine(entry, `${error}, again and again`),
       onBroken: (host) => void this.#broken(host),
       onChange: () => this.#changed(),
@@ -343,8 +365,9 @@ class HostSupervisor implements Supervisor {
     return config;
   }
 
-  #lost(host: SupervisedHost, reason: string): void {
+  #lost(host: SupervisedHost, reason: string, unexplained: boolean): void {
     const turns = this.#turns.lose(host.id);
+    if (unexplained) this.#isolation?.suspect(turns);
     this.#tell("host.lost", { host: host.id, reason, turns: turns.length });
     if (this.#lostTogether !== null) this.#lostTogether.push(...turns);
     else this.#ports.onHostLost({ host: host.id, turns });

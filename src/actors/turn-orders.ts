@@ -2,7 +2,8 @@
  * Turns under way
  * ===============
  * Which turns were ordered and have not ended, and where they run: on the host of their
- * conversation, or on this thread. An order for a host that is being restarted waits for it.
+ * conversation, on this thread, or, where one may have killed its host, on a thread of its own. An
+ * order for a host that is being restarted waits for it.
  * Reports of a turn that is not on the list, or of an older try of it, are dropped: whatever sent
  * them has been given up.
  */
@@ -10,6 +11,7 @@ import type { Clock } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import { reasonOf } from "./host-core.ts";
 import type { TurnPlace } from "./host-link.ts";
+import type { IsolatedPlace, Isolation } from "./isolation.ts";
 import type { AgentSpec, TurnOrder, TurnReport } from "./protocol.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
 import type { LostTurn } from "./supervisor.types.ts";
@@ -19,6 +21,8 @@ export interface TurnOrdersPorts {
   readonly clock: Clock;
   /** Runs turns on this thread; null: hosts run their own. */
   readonly here: TurnRunner | null;
+  /** Null: there are no threads. */
+  readonly isolation: Isolation | null;
   /** The host of a conversation; undefined when all are broken. */
   hostOf(conv: number): SupervisedHost | undefined;
   agentOf(order: TurnOrder): AgentSpec;
@@ -28,7 +32,7 @@ export interface TurnOrdersPorts {
 
 interface Turn {
   readonly order: TurnOrder;
-  /** null: waits for a host. */
+  /** null: waits for a host. Negative: an isolated place. */
   host: number | null;
 }
 
@@ -76,6 +80,8 @@ export class TurnOrders {
 
   watch(conv: number, on: boolean): void {
     (this.#ports.here ?? this.#ports.hostOf(conv)?.link?.turns)?.watch(conv, on);
+    for (const { order, host } of this.#turns.values())
+      if (order.conv === conv) this.#isolated(host)?.watch(conv, on);
   }
 
   /** Passes on what belongs to a turn on the list; the report of its end takes it off. */
@@ -83,7 +89,10 @@ export class TurnOrders {
     const known = reports.filter(({ turnId, attempt, event }) => {
       const turn = this.#turns.get(turnId);
       if (turn === undefined || turn.order.attempt !== attempt) return false;
-      if (event.type === "agent.ended" || event.type === "agent.failed") this.#turns.delete(turnId);
+      if (event.type === "agent.ended" || event.type === "agent.failed") {
+        this.#turns.delete(turnId);
+        void this.#isolated(turn.host)?.end();
+      }
       return true;
     });
     if (known.length > 0) this.#ports.onReports(known);
@@ -107,9 +116,9 @@ export class TurnOrders {
 
   #start(turn: Turn): void {
     const { order } = turn;
-    const host = this.#ports.hostOf(order.conv);
-    if (host === undefined || host.link === null) return;
-    turn.host = host.id;
+    const host = this.#hostFor(order);
+    if (host === null) return;
+    turn.host = host;
     try {
       const agent = this.#ports.agentOf(order);
       const settings = this.#ports.settingsOf(order);
@@ -119,12 +128,26 @@ export class TurnOrders {
     }
   }
 
+  /** Where a turn may begin now; null: it waits. */
+  #hostFor({ turnId, conv }: TurnOrder): number | null {
+    const { isolation, hostOf } = this.#ports;
+    if (isolation?.suspects(turnId)) return isolation.free?.id ?? null;
+    const host = hostOf(conv);
+    return host === undefined || host.link === null ? null : host.id;
+  }
+
+  #isolated(host: number | null): IsolatedPlace | undefined {
+    return host !== null && host < 0 ? this.#ports.isolation?.at(host) : undefined;
+  }
+
   #placeOf(turn: Turn):
     | (Pick<TurnPlace, "run" | "abort"> & {
         steer(turnId: string, text: string): boolean | Promise<boolean>;
       })
     | null {
-    return this.#ports.here ?? this.#ports.hostOf(turn.order.conv)?.link?.turns ?? null;
+    const { here, hostOf } = this.#ports;
+    if (turn.host !== null && turn.host < 0) return this.#isolated(turn.host) ?? null;
+    return here ?? hostOf(turn.order.conv)?.link?.turns ?? null;
   }
 
   /** Ends a turn for which no agent was called. */

@@ -6,7 +6,16 @@
  * that wait for it are read before the next look, and nobody is killed for our own pause.
  */
 import type { Clock, TimerHandle } from "../domain/ports.ts";
-import type { SupervisedHost } from "./supervised-host.ts";
+import type { HostLink } from "./host-link.ts";
+
+/** A host, or the thread of one isolated turn. */
+export interface Watched {
+  readonly id: number;
+  readonly link: HostLink | null;
+  /** Whether it owes an answer to a batch. */
+  readonly owed: boolean;
+  kill(reason: string): void;
+}
 
 const looksPerLoop = 5;
 /** A thread that loads its agents' modules may take this many times as long. */
@@ -14,7 +23,7 @@ const loadingFactor = 20;
 
 export class Watchdog {
   readonly #clock: Clock;
-  readonly #hosts: readonly SupervisedHost[];
+  readonly #hosts: readonly Watched[];
   readonly #loopMs: number;
   readonly #turnsOn: (host: number) => number;
   /** Host to the pulse at the last look and the looks since it moved. */
@@ -23,7 +32,7 @@ export class Watchdog {
 
   constructor(
     clock: Clock,
-    hosts: readonly SupervisedHost[],
+    hosts: readonly Watched[],
     loopMs: number,
     turnsOn: (host: number) => number,
   ) {
@@ -45,10 +54,10 @@ export class Watchdog {
     this.#timer = null;
   }
 
-  #look(host: SupervisedHost): void {
+  #look(host: Watched): void {
     const { link } = host;
     const runs = this.#turnsOn(host.id) > 0;
-    if (link === null || (!host.traffic.owed && !runs)) {
+    if (link === null || (!host.owed && !runs)) {
       this.#seen.delete(host.id);
       return;
     }

@@ -56,6 +56,10 @@ export const limits = {
   interruptMsMin: 1_000,
   /** Tries of one turn whose host is lost before it said anything. */
   turnAttemptsMax: 3,
+  /** Threads for turns that may have killed their host; one turn each. */
+  isolatedTurnsMax: 4,
+  /** Such turns that are remembered. */
+  suspectTurnsMax: 1_000,
   /** One event of an agent's stream. */
   agentEventUnitsMax: 262_144,
 

@@ -21,6 +21,11 @@ const odd = defineAgent({
       if (turn.said === "exit") process.exit(5);
       if (turn.said === "loop") for (;;);
       if (turn.said === "sleep") await sleep(30, signal);
+      if (turn.said === "nap") {
+        await sleep(700, signal);
+        yield { type: "text", text: `napped, try ${turn.attempt}` };
+        return;
+      }
       if (turn.said === "hang") await sleep(600_000, signal);
       yield { type: "text", text: "done" };
     },
