@@ -2,12 +2,12 @@
  * Activation
  * ==========
  * A conversation as the store has it, for the host that is about to bring it to life: its record
- * and the events since. Asked for only when a conversation is not live.
+ * and the events since, as text: the host that steps them reads them, because the thread that asks
+ * here is the one that everybody waits for. Asked for only when a conversation is not live.
  */
 import { EarshotError } from "../domain/errors.ts";
 import type { Store } from "../domain/ports.ts";
 import type { Configs } from "./configs.ts";
-import { decodeEvent } from "./journal.codec.ts";
 import { type Activation, quarantinedCode } from "./protocol.ts";
 
 const nothing: Activation = { record: null, recordSeq: 0, tail: [] };
@@ -43,18 +43,18 @@ export async function loadActivation(
     );
   }
   const recordSeq = rebuild ? 0 : row.recordSeq;
-  const rows = (await store.tail(conv, recordSeq)).filter(
-    ({ seq, code }) => seq < beforeSeq && code !== quarantinedCode,
+  const rows = (await store.tail(conv, recordSeq, beforeSeq)).filter(
+    ({ code }) => code !== quarantinedCode,
   );
-  await configs.load(rows.map(({ cfg }) => cfg));
+  if (rows.length > 0) await configs.load(rows.map(({ cfg }) => cfg));
   return {
     record: rebuild ? null : row.record,
     recordSeq,
-    tail: rows.map((one) => ({
-      seq: one.seq,
-      cfg: one.cfg,
-      event: decodeEvent(one),
-      applied: one.code !== null || one.seq <= markedUpTo,
+    tail: rows.map(({ seq, cfg, body, code }) => ({
+      seq,
+      cfg,
+      body,
+      applied: code !== null || seq <= markedUpTo,
     })),
   };
 }

@@ -12,8 +12,10 @@
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { encodeVerdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
+import { decodeEvent } from "./journal.codec.ts";
 import { type LiveConversation, LiveSet, type Slot } from "./live-set.ts";
 import {
   type Activation,
@@ -46,6 +48,11 @@ export interface HostCoreOptions {
   readonly live: number;
   /** Events of one conversation between two checkpoints. */
   readonly checkpointEvery: number;
+  /**
+   * Events after its record that an evicted conversation may leave to the journal.
+   * @default limits.evictedTailEventsMax
+   */
+  readonly evictedTail?: number;
   /** Told before each step and with zeros after a batch: a watchdog reads who was at work. */
   readonly mark?: (conv: number, seq: number) => void;
 }
@@ -92,15 +99,22 @@ class Core implements HostCore {
   readonly #live: LiveSet;
   readonly #mark: (conv: number, seq: number) => void;
   #draft = emptyDraft();
+  #records = false;
 
   constructor(options: HostCoreOptions) {
     this.#options = options;
     this.#mark = options.mark ?? (() => undefined);
-    this.#live = new LiveSet(options.live, (slot, record) => this.#evicted(slot, record));
+    const tailMax = options.evictedTail ?? limits.evictedTailEventsMax;
+    this.#live = new LiveSet(
+      options.live,
+      ({ steps }) => this.#records || steps > tailMax,
+      (slot, record) => this.#evicted(slot, record),
+    );
   }
 
   apply(batch: HostBatch): HostResult {
     this.#draft = emptyDraft();
+    this.#records = batch.records === true;
     for (const { version, config } of batch.configs) this.#configs.set(version, config);
     for (const conv of batch.forget) this.#live.forget(conv);
     for (const entry of batch.entries) this.#draft.codes.push(this.#enter(entry));
@@ -114,7 +128,7 @@ class Core implements HostCore {
       codes,
       steps,
       checkpoints,
-      passivated: [...evicted].filter((conv) => this.#live.isPassivating(conv)),
+      passivated: [...evicted].filter((conv) => !this.#live.has(conv)),
       rejected,
       unreadable,
       live: this.#live.size,
@@ -217,10 +231,11 @@ class Core implements HostCore {
     poisonous: ReadonlySet<number>,
   ): { seq: number; error: string } | undefined {
     const before = this.#draft.steps.length;
-    for (const { seq, cfg, event, applied } of activation.tail) {
+    for (const { seq, cfg, event: read, body = "", applied } of activation.tail) {
       if (poisonous.has(seq)) continue;
       this.#mark(slot.conv, seq);
       try {
+        const event = read ?? decodeEvent({ seq, body });
         const effects = slot.actor.step(event, this.#settingsOf(slot, cfg));
         slot.seq = seq;
         slot.steps += 1;
@@ -265,10 +280,10 @@ class Core implements HostCore {
     slot.steps = 0;
   }
 
-  #evicted(slot: Slot, record: string): void {
+  #evicted(slot: Slot, record: string | null): void {
     this.#draft.evicted.add(slot.conv);
     this.#draft.due.delete(slot);
-    if (slot.seq > slot.recordSeq)
+    if (record !== null && slot.seq > slot.recordSeq)
       this.#draft.checkpoints.push({ conv: slot.conv, recordSeq: slot.seq, record });
   }
 }

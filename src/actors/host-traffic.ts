@@ -30,6 +30,8 @@ export interface TrafficPorts {
   /** Record and tail; rejects while the store is failing. */
   load(conv: number, key: string, beforeSeq: number, rebuild: boolean): Promise<Activation>;
   configFor(version: number): HostConfig;
+  /** Too many conversations are without a record of their last events. @default never */
+  tight?(): boolean;
   /** An answer to be made durable; `answered` is called back with it. */
   onAnswer(answer: Answer): void;
   /** The host broke the protocol: end it. */
@@ -268,6 +270,7 @@ export class HostTraffic {
       configs: this.#unsent(versions),
       forget: this.#forget.splice(0),
       entries,
+      ...(this.#ports.tight?.() === true ? { records: true } : {}),
       ...(sent.done.length > 0 ? { passivate: true } : {}),
     };
     this.#flight.set(id, sent);

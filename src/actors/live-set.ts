@@ -2,9 +2,9 @@
  * Live conversations
  * ==================
  * The actors of one host. Those with work pending are kept apart and cannot be evicted; the idle
- * ones sit in an lru-cache. An evicted conversation stays as a record ("passivating") until the
- * supervisor has made that record durable and says `forget`, so an event already on its way finds
- * it again.
+ * ones sit in an lru-cache. An evicted conversation whose tail is short is just dropped: record and
+ * tail make it again. Another stays as a record ("passivating") until the supervisor has made that
+ * record durable and says `forget`, so an event already on its way finds it again.
  */
 import { LRUCache } from "lru-cache";
 import type { ConversationSettings } from "../domain/settings.ts";
@@ -45,15 +45,21 @@ export class LiveSet {
   readonly #engaged = new Map<number, Slot>();
   readonly #idle: LRUCache<number, Slot>;
   readonly #passivating = new Map<number, Passivating>();
-  readonly #onEvict: (slot: Slot, record: string) => void;
+  readonly #wantsRecord: (slot: Slot) => boolean;
+  readonly #onEvict: (slot: Slot, record: string | null) => void;
 
-  /** `onEvict` is told of each evicted conversation, with its record. */
-  constructor(max: number, onEvict: (slot: Slot, record: string) => void) {
+  /** `onEvict` is told of each evicted conversation, with its record where one is wanted. */
+  constructor(
+    max: number,
+    wantsRecord: (slot: Slot) => boolean,
+    onEvict: (slot: Slot, record: string | null) => void,
+  ) {
+    this.#wantsRecord = wantsRecord;
     this.#onEvict = onEvict;
     this.#idle = new LRUCache<number, Slot>({
       max,
       dispose: (slot, _conv, reason) => {
-        if (reason === "evict") this.#passivate(slot);
+        if (reason === "evict") this.#passivate(slot, this.#wantsRecord(slot));
       },
     });
   }
@@ -93,26 +99,26 @@ export class LiveSet {
     return found;
   }
 
-  isPassivating(conv: number): boolean {
-    return this.#passivating.has(conv);
+  has(conv: number): boolean {
+    return this.#engaged.has(conv) || this.#idle.has(conv);
   }
 
   forget(conv: number): void {
     this.#passivating.delete(conv);
   }
 
-  /** Evicts every idle conversation. */
+  /** Evicts every idle conversation, with a record. */
   passivateIdle(): void {
     for (const slot of [...this.#idle.values()]) {
       this.#idle.delete(slot.conv);
-      this.#passivate(slot);
+      this.#passivate(slot, true);
     }
   }
 
-  #passivate(slot: Slot): void {
-    const record = slot.actor.record();
+  #passivate(slot: Slot, wantsRecord: boolean): void {
+    const record = wantsRecord ? slot.actor.record() : null;
     slot.actor.stop();
-    this.#passivating.set(slot.conv, { key: slot.key, record, seq: slot.seq });
+    if (record !== null) this.#passivating.set(slot.conv, { key: slot.key, record, seq: slot.seq });
     this.#onEvict(slot, record);
   }
 }

@@ -41,6 +41,10 @@ export const limits = {
 
   /** One group commit: a few ms of writing for one fsync. */
   commitRowsMax: 1_024,
+  /** Events that a conversation which is put away leaves to its journal tail without a record. */
+  evictedTailEventsMax: 32,
+  /** Conversations with such a tail; while there are more, those put away leave a record. */
+  tailedConversationsMax: 100_000,
   /** One message across threads. */
   hostBatchEventsMax: 64,
   /** Credit window a host. */

@@ -108,6 +108,18 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect((await store.events([seq as number])).map(({ code }) => code)).toEqual([3]);
   });
 
+  test("gives a tail with the marks of its events, up to where it is asked for", async () => {
+    const store = await create();
+    const seqs = await store.commit(["a", "b", "c"].map((name, eid) => event(name, { eid })));
+    const [first, , third] = seqs as [number, number, number];
+    await store.commit([{ kind: "applied", seq: first, code: 7 }]);
+    await store.commit([{ kind: "applied", seq: first, code: 8 }]);
+    const tail = await store.tail(1, 0, third);
+    expect(tail).toEqual(await store.scan(0, 2));
+    expect(tail.map(({ code }) => code)).toEqual([7, null]);
+    expect(store.dirtySize()).toBe(1);
+  });
+
   test("keeps what admission ended apart from every conversation", async () => {
     const store = await create();
     const denied = { conv: noConversation, key: "", code: 4 };

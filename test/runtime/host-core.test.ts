@@ -23,8 +23,12 @@ import { configOf, groupKey, message } from "../support/supervised.ts";
 const configs = [{ version: 1, config: configOf() }];
 const fresh: Activation = { record: null, recordSeq: 0, tail: [] };
 
-const core = (live = 100, checkpointEvery = 64, create: ConversationFactory = createConversation) =>
-  createHostCore({ create, settingsFor, live, checkpointEvery });
+const core = (
+  live = 100,
+  checkpointEvery = 64,
+  create: ConversationFactory = createConversation,
+  evictedTail = 0,
+) => createHostCore({ create, settingsFor, live, checkpointEvery, evictedTail });
 
 const batch = (id: number, entries: readonly HostEntry[], more: Partial<HostBatch> = {}) => ({
   id,
@@ -138,6 +142,15 @@ describe("a step that throws", () => {
   });
 });
 
+test("a row of a tail that cannot be read is set aside, and the rest of the tail is stepped", () => {
+  const tail = [JSON.stringify(entry("a", 1).event), "{", JSON.stringify(entry("a", 3).event)].map(
+    (body, n) => ({ seq: n + 1, cfg: 1, body, applied: false }),
+  );
+  const result = core().apply(batch(1, [entry("a", 4, aside, { activation: { ...fresh, tail } })]));
+  expect(result.rejected.map(({ seq }) => seq)).toEqual([2]);
+  expect(result.steps.map(({ seq }) => seq)).toEqual([1, 3]);
+});
+
 test("a record that cannot be read is told, not guessed", () => {
   const activation = { record: "[99,99,{}]", recordSeq: 7, tail: [] };
   const result = core().apply(batch(1, [entry("a", 8, aside, { activation })]));
@@ -159,6 +172,29 @@ describe("passivation", () => {
     expect(result.passivated).toHaveLength(1);
     expect(result.checkpoints.map(({ conv }) => conv)).toContain(evicted);
     expect(result.live).toBe(2);
+  });
+
+  test("leaves a short tail to the journal, and a record where one is asked for", () => {
+    const rooms = ["a", "b"].map((room, n) => entry(room, n + 1, aside, { activation: fresh }));
+    const evicted = hash52(groupKey("a"));
+    const short = core(1, 64, createConversation, 1).apply(batch(1, rooms));
+    expect(short).toMatchObject({ passivated: [evicted], checkpoints: [] });
+    const asked = core(1, 64, createConversation, 1).apply(batch(1, rooms, { records: true }));
+    expect(asked.checkpoints).toMatchObject([{ conv: evicted, recordSeq: 1 }]);
+    const long = core(1, 64, createConversation, 1).apply(
+      batch(1, [rooms[0] as HostEntry, entry("a", 2), { ...(rooms[1] as HostEntry), seq: 3 }]),
+    );
+    expect(long.checkpoints).toMatchObject([{ conv: evicted, recordSeq: 2 }]);
+  });
+
+  test("without a record asks for an activation for the event that was on its way", () => {
+    const host = core(1, 64, createConversation, 9);
+    host.apply(batch(1, [entry("a", 1, aside, { activation: fresh })]));
+    const result = host.apply(
+      batch(2, [entry("b", 2, aside, { activation: fresh }), entry("a", 3)]),
+    );
+    expect(result.codes[1]).toBe(notLiveCode);
+    expect(result.passivated).toEqual([hash52(groupKey("a"))]);
   });
 
   test("never evicts a conversation that owes something", () => {
@@ -205,9 +241,9 @@ describe("passivation", () => {
   test("churn decides what hosts that never passivate decide", () => {
     let passivated = 0;
     fc.assert(
-      fc.property(lines, fc.integer({ min: 1, max: 3 }), (said, live) => {
+      fc.property(lines, fc.integer({ min: 1, max: 3 }), fc.nat(4), (said, live, evictedTail) => {
         const calm = runAll(said, 1_000, 1_000);
-        const churned = runAll(said, live, 3);
+        const churned = runAll(said, live, 3, evictedTail);
         expect(churned.out).toEqual(calm.out);
         passivated += churned.passivated;
       }),
@@ -221,8 +257,9 @@ describe("passivation", () => {
     said: readonly { room: string; author: string; text: string }[],
     live: number,
     checkpointEvery: number,
+    evictedTail = 0,
   ) {
-    const host = core(live, checkpointEvery);
+    const host = core(live, checkpointEvery, createConversation, evictedTail);
     const records = new Map<number, { record: string; recordSeq: number }>();
     const there = new Set<number>();
     const history: HostEntry[] = [];
@@ -242,7 +279,7 @@ describe("passivation", () => {
       const found = records.get(conv);
       const tail = history
         .filter((old) => old.conv === conv && old.seq > (found?.recordSeq ?? 0))
-        .map((old) => ({ seq: old.seq, cfg: 1, event: old.event, applied: true }));
+        .map((old) => ({ seq: old.seq, cfg: 1, body: JSON.stringify(old.event), applied: true }));
       const activation = there.has(conv)
         ? {}
         : { activation: { record: found?.record ?? null, recordSeq: found?.recordSeq ?? 0, tail } };

@@ -166,11 +166,11 @@ export function createMemoryStore(): MemoryStore {
           ...row,
           lastSeq: tails.after(row.conv, row.recordSeq).at(-1) ?? row.recordSeq,
         })),
-    async tail(conv, after) {
+    async tail(conv, after, before = Number.POSITIVE_INFINITY) {
       if (after >= (conversations.get(conv)?.recordSeq ?? 0)) {
-        return tails.after(conv, after).flatMap(eventRow);
+        return tails.between(conv, after, before).flatMap(eventRow);
       }
-      return rowsWhere((entry, seq) => entry.write.conv === conv && seq > after);
+      return rowsWhere((entry, seq) => entry.write.conv === conv && seq > after && seq < before);
     },
     events: async (seqs) => seqs.flatMap(eventRow),
     async scan(after, limit) {
@@ -186,6 +186,7 @@ export function createMemoryStore(): MemoryStore {
           code === null && write.conv !== noConversation && seq > after && seq <= upTo,
       ),
     eventsByMessage: async (messageId) => rowsWhere((entry) => entry.write.messageId === messageId),
+    dirtySize: () => tails.size,
     dirty: async (limit) => tails.dirty(limit),
     lowWater: async () => tails.lowWater(lastSeq),
     lastSeq: async () => lastSeq,

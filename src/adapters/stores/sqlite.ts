@@ -19,6 +19,7 @@ import type {
   RunRow,
   Store,
 } from "../../domain/ports.ts";
+import { createRecent } from "./recent.ts";
 import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
 import { pragmas, schema, schemaVersion, sql } from "./sqlite.schema.ts";
 import { createWriter } from "./sqlite.write.ts";
@@ -26,6 +27,9 @@ import { createTails } from "./tails.ts";
 
 /** Journal rows read between two turns of the event loop. */
 const sliceRows = 10_000;
+/** Events that are kept in memory as well. */
+const recentRows = 65_536;
+const recentBytes = 33_554_432;
 
 export interface SqliteOptions {
   /** The database file; created with mode 0600. */
@@ -97,6 +101,8 @@ function createStore(database: Database, options: SqliteOptions): Store {
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
 
   const tails = createTails();
+  const newborn = new Map<number, string>();
+  const recent = createRecent(recentRows, recentBytes);
   /** How far the records reach that were read since the last commit: a tail is asked for next. */
   const reached = new Map<number, number>();
   const bootSeq = number(sql.lastSeq);
@@ -128,7 +134,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
     writer.scanned();
   }
 
-  const writer = createWriter(database, use, tails, options.onPoint);
+  const writer = createWriter(database, use, { tails, newborn, recent }, options.onPoint);
 
   async function sliced(text: string, after: number, what: string | number): Promise<EventRow[]> {
     const rows: EventRow[] = [];
@@ -141,7 +147,11 @@ function createStore(database: Database, options: SqliteOptions): Store {
     return rows;
   }
   const byNumber = (seqs: readonly number[]): EventRow[] =>
-    reading(() => seqs.flatMap((seq) => (use(sql.event).get(seq) as EventRow | undefined) ?? []));
+    reading(() =>
+      seqs.flatMap(
+        (seq) => recent.get(seq) ?? (use(sql.event).get(seq) as EventRow | undefined) ?? [],
+      ),
+    );
 
   return {
     async commit(writes) {
@@ -149,6 +159,8 @@ function createStore(database: Database, options: SqliteOptions): Store {
       return writer.commit(writes);
     },
     async conversation(conv) {
+      const key = newborn.get(conv);
+      if (key !== undefined) return { conv, key, recordSeq: 0, epoch: 0, record: null };
       const row = await one<ConversationRow>(sql.conversation, conv);
       if (reached.size < sliceRows) reached.set(conv, row?.recordSeq ?? 0);
       return row;
@@ -162,12 +174,14 @@ function createStore(database: Database, options: SqliteOptions): Store {
         return { ...row, lastSeq };
       });
     },
-    async tail(conv, after) {
+    async tail(conv, after, before = Number.POSITIVE_INFINITY) {
+      if (newborn.has(conv)) return byNumber(tails.between(conv, after, before));
       await ready;
       const recordSeq =
         reached.get(conv) ?? (await one<ConversationRow>(sql.conversation, conv))?.recordSeq ?? 0;
-      if (after < recordSeq) return sliced(sql.eventsOfSlice, after, conv);
-      return byNumber(tails.after(conv, after));
+      if (after >= recordSeq) return byNumber(tails.between(conv, after, before));
+      const rows = await sliced(sql.eventsOfSlice, after, conv);
+      return rows.filter(({ seq }) => seq < before);
     },
     async events(seqs) {
       return byNumber(seqs);
@@ -175,6 +189,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
     scan: (after, limit) => all<EventRow>(sql.scan, after, limit),
     unapplied: (after, upTo) => all<EventRow>(sql.unapplied, after, upTo),
     eventsByMessage: (messageId) => sliced(sql.messagesOfSlice, 0, messageId),
+    dirtySize: () => tails.size,
     async dirty(limit) {
       await ready;
       return tails.dirty(limit);

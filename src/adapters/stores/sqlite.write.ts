@@ -11,6 +11,7 @@ import {
   type OutboxRow,
   type StoreWrite,
 } from "../../domain/ports.ts";
+import type { Recent } from "./recent.ts";
 import { type Database, type Statement, storeError } from "./sqlite.driver.ts";
 import { sql } from "./sqlite.schema.ts";
 import type { Tails } from "./tails.ts";
@@ -18,9 +19,18 @@ import type { Tails } from "./tails.ts";
 /** Event ids are 52 bits wide, so that they are exact in a double. */
 const eidSpace = 2 ** 52;
 const eidProbesMax = 64;
+const newbornMax = 100_000;
 
 type Point = "after-insert" | "before-commit" | "after-commit";
 type Use = (text: string) => Statement;
+
+/** What the store keeps in memory of what is on the disk; follows each commit. */
+export interface Memory {
+  readonly tails: Tails;
+  /** Conversations without a record, with their session keys; not all of them. */
+  readonly newborn: Map<number, string>;
+  readonly recent: Recent;
+}
 
 export interface Writer {
   commit(writes: readonly StoreWrite[]): number[];
@@ -35,10 +45,12 @@ export interface Writer {
 export function createWriter(
   database: Database,
   use: Use,
-  tails: Tails,
+  { tails, newborn, recent }: Memory,
   onPoint: (point: Point) => void = () => undefined,
 ): Writer {
   const covered = new Map<number, number>();
+  /** Conversations that the transaction under way makes. */
+  const born = new Map<number, string>();
   let scanning = true;
 
   function transaction<T>(body: () => T): T {
@@ -58,19 +70,39 @@ export function createWriter(
   function commit(writes: readonly StoreWrite[]): number[] {
     assert(writes.length > 0, "Cannot commit as there is nothing to write: received 0 writes");
     const answers = transaction(() => {
-      const numbers = writes.map((write) => put(use, tails, write));
+      born.clear();
+      const numbers = writes.map((write) => put(use, tails, born, write));
       onPoint("after-insert");
       return numbers;
     });
-    for (const [index, write] of writes.entries()) {
+    for (const [conv, key] of born) newborn.set(conv, key);
+    for (let index = 0; index < writes.length; index += 1) {
       const answer = answers[index] as number;
-      if (answer === 0) continue;
-      if (write.kind === "event" && write.conv !== noConversation) tails.push(write.conv, answer);
-      if (write.kind !== "checkpoint") continue;
+      if (answer > 0) remember(writes[index] as StoreWrite, answer);
+    }
+    forgetOldest();
+    return answers;
+  }
+
+  function remember(write: StoreWrite, answer: number): void {
+    if (write.kind === "event") {
+      if (write.conv === noConversation) return;
+      tails.push(write.conv, answer);
+      recent.put(answer, write);
+    } else if (write.kind === "applied") {
+      recent.mark(write.seq, write.code);
+    } else if (write.kind === "checkpoint") {
       tails.cover(write.conv, write.recordSeq);
+      newborn.delete(write.conv);
       if (scanning) covered.set(write.conv, write.recordSeq);
     }
-    return answers;
+  }
+
+  function forgetOldest(): void {
+    for (const conv of newborn.keys()) {
+      if (newborn.size <= newbornMax) return;
+      newborn.delete(conv);
+    }
   }
 
   function prune(before: number, limit: number, lowWater: number): number {
@@ -99,10 +131,10 @@ export function createWriter(
   };
 }
 
-function put(use: Use, tails: Tails, write: StoreWrite): number {
+function put(use: Use, tails: Tails, born: Map<number, string>, write: StoreWrite): number {
   switch (write.kind) {
     case "event":
-      return putEvent(use, tails, write);
+      return putEvent(use, tails, born, write);
     case "applied":
       return Number(use(sql.insertApplied).run(write.seq, write.code).changes);
     case "checkpoint":
@@ -137,8 +169,8 @@ function put(use: Use, tails: Tails, write: StoreWrite): number {
   }
 }
 
-function putEvent(use: Use, tails: Tails, write: EventWrite): number {
-  const { at, conv, identity } = write;
+function putEvent(use: Use, tails: Tails, born: Map<number, string>, write: EventWrite): number {
+  const { at, conv, key, identity } = write;
   let eid = write.eid;
   for (let probe = 0; probe < eidProbesMax; probe += 1) {
     const done = use(sql.insertEvent).run(
@@ -152,8 +184,10 @@ function putEvent(use: Use, tails: Tails, write: EventWrite): number {
     );
     if (done.changes !== 0) {
       const seq = Number(done.lastInsertRowid);
-      if (conv !== noConversation && !tails.has(conv))
-        use(sql.insertConversation).run(conv, write.key);
+      if (conv !== noConversation && !tails.has(conv) && !born.has(conv)) {
+        const { changes } = use(sql.insertConversation).run(conv, key);
+        if (changes !== 0) born.set(conv, key);
+      }
       if (write.code !== undefined) use(sql.insertApplied).run(seq, write.code);
       return seq;
     }

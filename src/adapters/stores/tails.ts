@@ -16,7 +16,11 @@ export interface Tails {
   /** The record now covers everything up to `recordSeq`. */
   cover(conv: number, recordSeq: number): void;
   has(conv: number): boolean;
+  /** Conversations with uncovered events. */
+  readonly size: number;
   after(conv: number, seq: number): readonly number[];
+  /** Those between the two, which do not belong to them. */
+  between(conv: number, after: number, before: number): readonly number[];
   /** Of those that wait longest for a record, in the order of their first event. */
   dirty(limit: number): { conv: number; first: number; last: number }[];
   /** The number before the first uncovered event, or `lastSeq` when there is none. */
@@ -53,6 +57,13 @@ export function createTails(): Tails {
       if (covered < list.length) lists.set(conv, list.slice(covered));
     },
     has: (conv) => lists.has(conv),
+    get size() {
+      return lists.size;
+    },
+    between(conv, after, before) {
+      const list = lists.get(conv);
+      return list === undefined ? [] : list.filter((seq) => seq > after && seq < before);
+    },
     after: (conv, seq) => (lists.get(conv) ?? []).filter((number) => number > seq),
     dirty(limit) {
       const found: ReturnType<Tails["dirty"]> = [];

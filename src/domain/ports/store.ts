@@ -186,8 +186,8 @@ export interface Store {
     readonly after?: number;
     readonly limit: number;
   }): Promise<ListedConversation[]>;
-  /** Events of one conversation with `seq > after`, in order. */
-  tail(conv: number, after: number): Promise<EventRow[]>;
+  /** Events of one conversation with `after < seq < before`, in order. @default all after it */
+  tail(conv: number, after: number, before?: number): Promise<EventRow[]>;
   /** Events by number, in the order asked; missing ones left out. */
   events(seqs: readonly number[]): Promise<EventRow[]>;
   /** Events of all conversations with `seq > after`, at most `limit`, in order. */
@@ -195,6 +195,8 @@ export interface Store {
   /** Events of conversations with `after < seq <= upTo` that are not applied, in order. */
   unapplied(after: number, upTo: number): Promise<EventRow[]>;
   eventsByMessage(messageId: string): Promise<EventRow[]>;
+  /** How many conversations have events after their record, as far as it is known by now. */
+  dirtySize(): number;
   /** Conversations that have events after their record, the longest-dirty first. */
   dirty(limit: number): Promise<{ conv: number; first: number; last: number }[]>;
   /** Every event up to this number is covered by the record of its conversation. */

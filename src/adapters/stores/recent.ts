@@ -1,0 +1,79 @@
+/**
+ * Recent events
+ * =============
+ * The latest journal rows once more, in memory, so that a conversation that comes to life again
+ * soon after it was put away costs no read. The texts lie in one ring of bytes outside the heap and
+ * the numbers in typed arrays, because a hundred thousand young strings would be the collector's
+ * main work. Journal numbers grow one by one, so a row's slot follows from its number.
+ *
+ * Only a cache: what has been overwritten is read from the journal.
+ */
+import type { EventRow, EventWrite } from "../../domain/ports.ts";
+
+export interface Recent {
+  /** A row that has just been committed; numbers must grow. */
+  put(seq: number, write: EventWrite): void;
+  /** The row has been marked. */
+  mark(seq: number, code: number): void;
+  get(seq: number): EventRow | undefined;
+}
+
+/** Where a row's text lies: counted from the beginning of time, so a stale place shows. */
+type Numbers = Readonly<Record<"seq" | "at" | "conv" | "cfg" | "code" | "place", Float64Array>>;
+
+/** The mark of a row that has none; marks are small numbers. */
+const noCode = Number.MIN_SAFE_INTEGER;
+
+/** Keeps up to `rows` rows with texts of at most `bytes` together; memory is touched as it fills. */
+export function createRecent(rows: number, bytes: number): Recent {
+  let texts: Buffer | null = null;
+  const size = new Uint32Array(rows);
+  const column = () => new Float64Array(rows);
+  const numbers: Numbers = {
+    ...{ seq: column(), at: column(), conv: column() },
+    ...{ cfg: column(), code: column(), place: column() },
+  };
+  /** Bytes written so far; the next text begins at this, modulo the size of the ring. */
+  let end = 0;
+
+  return {
+    put(seq, write) {
+      texts ??= Buffer.allocUnsafeSlow(bytes);
+      const { body } = write;
+      // UTF-8 needs at most three bytes for a UTF-16 unit.
+      const most = body.length * 3;
+      if (most > bytes / 16) return;
+      // A text lies in one piece: what is left at the end of the ring is passed over.
+      if ((end % bytes) + most > bytes) end += bytes - (end % bytes);
+      const slot = seq % rows;
+      numbers.seq[slot] = seq;
+      numbers.at[slot] = write.at;
+      numbers.conv[slot] = write.conv;
+      numbers.cfg[slot] = write.cfg;
+      numbers.code[slot] = write.code ?? noCode;
+      numbers.place[slot] = end;
+      const written = texts.write(body, end % bytes);
+      size[slot] = written;
+      end += written;
+    },
+    mark(seq, code) {
+      const slot = seq % rows;
+      if (numbers.seq[slot] === seq) numbers.code[slot] = code;
+    },
+    get(seq) {
+      const slot = seq % rows;
+      const place = numbers.place[slot] as number;
+      if (texts === null || numbers.seq[slot] !== seq || end - place > bytes) return undefined;
+      const code = numbers.code[slot] as number;
+      const from = place % bytes;
+      return {
+        seq,
+        at: numbers.at[slot] as number,
+        conv: numbers.conv[slot] as number,
+        cfg: numbers.cfg[slot] as number,
+        body: texts.toString("utf8", from, from + (size[slot] as number)),
+        code: code === noCode ? null : code,
+      };
+    },
+  };
+}
