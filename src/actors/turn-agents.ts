@@ -88,11 +88,15 @@ export class TurnAgents {
   }
 
   #close(agent: OpenAgent): void {
+    const failed = (error: unknown) =>
+      this.#log("warn", "agent.close-failed", { error: String(error) });
     agent.port
-      .then((port) => port.close?.())
-      .catch((error: unknown) => {
-        this.#log("warn", "agent.close-failed", { error: String(error) });
-      });
+      .then(
+        async (port) => port.close?.(),
+        // Never opened: its turns have failed of it and said why.
+        () => undefined,
+      )
+      .catch(failed);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Every built-in driver against the public contract, and what is particular to each. */
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -312,5 +312,15 @@ describe("module driver", () => {
     await expect(openAgent(driver("module"), wrong)).rejects.toThrow(
       /neither a function nor a driver/,
     );
+  });
+
+  test("says the cause and its place, and loads the module once it is mended", async () => {
+    const broken = await moduleFile("broken.mjs", "const a = 1;\nexport default missing(a);\n");
+    await expect(openAgent(driver("module"), broken)).rejects.toThrow(
+      /broken\.mjs\) as ReferenceError: missing is not defined \(.*broken\.mjs:\d\): mend it/,
+    );
+    await moduleFile("broken.mjs", "export default async function* () {}\n");
+    await utimes(broken.module, 1, 1);
+    await expect(openAgent(driver("module"), broken)).resolves.toHaveProperty("run");
   });
 });

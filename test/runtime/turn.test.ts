@@ -25,12 +25,14 @@ let deltas: TurnDelta[];
 let runner: TurnRunner;
 let agent: AgentPort;
 let opened: number;
+let logged: string[];
 
 beforeEach(() => {
   clock = new SimulatedClock(1_000);
   reports = [];
   deltas = [];
   opened = 0;
+  logged = [];
   const driver: AgentDriver = {
     kind: "test",
     configSchema: z.unknown(),
@@ -41,7 +43,7 @@ beforeEach(() => {
   };
   runner = createTurnRunner({
     clock,
-    log: () => undefined,
+    log: (_level, event) => void logged.push(event),
     drivers: new Map([["test", driver]]),
     onReports: (more) => void reports.push(...more),
     onDelta: (delta) => void deltas.push(delta),
@@ -282,6 +284,8 @@ describe("a turn", () => {
   test("of an agent without a driver fails, and the next turn tries again", async () => {
     await run({ kind: "nobody" });
     expect(failure()).toBe("error");
+    // What was never opened is not closed either.
+    expect(logged).toEqual(["agent.failed"]);
     says(async function* () {
       yield text("here");
     });
