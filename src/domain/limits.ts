@@ -77,6 +77,32 @@ export const limits = {
   platformAnswerBytesMax: 16_777_216,
   /** One file fetched from a platform. */
   platformFileBytesMax: 20_971_520,
+  /** Files fetched or converted at the same time, in the daemon and for one conversation. */
+  mediaJobsMax: 4,
+  mediaJobsPerConversationMax: 2,
+  /** Files that wait for that; what comes on top is shown as a placeholder. */
+  mediaJobsWaitingMax: 256,
+  /** Readings kept in memory; older ones lie beside their files. */
+  mediaReadingsMax: 200,
+  /** Files and pages of one turn that are read without being asked for. */
+  mediaPerTurnMax: 16,
+  /** Words of one file, as kept and as an agent is told them when it asks. */
+  mediaTextUnitsMax: 16_000,
+  /** Words of one file that stand in a prompt without being asked for. */
+  mediaShownUnitsMax: 4_000,
+  /** Pictures of one turn for an agent that takes them, and the bytes of all of them. */
+  turnImagesMax: 8,
+  turnImagesBytesMax: 16_777_216,
+  /** Of a page that a message links to. */
+  linkBytesMax: 1_048_576,
+  /** What a turn may ask the main thread for. */
+  asksPerTurnMax: 200,
+  askMsMax: 90_000,
+  attachmentsListedMax: 50,
+  /** The newest journal rows that a search looks through. */
+  searchRowsMax: 100_000,
+  searchHitsMax: 20,
+  searchQueryUnitsMax: 200,
   /** What the webhook channel keeps of what it sent. */
   webhookKeptMax: 1_000,
   /** What the terminal keeps for the next console. */

@@ -65,6 +65,8 @@ export const attachmentSchema = z.object({
   mime: label.optional(),
   bytes: z.number().int().min(0).optional(),
   name: label.optional(),
+  /** Where it can be fetched, for channels whose platform has no client of its own for that. */
+  url: z.string().min(1).max(limits.labelUnitsMax).optional(),
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
 
@@ -110,6 +112,8 @@ export const editSchema = placeSchema.extend({
   author: authorSchema.optional(),
   /** The platform's own time of the edit: two edits back to the same words are two edits. */
   editedAt: millis.optional(),
+  /** The platform's id of this edit or of the update that told it: a second delivery has the same. */
+  editId: id.optional(),
 });
 export type Edit = z.infer<typeof editSchema>;
 

@@ -2,27 +2,101 @@
  * `media`: attachments
  * ====================
  * Metadata until needed. A converter turns one kind into text (or text into speech); without one a
- * placeholder with name, type and size is shown. `pass` hands the file to a model that takes it.
+ * placeholder with name, type and size is shown. `pass` hands a picture to a model that takes it.
+ *
+ * A more specific place replaces a converter whole: half of one program and half of another would
+ * be neither.
  */
 import { z } from "zod";
-import { count, label, positiveMs, section } from "./section.ts";
+import { count, label, positiveMs, section, text } from "./section.ts";
 
-const converter = z.union([z.literal("pass"), z.looseObject({ kind: label })]).nullable();
+/** Stands in the arguments of a program for the file it works on. */
+export const filePlaceholder = "{file}";
+
+const argument = z
+  .string()
+  .max(65_536)
+  .refine((given) => given === filePlaceholder || !given.includes(filePlaceholder), {
+    message: `"${filePlaceholder}" must be an argument of its own`,
+  });
+
+/** A program on this machine. It is started without a shell. */
+const programFields = {
+  /** On the PATH, or an absolute path. */
+  command: z.string().min(1).max(4_096),
+  /** Fixed; `{file}` stands for the file. */
+  args: z
+    .array(argument)
+    .max(256)
+    .refine((args) => args.includes(filePlaceholder), {
+      message: `one of them must be "${filePlaceholder}", which stands for the file`,
+    }),
+  /** Environment variables it may see besides PATH, HOME, LANG and TZ. */
+  env: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u, "the name of a variable"))
+    .max(100)
+    .default([]),
+};
+/** Reads the file and prints what it is in words. */
+const command = z.strictObject({ kind: z.literal("command"), ...programFields });
+
+const endpoint = {
+  kind: z.literal("model"),
+  /** Of an OpenAI-compatible server, for example http://127.0.0.1:8080/v1. */
+  baseUrl: z.url({ protocol: /^https?$/u }),
+  model: label,
+  apiKey: z.string().min(1).optional(),
+  /** What is asked of the model besides the file. */
+  prompt: text.optional(),
+};
+const audioModel = z.strictObject({ ...endpoint, language: label.optional() });
+const imageModel = z.strictObject(endpoint);
+const videoModel = z.strictObject({
+  ...endpoint,
+  /** Prints one frame of the file as a picture, as `ffmpeg` does with `-f image2pipe -`. */
+  frame: z.strictObject(programFields),
+});
+
+const links = z.strictObject({
+  kind: z.literal("extract"),
+  /** Links of one message that are looked at. */
+  countMax: count(1, 10).default(3),
+  /** Of the text that is shown of each. */
+  extractChars: count(0, 10_000).default(800),
+});
+const speech = z.strictObject({
+  kind: z.literal("command"),
+  ...programFields,
+  /** Of the file it writes. */
+  mime: label.default("audio/ogg"),
+});
+
+const byKind = <
+  Options extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]],
+>(
+  ...options: Options
+) => z.discriminatedUnion("kind", options);
 
 export const media = section(
   {
     /** Fetching stops here. */
     maxBytes: count(1, 1_073_741_824),
+    /** For fetching, and again for converting. */
     timeoutMs: positiveMs,
-    audio: converter,
-    image: converter,
-    video: converter,
-    links: converter,
-    speech: converter,
+    /** Fetched files are kept up to this size in all; the oldest go first. */
+    storeBytesMax: count(1_048_576, Number.MAX_SAFE_INTEGER),
+    audio: byKind(audioModel, command).nullable(),
+    image: z.union([z.literal("pass"), byKind(imageModel, command)]).nullable(),
+    video: byKind(videoModel, command).nullable(),
+    /** Title and beginning of the pages that a message links to. */
+    links: byKind(links).nullable(),
+    /** Says answers aloud. The text comes on its standard input, `{file}` is where it writes. */
+    speech: byKind(speech).nullable(),
   },
   {
     maxBytes: 20_971_520,
     timeoutMs: 30_000,
+    storeBytesMax: 1_073_741_824,
     audio: null,
     image: "pass",
     video: null,
@@ -30,3 +104,13 @@ export const media = section(
     speech: null,
   },
 );
+
+/** What the config says about media, for one conversation. */
+export type MediaSettings = z.output<typeof media.whole>;
+/** A program that reads or writes a media file. */
+export type MediaProgram = Pick<z.output<typeof command>, "command" | "args" | "env">;
+export type AudioConverter = NonNullable<MediaSettings["audio"]>;
+export type ImageConverter = Exclude<NonNullable<MediaSettings["image"]>, "pass">;
+export type VideoConverter = NonNullable<MediaSettings["video"]>;
+export type LinkConverter = NonNullable<MediaSettings["links"]>;
+export type SpeechConverter = NonNullable<MediaSettings["speech"]>;

@@ -38,13 +38,23 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** The branch of a union that came closest: its complaint lies deepest. */
-function closest(issue: Issue): Issue {
-  if (issue.code !== "invalid_union") return issue;
-  const branches = issue.errors.flatMap(([first]) => (first === undefined ? [] : [first]));
-  const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0];
-  if (deepest === undefined || deepest.path.length === 0) return issue;
-  return closest({ ...deepest, path: [...issue.path, ...deepest.path] } as Issue);
+/** How near a branch of a union came: the deeper it complains, the more of it fitted. */
+function depthOf(branch: readonly Issue[]): number {
+  const depths = branch.map((issue) =>
+    issue.code === "unrecognized_keys" ? issue.path.length + 1 : issue.path.length,
+  );
+  return Math.max(0, ...depths);
+}
+
+/** The complaints of the branch of a union that came closest; the issue itself if none did. */
+function closest(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const branches = issue.errors as readonly (readonly Issue[])[];
+  const nearest = branches.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  if (nearest === undefined || depthOf(nearest) === 0) return [issue];
+  return nearest.flatMap((inner) =>
+    closest({ ...inner, path: [...issue.path, ...inner.path] } as Issue),
+  );
 }
 
 /** What the branches of a union would have taken. */
@@ -104,8 +114,7 @@ export function problemsOf(
   schema: z.core.$ZodType,
   base: readonly PropertyKey[] = [],
 ): ConfigProblem[] {
-  return error.issues.flatMap((given) => {
-    const issue = closest(given);
+  return error.issues.flatMap(closest).flatMap((issue) => {
     if (issue.code === "unrecognized_keys")
       return issue.keys.map((key) => unknownKey(schema, base, issue.path, key));
     const path = [...base, ...issue.path];

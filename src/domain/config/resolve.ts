@@ -31,7 +31,11 @@ type General = Pick<
 > &
   Pick<EarshotConfig, "prompt" | "errors">;
 
-function placesOf(config: EarshotConfig, scope: SettingsScope): readonly Overrides[] {
+/** The places that may say something else than the file's own sections, the most specific last. */
+export function placesOf(
+  config: EarshotConfig,
+  scope: Omit<SettingsScope, "chatKind">,
+): readonly Overrides[] {
   const channel = ownValue(config.channels, scope.channel);
   const account = channel?.accounts && ownValue(channel.accounts, scope.account);
   const places = [
@@ -127,6 +131,7 @@ export function resolveSettings(
     send: sendPolicy(config, scope),
     ackReaction: ackOf(messages, scope.chatKind),
     replyTo: messages.replyTo,
+    responsePrefix: messages.responsePrefix,
     stream: { ...stream, minChars: Math.min(stream.minChars, stream.maxChars) },
     typing,
     silent,
