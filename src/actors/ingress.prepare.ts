@@ -7,7 +7,15 @@
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { encodeVerdict, type Membership, type Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
-import { type Inbound, type Millis, type Route, routeOf } from "../domain/message.ts";
+import { hash52 } from "../domain/key.ts";
+import {
+  type Deletion,
+  type Edit,
+  type Inbound,
+  type Millis,
+  type Route,
+  routeOf,
+} from "../domain/message.ts";
 import { type ChannelEvent, noConversation } from "../domain/ports.ts";
 import { isAbortWord } from "../machines/abort-words.ts";
 import { type Admission, admit, admitHistory } from "../machines/admission.ts";
@@ -128,7 +136,10 @@ function messageIdentity({ channel, account, chat, thread, id }: Inbound): strin
   return JSON.stringify(["message", channel, account, chat.id, thread?.id ?? null, id]);
 }
 
-/** Edits and deletions may come twice: they leave the same behind, so they are never duplicates. */
+/**
+ * What is no message. A copy is recognised in the journal; what has nothing to recognise it by is
+ * taken each time.
+ */
 function prepareOther(
   event: Exclude<ChannelEvent, { type: "message" }>,
   place: Place,
@@ -136,8 +147,7 @@ function prepareOther(
 ): Prepared | null {
   const made = conversationEvent(event, context);
   if (made === null) return null;
-  const identity =
-    event.type === "history" ? historyIdentity(event.history.messages) : context.unique();
+  const identity = otherIdentity(event) ?? context.unique();
   const keys = resolveRoute(context.config, standIn(event, place)).map((route) => route.sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
   return { message: null, dedupeId: null, events, ended: null, keys, explanation: "" };
@@ -165,8 +175,32 @@ function conversationEvent(
   }
 }
 
-function historyIdentity(messages: readonly Inbound[]): string {
-  return JSON.stringify(["history", messages.length, messages[0]?.id, messages.at(-1)?.id]);
+/** What a second delivery of it has in common with the first; null: nothing. */
+function otherIdentity(event: Exclude<ChannelEvent, { type: "message" }>): string | null {
+  switch (event.type) {
+    case "edit": {
+      const { editId, editedAt, text } = event.edit;
+      if (editId === undefined && editedAt === undefined) return null;
+      // Without an id two edits at the same time are told apart by their words.
+      return eventIdentity("edit", event.edit, [editedAt ?? null, editId ?? hash52(text)]);
+    }
+    case "delete":
+      return eventIdentity("delete", event.deletion, []);
+    case "membership":
+      return null;
+    case "history": {
+      const { messages } = event.history;
+      return JSON.stringify(["history", messages.length, messages[0]?.id, messages.at(-1)?.id]);
+    }
+  }
+}
+
+function eventIdentity(
+  kind: string,
+  { channel, account, chat, thread, id }: Edit | Deletion,
+  more: readonly (string | number | null)[],
+): string {
+  return JSON.stringify([kind, channel, account, chat.id, thread?.id ?? null, id, ...more]);
 }
 
 /** A message said where the event happened: routing looks at places and people, never at words. */

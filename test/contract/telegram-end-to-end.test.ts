@@ -128,6 +128,20 @@ describe.each([0, 1])("telegram end to end, workers %i", (workers) => {
     expect(house.server.world.answers(house.group)).toHaveLength(2);
   });
 
+  test("an edit that comes twice is journalled once", async () => {
+    const house = await openHouse({ workers });
+    house.server.faults.add("getUpdates", { kind: "duplicate" }, 3);
+    // The poll that is already waiting brings this one; the next ones are answered twice.
+    const said = house.say("bob", "plain talk");
+    await house.until(() => house.decision(said) !== undefined, "the decision");
+    house.server.world.edit(house.group, said, "plainer talk");
+    house.server.world.edit(house.group, said, "plain talk");
+    const later = house.say("bob", "and more");
+    await house.until(() => house.decisions(later).length >= 2, "the duplicates");
+    const rows = await house.store.scan(0, 1_000);
+    expect(rows.filter(({ body }) => body.includes("message.edited"))).toHaveLength(2);
+  });
+
   test("updates that say nothing are confirmed, and the cursor behind them is stored", async () => {
     const house = await openHouse({ workers });
     const { world } = house.server;

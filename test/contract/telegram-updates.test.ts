@@ -217,6 +217,7 @@ describe("telegram updates", () => {
       text: "hullo",
       author: { id: "7001" },
       editedAt: 1_763_700_060_000,
+      editId: "1",
     });
   });
 

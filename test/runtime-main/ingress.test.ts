@@ -186,6 +186,48 @@ test("edits, deletions, members and history reach the conversation; nothing is d
   expect(prompt?.text).not.toContain("to be deleted");
 });
 
+test("an edit or a deletion that is delivered again is taken once, and undoes no later edit", async () => {
+  const world = await new World({ prompts: true }).start();
+  const place = { channel: "telegram", account: "default", thread: null } as const;
+  const chat = { id: "room", kind: "group" } as const;
+  const edit = (text: string, editedAt: number, editId?: string) => ({
+    type: "edit" as const,
+    edit: { ...place, chat, id: "m1", text, editedAt, ...(editId === undefined ? {} : { editId }) },
+  });
+  const deletion = { type: "delete" as const, deletion: { ...place, chat, id: "m2" } };
+  const ingest = (...events: ChannelEvent[]) => world.runtime.ingest("telegram", "default", events);
+  const edits = async () => {
+    const rows = await world.store.scan(0, 1_000);
+    return rows.filter(({ body }) => body.includes("message.edited")).length;
+  };
+  await ingest(message("m1", { text: "first" }), message("m2", { text: "gone" }));
+  await ingest(edit("second", 1_000), edit("third", 2_000), deletion);
+  await ingest(edit("second", 1_000), edit("third", 2_000), deletion);
+  await ingest(edit("second", 1_000));
+  expect(await edits()).toBe(2);
+  expect(
+    (await world.store.scan(0, 1_000)).filter(({ body }) => body.includes("deleted")),
+  ).toHaveLength(1);
+  await ingest(message("m3", { mentions: [{ id: "bot", isSelf: true }], text: "now you" }));
+  await world.pass(5_000);
+  const [prompt] = world.events("prompt") as { text: string }[];
+  expect(prompt?.text).toContain("third");
+  expect(prompt?.text).not.toContain("second");
+  // Back to the same words is an edit of its own, also within one second of the platform's clock.
+  await ingest(edit("a", 3_000, "u1"), edit("b", 3_000, "u2"), edit("a", 3_000, "u3"));
+  await ingest(edit("b", 3_000, "u2"));
+  expect(await edits()).toBe(5);
+});
+
+test("an edit without any mark of its own is taken each time", async () => {
+  const world = await new World().start();
+  const place = { channel: "telegram", account: "default", thread: null } as const;
+  const edit = { ...place, chat: { id: "room", kind: "group" }, id: "m1", text: "same" } as const;
+  for (let n = 0; n < 2; n += 1)
+    await world.runtime.ingest("telegram", "default", [{ type: "edit", edit }]);
+  expect(await world.store.scan(0, 10)).toHaveLength(2);
+});
+
 test("nothing is taken any more once it stops", async () => {
   const world = await new World({ store: createMemoryStore() }).start();
   await world.runtime.stop();

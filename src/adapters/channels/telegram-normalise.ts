@@ -41,7 +41,9 @@ export function eventOf(
     return message === null ? null : { type: "message", message };
   }
   const edited = update.edited_message ?? update.edited_channel_post;
-  return edited === undefined ? null : { type: "edit", edit: editOf(edited, account, self) };
+  return edited === undefined
+    ? null
+    : { type: "edit", edit: editOf(update.update_id, edited, account, self) };
 }
 
 function inboundOf(message: WireMessage, account: string, self: TelegramSelf): Inbound | null {
@@ -68,7 +70,7 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
   };
 }
 
-function editOf(message: WireMessage, account: string, self: TelegramSelf): Edit {
+function editOf(updateId: number, message: WireMessage, account: string, self: TelegramSelf): Edit {
   return {
     channel: "telegram",
     account,
@@ -77,6 +79,8 @@ function editOf(message: WireMessage, account: string, self: TelegramSelf): Edit
     text: textOf(message),
     author: authorOf(message, self),
     editedAt: (message.edit_date ?? message.date) * 1_000,
+    // Its time has whole seconds, in which a message can be changed and changed back.
+    editId: String(updateId),
   };
 }
 
