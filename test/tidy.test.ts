@@ -94,6 +94,14 @@ describe("tidy", () => {
     expect(offenders(sources, /^export default/)).toEqual([]);
   });
 
+  test("a file beside the code is found from dist/chunks as well, where it stands in the package", () => {
+    const relativeTo = /\.\/.*import\.meta\.(url|dirname|filename)/;
+    const found = offenders(sources, relativeTo);
+    expect(found.length).toBeGreaterThan(0);
+    const roomless = /^src\/\w+\/[^/]+:\d+ .*["`]\.\.\//;
+    expect(found.filter((line) => !roomless.test(line))).toEqual([]);
+  });
+
   test("every test file asserts something", () => {
     const hollow = tests.filter(
       (path) => path.endsWith(".test.ts") && !/\b(expect|assert)\b|Contract\(/.test(read(path)),
