@@ -68,6 +68,8 @@ export interface ConversationSettings {
   /** The reaction put on an engaged message while it is worked on; null: none. */
   readonly ackReaction: string | null;
   readonly replyTo: ReplyToMode;
+  /** Template of what goes before an answer; empty: nothing. */
+  readonly responsePrefix: string;
   readonly stream: StreamSettings;
   readonly typing: {
     readonly mode: TypingMode;

@@ -174,7 +174,12 @@ function orderOf(context: ConversationContext, event: LaneGranted, flush: Flush)
 export function retryRun(context: ConversationContext): void {
   const { run } = context;
   if (run === null) return;
-  const order = { ...run.order, attempt: run.order.attempt + 1 };
+  const { blocks } = run;
+  const order = {
+    ...run.order,
+    attempt: run.order.attempt + 1,
+    ...(blocks === 0 ? {} : { firstIndex: blocks }),
+  };
   context.run = { ...run, order };
   context.effects.push(order);
 }
@@ -185,7 +190,7 @@ export function mayRetry(
   event: AgentFailed | HostRecovered,
 ): boolean {
   const { run } = context;
-  if (run === null || run.abortedBy !== null || run.blocks > 0) return false;
+  if (run === null || run.abortedBy !== null || answersOf(run) > 0) return false;
   if (event.type === "agent.failed" && event.code !== "host-lost") return false;
   return run.order.attempt < limits.turnAttemptsMax;
 }
@@ -200,48 +205,63 @@ export function lockRun(context: ConversationContext, lock: TurnLock): void {
   retuneTyping(context);
 }
 
+/** Blocks handed to delivery that are an answer. */
+export const answersOf = ({ blocks, asides = [] }: Run): number => blocks - asides.length;
+
 /** A block of the answer goes to delivery. One that covers what was sent before is a double. */
 export function sendBlock(context: ConversationContext, event: AgentText): void {
   const { run, settings } = context;
   if (run === null || run.abortedBy !== null) return;
-  const { index, from, to, text, turnId, draft } = event;
+  const { index, from, to, text, turnId, draft, aside, mentions } = event;
   if (index < run.blocks || from < run.offset || index >= limits.blocksPerTurnMax) return;
-  if (draft === undefined)
-    context.effects.push({ type: "transcript", turnId, role: "assistant", text });
-  if (settings.send === "deny") {
-    context.run = { ...run, offset: draft === undefined ? to : run.offset, refused: true };
-    return;
-  }
+  const isSaid = draft === undefined && aside === undefined;
+  if (isSaid) context.effects.push({ type: "transcript", turnId, role: "assistant", text });
+  const refused = settings.send === "deny";
+  const kind = aside === undefined ? "reply" : "aside";
+  const { asides = [] } = run;
   context.run = {
     ...run,
     blocks: index + 1,
-    offset: draft === undefined ? to : run.offset,
-    open: [...run.open, { index, kind: "reply", mentions: event.mentions }],
+    offset: isSaid ? to : run.offset,
+    open: refused ? run.open : [...run.open, { index, kind, mentions }],
+    ...(refused && isSaid ? { refused } : {}),
+    ...(refused || aside !== undefined ? { asides: [...asides, index] } : {}),
   };
-  context.effects.push(blockOf(run, event, settings));
+  if (!refused) context.effects.push(blockOf(run, event, settings));
 }
 
 function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSettings): Block {
-  const { turnId, index, text, draft, edits } = event;
+  const { turnId, index, text, draft, edits, aside, prefix = "" } = event;
   const { route, replyTo, heartbeat } = run.order;
-  // What completes a draft is addressed like the draft, in case that one never arrived.
   const { reply, quote } = addressBlock(mode, route.chat.kind, {
-    index: edits ?? index,
+    index: placeInAnswer(run, event),
     several: run.batch.length > 1,
     overtaken: run.overtaken,
   });
+  // What an answer will replace stands where the answer would; else only answers are replies.
+  const isAddressed = (aside === undefined || draft === true) && aside !== "status";
   return {
     type: "block",
     turnId,
     index,
-    text,
+    text: prefix + text,
     route,
-    replyTo: reply && heartbeat === undefined ? replyTo : null,
-    quote,
+    replyTo: reply && isAddressed && heartbeat === undefined ? replyTo : null,
+    quote: quote && isAddressed,
     kind: "reply",
     ...(draft === undefined ? {} : { draft }),
     ...(edits === undefined ? {} : { edits }),
+    ...(aside === undefined ? {} : { aside }),
   };
+}
+
+/**
+ * Which block of the answer it is, from 0. What completes a draft is addressed like the draft, in
+ * case that one never arrived.
+ */
+function placeInAnswer(run: Run, { edits }: AgentText): number {
+  const completes = edits !== undefined && !run.asides?.includes(edits);
+  return answersOf(run) - (completes ? 1 : 0);
 }
 
 /** The agent reacts to the message it answers. */
@@ -273,7 +293,7 @@ export function joinRun(context: ConversationContext, event: AgentSteered): void
   const isTaken = (flush: Flush) => flush.messages.every(({ seq }) => event.messages.includes(seq));
   if (settings.queue.mode === "steer-backlog") {
     context.inbox = context.inbox.map((flush) =>
-      isTaken(flush) ? { ...flush, steeredAt: run.blocks } : flush,
+      isTaken(flush) ? { ...flush, steeredAt: answersOf(run) } : flush,
     );
     return;
   }
@@ -308,7 +328,7 @@ function outcomeOf(run: Run, event: RunEnd): { outcome: Outcome; reason?: string
     const { code } = event;
     return { outcome: code === "aborted" ? "cancelled" : "failed", reason: code };
   }
-  if (run.lock !== "skipped" && run.blocks > 0) return { outcome: "replied" };
+  if (run.lock !== "skipped" && answersOf(run) > 0) return { outcome: "replied" };
   return run.refused === true
     ? { outcome: "silent", reason: "send-policy" }
     : { outcome: "silent" };
@@ -330,7 +350,7 @@ export function inboxAfterRun(
   event: RunEnd,
 ): readonly Flush[] {
   if (run === null || outcomeOf(run, event).outcome !== "replied") return inbox;
-  return inbox.filter(({ steeredAt }) => steeredAt === null || run.blocks <= steeredAt);
+  return inbox.filter(({ steeredAt }) => steeredAt === null || answersOf(run) <= steeredAt);
 }
 
 /**

@@ -28,7 +28,7 @@ export type TurnLock = "open" | "disengaged" | "skipped";
 /** A block that was handed to delivery and has no answer yet. */
 export interface OpenBlock {
   readonly index: number;
-  readonly kind: "reply" | "notice";
+  readonly kind: "reply" | "notice" | "aside";
   /** Author ids its text mentions; credited with the delivery. */
   readonly mentions: readonly AuthorId[];
 }
@@ -54,6 +54,8 @@ export interface Run {
   readonly open: readonly OpenBlock[];
   /** The send policy kept its words from the room. */
   readonly refused?: true;
+  /** Numbers of blocks that are no answer: reasoning, status, refused ones. */
+  readonly asides?: readonly number[];
 }
 
 export interface ConversationContext {

@@ -82,6 +82,8 @@ export interface TurnRun {
   readonly humans: number;
   /** Nobody asked for it: the batch is empty and there is no message to reply to. */
   readonly heartbeat?: true;
+  /** Another try: block numbers below this one are taken. */
+  readonly firstIndex?: number;
 }
 export interface TurnSteer {
   readonly type: "turn.steer";
@@ -110,6 +112,8 @@ export interface Block {
   readonly draft?: true;
   /** Replaces the text of this turn's block of that index, or is sent if that one never was. */
   readonly edits?: number;
+  /** Beside the answer. */
+  readonly aside?: "reasoning" | "status";
 }
 export interface Typing {
   readonly type: "typing";

@@ -100,6 +100,10 @@ export interface AgentText {
   readonly draft?: true;
   /** The index of the draft whose message becomes this text. */
   readonly edits?: number;
+  /** Beside the answer: neither remembered, nor credited, nor counted as a reply. */
+  readonly aside?: "reasoning" | "status";
+  /** Goes before the text as the room sees it; no part of what is remembered. */
+  readonly prefix?: string;
 }
 /** The running agent took in messages handed to it by `turn.steer`; they belong to its turn now. */
 export interface AgentSteered {

@@ -78,6 +78,7 @@ const order = z.strictObject({
   participants: z.array(z.string()),
   humans: count,
   heartbeat: z.literal(true).exactOptional(),
+  firstIndex: count.exactOptional(),
 });
 const run = z.strictObject({
   order,
@@ -92,11 +93,12 @@ const run = z.strictObject({
   open: z.array(
     z.strictObject({
       index: count,
-      kind: z.enum(["reply", "notice"]),
+      kind: z.enum(["reply", "notice", "aside"]),
       mentions: z.array(z.string()),
     }),
   ),
   refused: z.literal(true).exactOptional(),
+  asides: z.array(count).exactOptional(),
 });
 const override = z.strictObject({
   queue: z

@@ -119,6 +119,89 @@ describe("drafts", () => {
   });
 });
 
+describe("beside the answer", () => {
+  const beside = (rig: Rig, index: number, more: object) => {
+    const event = { index, from: 0, to: 0, text: "beside", mentions: [], turnId: rig.turnId };
+    rig.step({ type: "agent.text", at: rig.now, ...event, ...more } as ConversationEvent);
+  };
+  const asked = (over: ConstructorParameters<typeof Rig>[0] = {}) => {
+    const rig = new Rig(over);
+    rig.say("ann", "earshot, tell me", { to: "us" });
+    rig.wait(500);
+    return rig;
+  };
+
+  test("a turn that shows its steps and says nothing is silent: no credit, nothing remembered", () => {
+    const rig = asked();
+    beside(rig, 0, { aside: "status", draft: true });
+    rig.sent(0);
+    beside(rig, 1, { aside: "status", edits: 0 });
+    rig.end(true);
+    rig.sent(1, "T1");
+    expect(rig.of("block")).toMatchObject([
+      { index: 0, aside: "status", draft: true, replyTo: null },
+      { index: 1, aside: "status", edits: 0, replyTo: null },
+    ]);
+    expect(rig.outcomes()).toEqual(["T1 silent"]);
+    expect(rig.credits).toEqual([]);
+    expect(rig.of("transcript")).toEqual([]);
+    expect(rig.attention).toBe("observing");
+  });
+
+  test("the first block of the answer is the reply, whatever was shown before it", () => {
+    const rig = asked();
+    beside(rig, 0, { aside: "reasoning" });
+    rig.answer("one");
+    rig.answer("two");
+    rig.end();
+    expect(rig.of("block").map(({ replyTo }) => replyTo)).toEqual([null, "m1", null]);
+    expect(rig.outcomes()).toEqual(["T1 replied"]);
+    expect(rig.of("transcript").map(({ text }) => text)).toEqual(["one", "two"]);
+  });
+
+  test("reasoning that an answer replaces stands where the answer would", () => {
+    const rig = asked();
+    beside(rig, 0, { aside: "reasoning", draft: true });
+    beside(rig, 1, { edits: 0, to: 6 });
+    rig.answer("more");
+    rig.end();
+    expect(rig.of("block").map(({ replyTo }) => replyTo)).toEqual(["m1", "m1", null]);
+    expect(rig.of("transcript").map(({ text }) => text)).toEqual(["beside", "more"]);
+  });
+
+  test("a host lost after steps were shown is no end: the next try counts on from there", () => {
+    const rig = asked();
+    beside(rig, 0, { aside: "status", draft: true });
+    rig.fail("host-lost");
+    expect(rig.runs.map(({ attempt, firstIndex }) => [attempt, firstIndex])).toEqual([
+      [1, undefined],
+      [2, 1],
+    ]);
+    const record = rig.conversation.record();
+    const again = createConversation({ key: "rig", settings: rig.settings, record });
+    expect(again.context.run).toEqual(rig.conversation.context.run);
+    rig.answer("ok", { index: 1 });
+    rig.end();
+    expect(rig.outcomes()).toEqual(["T1 replied"]);
+  });
+
+  test("denied to send, steps do not make the turn one whose words were refused", () => {
+    const rig = asked({ settings: { send: "deny" } });
+    beside(rig, 0, { aside: "status" });
+    rig.end(true);
+    expect(rig.of("outcome")).toMatchObject([{ outcome: "silent" }]);
+    expect(rig.of("outcome")[0]).not.toHaveProperty("reason");
+    expect(rig.of("block")).toEqual([]);
+  });
+
+  test("a prefix is shown and not remembered", () => {
+    const rig = asked();
+    beside(rig, 0, { to: 6, prefix: "[scout] " });
+    expect(rig.of("block").map(({ text }) => text)).toEqual(["[scout] beside"]);
+    expect(rig.of("transcript").map(({ text }) => text)).toEqual(["beside"]);
+  });
+});
+
 describe("what a session says differently", () => {
   test("its queue mode holds until it is taken back, over a change of the config and a record", () => {
     const rig = new Rig({ chat: direct, settings: { queue: { mode: "collect", cap: 7 } } });

@@ -28,6 +28,7 @@ export const defaults: ConversationSettings = {
   queue: { mode: "collect", debounceMs: 500, cap: 20, drop: "summarize" },
   ackReaction: "👀",
   replyTo: "auto",
+  responsePrefix: "",
   stream: {
     mode: "auto",
     break: "text_end",
