@@ -1,0 +1,46 @@
+/**
+ * What a start loads, read from the static imports: libraries that serve one channel, one kind of
+ * agent or one command are loaded when asked for, and a host loads nothing but what folds events.
+ */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const src = resolve(import.meta.dirname, "..", "src");
+const statics = /(?:^|\n)(?:import|export)\b(?! type\b)[^"';]*?from\s*"([^"]+)"/g;
+
+/** The packages that importing a file of src/ brings, its own files' imports followed. */
+function packagesOf(entry: string): Set<string> {
+  const packages = new Set<string>();
+  const seen = new Set<string>();
+  const walk = (path: string) => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const [, what = ""] of readFileSync(path, "utf8").matchAll(statics))
+      if (what.startsWith(".")) walk(resolve(path, "..", what));
+      else if (!what.startsWith("node:")) packages.add(what);
+  };
+  walk(resolve(src, entry));
+  return packages;
+}
+
+describe("what a start loads", () => {
+  test("the daemon loads no agent's SDK, no platform's library and nothing for a terminal", () => {
+    const packages = packagesOf("daemon/cli/start.ts");
+    expect(packages).toContain("xstate");
+    const heavy =
+      /^(ai|@ai-sdk\/.*|grammy|discord\.js|@slack\/.*|matrix-js-sdk|@clack\/.*|pino-pretty)$/;
+    expect([...packages].filter((name) => heavy.test(name))).toEqual([]);
+  });
+
+  test("a host loads four libraries", () => {
+    const packages = [...packagesOf("actors/host.ts")].sort();
+    expect(packages).toEqual(["comlink", "lru-cache", "xstate", "zod"]);
+  });
+
+  test("what a host loads with its first turn brings no agent's SDK either", () => {
+    const packages = [...packagesOf("adapters/host-ports.ts")];
+    expect(packages).toContain("zod");
+    expect(packages.filter((name) => /^(ai|@ai-sdk\/.*)$/.test(name))).toEqual([]);
+  });
+});
