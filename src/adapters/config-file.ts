@@ -176,6 +176,25 @@ export async function readConfigFile(
   return { path, config, raw, warnings };
 }
 
+/**
+ * Some sections of a config file, the others at their defaults: for who needs no channel and no
+ * agent, and therefore none of their secrets.
+ * @throws EarshotError as `readConfigFile`, for these sections.
+ */
+export async function readConfigSections(
+  path: string,
+  sections: readonly (keyof EarshotConfig)[],
+): Promise<EarshotConfig> {
+  const { text } = await readText(path);
+  const raw = parseJson5(text, path);
+  const wanted = new Set<string>(sections);
+  const kept = isPlain(raw)
+    ? Object.fromEntries(Object.entries(raw).filter(([name]) => wanted.has(name)))
+    : raw;
+  const line = lineFinder(text);
+  return parseConfig(kept, { source: path, locate: (at) => ` (line ${line(at)})` });
+}
+
 export interface ConfigWatchOptions extends ConfigFileOptions {
   /** A valid config that says something else than the last; the paths that changed. */
   readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;

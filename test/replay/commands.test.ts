@@ -179,11 +179,13 @@ describe("earshot why", () => {
       expect(await after.lastSeq()).toBe(before);
       await after.close();
 
-      // The config may keep the journal under another name.
+      // The config may keep the journal under another name, and secrets that are not at hand.
       for (const name of readdirSync(stateDir).filter((one) => one.startsWith("earshot.db")))
         renameSync(join(stateDir, name), join(stateDir, name.replace("earshot", "heard")));
       const configFile = join(stateDir, "earshot.json5");
-      writeFileSync(configFile, '{ store: { path: "<state>/heard.db" } }', { mode: 0o600 });
+      const telegram = "{ accounts: { default: { botToken: '${NEVER_SET}' } } }";
+      const text = `{ store: { path: "<state>/heard.db" }, channels: { telegram: ${telegram} } }`;
+      writeFileSync(configFile, text, { mode: 0o600 });
       const moved = await earshot(["why", "m3", ...asked]);
       expect(moved.err).toBe("");
       expect(moved.out).toBe(answer.out);

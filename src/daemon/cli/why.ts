@@ -10,15 +10,16 @@ import pico from "picocolors";
 import { openConfigs } from "../../actors/configs.ts";
 import type { Why } from "../../actors/runtime.types.ts";
 import { whyMessage } from "../../actors/why.ts";
+import { readConfigSections } from "../../adapters/config-file.ts";
 import { lockStateDir } from "../../adapters/stores/lock.ts";
 import { openSqliteStore } from "../../adapters/stores/sqlite.ts";
 import { defaultConfig, localChannels, parseConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import { configPathOf } from "../config-source.ts";
 import { storePathOf } from "../state-dir.ts";
 import { callApi, findDaemon } from "./client.ts";
-import { loadConfig } from "./config.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
   action,
@@ -80,7 +81,9 @@ async function ask(messageId: string, options: WhyOptions): Promise<readonly Why
 /** Folds the conversation from the journal, as the daemon would. */
 async function readJournal(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
   const stateDir = stateDirFor(options);
-  const path = storePathOf((await loadConfig(options)).config, stateDir);
+  const file = configPathOf(options.config, process.env, stateDir);
+  const where = file === null ? defaultConfig : await readConfigSections(file, ["store"]);
+  const path = storePathOf(where, stateDir);
   const exists = await access(path).then(
     () => true,
     () => false,
