@@ -183,7 +183,7 @@ describe("earshot why", () => {
       for (const name of readdirSync(stateDir).filter((one) => one.startsWith("earshot.db")))
         renameSync(join(stateDir, name), join(stateDir, name.replace("earshot", "heard")));
       const configFile = join(stateDir, "earshot.json5");
-      const telegram = "{ accounts: { default: { botToken: '${NEVER_SET}' } } }";
+      const telegram = `{ accounts: { default: { botToken: "\${NEVER_SET}" } } }`;
       const text = `{ store: { path: "<state>/heard.db" }, channels: { telegram: ${telegram} } }`;
       writeFileSync(configFile, text, { mode: 0o600 });
       const moved = await earshot(["why", "m3", ...asked]);
