@@ -23,6 +23,8 @@ export interface HostTask {
   readonly port: MessagePort;
   /** Calls to the supervisor (`HostEvents`). */
   readonly events: MessagePort;
+  /** From the drivers of this thread to `serve` of the host module on the main thread. */
+  readonly outside: MessagePort;
   readonly pulse: SharedArrayBuffer;
   readonly host: number;
   readonly epoch: number;
@@ -47,6 +49,7 @@ export interface HostApi {
 interface HostModule {
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   createSystemClock(): Clock;
+  attach?(outside: MessagePort): void;
 }
 
 /** The task. Never resolves: the thread is ended from outside. */
@@ -70,7 +73,8 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     // Both only now: a host that answers sooner after a crash is worth more than a warm first turn.
     const loading = Promise.all([import(task.hostModule), import("./turn.ts")]);
     const [module, { createTurnRunner }] = await loading.finally(() => pulse.excuse(false));
-    const { drivers, createSystemClock } = module as HostModule;
+    const { drivers, createSystemClock, attach } = module as HostModule;
+    attach?.(task.outside);
     return createTurnRunner({
       clock: createSystemClock(),
       drivers,

@@ -11,7 +11,7 @@
  */
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { MessageChannel } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { expose, type Remote, releaseProxy, wrap } from "comlink";
 import { Piscina } from "piscina";
 import { EarshotError } from "../domain/errors.ts";
@@ -145,6 +145,12 @@ interface Start {
   readonly events: HostEvents;
 }
 
+/** The main thread's side of a host module. */
+interface OutsideModule {
+  /** Answers a host's drivers until the host is gone. */
+  serve?(post: (answer: unknown) => void, gone: Promise<unknown>): (message: unknown) => void;
+}
+
 /** Runs the never-ending task of one host and wraps its ports. */
 function startHost(
   piscina: Piscina,
@@ -153,11 +159,13 @@ function startHost(
 ): HostLink & { readonly ready: Promise<void> } {
   const calls = new MessageChannel();
   const reports = new MessageChannel();
+  const outside = new MessageChannel();
   const pulse = createPulse();
   const end = new AbortController();
   const task: HostTask = {
     port: calls.port2,
     events: reports.port2,
+    outside: outside.port2,
     pulse: pulse.buffer,
     host,
     epoch,
@@ -168,7 +176,7 @@ function startHost(
   const api = wrap<HostApi>(endpoint(calls.port1));
   expose(events, endpoint(reports.port1));
   const gone = piscina
-    .run(task, { signal: end.signal, transferList: [calls.port2, reports.port2] })
+    .run(task, { signal: end.signal, transferList: [calls.port2, reports.port2, outside.port2] })
     .then(
       () => "the task ended",
       (error: unknown) => (end.signal.aborted ? String(end.signal.reason) : reasonOf(error)),
@@ -177,8 +185,10 @@ function startHost(
       api[releaseProxy]();
       calls.port1.close();
       reports.port1.close();
+      outside.port1.close();
       return reason;
     });
+  serveOutside(outside.port1, gone, options);
   return {
     ...callsTo(api, options, events),
     epoch,
@@ -187,6 +197,24 @@ function startHost(
     ready: answered(api, gone, epoch, options),
     kill: (reason) => end.abort(reason),
   };
+}
+
+/**
+ * Lets the host's drivers ask for what only the main thread can do for them. What answers is loaded
+ * with the first message; most hosts never send one.
+ */
+function serveOutside(port: MessagePort, gone: Promise<string>, options: PoolOptions): void {
+  let answering: Promise<((message: unknown) => void) | undefined> | null = null;
+  port.on("message", (message: unknown) => {
+    answering ??= import(options.hostModule).then((module: OutsideModule) =>
+      module.serve?.((answer) => port.postMessage(answer), gone),
+    );
+    answering.then(
+      (answer) => answer?.(message),
+      (error: unknown) =>
+        options.log("error", "host.call-failed", { what: "outside", error: reasonOf(error) }),
+    );
+  });
 }
 
 /** Resolves when the host says hello; rejects when it dies first or takes too long. */

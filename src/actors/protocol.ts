@@ -167,6 +167,7 @@ export interface TurnOrder {
 export interface AgentSpec {
   readonly agentId: string;
   readonly agentName: string;
+  readonly workspace?: string;
   readonly kind: string;
   /** As it stands in the config; the driver's own schema checks it. */
   readonly config: unknown;

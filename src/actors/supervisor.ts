@@ -352,8 +352,8 @@ class HostSupervisor implements Supervisor {
     const latest = configFor(Math.max(cfg, this.#latest));
     const known = latest.agents.list.some(({ id }) => id === agentId);
     const agent = agentOf(known ? latest : configFor(cfg), agentId);
-    const { driver, name } = agent;
-    return { agentId, agentName: name, kind: driver.kind, config: driver };
+    const { driver, name: agentName, workspace } = agent;
+    return { agentId, agentName, workspace, kind: driver.kind, config: driver };
   }
 
   #configFor(version: number): HostConfig {

@@ -51,7 +51,7 @@ export class TurnAgents {
   }
 
   #agentFor(spec: AgentSpec): OpenAgent {
-    const fingerprint = JSON.stringify([spec.kind, spec.agentName, spec.config]);
+    const fingerprint = JSON.stringify([spec.kind, spec.agentName, spec.workspace, spec.config]);
     const before = this.#open.get(spec.agentId);
     if (before?.fingerprint === fingerprint) return before;
     const agent: OpenAgent = { fingerprint, port: this.#openDriver(spec), turns: 0 };
@@ -64,7 +64,8 @@ export class TurnAgents {
     return agent;
   }
 
-  async #openDriver({ agentId, agentName, kind, config }: AgentSpec): Promise<AgentPort> {
+  async #openDriver(spec: AgentSpec): Promise<AgentPort> {
+    const { agentId, agentName, workspace, kind, config } = spec;
     const driver = this.#drivers.get(kind);
     if (driver === undefined)
       throw new EarshotError(
@@ -81,6 +82,7 @@ export class TurnAgents {
     return driver.open({
       agentId,
       agentName,
+      ...(workspace === undefined ? {} : { workspace }),
       config: parsed.data,
       now: () => this.#clock.now(),
       sleep: (ms, signal) => sleepOn(this.#clock, ms, signal),

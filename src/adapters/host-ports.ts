@@ -3,6 +3,15 @@
  * ======================
  * The outside as a worker thread sees it: agents and a clock, nothing else. Hosts import this
  * module by its URL on their first turn, so a thread that only decides never loads a driver.
+ * `serve` is its other side on the main thread.
  */
+import type { MessagePort } from "node:worker_threads";
+import { serveChildren } from "./agents/child-proxy.ts";
+import { attachChildren } from "./agents/children.ts";
+
 export { drivers } from "./agents/index.ts";
 export { createSystemClock } from "./clock.ts";
+
+/** Gives this thread's drivers their way to the main thread. */
+export const attach: (outside: MessagePort) => void = attachChildren;
+export const serve: typeof serveChildren = serveChildren;

@@ -46,10 +46,13 @@ export function configPathOf(
   return existsSync(inState) ? inState : null;
 }
 
-/** Modules of agents are looked for beside the config file, wherever the daemon was started. */
+/** Drivers of code and programs of one's own. */
+const local: ReadonlySet<string> = new Set(["module", "command", "acp"]);
+
+/** What agents run is looked for beside the config file, wherever the daemon was started. */
 function withBaseDir(config: EarshotConfig, path: string): EarshotConfig {
   const based = <Holder extends { driver?: { kind: string } | undefined }>(holder: Holder) =>
-    holder.driver?.kind === "module"
+    holder.driver !== undefined && local.has(holder.driver.kind)
       ? { ...holder, driver: { baseDir: dirname(path), ...holder.driver } }
       : holder;
   const { agents } = config;

@@ -17,7 +17,14 @@ export interface AgentContract {
   readonly hanging?: () => Promise<unknown>;
   /** Config that makes the next turn fail. Left out: the driver cannot fail. */
   readonly failing?: () => Promise<unknown>;
+  /** Config that makes the next turn talk on and on. Left out: the driver cannot. */
+  readonly babbling?: () => Promise<unknown>;
+  /** Config that makes the next turn call this tool. Left out: the driver has no tools. */
+  readonly calling?: (name: string, input: Record<string, unknown>) => Promise<unknown>;
 }
+
+/** How long a turn may still take after its abort, ms. */
+const abortMsMax = 1_000;
 
 /** A turn for drivers under test; `over` replaces fields. */
 export function sampleTurn(over: Partial<AgentTurn> = {}): AgentTurn {
@@ -86,6 +93,22 @@ export function spoken(events: readonly AgentEvent[]): string {
   return events.map((event) => (event.type === "text" ? event.text : "")).join("");
 }
 
+function turnWithTool(over: Partial<AgentTurn>): AgentTurn {
+  const inputSchema = { type: "object", properties: { emoji: { type: "string" } } };
+  const tools = [{ name: "channel_react", description: "React to the message.", inputSchema }];
+  return sampleTurn({ tools, ...over });
+}
+
+/** Waits for the end and holds it against the moment of the abort. */
+async function endsSoonAfter(signal: AbortSignal, ended: Promise<unknown>): Promise<void> {
+  let abortedAt = Number.NaN;
+  signal.addEventListener("abort", () => {
+    abortedAt = performance.now();
+  });
+  await ended;
+  expect(performance.now() - abortedAt).toBeLessThan(abortMsMax);
+}
+
 /** Declares the contract tests for one driver. */
 export function agentContract(contract: AgentContract): void {
   describe(`agent contract: ${contract.name}`, () => {
@@ -108,21 +131,76 @@ export function agentContract(contract: AgentContract): void {
       await agent.close?.();
     });
 
-    const { hanging, failing } = contract;
+    test("gives nothing more once it has ended", async () => {
+      const { config } = await contract.speaking();
+      const agent = await openAgent(contract.driver, config);
+      const { signal } = new AbortController();
+      const events = agent.run(sampleTurn(), { signal })[Symbol.asyncIterator]();
+      for (let next = await events.next(); next.done !== true; ) next = await events.next();
+      expect((await events.next()).done).toBe(true);
+      expect((await events.next()).done).toBe(true);
+      await agent.close?.();
+    });
+
+    const { hanging, failing, babbling, calling } = contract;
     if (hanging !== undefined)
       test("ends within 1 s of an abort", async () => {
         const agent = await openAgent(contract.driver, await hanging());
         const stop = new AbortController();
-        let abortedAt = 0;
-        setTimeout(() => {
-          abortedAt = performance.now();
-          stop.abort(new Error("stopped"));
-        }, 50);
-        await collect(agent, sampleTurn(), stop.signal);
-        expect(abortedAt).toBeGreaterThan(0);
-        expect(performance.now() - abortedAt).toBeLessThan(1_000);
+        setTimeout(() => stop.abort(new Error("stopped")), 50);
+        await endsSoonAfter(stop.signal, collect(agent, sampleTurn(), stop.signal));
         await agent.close?.();
       });
+
+    if (babbling !== undefined)
+      test("stops talking when it is aborted", async () => {
+        const agent = await openAgent(contract.driver, await babbling());
+        const stop = new AbortController();
+        let after = 0;
+        const talk = async () => {
+          for await (const _ of agent.run(sampleTurn(), { signal: stop.signal }))
+            if (stop.signal.aborted) after += 1;
+            else setTimeout(() => stop.abort(new Error("stopped")), 20);
+        };
+        await endsSoonAfter(
+          stop.signal,
+          talk().catch(() => undefined),
+        );
+        const heard = after;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        expect(after).toBe(heard);
+        await agent.close?.();
+      });
+
+    if (calling !== undefined) {
+      test("runs a tool through the turn and shows it", async () => {
+        const input = { emoji: "👍" };
+        const agent = await openAgent(contract.driver, await calling("channel_react", input));
+        const called: unknown[] = [];
+        const callTool = async (...call: unknown[]) => `done ${called.push(call)}`;
+        const events = await collect(agent, turnWithTool({ callTool }));
+        expect(called).toEqual([["channel_react", input]]);
+        const shown = events.filter(({ type }) => type === "tool-start" || type === "tool-end");
+        expect(shown).toEqual([
+          { type: "tool-start", name: "channel_react", input },
+          { type: "tool-end", name: "channel_react", ok: true },
+        ]);
+        expect(events.some(({ type }) => type === "error")).toBe(false);
+        await agent.close?.();
+      });
+
+      test("ends within 1 s of an abort while a tool does not answer", async () => {
+        const agent = await openAgent(contract.driver, await calling("channel_react", {}));
+        const stop = new AbortController();
+        const callTool = () => {
+          setTimeout(() => stop.abort(new Error("stopped")), 20);
+          return new Promise<never>(() => undefined);
+        };
+        const ended = collect(agent, turnWithTool({ callTool }), stop.signal);
+        await endsSoonAfter(stop.signal, ended);
+        await agent.close?.();
+      });
+    }
 
     if (failing !== undefined)
       test("tells a failure as one error and ends", async () => {

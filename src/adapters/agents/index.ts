@@ -5,14 +5,21 @@
  * by its URL, so drivers of other packages reach a worker the same way.
  */
 import type { AgentDriver } from "../../domain/ports.ts";
+import { commandDriver } from "./command.ts";
 import { guideDriver } from "./guide.ts";
 import { modelDriver } from "./model.ts";
 import { moduleDriver } from "./module.ts";
 import { createScriptedDriver } from "./scripted.ts";
 
-/** The built-in drivers. */
+const builtIn = [
+  guideDriver,
+  modelDriver,
+  commandDriver,
+  moduleDriver,
+  createScriptedDriver(),
+] as AgentDriver[];
+
+/** The built-in drivers. What only one of them needs is loaded when it is first used. */
 export const drivers: ReadonlyMap<string, AgentDriver> = new Map(
-  ([guideDriver, modelDriver, moduleDriver, createScriptedDriver()] as AgentDriver[]).map(
-    (driver) => [driver.kind, driver],
-  ),
+  builtIn.map((driver) => [driver.kind, driver]),
 );

@@ -107,6 +107,8 @@ export interface AgentPort {
 export interface AgentContext<Config> {
   readonly agentId: string;
   readonly agentName: string;
+  /** The agent's folder as configured, `~` and all; it need not exist. */
+  readonly workspace?: string;
   readonly config: Config;
   readonly now: () => Millis;
   /** Sleeps on the runtime's clock (virtual in simulations). Rejects with the signal's reason. */
