@@ -1,44 +1,35 @@
 // The entries of the package, each with what it needs in few files. A start that opens hundreds of
 // modules one by one spends most of its time finding them; a host that comes back after a crash does
-// so once more. The other modules that tsc wrote stay beside them, for their types and the benches.
+// so once more. The other modules that tsc wrote are for their types and for the benches.
 //
-// Inside: our code and the libraries that every start loads. Outside stay those that are loaded when
-// asked for and those that bring files of their own (threads, binaries). All entries are bundled
-// together, so that an agent's module that imports `earshot` meets the classes the daemon uses.
+// What package.json calls a dependency stays outside, because it brings files of its own (threads,
+// binaries) or is loaded only when asked for; what it calls a devDependency goes inside. All entries
+// are bundled together, so that an agent's module that imports `earshot` meets the daemon's classes.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
 import { root } from "./prepare.mjs";
 
 const entries = ["daemon/cli/main", "index", "testing", "actors/host", "adapters/host-ports"];
-const inside = [
-  "@hono/node-server",
-  "@opentelemetry/api",
-  "bintrees",
-  "chokidar",
-  "comlink",
-  "commander",
-  "hono",
-  "json5",
-  "lru-cache",
-  "picocolors",
-  "pino",
-  "prom-client",
-  "readdirp",
-  "tdigest",
-  "ws",
-  "xstate",
-  "zod",
-];
+/** Dependencies because our types name them; inside, because every start needs them. */
+const insideToo = ["xstate", "zod"];
+/** Test runners are those of whoever writes the test. */
+const testers = ["fast-check", "@fast-check/vitest", "vitest"];
 
 /** Writes the entries, their chunks and the notices of the libraries inside to dist/. */
 export async function bundle() {
-  const input = Object.fromEntries(entries.map((name) => [name, join(root, "src", `${name}.ts`)]));
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { dependencies, optionalDependencies = {}, peerDependencies = {} } = manifest;
+  const named = [dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys);
   await build({
     root,
     configFile: false,
     logLevel: "warn",
     publicDir: false,
-    ssr: { noExternal: inside },
+    ssr: {
+      noExternal: true,
+      external: [...named.filter((name) => !insideToo.includes(name)), ...testers],
+    },
     build: {
       ssr: true,
       outDir: "dist",
@@ -48,7 +39,7 @@ export async function bundle() {
       target: "node20",
       license: { fileName: "licenses.md" },
       rolldownOptions: {
-        input,
+        input: Object.fromEntries(entries.map((name) => [name, join(root, "src", `${name}.ts`)])),
         output: {
           format: "esm",
           entryFileNames: "[name].js",

@@ -98,6 +98,10 @@ describe("tidy", () => {
     const relativeTo = /\.\/.*import\.meta\.(url|dirname|filename)/;
     const found = offenders(sources, relativeTo);
     expect(found.length).toBeGreaterThan(0);
+    const bundled = read(resolve(root, "scripts/bundle.mjs"));
+    for (const line of found)
+      for (const [, entry] of line.matchAll(/\.\.\/((?:actors|adapters|daemon)\/[\w/-]+)/g))
+        expect(bundled).toContain(`"${entry}"`);
     const roomless = /^src\/\w+\/[^/]+:\d+ .*["`]\.\.\//;
     expect(found.filter((line) => !roomless.test(line))).toEqual([]);
   });
