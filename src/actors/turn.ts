@@ -86,6 +86,10 @@ class Runner implements TurnRunner {
         n += 1;
       },
       onText: this.#deltas(job),
+      onDraft: (index, text) => {
+        this.#activity += 1;
+        this.#options.onDraft({ conv, key, turnId, index, text });
+      },
       onActivity: () => {
         this.#activity += 1;
       },

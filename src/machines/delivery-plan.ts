@@ -5,6 +5,7 @@
  * because others have spoken in between. Pure look-ups on the settings and the turn.
  */
 import type { ChatKind } from "../domain/message.ts";
+import { oneLine } from "../domain/sanitize.ts";
 import type { ConversationSettings, ReplyToMode } from "../domain/settings.ts";
 
 export interface Addressing {
@@ -32,6 +33,21 @@ export function addressBlock(
   if (by === "all") return { reply: true, quote };
   if (index > 0) return plain;
   return { reply: quote || by === "first" || several, quote };
+}
+
+/** What `messages.responsePrefix` may name. */
+export interface PrefixWords {
+  readonly model: string;
+  readonly agent: string;
+  readonly thinkLevel: string;
+}
+
+/** The prefix of an answer, filled in and set apart from it; empty where there is none. */
+export function fillPrefix(template: string, words: PrefixWords): string {
+  const filled = template.replace(/\{(model|agent|thinkLevel)\}/g, (_, name: keyof PrefixWords) =>
+    oneLine(words[name]),
+  );
+  return filled === "" || /\s$/.test(filled) ? filled : `${filled} `;
 }
 
 /** Whether a failed turn is told to the room. Elsewhere than in direct chats it would be noise. */
