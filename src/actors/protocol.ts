@@ -161,6 +161,8 @@ export interface TurnOrder {
   readonly model: string | null;
   /** Someone watches this conversation: send deltas. */
   readonly watched: boolean;
+  /** Another try: block numbers below this one are taken. @default 0 */
+  readonly firstIndex?: number;
 }
 
 /** The driver of one agent: the only part of the config with secrets that reaches a host. */

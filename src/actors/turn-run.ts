@@ -17,6 +17,7 @@ import {
   type TimerHandle,
 } from "../domain/ports.ts";
 import { oneLine } from "../domain/sanitize.ts";
+import { fillPrefix } from "../machines/delivery-plan.ts";
 import type { AgentFailed, ConversationEvent } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
 import { TurnOutput } from "./turn-output.ts";
@@ -29,6 +30,8 @@ export interface TurnRunPorts {
   readonly report: (event: ConversationEvent) => void;
   /** The visible text grew. */
   readonly onText: (visible: string) => void;
+  /** The message of this block, which grows, should show this by now. */
+  readonly onDraft: (index: number, text: string) => void;
   /** Something happened, reported or not. */
   readonly onActivity: () => void;
 }
@@ -52,13 +55,15 @@ export class TurnRun {
   #agent: AgentPort | null = null;
   #failure: Failure | null = null;
   #over = false;
+  /** It has said all that a turn may send. */
+  #full = false;
   #lost = false;
   #silenced = false;
   #spoke = false;
   #thought = false;
   #events = 0;
   #bytes = 0;
-  #usage: { inputTokens: number; outputTokens: number } | null = null;
+  #usage: { inputTokens: number; outputTokens: number; costUsd: number } | null = null;
   #lastSign = 0;
   #timers: TimerHandle[] = [];
   #idle: TimerHandle | null = null;
@@ -67,13 +72,23 @@ export class TurnRun {
   constructor(job: TurnJob, ports: TurnRunPorts) {
     this.#job = job;
     this.#ports = ports;
+    const { order, settings } = job;
     this.#output = new TurnOutput({
-      settings: job.settings,
-      direct: job.order.chatKind === "direct",
-      textLimit: job.order.textLimit,
+      clock: ports.clock,
+      settings,
+      direct: order.chatKind === "direct",
+      textLimit: order.textLimit,
+      edits: order.edits,
+      reasoning: order.session.reasoning,
+      verbose: order.session.verbose,
+      prefix: prefixOf(job),
+      firstIndex: order.firstIndex ?? 0,
       onBlock: (block) => {
-        this.#noteSpeech();
+        if (block.aside === undefined) this.#noteSpeech();
         this.#report({ type: "agent.text", ...block });
+      },
+      onDraft: (index, text) => {
+        if (!this.#lost) ports.onDraft(index, text);
       },
     });
   }
@@ -113,6 +128,7 @@ export class TurnRun {
   lose(): void {
     this.#lost = true;
     this.#failure ??= { code: "host-lost", message: "" };
+    this.#output.stop();
     this.#abort.abort(new Error("the host of this turn is gone"));
     this.#end();
   }
@@ -123,9 +139,9 @@ export class TurnRun {
       if (this.#failure !== null) return;
       const { signal } = this.#abort;
       for await (const event of this.#agent.run(this.#turn(), { signal })) {
-        if (this.#failure !== null) return;
+        if (this.#isOver) return;
         this.#take(event);
-        if (this.#failure !== null) return;
+        if (this.#isOver) return;
         if (this.#events % eventsPerTick === 0) await new Promise(setImmediate);
       }
     } catch (error) {
@@ -152,13 +168,16 @@ export class TurnRun {
         if (!this.#thought) this.#report({ type: "agent.spoke", what: "reasoning" });
         this.#thought = true;
         this.#count(event.text);
+        if (this.#failure === null) this.#output.think(event.text);
         break;
       case "tool-start":
         // Our own tools report what they did when they are called.
-        if (!isTurnTool(event.name))
-          this.#report({ type: "agent.tool", name: event.name, input: inputOf(event.input) });
+        if (isTurnTool(event.name)) break;
+        this.#report({ type: "agent.tool", name: event.name, input: inputOf(event.input) });
+        this.#output.step(event.name, event.input);
         break;
       case "tool-end":
+        if (!isTurnTool(event.name)) this.#output.stepEnded(event.name, event.ok);
         break;
       case "message-end":
         this.#output.endMessage();
@@ -168,6 +187,7 @@ export class TurnRun {
         this.#usage = {
           inputTokens: (this.#usage?.inputTokens ?? 0) + event.inputTokens,
           outputTokens: (this.#usage?.outputTokens ?? 0) + event.outputTokens,
+          costUsd: (this.#usage?.costUsd ?? 0) + (event.costUsd ?? 0),
         };
         break;
       case "error":
@@ -188,7 +208,19 @@ export class TurnRun {
     if (visible === "") return;
     this.#noteSpeech();
     this.#ports.onText(visible);
-    if (overflow) this.#fail("too-long", `more than ${limits.blocksPerTurnMax} blocks`);
+    if (overflow) this.#stopReading();
+  }
+
+  /** What the agent still says would not be sent: the turn ends with what it has. */
+  #stopReading(): void {
+    if (this.#isOver) return;
+    this.#full = true;
+    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", "Cannot send more of this answer"));
+    this.#end();
+  }
+
+  get #isOver(): boolean {
+    return this.#over || this.#full || this.#failure !== null;
   }
 
   /** Typing indicators wait for words that are certainly meant for people. */
@@ -230,7 +262,7 @@ export class TurnRun {
     const run = this;
     return {
       get over() {
-        return run.#over || run.#failure !== null;
+        return run.#isOver;
       },
       get skipped() {
         return run.#silenced;
@@ -256,10 +288,11 @@ export class TurnRun {
 
   /** The first failure counts. The agent is told to stop and has `abortMsMax` to do so. */
   #fail(code: Failure["code"], message: string): void {
-    if (this.#failure !== null || this.#over) return;
+    if (this.#isOver) return;
     this.#failure = { code, message: oneLine(message, messageUnitsMax) };
     this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot go on with the turn: ${code}`));
     this.#after(limits.abortMsMax, this.#end);
+    this.#output.breakOff();
   }
 
   #finish(): void {
@@ -269,7 +302,7 @@ export class TurnRun {
     }
     if (this.#usage !== null) this.#report({ type: "agent.usage", ...this.#usage });
     if (this.#failure !== null) this.#report({ type: "agent.failed", ...this.#failure });
-    else this.#report({ type: "agent.ended", silent: this.#output.blocks === 0 });
+    else this.#report({ type: "agent.ended", silent: this.#output.isSilent });
   }
 
   #after(ms: number, fire: () => void): void {
@@ -292,6 +325,17 @@ export class TurnRun {
     const event = { ...told, at: this.#ports.clock.now(), turnId };
     this.#ports.report(event as ConversationEvent);
   }
+}
+
+/** What goes before this turn's answer. */
+function prefixOf({ order, agent, settings }: TurnJob): string {
+  const { model } = { model: undefined, ...(agent.config as { model?: unknown } | null) };
+  const configured = typeof model === "string" ? model : agent.kind;
+  return fillPrefix(settings.responsePrefix, {
+    model: order.model ?? configured,
+    agent: agent.agentName,
+    thinkLevel: order.thinking,
+  });
 }
 
 /** A tool's input as an event may carry it: an object, not too large. */
