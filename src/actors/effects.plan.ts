@@ -8,11 +8,13 @@
 import { limits } from "../domain/limits.ts";
 import type { Route } from "../domain/message.ts";
 import type { OutboxRow, StoreWrite } from "../domain/ports.ts";
+import type { TranscriptLine } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Block, Effect, React, Unreact } from "../machines/effects.ts";
 import type { ReactionBody, TextBody } from "./outbox.body.ts";
 import type { HostStep } from "./protocol.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
+import { type SessionPlanContext, sessionWrites } from "./session.plan.ts";
 
 /** What one step leads to, in the order of its effects. */
 export interface StepPlan {
@@ -20,11 +22,12 @@ export interface StepPlan {
   readonly writes: readonly StoreWrite[];
   /** Rows among `writes` that go to the outbox once they are durable. */
   readonly rows: readonly OutboxRow[];
+  /** Lines among `writes` that have to stand in their files before anything is shown. */
+  readonly lines: readonly TranscriptLine[];
 }
 
-export interface PlanContext {
+export interface PlanContext extends SessionPlanContext {
   readonly settings: (key: string) => ConversationSettings;
-  readonly agentOf: (key: string) => string;
   readonly directory: Pick<OutboundDirectory, "outbound">;
 }
 
@@ -47,13 +50,15 @@ const naturalPause = [800, 2_500] as const;
 /** Plans one step. Pure: the same step under the same settings gives the same rows. */
 export function planStep(step: HostStep, context: PlanContext): StepPlan {
   const rows: OutboxRow[] = [];
+  const lines: TranscriptLine[] = [];
   const writes = step.effects.flatMap((effect) => {
     const write = writeFor(effect, step, context);
-    if (write === null) return [];
+    if (write === null) return sessionWrites(effect, step, context);
     if (write.kind === "outbox") rows.push(write.row);
     return [write];
   });
-  return { step, writes, rows };
+  for (const write of writes) if (write.kind === "transcript") lines.push(write.line);
+  return { step, writes, rows, lines };
 }
 
 function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWrite | null {
@@ -79,10 +84,6 @@ function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWr
     }
     case "lane.release":
       return { kind: "run", conv, row: null };
-    case "transcript": {
-      const { turnId, role, text } = effect;
-      return { kind: "transcript", conv, turnId, role, at, text };
-    }
     case "block":
       return { kind: "outbox", row: textRow(effect, step, context.settings(key)) };
     case "react":

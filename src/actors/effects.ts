@@ -20,6 +20,9 @@ import type { Outbox } from "./outbox.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
+import type { FiledLine, Projection } from "./session.files.ts";
+import { turnConcerned } from "./session.plan.ts";
+import type { Sessions } from "./sessions.ts";
 import type { Timers } from "./timers.ts";
 import type { TurnStarter } from "./turns.ts";
 import type { Typing } from "./typing.ts";
@@ -33,6 +36,8 @@ export interface EffectPorts {
   readonly lanes: Lanes;
   readonly outbox: Outbox;
   readonly typing: Typing;
+  readonly sessions: Sessions;
+  readonly projection: Pick<Projection, "write">;
   readonly turns: TurnStarter;
   readonly waiters: DecisionWaiters;
   /**
@@ -78,7 +83,13 @@ export function createEffects(ports: EffectPorts): Effects {
     const stored = journal.keep(writes);
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
     else void mark(applied, stored);
+    const lines = applied.flatMap((one) => filedLines(one));
+    if (lines.length > 0) await ports.projection.write(lines);
     for (const one of applied) act(one);
+  }
+
+  function filedLines({ key, plan }: Applied): FiledLine[] {
+    return (plan?.lines ?? []).map((line) => ({ agentId: ports.agentOf(key), line }));
   }
 
   /** Notes that these were applied, for as long as the store does not know it. */
@@ -165,8 +176,12 @@ export function createEffects(ports: EffectPorts): Effects {
       case "membership.refresh":
         ports.directory.refreshMembership(effect.route);
         break;
+      case "session.began":
+        ports.sessions.began(effect.sessionId);
+        break;
       case "deadline.clear":
       case "transcript":
+      case "usage":
       case "block":
       case "decided":
         break;
@@ -174,6 +189,16 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   return { handle };
+}
+
+/** Learns the sessions of turns that end or speak here and that nobody has told of in this life. */
+async function knowTurns({ sessions }: EffectPorts, { steps }: HostResult): Promise<void> {
+  for (const { conv, effects } of steps)
+    for (const effect of effects) {
+      const turnId = turnConcerned(effect);
+      if (turnId !== null && sessions.ofTurn(turnId) === undefined)
+        await sessions.find(turnId, conv);
+    }
 }
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
@@ -188,6 +213,7 @@ async function appliedEvents(
   entries: readonly HostEntry[],
 ): Promise<Applied[]> {
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
+  await knowTurns(ports, result);
   const planOf = (step: HostStep | undefined) =>
     step === undefined ? null : planStep(step, ports);
   const applied: Applied[] = [];

@@ -18,6 +18,7 @@ import { createJournal, type Journal } from "./journal.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { type HostStep, quarantinedCode } from "./protocol.ts";
+import { createSessionParts, type SessionParts } from "./runtime.sessions.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
 import { createSupervisor } from "./supervisor.ts";
 import type { Supervisor } from "./supervisor.types.ts";
@@ -28,7 +29,7 @@ import { createTurnStarter, type TurnStarter } from "./turns.ts";
 import { createTyping, type Typing } from "./typing.ts";
 import { createWaiters, type DecisionWaiters } from "./waiters.ts";
 
-export interface Parts {
+export interface Parts extends SessionParts {
   readonly store: RuntimePorts["store"];
   readonly boot: number;
   readonly configs: Configs;
@@ -82,6 +83,9 @@ class Assembly {
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
     });
+    const sessions = createSessionParts(ports, journal, (error) =>
+      this.#system({ system: "sessions", working: error === null }),
+    );
     const lanes = createLanes({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
@@ -91,7 +95,8 @@ class Assembly {
         const granted = { type: "lane.granted", at, turnId } as const;
         const row = { ...request, turnId, state: "waiting", since: at } as const;
         const event = newEvent(request, configs.version(), granted, { identity: `lane|${turnId}` });
-        this.#append([event], [{ kind: "run", conv: request.conv, row }]);
+        const session = sessions.sessions.opening({ ...request, at });
+        this.#append([event], [{ kind: "run", conv: request.conv, row }, session]);
       },
     });
     const timers = createTimers(clock, (deadline, at) => this.#due(deadline, at));
@@ -111,7 +116,7 @@ class Assembly {
     });
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
-    const turns = this.#turnStarter(configs, journal);
+    const turns = this.#turnStarter(configs, sessions);
     const quarantined: Parts["quarantined"] = [];
     const supervisor = this.#supervisor(boot, configs);
     const sweep = createSweep({ clock, log, store, journal, configs });
@@ -120,7 +125,7 @@ class Assembly {
     };
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
-      ...{ turns, waiters, sweep, quarantined, park },
+      ...{ ...sessions, turns, waiters, sweep, quarantined, park },
     };
   }
 
@@ -193,7 +198,7 @@ class Assembly {
     });
   }
 
-  #turnStarter(configs: Configs, journal: Journal): TurnStarter {
+  #turnStarter(configs: Configs, { turnSessions }: SessionParts): TurnStarter {
     const { store, ids, clock, directory, log } = this.#ports;
     return createTurnStarter({
       log,
@@ -207,7 +212,7 @@ class Assembly {
         const order = await composeOrder(
           {
             store,
-            journal,
+            sessions: turnSessions,
             configs,
             ids,
             textLimit: directory.textLimit,

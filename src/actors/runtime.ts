@@ -55,6 +55,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       store.outboxOpen(),
       store.outboxCounts(),
     ]);
+    await parts.sessions.recover(runs);
     await supervisor.start();
     recovering = recover(parts, lastSeq, runs);
     recovering.catch((error: EarshotError) => {
@@ -129,6 +130,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts.timers.stop();
     parts.typing.stop();
     parts.outbox.stop();
+    parts.projection.stop();
     await parts.supervisor.stop();
     await parts.journal.stop();
     parts.waiters.stop();

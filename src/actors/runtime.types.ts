@@ -14,6 +14,7 @@ import type {
   Ids,
   Log,
   Random,
+  SessionFiles,
   Store,
 } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
@@ -40,6 +41,8 @@ export interface RuntimePorts {
   readonly random: Random;
   readonly log: Log;
   readonly store: Store;
+  /** Where transcripts are written for people; left out: nowhere. */
+  readonly sessionFiles?: SessionFiles;
   readonly config: EarshotConfig;
   /**
    * Drivers by kind, for turns that run in-process; worker hosts load the same registry themselves.

@@ -8,21 +8,19 @@
  */
 import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";
-import { limits } from "../domain/limits.ts";
 import type { Inbound, Route } from "../domain/message.ts";
 import type { EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
-import { defaultSessionSettings } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
 import type { Configs } from "./configs.ts";
 import { decodeEvent } from "./journal.codec.ts";
-import type { Journal } from "./journal.ts";
 import type { HostStep, TurnOrder } from "./protocol.ts";
+import type { TurnSessions } from "./session.compose.ts";
 
 export interface OrderPorts {
   readonly store: Store;
-  readonly journal: Journal;
+  readonly sessions: TurnSessions;
   readonly configs: Configs;
   readonly ids: Ids;
   readonly textLimit: (channel: string) => number;
@@ -33,6 +31,7 @@ export interface OrderPorts {
 
 /** A message as it was said, with the rule that decided on it. */
 export interface SaidMessage extends PromptMessage {
+  readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
   readonly rule: Rule | null;
 }
@@ -54,7 +53,7 @@ export async function readMessages(
       {
         id,
         at: sentAt ?? message.at,
-        author: { name: author.name, isBot: author.isBot },
+        author: { id: author.id, name: author.name, isBot: author.isBot },
         text: edited ?? message.said.text,
         attachments,
         replyTo,
@@ -84,9 +83,9 @@ function editedText(row: EventRow | undefined): string | null {
 export async function composeOrder(
   ports: OrderPorts,
   effect: TurnRun,
-  { conv, key, at }: HostStep,
+  { conv, key, at, seq }: HostStep,
 ): Promise<TurnOrder> {
-  const { store, configs } = ports;
+  const { store, configs, sessions } = ports;
   const { turnId, route } = effect;
   const settings = configs.settings(key);
   const agent = agentOf(configs.current(), ports.agentOf(key));
@@ -94,48 +93,55 @@ export async function composeOrder(
   const context = await readMessages(store, effect.context);
   const missing = effect.context.length - context.length;
   const said = batch.map(({ text }) => text).join("\n");
-  const earlier = await store.transcript(conv, limits.transcriptEntriesMax);
-  const noted = earlier.some((entry) => entry.turnId === turnId && entry.role === "user");
-  if (!noted) {
-    await ports.journal.keep([{ kind: "transcript", conv, turnId, role: "user", at, text: said }]);
-  }
+  const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
+  const session = await sessions.enter(ordered, batch);
+  const fence = ports.ids.next();
+  const prompt = composeTurnPrompt({
+    notices: { guard: effect.guard, nudge: effect.nudge },
+    context,
+    current: prefixed(batch, settings.messagePrefix),
+    omitted: effect.omitted + missing,
+    droppedWhileBusy: effect.droppedWhileBusy,
+    afterAbort: effect.afterAbort,
+    introduce: effect.introduce,
+    activation: settings.engagement.activation,
+    room: roomOf(effect, batch),
+    silentToken: settings.silent.token,
+    headings: settings.promptHeadings,
+    fence,
+  });
+  const named = route.chat.kind !== "direct";
+  const cfg = configs.version();
+  const { system } = agent;
+  const past = { turn: ordered, cfg, session, system, prompt, fence, named };
   return {
     conv,
     key,
-    cfg: configs.version(),
+    cfg,
     turnId,
     turn: effect.turn,
     attempt: effect.attempt,
     agentId: agent.id,
-    system: agent.system,
-    prompt: composeTurnPrompt({
-      notices: { guard: effect.guard, nudge: effect.nudge },
-      context,
-      current: batch,
-      omitted: effect.omitted + missing,
-      droppedWhileBusy: effect.droppedWhileBusy,
-      afterAbort: effect.afterAbort,
-      introduce: effect.introduce,
-      activation: settings.engagement.activation,
-      room: roomOf(effect, batch),
-      silentToken: settings.silent.token,
-      headings: settings.promptHeadings,
-      fence: ports.ids.next(),
-    }),
+    system,
+    prompt,
     said,
-    transcript: earlier.flatMap(({ turnId: of, role, text, at: when }) =>
-      of === turnId ? [] : [{ role, text, at: when }],
-    ),
+    transcript: await sessions.remember(past),
     room: roomReport(effect, batch, settings),
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,
     edits: ports.canEdit(route),
     images: [],
-    session: defaultSessionSettings,
-    thinking: agent.thinking,
-    model: null,
+    session: session.settings,
+    thinking: session.settings.thinking ?? agent.thinking,
+    model: session.settings.model,
     watched: ports.watched,
+    firstIndex: effect.firstIndex ?? 0,
   };
+}
+
+/** The batch as the agent sees it. */
+function prefixed(batch: readonly SaidMessage[], prefix: string): readonly SaidMessage[] {
+  return prefix === "" ? batch : batch.map((one) => ({ ...one, text: `${prefix}${one.text}` }));
 }
 
 function roomOf({ route, participants }: TurnRun, batch: readonly SaidMessage[]) {

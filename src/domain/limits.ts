@@ -36,8 +36,10 @@ export const limits = {
   spokenRoutesCountMax: 64,
   inboxFlushesMax: 1_000,
   batchMessagesCountMax: 200,
-  /** Entries of a session's transcript that a turn is given. */
-  transcriptEntriesMax: 100,
+  /** Lines of a session's transcript that a turn is given; more are summarised first. */
+  transcriptLinesMax: 2_000,
+  /** Session files whose end is known, so that they need not be read before a line is added. */
+  sessionFilesKnownMax: 10_000,
 
   /** One group commit: a few ms of writing for one fsync. */
   commitRowsMax: 1_024,

@@ -62,3 +62,26 @@ export interface Session {
   /** When a reset put it away; null: it is the one in use. */
   readonly archivedAt: Millis | null;
 }
+
+export type TranscriptRole = "user" | "assistant" | "summary" | "note";
+
+/** One line of a transcript, as it stands in the session's file (docs/sessions.md). */
+export interface TranscriptLine {
+  /** Grows over all sessions of a store. */
+  readonly id: number;
+  readonly sessionId: string;
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly role: TranscriptRole;
+  readonly text: string;
+  /** Who said it, and the platform's id of the message: user lines. */
+  readonly author?: { readonly id: string; readonly name: string };
+  readonly messageId?: string;
+  /** What the agent reported when it ended. */
+  readonly usage?: Omit<SessionUsage, "turns">;
+  /**
+   * Lines of the session up to this one are not given to the agent any more; this one stands for
+   * them.
+   */
+  readonly covers?: number;
+}

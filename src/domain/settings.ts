@@ -83,6 +83,8 @@ export interface ConversationSettings {
     readonly replyAgeMsMax: number;
   };
   readonly notifyRoom: "direct" | "always" | "never";
+  /** Put before every message of a batch as the agent sees it. */
+  readonly messagePrefix: string;
   readonly promptHeadings: "sections" | "brackets";
 }
 

@@ -132,7 +132,7 @@ function reachRun(context: ConversationContext, batch: Forming, at: Millis): voi
     context.interruptedAt = at;
     stopRun(context, run, "interrupt");
   }
-  if (mode === "steer" || mode === "steer-backlog")
+  if ((mode === "steer" || mode === "steer-backlog") && run.left === undefined)
     context.effects.push({ type: "turn.steer", turnId, batch: batch.messages.map(refOf) });
 }
 

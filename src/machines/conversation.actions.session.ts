@@ -6,7 +6,13 @@
  */
 import { withOverride } from "../domain/settings.ts";
 import type { ConversationContext } from "./conversation.context.ts";
-import type { ConfigChanged, HeartbeatDue, SessionOverridden, SessionReset } from "./events.ts";
+import type {
+  AgentUsage,
+  ConfigChanged,
+  HeartbeatDue,
+  SessionOverridden,
+  SessionReset,
+} from "./events.ts";
 
 export function adoptSettings(context: ConversationContext, { settings }: ConfigChanged): void {
   context.configured = settings;
@@ -24,9 +30,18 @@ export function override(context: ConversationContext, event: SessionOverridden)
 }
 
 /** A new session: introduced again, and nothing is left to be said about the last run. */
-export function begin(context: ConversationContext, _event: SessionReset): void {
+export function begin(context: ConversationContext, { sessionId }: SessionReset): void {
   context.introduced = false;
   context.abortedLastRun = false;
+  const { run } = context;
+  if (run !== null) context.run = { ...run, left: true };
+  if (sessionId !== undefined) context.effects.push({ type: "session.began", sessionId });
+}
+
+/** Told by the agent as it ends; belongs to the session of its turn. */
+export function noteUsage(context: ConversationContext, event: AgentUsage): void {
+  const { turnId, inputTokens, outputTokens, costUsd = 0 } = event;
+  context.effects.push({ type: "usage", turnId, inputTokens, outputTokens, costUsd });
 }
 
 /** One heartbeat is owed at most; a later one only says where its words go. */

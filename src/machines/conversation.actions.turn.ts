@@ -367,7 +367,7 @@ export function endRun(context: ConversationContext, event: RunEnd): void {
   context.inbox = inbox.map((one) => (one.steeredAt === null ? one : { ...one, steeredAt: null }));
   const { turnId, turn, route } = run.order;
   context.run = { ...run, batch, ended: true };
-  if (run.order.heartbeat === undefined)
+  if (run.order.heartbeat === undefined && run.left === undefined)
     context.abortedLastRun = outcome === "cancelled" || reason === "host-lost";
   context.effects.push({
     type: "outcome",

@@ -65,6 +65,7 @@ export const conversationActions = {
   adoptSettings: on<"config.changed", void>(session.adoptSettings),
   override: on<"session.overridden", void>(session.override),
   beginSession: on<"session.reset", void>(session.begin),
+  noteUsage: on<"agent.usage", void>(session.noteUsage),
   oweHeartbeat: on<"heartbeat.due", void>(session.oweHeartbeat),
   flushDue: on<"deadline.due", void>(queue.flushDue),
   endQuiet: on<"deadline.due", void>(queue.endQuiet),

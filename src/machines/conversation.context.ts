@@ -52,6 +52,8 @@ export interface Run {
   /** Source offset up to which the answer was handed to delivery. */
   readonly offset: number;
   readonly open: readonly OpenBlock[];
+  /** Its session was left for a new one: nothing is steered into it, its end is not told there. */
+  readonly left?: true;
   /** The send policy kept its words from the room. */
   readonly refused?: true;
   /** Numbers of blocks that are no answer: reasoning, status, refused ones. */

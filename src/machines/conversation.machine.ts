@@ -180,7 +180,7 @@ export const conversationMachine = setup({
                 "agent.steered": { guard: "isThisTurn", actions: "joinRun" },
                 "agent.message-ended": { description: "Blocks were cut before it got here." },
                 "agent.tool": { guard: "isThisTurn", actions: "reactAsAsked" },
-                "agent.usage": { description: "Counted outside." },
+                "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
                 "run.aborted": { actions: "abortRun", description: "Its end will tell." },
                 "agent.ended": [
                   { guard: { type: "endsInto", params: { next: "settling" } }, target: "settling" },

@@ -139,6 +139,19 @@ export interface Transcript {
   readonly role: "assistant";
   readonly text: string;
 }
+/** What a turn's agent reported when it ended; once for each try that got that far. */
+export interface Usage {
+  readonly type: "usage";
+  readonly turnId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+/** A new session: turns ordered from here on belong to it. */
+export interface SessionBegan {
+  readonly type: "session.began";
+  readonly sessionId: string;
+}
 export interface Dropped {
   readonly type: "dropped";
   readonly message: MessageRef;
@@ -173,6 +186,8 @@ export type Effect =
   | React
   | Unreact
   | Transcript
+  | Usage
+  | SessionBegan
   | Dropped
   | OutcomeReached
   | MembershipRefresh;

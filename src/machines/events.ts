@@ -132,6 +132,8 @@ export interface AgentUsage {
   readonly turnId: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Absent: the agent does not tell. */
+  readonly costUsd?: number;
 }
 /** The agent finished. `silent`: the whole answer was the silent token, or there was none. */
 export interface AgentEnded {
@@ -186,6 +188,8 @@ export interface CommandApplied {
 export interface SessionReset {
   readonly type: "session.reset";
   readonly at: Millis;
+  /** The id of the session that begins. */
+  readonly sessionId?: string;
 }
 /** The session says something differently than the config. Absent: as before; null: as configured. */
 export interface SessionOverridden {

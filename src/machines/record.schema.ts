@@ -97,6 +97,7 @@ const run = z.strictObject({
       mentions: z.array(z.string()),
     }),
   ),
+  left: z.literal(true).exactOptional(),
   refused: z.literal(true).exactOptional(),
   asides: z.array(count).exactOptional(),
 });

@@ -181,7 +181,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect(await store.outboxRow("none")).toBeNull();
   });
 
-  test("keeps deadlines, runs, transcript, cursors, configs and meta", async () => {
+  test("keeps deadlines, runs, cursors, configs and meta", async () => {
     const store = await create();
     const run = {
       conv: 1,
@@ -191,7 +191,6 @@ describe.each(kinds)("the %s store", (_kind, create) => {
       state: "waiting",
       since: 3,
     } as const;
-    const said = { kind: "transcript", conv: 1, turnId: "t", at: 1 } as const;
     const writes: StoreWrite[] = [
       { kind: "deadline", conv: 1, id: "flush", at: 50 },
       { kind: "deadline", conv: 1, id: "quiet", at: 40 },
@@ -201,9 +200,6 @@ describe.each(kinds)("the %s store", (_kind, create) => {
       { kind: "run", conv: 1, row: run },
       { kind: "run", conv: 2, row: { ...run, conv: 2 } },
       { kind: "run", conv: 2, row: null },
-      { ...said, role: "user", text: "one" },
-      { ...said, role: "assistant", text: "two" },
-      { ...said, role: "user", text: "three" },
       { kind: "cursor", channel: "telegram", account: "default", identity: "42", value: "1" },
       { kind: "cursor", channel: "telegram", account: "default", identity: "42", value: "2" },
       { kind: "config", version: 1, json: "{}" },
@@ -213,7 +209,6 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     await store.commit(writes);
     expect(await store.deadlines()).toEqual([{ conv: 1, id: "flush", at: 30 }]);
     expect(await store.runs()).toEqual([run]);
-    expect((await store.transcript(1, 2)).map(({ text }) => text)).toEqual(["two", "three"]);
     expect(await store.cursor("telegram", "default", "42")).toBe("2");
     expect(await store.cursor("telegram", "default", "43")).toBeNull();
     expect(await store.config(1)).toBe("{}");

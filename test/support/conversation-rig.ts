@@ -42,6 +42,7 @@ export const defaults: ConversationSettings = {
   silent: { token: "NO_REPLY", mixed: "strip" },
   turn: { idleMs: 120_000, maxMs: 600_000, replyAgeMsMax: 900_000 },
   notifyRoom: "direct",
+  messagePrefix: "",
   promptHeadings: "sections",
 };
 

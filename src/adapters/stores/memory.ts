@@ -16,8 +16,8 @@ import {
   type RunRow,
   type Store,
   type StoreWrite,
-  type TranscriptWrite,
 } from "../../domain/ports.ts";
+import { createMemorySessions } from "./memory.sessions.ts";
 import { createTails } from "./tails.ts";
 
 /** What a test may order a commit to do. Counts from the next commit on, starting with 1. */
@@ -48,7 +48,7 @@ export function createMemoryStore(): MemoryStore {
   const outbox = new Map<string, OutboxRow>();
   const deadlines = new Map<string, { conv: number; id: string; at: number }>();
   const runs = new Map<number, RunRow>();
-  const transcript: TranscriptWrite[] = [];
+  const sessions = createMemorySessions();
   const cursors = new Map<string, string>();
   const configs = new Map<number, string>();
   const meta = new Map<string, string>();
@@ -117,8 +117,8 @@ export function createMemoryStore(): MemoryStore {
         else runs.set(write.conv, write.row);
         return 1;
       case "transcript":
-        transcript.push(write);
-        return 1;
+      case "session":
+        return sessions.put(write);
       case "cursor":
         cursors.set(place(write.channel, write.account, write.identity), write.value);
         return 1;
@@ -133,6 +133,7 @@ export function createMemoryStore(): MemoryStore {
   }
 
   return {
+    ...sessions.reads,
     failCommit(ordered) {
       commits = 0;
       fault = ordered;
@@ -205,11 +206,6 @@ export function createMemoryStore(): MemoryStore {
     outboxByTurn: async (turnId) => [...outbox.values()].filter((row) => row.turnId === turnId),
     deadlines: async () => [...deadlines.values()].sort((a, b) => a.at - b.at || a.conv - b.conv),
     runs: async () => [...runs.values()].sort((a, b) => a.since - b.since),
-    transcript: async (conv, limit) =>
-      transcript
-        .filter((entry) => entry.conv === conv)
-        .slice(-limit)
-        .map(({ turnId, role, at, text }) => ({ turnId, role, at, text })),
     cursor: async (channel, account, identity) =>
       cursors.get(place(channel, account, identity)) ?? null,
     config: async (version) => configs.get(version) ?? null,

@@ -6,9 +6,10 @@
  * that grows at its end, because an update would rewrite the fat row. A version that is not ours is
  * refused.
  */
+import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite.sessions.ts";
 
 /** Stored in `user_version`; a change of the tables raises it. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export const pragmas = `
 PRAGMA journal_mode = WAL;
@@ -20,7 +21,7 @@ PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 `;
 
-export const schema = `
+export const schema = `${sessionSchema}${transcriptSchema}${transcriptIndexes}
 CREATE TABLE journal(
   seq INTEGER PRIMARY KEY, eid INTEGER NOT NULL, conv INTEGER NOT NULL, at INTEGER NOT NULL,
   cfg INTEGER NOT NULL, identity TEXT NOT NULL, mid TEXT, body TEXT NOT NULL);
@@ -42,10 +43,6 @@ CREATE TABLE deadline(
 CREATE TABLE run(
   conv INTEGER PRIMARY KEY, key TEXT NOT NULL, agent TEXT NOT NULL, turn TEXT,
   state TEXT NOT NULL, since INTEGER NOT NULL);
-CREATE TABLE transcript(
-  id INTEGER PRIMARY KEY, conv INTEGER NOT NULL, turn TEXT NOT NULL, role TEXT NOT NULL,
-  at INTEGER NOT NULL, text TEXT NOT NULL);
-CREATE INDEX transcript_conv ON transcript(conv, id);
 CREATE TABLE cursor(
   channel TEXT NOT NULL, account TEXT NOT NULL, identity TEXT NOT NULL, value TEXT NOT NULL,
   PRIMARY KEY(channel, account, identity)
@@ -89,7 +86,6 @@ export const sql = {
     "ON CONFLICT DO UPDATE SET key = excluded.key, agent = excluded.agent, turn = excluded.turn, " +
     "state = excluded.state, since = excluded.since",
   dropRun: "DELETE FROM run WHERE conv = ?",
-  insertTranscript: "INSERT INTO transcript(conv, turn, role, at, text) VALUES(?, ?, ?, ?, ?)",
   putCursor:
     "INSERT INTO cursor(channel, account, identity, value) VALUES(?, ?, ?, ?) " +
     "ON CONFLICT DO UPDATE SET value = excluded.value",
@@ -122,8 +118,6 @@ export const sql = {
   outboxTurn: `${row}WHERE turn = ? ORDER BY rowid`,
   deadlines: "SELECT conv, id, at FROM deadline ORDER BY at, conv, id",
   runs: "SELECT conv, key, agent AS agentId, turn AS turnId, state, since FROM run ORDER BY since",
-  transcript:
-    "SELECT turn AS turnId, role, at, text FROM transcript WHERE conv = ? ORDER BY id DESC LIMIT ?",
   cursor: "SELECT value FROM cursor WHERE channel = ? AND account = ? AND identity = ?",
   config: "SELECT json FROM config WHERE version = ?",
   latestConfig: "SELECT version, json FROM config ORDER BY version DESC LIMIT 1",

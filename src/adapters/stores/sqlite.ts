@@ -21,7 +21,9 @@ import type {
 } from "../../domain/ports.ts";
 import { createRecent } from "./recent.ts";
 import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
-import { pragmas, schema, schemaVersion, sql } from "./sqlite.schema.ts";
+import { migrate } from "./sqlite.migrate.ts";
+import { pragmas, sql } from "./sqlite.schema.ts";
+import { sessionReads } from "./sqlite.sessions.ts";
 import { createWriter } from "./sqlite.write.ts";
 import { createTails } from "./tails.ts";
 
@@ -58,24 +60,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-function migrate(database: Database, path: string): void {
-  const found = database.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (found.user_version === schemaVersion) return;
-  const tables = database.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number };
-  if (found.user_version !== 0 || tables.n > 0) {
-    database.close();
-    throw new EarshotError(
-      "EAR_STORE_VERSION",
-      `Cannot open ${path} as it has schema version ${found.user_version} and this earshot writes ` +
-        `version ${schemaVersion}: use the earshot that wrote it, or another state directory`,
-    );
-  }
-  database.exec("BEGIN");
-  database.exec(schema);
-  database.exec("PRAGMA user_version = 1");
-  database.exec("COMMIT");
-}
-
 function createStore(database: Database, options: SqliteOptions): Store {
   const prepared = new Map<string, Statement>();
   const use = (text: string): Statement => {
@@ -94,9 +78,9 @@ function createStore(database: Database, options: SqliteOptions): Store {
       throw storeError(error);
     }
   };
-  const one = async <T>(text: string, ...values: (string | number)[]): Promise<T | null> =>
+  const one = async <T>(text: string, ...values: (string | number | null)[]): Promise<T | null> =>
     reading(() => (use(text).get(...values) as T | undefined) ?? null);
-  const all = async <T>(text: string, ...values: (string | number)[]): Promise<T[]> =>
+  const all = async <T>(text: string, ...values: (string | number | null)[]): Promise<T[]> =>
     reading(() => use(text).all(...values) as T[]);
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
 
@@ -154,6 +138,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
     );
 
   return {
+    ...sessionReads({ one, all }),
     async commit(writes) {
       reached.clear();
       return writer.commit(writes);
@@ -219,14 +204,6 @@ function createStore(database: Database, options: SqliteOptions): Store {
     outboxByTurn: (turnId) => all<OutboxRow>(sql.outboxTurn, turnId),
     deadlines: () => all<{ conv: number; id: string; at: number }>(sql.deadlines),
     runs: () => all<RunRow>(sql.runs),
-    async transcript(conv, limit) {
-      const rows = await all<Awaited<ReturnType<Store["transcript"]>>[number]>(
-        sql.transcript,
-        conv,
-        limit,
-      );
-      return rows.reverse();
-    },
     async cursor(channel, account, identity) {
       const row = await one<{ value: string }>(sql.cursor, channel, account, identity);
       return row?.value ?? null;

@@ -14,6 +14,7 @@ import {
 import type { Recent } from "./recent.ts";
 import { type Database, type Statement, storeError } from "./sqlite.driver.ts";
 import { sql } from "./sqlite.schema.ts";
+import { putSession } from "./sqlite.sessions.ts";
 import type { Tails } from "./tails.ts";
 
 /** Event ids are 52 bits wide, so that they are exact in a double. */
@@ -156,8 +157,8 @@ function put(use: Use, tails: Tails, born: Map<number, string>, write: StoreWrit
       return 1;
     }
     case "transcript":
-      use(sql.insertTranscript).run(write.conv, write.turnId, write.role, write.at, write.text);
-      return 1;
+    case "session":
+      return putSession(use, write);
     case "cursor":
       use(sql.putCursor).run(write.channel, write.account, write.identity, write.value);
       return 1;

@@ -137,6 +137,7 @@ export function resolveSettings(
     silent,
     turn: { idleMs: turn.idleMs, maxMs: turn.maxMs, replyAgeMsMax: turn.replyAgeMsMax },
     notifyRoom: general.errors.notifyRoom,
+    messagePrefix: messages.messagePrefix,
     promptHeadings: general.prompt.headings,
   };
 }

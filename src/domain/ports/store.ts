@@ -7,6 +7,7 @@
  * fault hooks for simulations).
  */
 import type { Millis } from "../message.ts";
+import type { Session, SessionSettings, SessionUsage, TranscriptLine } from "../session.ts";
 
 /**
  * The number under which events are kept that no conversation hears: admission ended them. They are
@@ -112,10 +113,69 @@ export interface RunWrite {
 export interface TranscriptWrite {
   readonly kind: "transcript";
   readonly conv: number;
-  readonly turnId: string;
-  readonly role: "user" | "assistant";
+  readonly line: TranscriptLine;
+}
+/** What every write that makes a session says of it. */
+interface NewSession {
+  readonly kind: "session";
+  readonly conv: number;
+  readonly key: string;
+  readonly agentId: string;
+  readonly sessionId: string;
   readonly at: Millis;
-  readonly text: string;
+}
+/** Makes the conversation's first session; refused where it has one. */
+export interface SessionOpen extends NewSession {
+  readonly op: "open";
+}
+/**
+ * Archives the session in use and makes the next, with its settings. It holds the turns that were
+ * ordered by events after `fromSeq`.
+ */
+export interface SessionBegin extends NewSession {
+  readonly op: "begin";
+  readonly fromSeq: number;
+}
+/** Replaces the settings of the session in use. */
+export interface SessionSettingsWrite {
+  readonly kind: "session";
+  readonly op: "settings";
+  readonly conv: number;
+  readonly at: Millis;
+  readonly settings: SessionSettings;
+}
+/** Adds to what a session has used. Counted once for each time it is committed. */
+export interface SessionUsed {
+  readonly kind: "session";
+  readonly op: "used";
+  readonly sessionId: string;
+  readonly at: Millis;
+  readonly used: SessionUsage;
+  /** Whether the last run was cut short; null: as it was. */
+  readonly aborted: boolean | null;
+}
+export type SessionWrite = SessionOpen | SessionBegin | SessionSettingsWrite | SessionUsed;
+
+/** A session with the place it has in its conversation. */
+export interface SessionRow extends Session {
+  readonly conv: number;
+}
+export interface SessionQuery {
+  readonly agentId?: string;
+  readonly conv?: number;
+  /** Archived ones, too. @default false */
+  readonly all?: boolean;
+  /** Only those made after this one. */
+  readonly after?: string;
+  readonly limit: number;
+}
+export interface TranscriptQuery {
+  readonly sessionId: string;
+  /** Only lines with a greater number. @default 0 */
+  readonly after?: number;
+  readonly limit: number;
+  /** The newest of them, still in order. @default false */
+  readonly newest?: boolean;
 }
 export interface CursorWrite {
   readonly kind: "cursor";
@@ -143,6 +203,7 @@ export type StoreWrite =
   | DeadlineWrite
   | RunWrite
   | TranscriptWrite
+  | SessionWrite
   | CursorWrite
   | ConfigWrite
   | MetaWrite;
@@ -212,10 +273,22 @@ export interface Store {
   outboxByTurn(turnId: string): Promise<OutboxRow[]>;
   deadlines(): Promise<{ conv: number; id: string; at: Millis }[]>;
   runs(): Promise<RunRow[]>;
-  transcript(
-    conv: number,
-    limit: number,
-  ): Promise<{ turnId: string; role: "user" | "assistant"; at: Millis; text: string }[]>;
+  /** Lines of one session, in order. */
+  transcript(query: TranscriptQuery): Promise<TranscriptLine[]>;
+  /** The newest line that stands for those before it. */
+  transcriptMark(sessionId: string): Promise<TranscriptLine | null>;
+  /** The highest line number ever given; 0 before the first. */
+  lastLine(): Promise<number>;
+  /** Sessions that have a line among the last `lines` of all. */
+  lately(lines: number): Promise<SessionRow[]>;
+  session(sessionId: string): Promise<SessionRow | null>;
+  /** The session that turns ordered by this event belong to. @default the one in use */
+  sessionOf(conv: number, seq?: number): Promise<SessionRow | null>;
+  /** The session in which a turn has left a line. */
+  sessionOfTurn(turnId: string): Promise<SessionRow | null>;
+  /** In the order they were made. */
+  sessions(query: SessionQuery): Promise<SessionRow[]>;
+  usageByAgent(): Promise<(SessionUsage & { readonly agentId: string })[]>;
   cursor(channel: string, account: string, identity: string): Promise<string | null>;
   config(version: number): Promise<string | null>;
   latestConfig(): Promise<{ version: number; json: string } | null>;

@@ -1,0 +1,110 @@
+/**
+ * Sessions
+ * ========
+ * Which session a turn belongs to, and the numbers of transcript lines. A turn belongs to the
+ * session that was in use when it was ordered, up to its last word, whatever is begun meanwhile;
+ * so every turn leaves a line in its session before its agent is called, and is found by it again
+ * after a crash.
+ *
+ * Truth is the store. Nothing is cached here but the sessions of turns under way.
+ */
+import type { Millis } from "../domain/message.ts";
+import type { Ids, RunRow, SessionOpen, SessionRow, Store } from "../domain/ports.ts";
+import type { TranscriptLine } from "../domain/session.ts";
+import type { Journal } from "./journal.ts";
+
+export interface SessionsPorts {
+  readonly store: Store;
+  readonly journal: Pick<Journal, "keep">;
+  readonly ids: Ids;
+}
+
+/** A turn of a conversation, and the event that ordered it. */
+export interface OrderedTurn {
+  readonly conv: number;
+  readonly key: string;
+  readonly agentId: string;
+  readonly turnId: string;
+  readonly seq: number;
+  readonly at: Millis;
+}
+
+export interface Sessions {
+  /** Learns the sessions of the turns that were under way, and where line numbers go on. */
+  recover(runs: readonly RunRow[]): Promise<void>;
+  /** Makes the conversation's first session, where it has none yet. */
+  opening(who: Pick<OrderedTurn, "conv" | "key" | "agentId" | "at">): SessionOpen;
+  /** The session of a turn that is to run; `noted`: it has left its first lines before. */
+  forTurn(turn: OrderedTurn): Promise<{ readonly session: SessionRow; readonly noted: boolean }>;
+  /** As `ofTurn`, for a turn that is not known here any more. */
+  find(turnId: string, conv: number): Promise<void>;
+  /** The session of a turn under way. */
+  ofTurn(turnId: string): string | undefined;
+  /** The turn has its outcome. */
+  forget(turnId: string): void;
+  /** Gives a line its number. */
+  number(line: Omit<TranscriptLine, "id">): TranscriptLine;
+  /** Resolves when the session has begun. */
+  begun(sessionId: string): Promise<void>;
+  /** A session has begun, durably. */
+  began(sessionId: string): void;
+}
+
+export function createSessions({ store, journal, ids }: SessionsPorts): Sessions {
+  const turns = new Map<string, string>();
+  const waiting = new Map<string, (() => void)[]>();
+  let lastLine = 0;
+
+  function opening({
+    conv,
+    key,
+    agentId,
+    at,
+  }: Pick<OrderedTurn, "conv" | "key" | "agentId" | "at">): SessionOpen {
+    return { kind: "session", op: "open", conv, key, agentId, at, sessionId: ids.next() };
+  }
+
+  async function inUse(turn: OrderedTurn): Promise<SessionRow> {
+    const found = await store.sessionOf(turn.conv, turn.seq);
+    if (found !== null) return found;
+    // A turn that was granted its lane by an earlier earshot, which kept no sessions.
+    await journal.keep([opening(turn)]);
+    return (await store.sessionOf(turn.conv)) as SessionRow;
+  }
+
+  return {
+    async recover(runs) {
+      lastLine = await store.lastLine();
+      for (const { turnId } of runs) {
+        const session = turnId === null ? null : await store.sessionOfTurn(turnId);
+        if (turnId !== null && session !== null) turns.set(turnId, session.sessionId);
+      }
+    },
+    opening,
+    async forTurn(turn) {
+      const before = await store.sessionOfTurn(turn.turnId);
+      const session = before ?? (await inUse(turn));
+      turns.set(turn.turnId, session.sessionId);
+      return { session, noted: before !== null };
+    },
+    async find(turnId, conv) {
+      if (turns.has(turnId)) return;
+      const session = (await store.sessionOfTurn(turnId)) ?? (await store.sessionOf(conv));
+      if (session !== null) turns.set(turnId, session.sessionId);
+    },
+    ofTurn: (turnId) => turns.get(turnId),
+    forget: (turnId) => turns.delete(turnId),
+    number(line) {
+      lastLine += 1;
+      return { id: lastLine, ...line };
+    },
+    begun: (sessionId) =>
+      new Promise((resolve) => {
+        waiting.set(sessionId, [...(waiting.get(sessionId) ?? []), resolve]);
+      }),
+    began(sessionId) {
+      for (const resolve of waiting.get(sessionId) ?? []) resolve();
+      waiting.delete(sessionId);
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * Sessions in memory
+ * ==================
+ * The sessions and transcripts of the memory store: the same contract as their tables, in plain
+ * maps.
+ */
+import type {
+  SessionQuery,
+  SessionRow,
+  SessionWrite,
+  Store,
+  TranscriptQuery,
+  TranscriptWrite,
+} from "../../domain/ports.ts";
+import { defaultSessionSettings, noUsage, type TranscriptLine } from "../../domain/session.ts";
+
+interface Kept {
+  row: SessionRow;
+  readonly fromSeq: number;
+}
+
+type Reads = Pick<
+  Store,
+  | "transcript"
+  | "transcriptMark"
+  | "lastLine"
+  | "lately"
+  | "session"
+  | "sessionOf"
+  | "sessionOfTurn"
+  | "sessions"
+  | "usageByAgent"
+>;
+
+export interface MemorySessions {
+  /** 1, or 0 if refused. */
+  put(write: SessionWrite | TranscriptWrite): number;
+  readonly reads: Reads;
+}
+
+export function createMemorySessions(): MemorySessions {
+  const sessions = new Map<string, Kept>();
+  const lines: TranscriptLine[] = [];
+
+  const ofConversation = (conv: number) =>
+    [...sessions.values()]
+      .filter(({ row }) => row.conv === conv)
+      .sort((a, b) => b.fromSeq - a.fromSeq);
+  const inUse = (conv: number) =>
+    ofConversation(conv).find(({ row }) => row.archivedAt === null) ?? null;
+  const change = (kept: Kept | null | undefined, how: Partial<SessionRow>): number => {
+    if (kept === null || kept === undefined) return 0;
+    kept.row = { ...kept.row, ...how };
+    return 1;
+  };
+
+  function put(write: SessionWrite | TranscriptWrite): number {
+    if (write.kind === "transcript") {
+      lines.push(write.line);
+      return change(sessions.get(write.line.sessionId), { updatedAt: write.line.at });
+    }
+    switch (write.op) {
+      case "open":
+        return inUse(write.conv) === null ? make(write, 0) : 0;
+      case "begin": {
+        if (sessions.has(write.sessionId)) return 0;
+        const before = ofConversation(write.conv)[0]?.row.settings;
+        change(inUse(write.conv), { archivedAt: write.at });
+        return make(write, write.fromSeq, before);
+      }
+      case "settings": {
+        const { settings, at } = write;
+        return change(inUse(write.conv), { settings, updatedAt: at });
+      }
+      case "used": {
+        const kept = sessions.get(write.sessionId);
+        if (kept === undefined) return 0;
+        const { usage, abortedLastRun } = kept.row;
+        return change(kept, {
+          updatedAt: write.at,
+          usage: sum(usage, write.used),
+          abortedLastRun: write.aborted ?? abortedLastRun,
+        });
+      }
+    }
+  }
+
+  function make(
+    write: Extract<SessionWrite, { op: "open" | "begin" }>,
+    fromSeq: number,
+    settings = defaultSessionSettings,
+  ): number {
+    const { conv, key, agentId, sessionId, at } = write;
+    const times = { createdAt: at, updatedAt: at, archivedAt: null };
+    const fresh = { settings, usage: noUsage, abortedLastRun: false };
+    sessions.set(sessionId, {
+      row: { conv, key, agentId, sessionId, ...times, ...fresh },
+      fromSeq,
+    });
+    return 1;
+  }
+
+  return {
+    put,
+    reads: {
+      transcript: async ({ sessionId, after = 0, limit, newest = false }: TranscriptQuery) => {
+        const found = lines.filter((line) => line.sessionId === sessionId && line.id > after);
+        return newest ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit);
+      },
+      transcriptMark: async (sessionId) =>
+        lines.findLast((line) => line.sessionId === sessionId && line.covers !== undefined) ?? null,
+      lastLine: async () => lines.reduce((last, { id }) => Math.max(last, id), 0),
+      lately: async (count) => {
+        const ids = new Set(lines.slice(-count).map(({ sessionId }) => sessionId));
+        return [...ids].flatMap((id) => sessions.get(id)?.row ?? []);
+      },
+      session: async (sessionId) => sessions.get(sessionId)?.row ?? null,
+      sessionOf: async (conv, seq) => {
+        if (seq === undefined) return inUse(conv)?.row ?? null;
+        return ofConversation(conv).find(({ fromSeq }) => fromSeq < seq)?.row ?? null;
+      },
+      sessionOfTurn: async (turnId) => {
+        const line = lines.find((one) => one.turnId === turnId);
+        return line === undefined ? null : (sessions.get(line.sessionId)?.row ?? null);
+      },
+      sessions: async ({ agentId, conv, all = false, after = "", limit }: SessionQuery) =>
+        [...sessions.values()]
+          .map(({ row }) => row)
+          .filter(
+            (row) =>
+              row.sessionId > after &&
+              (agentId === undefined || row.agentId === agentId) &&
+              (conv === undefined || row.conv === conv) &&
+              (all || row.archivedAt === null),
+          )
+          .sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
+          .slice(0, limit),
+      usageByAgent: async () => {
+        const totals = new Map<string, typeof noUsage>();
+        for (const { row } of sessions.values())
+          totals.set(row.agentId, sum(totals.get(row.agentId) ?? noUsage, row.usage));
+        return [...totals]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([agentId, usage]) => ({ agentId, ...usage }));
+      },
+    },
+  };
+}
+
+function sum(a: typeof noUsage, b: typeof noUsage): typeof noUsage {
+  return {
+    turns: a.turns + b.turns,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    costUsd: a.costUsd + b.costUsd,
+  };
+}

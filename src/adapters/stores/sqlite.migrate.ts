@@ -1,0 +1,65 @@
+/**
+ * Older tables
+ * ============
+ * A store that an earlier earshot wrote is brought to today's tables in one transaction: it is
+ * either as it was or as it should be. One from a later earshot is refused.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { parseSessionKey } from "../../domain/key.ts";
+import { createIds } from "../ids.ts";
+import type { Database } from "./sqlite.driver.ts";
+import { schema, schemaVersion } from "./sqlite.schema.ts";
+import { putSession, sessionSchema, transcriptIndexes } from "./sqlite.sessions.ts";
+
+/** @throws EarshotError EAR_STORE_VERSION; the database is closed then. */
+export function migrate(database: Database, path: string): void {
+  const found = database.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (found.user_version === schemaVersion) return;
+  const tables = database.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number };
+  if (found.user_version !== 1 && (found.user_version !== 0 || tables.n > 0)) {
+    database.close();
+    throw new EarshotError(
+      "EAR_STORE_VERSION",
+      `Cannot open ${path} as it has schema version ${found.user_version} and this earshot writes ` +
+        `version ${schemaVersion}: use the earshot that wrote it, or another state directory`,
+    );
+  }
+  database.exec("BEGIN IMMEDIATE");
+  if (found.user_version === 0) database.exec(schema);
+  else addSessions(database);
+  database.exec("PRAGMA user_version = 2");
+  database.exec("COMMIT");
+}
+
+/** Version 1 had one endless transcript for each conversation: that becomes its first session. */
+function addSessions(database: Database): void {
+  database.exec(sessionSchema);
+  database.exec("DROP INDEX IF EXISTS transcript_conv");
+  database.exec("ALTER TABLE transcript ADD COLUMN session TEXT NOT NULL DEFAULT ''");
+  database.exec("ALTER TABLE transcript ADD COLUMN covers INTEGER");
+  database.exec("ALTER TABLE transcript ADD COLUMN more TEXT");
+  const talked = database
+    .prepare(
+      "SELECT c.conv AS conv, c.key AS key, min(t.at) AS first, max(t.at) AS last, " +
+        "count(DISTINCT t.turn) AS turns FROM conversation c " +
+        "JOIN transcript t ON t.conv = c.conv GROUP BY c.conv ORDER BY first, c.conv",
+    )
+    .all() as { conv: number; key: string; first: number; last: number; turns: number }[];
+  const own = database.prepare("UPDATE transcript SET session = ? WHERE conv = ?");
+  database.exec("CREATE INDEX transcript_conv ON transcript(conv)");
+  const use = (text: string) => database.prepare(text);
+  const noTokens = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  for (const { conv, key, first, last, turns } of talked) {
+    const sessionId = createIds(() => first).next();
+    const { agentId } = parseSessionKey(key);
+    const named = { kind: "session", conv, key, agentId, sessionId } as const;
+    putSession(use, { ...named, op: "open", at: first });
+    putSession(use, {
+      ...{ kind: "session", op: "used", sessionId, at: last, aborted: null },
+      used: { turns, ...noTokens },
+    });
+    own.run(sessionId, conv);
+  }
+  database.exec("DROP INDEX transcript_conv");
+  database.exec(transcriptIndexes);
+}
