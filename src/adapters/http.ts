@@ -46,6 +46,14 @@ export interface HttpAnswer {
   readonly body: Uint8Array;
 }
 
+export interface HttpStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives up what was not read. Without it the connection may stay open until `msMax`. */
+  close(): void;
+}
+
 export interface HttpClient {
   /**
    * @throws EarshotError EAR_HTTP_REFUSED for an address, a redirect or a size it will not take,
@@ -54,6 +62,8 @@ export interface HttpClient {
   fetch(url: string, request: HttpRequest): Promise<HttpAnswer>;
   /** As `fetch`, for large bodies; a status other than 2xx is EAR_HTTP_FAILED. */
   stream(url: string, request: HttpRequest): Promise<ReadableStream<Uint8Array>>;
+  /** As `fetch`, with the body as it comes, whatever the status. */
+  open(url: string, request: HttpRequest): Promise<HttpStream>;
 }
 
 const systemResolve = (hostname: string) => lookup(hostname, { all: true, verbatim: true });
@@ -105,6 +115,21 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         const body = Readable.from(capped(answer, request.bytesMax), { objectMode: false });
         body.once("close", limit.done);
         return Readable.toWeb(body) as ReadableStream<Uint8Array>;
+      } catch (error) {
+        limit.done();
+        throw error;
+      }
+    },
+    async open(url, request) {
+      const limit = deadline(request.signal, request.msMax);
+      try {
+        const answer = await follow(url, request, limit.signal);
+        const { statusCode: status = 0, headers } = answer;
+        const close = () => {
+          limit.done();
+          answer.destroy();
+        };
+        return { status, headers, body: capped(answer, request.bytesMax), close };
       } catch (error) {
         limit.done();
         throw error;

@@ -5,16 +5,20 @@
  * by its URL, so drivers of other packages reach a worker the same way.
  */
 import type { AgentDriver } from "../../domain/ports.ts";
+import { acpDriver } from "./acp.ts";
 import { commandDriver } from "./command.ts";
 import { guideDriver } from "./guide.ts";
 import { modelDriver } from "./model.ts";
 import { moduleDriver } from "./module.ts";
 import { createScriptedDriver } from "./scripted.ts";
+import { webhookDriver } from "./webhook.ts";
 
 const builtIn = [
   guideDriver,
   modelDriver,
+  acpDriver,
   commandDriver,
+  webhookDriver,
   moduleDriver,
   createScriptedDriver(),
 ] as AgentDriver[];

@@ -1,0 +1,53 @@
+/**
+ * The ACP driver
+ * ==============
+ * Runs any agent that speaks the Agent Client Protocol (agentclientprotocol.com) as a subprocess:
+ * one process for an opened agent, one protocol session for each session key. A process that dies
+ * fails the turns it was at; the next turn starts another, and loads its session where the agent
+ * can.
+ *
+ * The agent gets no file system and no terminal from us, and what it asks permission for is
+ * answered by the config: denied, unless it says otherwise. The protocol's library is an optional
+ * package, loaded when the first such agent is opened.
+ */
+import { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
+import { type AgentContext, type AgentPort, defineAgent } from "../../domain/ports.ts";
+import { programFields, programOf } from "./command.ts";
+
+const configSchema = z.strictObject({
+  kind: z.literal("acp").default("acp"),
+  ...programFields,
+  /** What the agent is told when it asks whether it may do something. */
+  permissions: z.enum(["deny", "allow"]).default("deny"),
+  /** Sessions kept; the one unused for longest is forgotten first. */
+  sessions: z.number().int().min(1).max(10_000).default(200),
+  /** For the program to start and say what it can, ms. */
+  startMs: z.number().int().min(100).max(600_000).default(30_000),
+  /** Whether it is given the images of a turn. An agent that takes none is given none. */
+  images: z.boolean().default(true),
+});
+export type AcpConfig = z.infer<typeof configSchema>;
+
+export const acpDriver = defineAgent<AcpConfig>({
+  kind: "acp",
+  configSchema: configSchema as z.ZodType<AcpConfig>,
+  async open({ config, agentId, workspace }: AgentContext<AcpConfig>): Promise<AgentPort> {
+    const sdk = await loadSdk(agentId);
+    const { createAcpAgent } = await import("./acp.agent.ts");
+    return createAcpAgent(sdk, config, programOf(config, workspace));
+  },
+});
+
+async function loadSdk(agentId: string): Promise<typeof import("@agentclientprotocol/sdk")> {
+  try {
+    return await import("@agentclientprotocol/sdk");
+  } catch (cause) {
+    throw new EarshotError(
+      "EAR_AGENT_CONFIG",
+      `Cannot open agent "${agentId}" as the package of its driver "acp" is missing: ` +
+        "run npm install @agentclientprotocol/sdk",
+      { cause },
+    );
+  }
+}
