@@ -5,13 +5,14 @@
  * message joins at the next step boundary; if the model was already in its last step, one more step
  * is taken for it, so it is never lost. Fallback models are tried in order when a model refuses
  * (429, 5xx, no connection) before it has said anything; after the first word a failure is a
- * failure.
+ * failure. A turn may name another model of the same provider; the fallbacks stay.
  */
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import {
   APICallError,
+  type ImagePart,
   jsonSchema,
   type LanguageModel,
   type ModelMessage,
@@ -20,9 +21,14 @@ import {
   streamText,
   type ToolSet,
   tool,
+  type UserContent,
 } from "ai";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../domain/ports.ts";
+import type { ThinkingLevel } from "../../domain/session.ts";
 import type { ModelConfig, OneModel } from "./model.ts";
+
+/** The name under which the SDK passes options to servers that speak OpenAI's protocol. */
+const compatible = "compatible";
 
 function connect(one: OneModel): LanguageModel {
   const apiKey = one.apiKey === undefined ? {} : { apiKey: one.apiKey };
@@ -30,11 +36,38 @@ function connect(one: OneModel): LanguageModel {
   if (one.provider === "anthropic") return createAnthropic({ ...apiKey, ...baseURL })(one.model);
   if (one.provider === "openai") return createOpenAI({ ...apiKey, ...baseURL })(one.model);
   return createOpenAICompatible({
-    name: "compatible",
+    name: compatible,
     baseURL: one.baseUrl as string,
     includeUsage: true,
     ...apiKey,
   })(one.model);
+}
+
+type ProviderOptions = NonNullable<Parameters<typeof streamText>[0]["providerOptions"]>;
+
+interface Connected {
+  readonly one: OneModel;
+  readonly model: LanguageModel;
+}
+
+const connected = (one: OneModel): Connected => ({ one, model: connect(one) });
+
+/** Tokens an Anthropic model may think, by level; the answer has its own budget beside it. */
+const thinkingTokens: Readonly<Record<Exclude<ThinkingLevel, "off">, number>> = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 10_000,
+  high: 20_000,
+  xhigh: 32_000,
+  max: 48_000,
+};
+
+/** How each provider is told to think. `off`: not at all told, so the model does as it is made. */
+function thinkingOptions({ provider }: OneModel, level: ThinkingLevel): ProviderOptions {
+  if (level === "off") return {};
+  if (provider === "anthropic")
+    return { anthropic: { thinking: { type: "enabled", budgetTokens: thinkingTokens[level] } } };
+  return { [provider === "openai" ? "openai" : compatible]: { reasoningEffort: level } };
 }
 
 /** Whether another model may be tried instead. */
@@ -44,13 +77,13 @@ function refused(error: unknown): boolean {
 }
 
 /** What went wrong in words, with no secret of ours in it. */
-function describe(error: unknown, config: ModelConfig): string {
+function describe(error: unknown, model: string, config: ModelConfig): string {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
   let message = last instanceof Error ? last.message : String(last);
   for (const { apiKey } of [config, ...config.fallbacks])
     if (apiKey !== undefined) message = message.replaceAll(apiKey, "[redacted]");
-  return `The model ${config.model} failed${status}: ${message.slice(0, 500)}`;
+  return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
 }
 
 function toolsOf(turn: AgentTurn): ToolSet {
@@ -89,10 +122,10 @@ function withSteering(messages: readonly ModelMessage[], steering: Steering): Mo
 
 /** Runs turns on the configured models. */
 export function openModel(config: ModelConfig): AgentPort {
-  const models = [config, ...config.fallbacks].map(connect);
+  const models = [config, ...config.fallbacks].map(connected);
   const steerings = new Map<string, Steering>();
   return {
-    capabilities: { steer: true, tools: true, images: false },
+    capabilities: { steer: true, tools: true, images: config.images },
     steer(turnId, text) {
       const steering = steerings.get(turnId);
       if (steering === undefined) return false;
@@ -103,7 +136,9 @@ export function openModel(config: ModelConfig): AgentPort {
       const steering: Steering = { waiting: [], placed: [] };
       steerings.set(turn.turnId, steering);
       try {
-        yield* converse(config, models, turn, steering, signal);
+        const [first, ...fallbacks] = models as [Connected, ...Connected[]];
+        const named = turn.model === null ? first : connected({ ...config, model: turn.model });
+        yield* converse(config, [named, ...fallbacks], turn, steering, signal);
       } finally {
         steerings.delete(turn.turnId);
       }
@@ -113,17 +148,17 @@ export function openModel(config: ModelConfig): AgentPort {
 
 async function* converse(
   config: ModelConfig,
-  models: readonly LanguageModel[],
+  models: readonly Connected[],
   turn: AgentTurn,
   steering: Steering,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent> {
   const messages: ModelMessage[] = [
     ...turn.transcript.map(({ role, text }): ModelMessage => ({ role, content: text })),
-    { role: "user", content: turn.prompt },
+    { role: "user", content: contentOf(turn, config.images) },
   ];
   for (let choice = 0; ; ) {
-    const model = models[choice] as LanguageModel;
+    const model = models[choice] as Connected;
     const progress = { spoke: false };
     const call = begin(config, model, turn, messages, steering, signal);
     try {
@@ -142,11 +177,12 @@ async function* converse(
         choice += 1;
         continue;
       }
-      yield { type: "error", message: describe(error, config), retryable: refused(error) };
+      const message = describe(error, model.one.model, config);
+      yield { type: "error", message, retryable: refused(error) };
       return;
     }
     if ((await call.finishReason) === "error" || !progress.spoke) {
-      const message = `The model ${config.model} gave an answer that could not be read`;
+      const message = `The model ${model.one.model} gave an answer that could not be read`;
       yield { type: "error", message, retryable: false };
       return;
     }
@@ -157,9 +193,20 @@ async function* converse(
   }
 }
 
+/** The user's turn, with its pictures for a model that takes them. */
+function contentOf(turn: AgentTurn, pictures: boolean): UserContent {
+  if (!pictures || turn.images.length === 0) return turn.prompt;
+  return [
+    { type: "text", text: turn.prompt },
+    ...turn.images.map(({ mime: mediaType, data: image }): ImagePart => {
+      return { type: "image", image, mediaType };
+    }),
+  ];
+}
+
 function begin(
   config: ModelConfig,
-  model: LanguageModel,
+  { one, model }: Connected,
   turn: AgentTurn,
   messages: ModelMessage[],
   steering: Steering,
@@ -174,6 +221,7 @@ function begin(
     prepareStep: ({ messages: sofar }) => ({ messages: withSteering(sofar, steering) }),
     maxRetries: config.maxRetries,
     abortSignal: signal,
+    providerOptions: thinkingOptions(one, turn.thinking),
     ...(config.maxOutputTokens === undefined ? {} : { maxOutputTokens: config.maxOutputTokens }),
     ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
     // Errors come through the stream; the SDK's default would print them to the console as well.

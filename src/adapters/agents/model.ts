@@ -28,6 +28,8 @@ const configSchema = oneModelSchema
     maxSteps: z.number().int().min(1).max(64).default(8),
     /** Tries of one model at 429, 5xx and no connection, with the SDK's back-off. */
     maxRetries: z.number().int().min(0).max(10).default(1),
+    /** Whether the model takes pictures: it is given those of the turn. */
+    images: z.boolean().default(false),
   })
   .refine((config) => config.provider !== "openai-compatible" || config.baseUrl !== undefined, {
     path: ["baseUrl"],
