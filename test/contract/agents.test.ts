@@ -47,6 +47,12 @@ agentContract({
   }),
   hanging: async () => ({ runs: [{ steps: [{ hang: true }] }] }),
   failing: async () => ({ runs: [{ steps: [{ error: "boom" }] }] }),
+  babbling: async () => ({
+    runs: [
+      { steps: Array.from({ length: 2_000 }, (_, n) => (n % 2 ? { waitMs: 2 } : { text: "on " })) },
+    ],
+  }),
+  calling: async (tool, input) => ({ runs: [{ steps: [{ tool, input }] }] }),
 });
 
 agentContract({
@@ -62,6 +68,14 @@ agentContract({
   },
   failing: async () => {
     server.reply({ status: 400 });
+    return model();
+  },
+  babbling: async () => {
+    server.reply({ say: Array<string>(2_000).fill("on "), everyMs: 2 });
+    return model();
+  },
+  calling: async (name, input) => {
+    server.reply({ call: { name, input } }, { say: ["done"] });
     return model();
   },
 });
@@ -89,6 +103,22 @@ agentContract({
     ),
   failing: () =>
     moduleFile("fails.mjs", "export default async function* () { throw new Error('boom'); }"),
+  babbling: () =>
+    moduleFile(
+      "babbles.mjs",
+      `export default async function* (turn, { signal }) { for (;;) { signal.throwIfAborted();
+        yield { type: "text", text: "on " }; await new Promise((go) => setTimeout(go, 2)); } }`,
+    ),
+  calling: (name, input) =>
+    moduleFile(
+      "calls.mjs",
+      `const name = ${JSON.stringify(name)}, input = ${JSON.stringify(input)};
+      export default async function* (turn, { signal }) {
+        yield { type: "tool-start", name, input };
+        const gone = new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason)));
+        await Promise.race([turn.callTool(name, input), gone]);
+        yield { type: "tool-end", name, ok: true }; }`,
+    ),
 });
 
 describe("model driver", () => {

@@ -26,6 +26,7 @@ import {
 import type { AgentEvent, AgentPort, AgentTurn } from "../../domain/ports.ts";
 import type { ThinkingLevel } from "../../domain/session.ts";
 import type { ModelConfig, OneModel } from "./model.ts";
+import { unlessAborted } from "./wire.ts";
 
 /** The name under which the SDK passes options to servers that speak OpenAI's protocol. */
 const compatible = "compatible";
@@ -86,14 +87,15 @@ function describe(error: unknown, model: string, config: ModelConfig): string {
   return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
 }
 
-function toolsOf(turn: AgentTurn): ToolSet {
+/** The turn's tools. The SDK waits for a tool for ever, also after an abort; we do not. */
+function toolsOf(turn: AgentTurn, signal: AbortSignal): ToolSet {
   return Object.fromEntries(
     turn.tools.map((described) => [
       described.name,
       tool({
         description: described.description,
         inputSchema: jsonSchema<Record<string, unknown>>(described.inputSchema),
-        execute: (input) => turn.callTool(described.name, input),
+        execute: (input) => unlessAborted(turn.callTool(described.name, input), signal),
       }),
     ]),
   );
@@ -216,7 +218,7 @@ function begin(
     model,
     ...(turn.system === "" ? {} : { system: turn.system }),
     messages,
-    tools: toolsOf(turn),
+    tools: toolsOf(turn, signal),
     stopWhen: stepCountIs(config.maxSteps),
     prepareStep: ({ messages: sofar }) => ({ messages: withSteering(sofar, steering) }),
     maxRetries: config.maxRetries,

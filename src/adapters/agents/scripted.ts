@@ -75,7 +75,7 @@ async function* perform(
   else if ("hang" in step) await untilAborted(signal);
   else {
     yield { type: "tool-start", name: step.tool, input: step.input };
-    await turn.callTool(step.tool, step.input);
+    await Promise.race([turn.callTool(step.tool, step.input), untilAborted(signal)]);
     yield { type: "tool-end", name: step.tool, ok: true };
   }
 }
