@@ -11,17 +11,37 @@
  * (machines/prompt-escape.ts), so neither a person nor a program mistakes them for ours.
  */
 import type { Activation } from "../domain/decision.ts";
+import { limits } from "../domain/limits.ts";
 import type { Attachment, ChatKind, Inbound, Millis } from "../domain/message.ts";
 import { cut } from "../domain/sanitize.ts";
 import { escapeLabel, escapeRoomText } from "./prompt-escape.ts";
 import { afterAbortNotice, groupNudge, introduction, loopNotice } from "./prompt-words.ts";
+
+/** An attachment under the name the agent may use, and what is known of what is in it. */
+export interface PromptAttachment extends Attachment {
+  /** What is in it, in words. */
+  readonly content?: { readonly words: string; readonly text: string };
+  /** Why it is not told, or what is odd about it. */
+  readonly note?: string;
+  /** It is the agent's picture of that number, counted from 1. */
+  readonly picture?: number;
+}
+
+/** A page that a message links to. */
+export interface PromptLink {
+  readonly url: string;
+  readonly title: string | null;
+  readonly text: string | null;
+  readonly note: string | null;
+}
 
 export interface PromptMessage {
   readonly id: string;
   readonly at: Millis;
   readonly author: { readonly name: string; readonly isBot: boolean };
   readonly text: string;
-  readonly attachments: readonly Attachment[];
+  readonly attachments: readonly PromptAttachment[];
+  readonly links?: readonly PromptLink[];
   readonly replyTo: Inbound["replyTo"];
 }
 
@@ -57,6 +77,8 @@ export interface PromptInput {
 const participantsShownMax = 12;
 const quoteUnitsMax = 280;
 const droppedUnitsMax = 160;
+const noteUnitsMax = 200;
+const urlUnitsMax = 300;
 
 const headingsOf = {
   sections: {
@@ -138,7 +160,8 @@ function envelope(message: PromptMessage, fence: string): string {
     `[id ${escapeLabel(message.id, fence)}, ${time}] ${escapeLabel(message.author.name, fence)}${bot}:`,
   ];
   if (message.text !== "") lines.push(indent(escapeRoomText(message.text, fence)));
-  for (const attachment of message.attachments) lines.push(`  ${attached(attachment, fence)}`);
+  for (const attachment of message.attachments) lines.push(attached(attachment, fence));
+  for (const link of message.links ?? []) lines.push(linked(link, fence));
   if (message.replyTo !== null) lines.push(`  ${quote(message.replyTo, fence)}`);
   return lines.join("\n");
 }
@@ -152,13 +175,35 @@ function quote(parent: NonNullable<PromptMessage["replyTo"]>, fence: string): st
   return `[Replying to${who} id:${id}]${words} [/Replying]`;
 }
 
-function attached(attachment: Attachment, fence: string): string {
-  const { id, kind, mime, name, bytes } = attachment;
+/** One line of ours about an attachment, then its words, further in. */
+function attached(attachment: PromptAttachment, fence: string): string {
+  const { id, kind, mime, name, bytes, content, note, picture } = attachment;
   const facts = [kind, mime, name === undefined ? undefined : `“${name}”`]
     .filter((fact) => fact !== undefined)
     .map((fact) => escapeLabel(fact, fence));
   if (bytes !== undefined) facts.push(`${bytes} bytes`);
-  return `[Attachment attachment_id:${escapeLabel(id, fence)}] ${facts.join(", ")}`;
+  if (picture !== undefined) facts.push(`picture ${picture} of this turn`);
+  if (note !== undefined) facts.push(escapeLine(note, noteUnitsMax, fence));
+  const line = `  [Attachment attachment_id:${escapeLabel(id, fence)}] ${facts.join(", ")}`;
+  if (content === undefined) return line;
+  return `${line}\n    ${escapeLabel(content.words, fence)}:\n${further(content.text, fence)}`;
+}
+
+function linked({ url, title, text, note }: PromptLink, fence: string): string {
+  const facts = [
+    escapeLine(url, urlUnitsMax, fence),
+    ...(title === null ? [] : [`“${escapeLine(title, noteUnitsMax, fence)}”`]),
+    ...(note === null ? [] : [escapeLine(note, noteUnitsMax, fence)]),
+  ];
+  const line = `  [Attachment link] ${facts.join(", ")}`;
+  return text === null ? line : `${line}\n${further(text, fence)}`;
+}
+
+/** Words that somebody else found in what was sent: as little trusted as what was said. */
+function further(text: string, fence: string): string {
+  const shown = cut(text, limits.mediaShownUnitsMax);
+  const more = shown.length < text.length ? "\n…" : "";
+  return indent(indent(`${escapeRoomText(shown, fence)}${more}`));
 }
 
 /** Room text on one line of ours, cut to `unitsMax`. */

@@ -56,7 +56,14 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
         limit.done();
       }
     },
-    fileUrl: (path) => `${config.apiRoot}/file/bot${config.botToken}/${path}`,
+    fileUrl: (path) => {
+      // Its segments are names, whatever is in them: the path stays below the bot's own.
+      const safe = path
+        .split("/")
+        .map(encodeURIComponent)
+        .filter((part) => !/^\.{1,2}$/.test(part));
+      return `${config.apiRoot}/file/bot${config.botToken}/${safe.join("/")}`;
+    },
   };
 }
 

@@ -6,6 +6,7 @@
  * loop, sending, markup, errors).
  */
 import { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { defineChannel } from "../../domain/ports.ts";
 import { createHttpClient } from "../http.ts";
@@ -77,7 +78,12 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
       async downloadMedia(attachmentId, signal) {
         const options = { kind: "ask", signal, msMax: askMsMax } as const;
         const file = await client.call("getFile", { file_id: attachmentId }, options);
-        const url = client.fileUrl(file.file_path ?? "");
+        if (file.file_path === undefined)
+          throw new EarshotError(
+            "EAR_CHANNEL_REJECTED",
+            "Cannot fetch a file as Telegram does not say where it is",
+          );
+        const url = client.fileUrl(file.file_path);
         return http.stream(url, {
           signal,
           bytesMax: limits.platformFileBytesMax,
