@@ -84,6 +84,17 @@ const acts = {
     const { type, id, text: told } = await next();
     text(`${type} ${id}: ${told}`);
   },
+  /** Takes the steps of its argument, a tool or a text each. */
+  async plan() {
+    await next();
+    for (const step of JSON.parse(rest[0])) {
+      if (step.text !== undefined) text(step.text);
+      else {
+        say({ type: "tool-call", id: 1, name: step.tool, input: step.input });
+        await next();
+      }
+    }
+  },
   async steered() {
     await next();
     text("ready");
