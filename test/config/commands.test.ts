@@ -48,6 +48,18 @@ async function file(text: string): Promise<string> {
   await writeFile(path, text, { mode: 0o600 });
   return path;
 }
+/** What is looked at of a JSON Schema. */
+interface Node {
+  readonly description?: string;
+  readonly const?: unknown;
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Node>>;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly additionalProperties?: Node | boolean;
+  readonly anyOf?: readonly Node[];
+}
+
 const message = (given: object) =>
   JSON.stringify({
     channel: "telegram",
@@ -165,5 +177,26 @@ describe("the published schemas", () => {
     expect(accounts.additionalProperties.properties.botToken.anyOf).toHaveLength(2);
     expect(accounts.additionalProperties.required).toEqual(["botToken"]);
     expect((await earshot("config", "schema")).out).toBe(text);
+  });
+
+  test("say of every key of a section what it is for, with its unit and default", () => {
+    const schema = JSON.parse(schemaFiles()[0]?.[1] ?? "{}") as Node;
+    const undescribed: string[] = [];
+    const walk = (node: Node, path: string): void => {
+      for (const [name, child] of Object.entries(node.properties ?? {})) {
+        const named = schema.$defs?.[child.$ref?.split("/").at(-1) ?? ""];
+        const help = child.description ?? named?.description ?? "";
+        if (!/^\S/.test(help) && child.const === undefined) undescribed.push(`${path}.${name}`);
+        // What a driver understands is its own affair.
+        if (name !== "driver") walk(child, `${path}.${name}`);
+      }
+      for (const inner of [node.items, node.additionalProperties, ...(node.anyOf ?? [])])
+        if (typeof inner === "object") walk(inner, path);
+    };
+    walk(schema, "");
+    for (const [name, node] of Object.entries(schema.$defs ?? {})) walk(node, name);
+    expect(undescribed).toEqual([]);
+    const turn = schema.properties?.turn?.properties?.idleMs?.description;
+    expect(turn).toMatch(/In milliseconds\. Default: 120000\.$/);
   });
 });

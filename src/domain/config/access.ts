@@ -32,26 +32,27 @@ export const groupPolicy = z.enum(["allowlist", "open", "disabled"]);
 
 /** One group that may be heard. */
 const group = z.strictObject({
-  /** false: not heard, whatever else is listed. */
-  enabled: z.boolean().default(true),
-  /**
-   * Only these senders; left out: `groupAllowFrom` if it names anyone, else everyone in the group.
-   */
-  allowFrom: z.array(localId).max(10_000).optional(),
+  enabled: z.boolean().default(true).describe("false: not heard, whatever else is listed."),
+  allowFrom: z
+    .array(localId)
+    .max(10_000)
+    .optional()
+    .describe(
+      "Only these senders; left out: `groupAllowFrom` if it names anyone, else everyone in the group.",
+    ),
 });
 
 const people = <Id extends z.ZodType>(one: Id) => z.array(one).max(100_000);
 
 export const access = section(
   {
-    dmPolicy,
-    groupPolicy,
-    /** May speak in direct chats. */
-    allowFrom: people(scopedId),
-    /** May speak in any group. */
-    groupAllowFrom: people(scopedId),
-    /** `telegram:-100123` to the group's own rules. */
-    groups: z.record(scopedId, group),
+    dmPolicy: dmPolicy.describe(
+      "Who may write directly: approved by a pairing code, listed, anyone, nobody.",
+    ),
+    groupPolicy: groupPolicy.describe("Which groups are heard: those listed, any, none."),
+    allowFrom: people(scopedId).describe("May speak in direct chats."),
+    groupAllowFrom: people(scopedId).describe("May speak in any group."),
+    groups: z.record(scopedId, group).describe("`telegram:-100123` to the group's own rules."),
   },
   {
     dmPolicy: "pairing",
@@ -66,10 +67,12 @@ export const access = section(
  * The same under `channels.<id>` and its accounts; what is said there replaces the general list.
  */
 export const accessFields = {
-  dmPolicy: dmPolicy.optional(),
-  groupPolicy: groupPolicy.optional(),
-  allowFrom: people(localId).optional(),
-  groupAllowFrom: people(localId).optional(),
-  groups: z.record(localId, group).optional(),
+  dmPolicy: dmPolicy
+    .optional()
+    .describe("Who may write directly: approved by a pairing code, listed, anyone, nobody."),
+  groupPolicy: groupPolicy.optional().describe("Which groups are heard: those listed, any, none."),
+  allowFrom: people(localId).optional().describe("May speak in direct chats."),
+  groupAllowFrom: people(localId).optional().describe("May speak in any group."),
+  groups: z.record(localId, group).optional().describe("Group id to the group's own rules."),
 };
 export type GroupAccess = z.output<typeof group>;

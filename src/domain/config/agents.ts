@@ -15,35 +15,45 @@ const driver = z
 export type DriverConfig = z.output<typeof driver>;
 
 const own = {
-  driver,
-  /** Turns of this agent at the same time, over all conversations. */
-  maxConcurrent: count(1, 1_000),
-  /** Above this the oldest part of a session is summarised. */
-  contextTokens: count(1_000, 100_000_000),
-  thinking,
+  driver: driver.describe("What answers: a name, or an object with `kind` and its options."),
+  maxConcurrent: count(1, 1_000).describe(
+    "Turns of this agent at the same time, over all conversations.",
+  ),
+  contextTokens: count(1_000, 100_000_000).describe(
+    "Above this the oldest part of a session is summarised.",
+  ),
+  thinking: thinking.describe("How much it thinks before it answers."),
 };
+
+/** How an agent's id is formed: it becomes part of keys and of file names. */
+export const agentIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u;
 
 const agent = z.strictObject({
   id: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u, "letters, digits, . _ - only, at most 64"),
-  /** As the room knows it. Left out: `earshot` for the agent `main`, else the id. */
-  name: label.trim().min(1).optional(),
-  /** Other names it listens to. Its name and, unless generic, its id and folder are among them. */
+    .regex(agentIdPattern, "letters, digits, . _ - only, at most 64")
+    .describe("Names it in keys, bindings and on disk."),
+  name: label
+    .trim()
+    .min(1)
+    .optional()
+    .describe("As the room knows it. Left out: `earshot` for the agent `main`, else the id."),
   aliases: z
     .array(label.trim().min(1, "an empty alias would match every message"))
     .max(50)
-    .default([]),
-  /** Answers where no binding says otherwise. */
-  default: z.boolean().default(false),
-  /** The agent's folder. */
-  workspace: z.string().min(1).max(4_096).optional(),
-  /** Standing instructions: the system prompt. Nothing from a room is ever added to it. */
-  system: text.optional(),
-  driver: driver.optional(),
+    .default([])
+    .describe(
+      "Other names it listens to. Its name and, unless generic, its id and folder are among them.",
+    ),
+  default: z.boolean().default(false).describe("Answers where no binding says otherwise."),
+  workspace: z.string().min(1).max(4_096).optional().describe("The agent's folder."),
+  system: text
+    .optional()
+    .describe("Standing instructions: the system prompt. Nothing from a room is ever added to it."),
+  driver: driver.optional().describe("As in `defaults`."),
   maxConcurrent: own.maxConcurrent.optional(),
   contextTokens: own.contextTokens.optional(),
-  thinking: thinking.optional(),
+  thinking: thinking.optional().describe("How much it thinks before it answers."),
   ...overrideFields,
 });
 export type AgentEntry = z.output<typeof agent>;
@@ -56,6 +66,13 @@ export const agents = z.strictObject({
     maxConcurrent: 4,
     contextTokens: 100_000,
     thinking: "off",
-  }).whole.prefault({}),
-  list: z.array(agent).min(1).max(1_000).prefault(onlyMain),
+  })
+    .whole.prefault({})
+    .describe("For agents that do not say otherwise."),
+  list: z
+    .array(agent)
+    .min(1)
+    .max(1_000)
+    .prefault(onlyMain)
+    .describe("The agents; exactly one of them is the default."),
 });

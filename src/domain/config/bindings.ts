@@ -9,15 +9,18 @@ import { id } from "./section.ts";
 
 const match = z
   .strictObject({
-    channel: id,
-    /** `*` or left out: every account. */
-    accountId: id.optional(),
-    /** `group` and `channel` mean the same. `*`: every peer of that kind. */
-    peer: z.strictObject({ kind: z.enum(["direct", "group", "channel"]), id }).optional(),
-    guildId: id.optional(),
-    teamId: id.optional(),
-    /** The sender has one of these. */
-    roles: z.array(id).min(1).max(100).optional(),
+    channel: id.describe("Channel id."),
+    accountId: id.optional().describe("`*` or left out: every account."),
+    peer: z
+      .strictObject({
+        kind: z.enum(["direct", "group", "channel"]).describe("What kind of chat."),
+        id: id.describe("The chat, or in a direct chat the person."),
+      })
+      .optional()
+      .describe("`group` and `channel` mean the same. `*`: every peer of that kind."),
+    guildId: id.optional().describe("Of a server."),
+    teamId: id.optional().describe("Of a workspace."),
+    roles: z.array(id).min(1).max(100).optional().describe("The sender has one of these."),
   })
   .refine((given) => given.roles === undefined || given.guildId !== undefined, {
     path: ["roles"],
@@ -25,7 +28,12 @@ const match = z
   });
 
 export const bindings = z
-  .array(z.strictObject({ match, agentId: id }))
+  .array(
+    z.strictObject({
+      match: match.describe("What a message must fit; every field that is there has to."),
+      agentId: id.describe("Who answers what fits."),
+    }),
+  )
   .max(1_000_000)
   .default([]);
 export type BindingMatch = z.output<typeof match>;

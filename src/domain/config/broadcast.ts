@@ -7,6 +7,17 @@ import { z } from "zod";
 import { id } from "./section.ts";
 
 export const broadcast = z
-  .object({ strategy: z.enum(["parallel", "sequential"]).default("parallel") })
-  .catchall(z.array(id).min(1).max(16, "at most 16 agents share a room"))
+  .object({
+    strategy: z
+      .enum(["parallel", "sequential"])
+      .default("parallel")
+      .describe("Whether the agents of a room run at the same time. Default: parallel."),
+  })
+  .catchall(
+    z
+      .array(id)
+      .min(1)
+      .max(16, "at most 16 agents share a room")
+      .describe("Peer id to the agents that share the room."),
+  )
   .prefault({});

@@ -12,7 +12,7 @@ import { id } from "./section.ts";
 
 /** Fields every account understands, whatever its channel. */
 export const accountFields = {
-  enabled: z.boolean().optional(),
+  enabled: z.boolean().optional().describe("false: the account is off."),
   ...accessFields,
   ...overrideFields,
 };
@@ -20,9 +20,11 @@ const account = z.looseObject(accountFields);
 export type AccountConfig = z.output<typeof account>;
 
 export const channelSchema = z.strictObject({
-  enabled: z.boolean().default(true),
-  /** Account id to its config. Left out: one account, `default`, with nothing set. */
-  accounts: z.record(id, account).optional(),
+  enabled: z.boolean().default(true).describe("false: the channel is off."),
+  accounts: z
+    .record(id, account)
+    .optional()
+    .describe("Account id to its config. Left out: one account, `default`, with nothing set."),
   ...accessFields,
   ...overrideFields,
 });

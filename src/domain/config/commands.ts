@@ -10,11 +10,14 @@ import { id, section } from "./section.ts";
 
 export const commands = section(
   {
-    /** Whether `/words` in a message are commands at all. */
-    text: z.boolean(),
-    /** Channel id to ids; under `*` each id carries its channel. */
-    allowFrom: z.record(id, z.array(id).max(10_000)),
-    ownerAllowFrom: z.array(scopedId).max(1_000),
+    text: z.boolean().describe("Whether `/words` in a message are commands at all."),
+    allowFrom: z
+      .record(id, z.array(id).max(10_000))
+      .describe("Channel id to ids; under `*` each id carries its channel."),
+    ownerAllowFrom: z
+      .array(scopedId)
+      .max(1_000)
+      .describe("Ids, each with its channel, that have every right."),
   },
   { text: true, allowFrom: {}, ownerAllowFrom: [] },
 );

@@ -7,12 +7,11 @@ import { count, ms, section } from "./section.ts";
 
 export const context = section(
   {
-    /** Messages kept; the oldest goes first. */
-    size: count(0, 1_000),
-    /** Older ones are left out and counted. 0: no limit. */
-    maxAgeMs: ms,
-    /** Messages read from the platform when a room is first seen. 0 switches context off. */
-    historyLimit: count(0, 200),
+    size: count(0, 1_000).describe("Messages kept; the oldest goes first."),
+    maxAgeMs: ms.describe("Older ones are left out and counted. 0: no limit."),
+    historyLimit: count(0, 200).describe(
+      "Messages read from the platform when a room is first seen. 0 switches context off.",
+    ),
   },
   { size: 20, maxAgeMs: 21_600_000, historyLimit: 50 },
 );

@@ -8,48 +8,51 @@ import { count, positiveMs, section } from "./section.ts";
 
 export const workers = section(
   {
-    /** `auto`: one less than the cores, at least 1. 0: everything in one thread. */
-    count: z.union([z.literal("auto"), count(0, 64)]),
-    /** Conversations kept live per worker; the rest are records. */
-    liveConversations: count(1, 1_000_000),
-    /** Heap of one worker, MiB; beyond it the worker is replaced. */
-    memoryMb: count(64, 65_536),
-    /** A worker that does not answer for so long is replaced. */
-    loopMs: positiveMs,
+    count: z
+      .union([z.literal("auto"), count(0, 64)])
+      .describe("`auto`: one less than the cores, at least 1. 0: everything in one thread."),
+    liveConversations: count(1, 1_000_000).describe(
+      "Conversations kept live per worker; the rest are records.",
+    ),
+    memoryMb: count(64, 65_536).describe(
+      "Heap of one worker, MiB; beyond it the worker is replaced.",
+    ),
+    loopMs: positiveMs.describe("A worker that does not answer for so long is replaced."),
   },
   { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
 );
 
 export const server = section(
   {
-    host: z.string().min(1).max(255),
-    /** 0: any free port. */
-    port: count(0, 65_535),
-    /** Must be true to listen on anything but this machine. */
-    exposed: z.boolean(),
+    host: z.string().min(1).max(255).describe("Address to listen on."),
+    port: count(0, 65_535).describe("0: any free port."),
+    exposed: z.boolean().describe("Must be true to listen on anything but this machine."),
   },
   { host: "127.0.0.1", port: 4_747, exposed: false },
 );
 
 export const store = section(
   {
-    driver: z.enum(["sqlite", "memory"]),
-    /** `<state>` is filled in. */
-    path: z.string().min(1).max(4_096),
+    driver: z.enum(["sqlite", "memory"]).describe("`memory` keeps nothing over a restart."),
+    path: z.string().min(1).max(4_096).describe("`<state>` is filled in."),
   },
   { driver: "sqlite", path: "<state>/earshot.db" },
 );
 
 export const log = section(
   {
-    level: z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),
-    /** Whether what people wrote may stand in the log. */
-    showText: z.boolean(),
+    level: z
+      .enum(["trace", "debug", "info", "warn", "error", "fatal"])
+      .describe("Less than this is not logged."),
+    showText: z.boolean().describe("Whether what people wrote may stand in the log."),
   },
   { level: "info", showText: false },
 );
 
-export const engine = section({ kind: z.enum(["pool", "restate"]) }, { kind: "pool" });
+export const engine = section(
+  { kind: z.enum(["pool", "restate"]).describe("`pool`: worker threads of this process.") },
+  { kind: "pool" },
+);
 
 /**
  * Whether a host name means this machine only. Addresses are read as addresses: `127.evil.com`,

@@ -10,26 +10,35 @@ import { count, ms, section } from "./section.ts";
 
 const stickiness = section(
   {
-    enabled: z.boolean(),
-    /** How long after our reply a follow-up needs no mention. */
-    windowMs: ms,
-    /** `one-shot`: spent when it engages; `sliding`: renewed by each follow-up. */
-    mode: z.enum(["one-shot", "sliding"]),
-    /** Authors of a pending or running turn count as credited until it ends. */
-    holdDuringTurn: z.boolean(),
+    enabled: z.boolean().describe("Whether somebody who was answered may go on without a mention."),
+    windowMs: ms.describe("How long after our reply a follow-up needs no mention."),
+    mode: z
+      .enum(["one-shot", "sliding"])
+      .describe("`one-shot`: spent when it engages; `sliding`: renewed by each follow-up."),
+    holdDuringTurn: z
+      .boolean()
+      .describe("Authors of a pending or running turn count as credited until it ends."),
   },
   { enabled: true, windowMs: 900_000, mode: "one-shot", holdDuringTurn: true },
 );
+const stickinessHelp = "Going on without a mention after an answer.";
 const own = section(
   {
-    /** What always engages. `everyone`: @everyone counts as a mention of us. */
-    trigger: z.array(z.enum([...triggers, "everyone"])).max(4),
-    /** `mention`: only triggers and names engage; `always`: everything a person says here does. */
-    activation: z.enum(activations),
-    /** A member read younger than this is the truth; an older one only quiets. */
-    freshMembershipMs: ms,
-    /** Who has not spoken for so long no longer counts as present. */
-    participantDays: count(1, 365),
+    trigger: z
+      .array(z.enum([...triggers, "everyone"]))
+      .max(4)
+      .describe("What always engages. `everyone`: @everyone counts as a mention of us."),
+    activation: z
+      .enum(activations)
+      .describe(
+        "`mention`: only triggers and names engage; `always`: everything a person says here does.",
+      ),
+    freshMembershipMs: ms.describe(
+      "A member read younger than this is the truth; an older one only quiets.",
+    ),
+    participantDays: count(1, 365).describe(
+      "Who has not spoken for so long no longer counts as present.",
+    ),
   },
   {
     trigger: ["dm", "mention", "reply"],
@@ -40,6 +49,8 @@ const own = section(
 );
 
 export const engagement = {
-  whole: own.whole.extend({ stickiness: stickiness.whole.prefault({}) }),
-  override: own.override.extend({ stickiness: stickiness.override.optional() }),
+  whole: own.whole.extend({ stickiness: stickiness.whole.prefault({}).describe(stickinessHelp) }),
+  override: own.override.extend({
+    stickiness: stickiness.override.optional().describe(stickinessHelp),
+  }),
 };

@@ -7,6 +7,10 @@ import { z } from "zod";
 import { section } from "./section.ts";
 
 export const errors = section(
-  { notifyRoom: z.enum(["direct", "always", "never"]) },
+  {
+    notifyRoom: z
+      .enum(["direct", "always", "never"])
+      .describe("Where people are told that a turn failed."),
+  },
   { notifyRoom: "direct" },
 );

@@ -7,12 +7,11 @@ import { count, label, ms, section } from "./section.ts";
 
 export const heartbeat = section(
   {
-    /** 0: off. */
-    everyMs: ms,
-    /** An answer of at most so many units beside the acknowledgement is dropped. */
-    ackMaxChars: count(0, 10_000),
-    /** Another model for it. */
-    model: label.nullable(),
+    everyMs: ms.describe("0: off."),
+    ackMaxChars: count(0, 10_000).describe(
+      "An answer of at most so many units beside the acknowledgement is dropped.",
+    ),
+    model: label.nullable().describe("Another model for it."),
   },
   { everyMs: 0, ackMaxChars: 300, model: null },
 );

@@ -38,12 +38,18 @@ function withEnvironment(properties: Json): Json {
     Object.entries(properties).map(([name, value]) => {
       const plain = isPlain(value) && value.type === "string" && value.pattern === undefined;
       const secret = isSecretPath(["channels", name]) && !plain;
-      return [name, secret ? { anyOf: [value, environment] } : value];
+      if (!secret) return [name, value];
+      const { description } = value as Json;
+      const either = { anyOf: [value, environment] };
+      return [name, description === undefined ? either : { ...either, description }];
     }),
   );
 }
 
-function channelSchema(open: Json, channel: Pick<ChannelDefinition, "accountSchema">): Json {
+function channelSchema(
+  open: Json,
+  channel: Pick<ChannelDefinition, "accountSchema" | "meta">,
+): Json {
   const own = jsonSchemaOf(channel.accountSchema as z.ZodType);
   const accounts = at(open, "properties", "accounts");
   const account = at(accounts, "additionalProperties");
@@ -52,6 +58,7 @@ function channelSchema(open: Json, channel: Pick<ChannelDefinition, "accountSche
   const closed = { ...account, properties, ...required, additionalProperties: false };
   return {
     ...open,
+    description: `${channel.meta.name}: ${channel.meta.description}.`,
     properties: {
       ...at(open, "properties"),
       accounts: { ...accounts, additionalProperties: closed },
@@ -68,20 +75,25 @@ function driverSchema(drivers: ReadonlyMap<string, Pick<AgentDriver, "configSche
   return { anyOf: [{ enum: [...drivers.keys(), "auto"] }, ...options] };
 }
 
+const driverHelp = "What answers: a name, or an object with `kind` and its options.";
 const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 
 /** The JSON Schema of earshot.json5. */
 export function configJsonSchema(known: {
-  readonly channels: ReadonlyMap<string, Pick<ChannelDefinition, "accountSchema">>;
+  readonly channels: ReadonlyMap<string, Pick<ChannelDefinition, "accountSchema" | "meta">>;
   readonly drivers: ReadonlyMap<string, Pick<AgentDriver, "configSchema">>;
 }): Json {
   const schema = jsonSchemaOf(configSchema);
   const driver = driverSchema(known.drivers);
   at(schema, "properties", "agents", "properties", "defaults", "properties").driver = {
     ...driver,
+    description: driverHelp,
     default: { kind: "guide" },
   };
-  at(schema, "properties", "agents", "properties", "list", "items", "properties").driver = driver;
+  at(schema, "properties", "agents", "properties", "list", "items", "properties").driver = {
+    ...driver,
+    description: driverHelp,
+  };
   const channels = at(schema, "properties", "channels");
   const open = at(channels, "additionalProperties");
   channels.properties = Object.fromEntries(

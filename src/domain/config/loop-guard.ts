@@ -8,13 +8,14 @@ import { count, positiveMs, section } from "./section.ts";
 
 export const loopGuard = section(
   {
-    /** Turns caused by peer bots since a person last spoke. */
-    maxConsecutive: count(1, 10_000),
-    /** Such turns within `windowMs`. */
-    maxInWindow: count(1, 10_000),
-    windowMs: positiveMs,
-    /** From here on peer bots engage nothing until a person speaks. 0: off. */
-    hardLimit: count(0, 10_000),
+    maxConsecutive: count(1, 10_000).describe(
+      "Turns caused by peer bots since a person last spoke.",
+    ),
+    maxInWindow: count(1, 10_000).describe("Such turns within `windowMs`."),
+    windowMs: positiveMs.describe("The window of `maxInWindow`."),
+    hardLimit: count(0, 10_000).describe(
+      "From here on peer bots engage nothing until a person speaks. 0: off.",
+    ),
   },
   { maxConsecutive: 5, maxInWindow: 5, windowMs: 60_000, hardLimit: 20 },
 );

@@ -22,53 +22,57 @@ const argument = z
 
 /** A program on this machine. It is started without a shell. */
 const programFields = {
-  /** On the PATH, or an absolute path. */
-  command: z.string().min(1).max(4_096),
-  /** Fixed; `{file}` stands for the file. */
+  command: z.string().min(1).max(4_096).describe("On the PATH, or an absolute path."),
   args: z
     .array(argument)
     .max(256)
     .refine((args) => args.includes(filePlaceholder), {
       message: `one of them must be "${filePlaceholder}", which stands for the file`,
-    }),
-  /** Environment variables it may see besides PATH, HOME, LANG and TZ. */
+    })
+    .describe("Fixed; `{file}` stands for the file."),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u, "the name of a variable"))
     .max(100)
-    .default([]),
+    .default([])
+    .describe("Environment variables it may see besides PATH, HOME, LANG and TZ."),
 };
 /** Reads the file and prints what it is in words. */
 const command = z.strictObject({ kind: z.literal("command"), ...programFields });
 
 const endpoint = {
   kind: z.literal("model"),
-  /** Of an OpenAI-compatible server, for example http://127.0.0.1:8080/v1. */
-  baseUrl: z.url({ protocol: /^https?$/u }),
-  model: label,
-  apiKey: z.string().min(1).optional(),
-  /** What is asked of the model besides the file. */
-  prompt: text.optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/u })
+    .describe("Of an OpenAI-compatible server, for example http://127.0.0.1:8080/v1."),
+  model: label.describe("Its name there."),
+  apiKey: z.string().min(1).optional().describe("Its key, better as the name of a variable."),
+  prompt: text.optional().describe("What is asked of the model besides the file."),
 };
-const audioModel = z.strictObject({ ...endpoint, language: label.optional() });
+const audioModel = z.strictObject({
+  ...endpoint,
+  language: label
+    .optional()
+    .describe("Spoken language, for example `en`; left out: the model tells."),
+});
 const imageModel = z.strictObject(endpoint);
 const videoModel = z.strictObject({
   ...endpoint,
-  /** Prints one frame of the file as a picture, as `ffmpeg` does with `-f image2pipe -`. */
-  frame: z.strictObject(programFields),
+  frame: z
+    .strictObject(programFields)
+    .describe(
+      "Prints one frame of the file as a picture, as `ffmpeg` does with `-f image2pipe -`.",
+    ),
 });
 
 const links = z.strictObject({
   kind: z.literal("extract"),
-  /** Links of one message that are looked at. */
-  countMax: count(1, 10).default(3),
-  /** Of the text that is shown of each. */
-  extractChars: count(0, 10_000).default(800),
+  countMax: count(1, 10).default(3).describe("Links of one message that are looked at."),
+  extractChars: count(0, 10_000).default(800).describe("Of the text that is shown of each."),
 });
 const speech = z.strictObject({
   kind: z.literal("command"),
   ...programFields,
-  /** Of the file it writes. */
-  mime: label.default("audio/ogg"),
+  mime: label.default("audio/ogg").describe("Of the file it writes."),
 });
 
 const byKind = <
@@ -79,19 +83,25 @@ const byKind = <
 
 export const media = section(
   {
-    /** Fetching stops here. */
-    maxBytes: count(1, 1_073_741_824),
-    /** For fetching, and again for converting. */
-    timeoutMs: positiveMs,
-    /** Fetched files are kept up to this size in all; the oldest go first. */
-    storeBytesMax: count(1_048_576, Number.MAX_SAFE_INTEGER),
-    audio: byKind(audioModel, command).nullable(),
-    image: z.union([z.literal("pass"), byKind(imageModel, command)]).nullable(),
-    video: byKind(videoModel, command).nullable(),
-    /** Title and beginning of the pages that a message links to. */
-    links: byKind(links).nullable(),
-    /** Says answers aloud. The text comes on its standard input, `{file}` is where it writes. */
-    speech: byKind(speech).nullable(),
+    maxBytes: count(1, 1_073_741_824).describe("Fetching stops here."),
+    timeoutMs: positiveMs.describe("For fetching, and again for converting."),
+    storeBytesMax: count(1_048_576, Number.MAX_SAFE_INTEGER).describe(
+      "Fetched files are kept up to this size in all; the oldest go first.",
+    ),
+    audio: byKind(audioModel, command).nullable().describe("Turns speech into words."),
+    image: z
+      .union([z.literal("pass"), byKind(imageModel, command)])
+      .nullable()
+      .describe("`pass`: the agent sees pictures itself; else what puts them into words."),
+    video: byKind(videoModel, command).nullable().describe("Puts a video into words."),
+    links: byKind(links)
+      .nullable()
+      .describe("Title and beginning of the pages that a message links to."),
+    speech: byKind(speech)
+      .nullable()
+      .describe(
+        "Says answers aloud. The text comes on its standard input, `{file}` is where it writes.",
+      ),
   },
   {
     maxBytes: 20_971_520,

@@ -11,52 +11,55 @@ const queueMode = z.enum(["collect", "followup", "queue", "steer", "steer-backlo
 
 const inbound = section(
   {
-    /** Silence of the sender after which what was gathered becomes one batch. */
-    debounceMs: ms,
-    /** The batch is cut at this age, silence or not. */
-    debounceMaxMs: ms,
-    /** Channel id to `debounceMs`. */
-    byChannel: z.record(id, ms),
+    debounceMs: ms.describe(
+      "Silence of the sender after which what was gathered becomes one batch.",
+    ),
+    debounceMaxMs: ms.describe("The batch is cut at this age, silence or not."),
+    byChannel: z.record(id, ms).describe("Channel id to `debounceMs`."),
   },
   { debounceMs: 500, debounceMaxMs: 2_000, byChannel: {} },
 );
 const queue = section(
   {
-    /** What happens to a batch while a turn runs. */
-    mode: queueMode,
-    /** Quiet after a turn before what waits becomes the next. */
-    debounceMs: ms,
-    /** Batches that may wait. */
-    cap: count(1, 1_000),
-    /** At the cap: one line about the oldest, the oldest goes, or the newest is refused. */
-    drop: z.enum(["summarize", "old", "new"]),
-    /** Channel id to `mode`. */
-    byChannel: z.record(id, queueMode),
+    mode: queueMode.describe("What happens to a batch while a turn runs."),
+    debounceMs: ms.describe("Quiet after a turn before what waits becomes the next."),
+    cap: count(1, 1_000).describe("Batches that may wait."),
+    drop: z
+      .enum(["summarize", "old", "new"])
+      .describe(
+        "At the cap: one line about the oldest, the oldest goes, or the newest is refused.",
+      ),
+    byChannel: z.record(id, queueMode).describe("Channel id to `mode`."),
   },
   { mode: "collect", debounceMs: 500, cap: 20, drop: "summarize", byChannel: {} },
 );
 const dedupe = section(
   {
-    /** Message ids kept in memory. */
-    entries: count(1, 1_000_000),
-    ttlMs: positiveMs,
-    /** How long the journal recognises a redelivery; older messages are deleted. */
-    retentionMs: positiveMs,
+    entries: count(1, 1_000_000).describe("Message ids kept in memory."),
+    ttlMs: positiveMs.describe("How long they are kept there."),
+    retentionMs: positiveMs.describe(
+      "How long the journal recognises a redelivery; older messages are deleted.",
+    ),
   },
   { entries: 5_000, ttlMs: 1_200_000, retentionMs: 172_800_000 },
 );
 const own = section(
   {
-    /** Put on a message while it is worked on. Empty: none. */
-    ackReaction: z.string().max(64),
-    /** Which engaged messages get it. */
-    ackScope: z.enum(["engaged", "direct", "group", "off"]),
-    /** `auto`: the first block replies in groups, none in direct chats. */
-    replyTo: z.enum(["auto", "first", "all", "batched", "off"]),
-    /** Put before every answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in. */
-    responsePrefix: z.string().max(256),
-    /** Put before every message as the agent sees it. */
-    messagePrefix: z.string().max(256),
+    ackReaction: z
+      .string()
+      .max(64)
+      .describe("Put on a message while it is worked on. Empty: none."),
+    ackScope: z
+      .enum(["engaged", "direct", "group", "off"])
+      .describe("Which engaged messages get it."),
+    replyTo: z
+      .enum(["auto", "first", "all", "batched", "off"])
+      .describe("`auto`: the first block replies in groups, none in direct chats."),
+    responsePrefix: z
+      .string()
+      .max(256)
+      .describe("Put before every answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in."),
+    messagePrefix: z.string().max(256).describe("Put before every message as the agent sees it."),
   },
   {
     ackReaction: "👀",
@@ -69,12 +72,12 @@ const own = section(
 
 export const messages = {
   whole: own.whole.extend({
-    inbound: inbound.whole.prefault({}),
-    queue: queue.whole.prefault({}),
-    dedupe: dedupe.whole.prefault({}),
+    inbound: inbound.whole.prefault({}).describe("How lines of one sender become one batch."),
+    queue: queue.whole.prefault({}).describe("What happens to what arrives while a turn runs."),
+    dedupe: dedupe.whole.prefault({}).describe("How a redelivered message is recognised."),
   }),
   override: own.override.extend({
-    inbound: inbound.override.optional(),
-    queue: queue.override.optional(),
+    inbound: inbound.override.optional().describe("How lines of one sender become one batch."),
+    queue: queue.override.optional().describe("What happens to what arrives while a turn runs."),
   }),
 };

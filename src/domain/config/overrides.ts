@@ -20,7 +20,7 @@ import { typing } from "./typing.ts";
 
 /** Named, so that the published JSON Schema says each of them once. */
 const named = <Schema extends z.ZodType>(name: string, schema: Schema): Schema =>
-  schema.meta({ id: name });
+  schema.meta({ id: name, description: "As at the top of the file, for this place only." });
 
 /** Fields to spread into the schema of a place that may override. */
 export const overrideFields = {

@@ -7,6 +7,10 @@ import { z } from "zod";
 import { section } from "./section.ts";
 
 export const prompt = section(
-  { headings: z.enum(["sections", "brackets"]) },
+  {
+    headings: z
+      .enum(["sections", "brackets"])
+      .describe("How the parts of a prompt are told apart."),
+  },
   { headings: "sections" },
 );

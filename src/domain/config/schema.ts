@@ -29,36 +29,38 @@ import { turn } from "./turn.ts";
 import { typing } from "./typing.ts";
 
 export const configSchema = z.strictObject({
-  /** For editors; ignored. */
-  $schema: z.string().max(1_024).optional(),
-  agents: agents.prefault({}),
-  bindings,
-  broadcast,
-  channels: channels.prefault({}),
-  access: access.whole.prefault({}),
-  engagement: engagement.whole.prefault({}),
-  context: context.whole.prefault({}),
-  loopGuard: loopGuard.whole.prefault({}),
-  messages: messages.whole.prefault({}),
-  stream: stream.whole.prefault({}),
-  typing: typing.whole.prefault({}),
-  silent: silent.whole.prefault({}),
-  heartbeat: heartbeat.whole.prefault({}),
-  media: media.whole.prefault({}),
-  /** Packages that bring channels and agents. */
-  plugins: z.array(id).max(100).default([]),
-  turn: turn.whole.prefault({}),
-  session: session.prefault({}),
-  commands: commands.whole.prefault({}),
-  prompt: prompt.whole.prefault({}),
-  errors: errors.whole.prefault({}),
-  workers: workers.whole.prefault({}),
-  server: server.whole.prefault({}),
-  store: store.whole.prefault({}),
-  log: log.whole.prefault({}),
-  engine: engine.whole.prefault({}),
-  /** Session key to what is different in that one conversation. */
-  conversations: z.record(id, z.strictObject(overrideFields)).default({}),
+  $schema: z.string().max(1_024).optional().describe("For editors; ignored."),
+  agents: agents.prefault({}).describe("Who answers, and with what."),
+  bindings: bindings.describe("Which agent hears what; the most specific match wins."),
+  broadcast: broadcast.describe("Rooms that several agents share."),
+  channels: channels.prefault({}).describe("The rooms' side: channel id to its accounts."),
+  access: access.whole.prefault({}).describe("Who may speak. Lists that are empty mean nobody."),
+  engagement: engagement.whole.prefault({}).describe("When a message is answered."),
+  context: context.whole.prefault({}).describe("What was observed and is shown to the next turn."),
+  loopGuard: loopGuard.whole
+    .prefault({})
+    .describe("Keeps bots that wake each other from going on for ever."),
+  messages: messages.whole.prefault({}).describe("How messages are gathered, queued and answered."),
+  stream: stream.whole.prefault({}).describe("How an answer is cut into messages while it comes."),
+  typing: typing.whole.prefault({}).describe("When typing is shown."),
+  silent: silent.whole.prefault({}).describe("How an agent says that it says nothing."),
+  heartbeat: heartbeat.whole.prefault({}).describe("Turns that nobody asked for."),
+  media: media.whole.prefault({}).describe("Pictures, sound, links: what becomes of them."),
+  plugins: z.array(id).max(100).default([]).describe("Packages that bring channels and agents."),
+  turn: turn.whole.prefault({}).describe("Bounds of one run of an agent and of its delivery."),
+  session: session.prefault({}).describe("Which messages share a session, and how long."),
+  commands: commands.whole.prefault({}).describe("Commands in messages, and who may give them."),
+  prompt: prompt.whole.prefault({}).describe("How the prompt is laid out."),
+  errors: errors.whole.prefault({}).describe("Whom an error is told."),
+  workers: workers.whole.prefault({}).describe("Worker threads."),
+  server: server.whole.prefault({}).describe("The page and the API."),
+  store: store.whole.prefault({}).describe("The journal."),
+  log: log.whole.prefault({}).describe("The log."),
+  engine: engine.whole.prefault({}).describe("What runs the conversations."),
+  conversations: z
+    .record(id, z.strictObject(overrideFields))
+    .default({})
+    .describe("Session key to what is different in that one conversation."),
 });
 
 /** A parsed config: every default filled in, drivers and accounts checked. */

@@ -25,6 +25,9 @@ export const label = z.string().min(1).max(limits.labelShownUnitsMax);
 /** Text that goes into prompts or messages. */
 export const text = z.string().max(limits.textUnitsMax);
 
+/** Longer defaults are not repeated in words. */
+const defaultUnitsMax = 60;
+
 type Fields = Readonly<Record<string, z.ZodType>>;
 type Defaulted<Shape extends Fields> = { [Name in keyof Shape]: z.ZodDefault<Shape[Name]> };
 
@@ -42,13 +45,26 @@ export function section<Shape extends Fields>(
   fields: Shape,
   defaults: { readonly [Name in keyof Shape]: z.output<Shape[Name]> },
 ): Section<Shape> {
-  const defaulted = Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, field.default(defaults[name])]),
-  ) as Defaulted<Shape>;
+  const each = (read: (field: z.ZodType, name: string, help: string) => z.ZodType) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [name, read(field, name, helpOf(name, field))]),
+    );
+  const whole = each((field, name, help) => {
+    const value = JSON.stringify(defaults[name]);
+    const says = value.length <= defaultUnitsMax ? `${help} Default: ${value}.` : help;
+    return field.default(defaults[name]).describe(says);
+  });
+  const override = each((field, _, help) => field.describe(help));
   return {
-    whole: z.strictObject(defaulted),
-    override: z.strictObject(fields).partial() as Section<Shape>["override"],
+    whole: z.strictObject(whole as Defaulted<Shape>),
+    override: z.strictObject(override).partial() as Section<Shape>["override"],
   };
+}
+
+/** What an editor shows of a field: what it is for, and the unit that its name stands for. */
+function helpOf(name: string, { description = "" }: z.ZodType): string {
+  if (/Ms(Max)?$/u.test(name)) return `${description} In milliseconds.`;
+  return /Bytes(Max)?$/u.test(name) ? `${description} In bytes.` : description;
 }
 
 /** The value of an own key, or undefined: names from a room must not reach a prototype. */

@@ -10,15 +10,27 @@ import { count, id, section } from "./section.ts";
 
 const own = section(
   {
-    dmScope: z.enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"]),
-    mainKey: id.refine((key) => key !== "global", 'the key "global" belongs to session.scope'),
-    scope: z.enum(["per-sender", "global"]),
-    /** `<state>` and `{agentId}` are filled in. */
-    store: z.string().min(1).max(4_096),
-    /** One person to their ids on several channels; their direct chats become one. */
-    identityLinks: z.record(id, z.array(scopedId).min(1).max(100)),
-    /** A message that starts with one of these begins a new session. */
-    resetTriggers: z.array(z.string().trim().min(1).max(64)).max(20),
+    dmScope: z
+      .enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"])
+      .describe("Which direct chats share a session."),
+    mainKey: id
+      .refine((key) => key !== "global", 'the key "global" belongs to session.scope')
+      .describe("Name of the session that direct chats share under `main`."),
+    scope: z
+      .enum(["per-sender", "global"])
+      .describe("`global`: one session for everything an agent hears."),
+    store: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .describe("Folder of an agent's transcripts; `<state>` and `{agentId}` are filled in."),
+    identityLinks: z
+      .record(id, z.array(scopedId).min(1).max(100))
+      .describe("One person to their ids on several channels; their direct chats become one."),
+    resetTriggers: z
+      .array(z.string().trim().min(1).max(64))
+      .max(20)
+      .describe("A message that starts with one of these words begins a new session."),
   },
   {
     dmScope: "main",
@@ -31,11 +43,9 @@ const own = section(
 );
 const reset = section(
   {
-    mode: z.enum(["none", "daily", "idle"]),
-    /** For `daily`: local hour. */
-    atHour: count(0, 23),
-    /** For `idle`. */
-    idleMinutes: count(1, 525_600),
+    mode: z.enum(["none", "daily", "idle"]).describe("When a session begins anew by itself."),
+    atHour: count(0, 23).describe("For `daily`: local hour."),
+    idleMinutes: count(1, 525_600).describe("For `idle`."),
   },
   { mode: "none", atHour: 4, idleMinutes: 60 },
 );
@@ -43,27 +53,29 @@ const reset = section(
 const policy = z.enum(["allow", "deny"]);
 const sendPolicy = section(
   {
-    /** Where no rule fits. */
-    default: policy,
-    /** The first that fits counts; every field of `match` that is there has to hold. */
+    default: policy.describe("Where no rule fits."),
     rules: z
       .array(
         z.strictObject({
-          action: policy,
-          match: z.strictObject({
-            channel: id.optional(),
-            chatKind: chatKindSchema.optional(),
-            keyPrefix: id.optional(),
-          }),
+          action: policy.describe("What becomes of an answer that fits."),
+          match: z
+            .strictObject({
+              channel: id.optional().describe("Channel id."),
+              chatKind: chatKindSchema.optional().describe("What kind of chat."),
+              keyPrefix: id.optional().describe("How the session key begins."),
+            })
+            .describe("Where the rule counts."),
         }),
       )
-      .max(1_000),
+      .max(1_000)
+      .describe("The first that fits counts; every field of `match` that is there has to hold."),
   },
   { default: "allow", rules: [] },
 );
 
 export const session = own.whole.extend({
-  reset: reset.whole.prefault({}),
-  /** Whether answers leave at all. A turn whose words are denied is silent. */
-  sendPolicy: sendPolicy.whole.prefault({}),
+  reset: reset.whole.prefault({}).describe("When a session begins anew."),
+  sendPolicy: sendPolicy.whole
+    .prefault({})
+    .describe("Whether answers leave at all. A turn whose words are denied is silent."),
 });

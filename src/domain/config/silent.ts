@@ -9,8 +9,10 @@ import { section } from "./section.ts";
 
 export const silent = section(
   {
-    token: z.string().trim().min(2).max(64),
-    mixed: z.enum(["strip", "drop"]),
+    token: z.string().trim().min(2).max(64).describe("An answer of this alone is silence."),
+    mixed: z
+      .enum(["strip", "drop"])
+      .describe("An answer with words beside it: only the token goes, or all of it."),
   },
   { token: "NO_REPLY", mixed: "strip" },
 );

@@ -8,19 +8,28 @@ import { count, ms, section } from "./section.ts";
 
 export const stream = section(
   {
-    /** `auto`: blocks in direct chats, one message in groups. */
-    mode: z.enum(["auto", "off", "block", "draft"]),
-    break: z.enum(["text_end", "message_end"]),
-    /** A block is not cut before this size. */
-    minChars: count(1, 100_000),
-    /** A block is never larger. */
-    maxChars: count(32, 100_000),
-    /** The break that is looked for first. */
-    prefer: z.enum(["paragraph", "newline", "sentence"]),
-    /** Small neighbours that come within this time are sent as one. */
-    coalesceIdleMs: ms,
+    mode: z
+      .enum(["auto", "off", "block", "draft"])
+      .describe("`auto`: blocks in direct chats, one message in groups."),
+    break: z
+      .enum(["text_end", "message_end"])
+      .describe("Blocks end as text comes, or with the whole message."),
+    minChars: count(1, 100_000).describe("A block is not cut before this size."),
+    maxChars: count(32, 100_000).describe("A block is never larger."),
+    prefer: z
+      .enum(["paragraph", "newline", "sentence"])
+      .describe("The break that is looked for first."),
+    coalesceIdleMs: ms.describe("Small neighbours that come within this time are sent as one."),
     /** Pause before every block but the first. `natural`: 800 to 2,500 ms. */
-    humanDelay: z.union([z.enum(["off", "natural"]), z.strictObject({ minMs: ms, maxMs: ms })]),
+    humanDelay: z
+      .union([
+        z.enum(["off", "natural"]),
+        z.strictObject({
+          minMs: ms.describe("At least so long."),
+          maxMs: ms.describe("At most so long."),
+        }),
+      ])
+      .describe("Pause before every block but the first. `natural`: 800 to 2,500 ms."),
   },
   {
     mode: "auto",

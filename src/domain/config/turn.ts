@@ -8,20 +8,18 @@ import { z } from "zod";
 import { count, ms, positiveMs, section } from "./section.ts";
 
 const perConversation = {
-  /** Without any sign of life from the agent. */
-  idleMs: positiveMs,
-  /** In all. */
-  maxMs: positiveMs,
-  /** A part of a reply that could not be sent for so long is not sent any more. */
-  replyAgeMsMax: positiveMs,
+  idleMs: positiveMs.describe("Without any sign of life from the agent."),
+  maxMs: positiveMs.describe("In all."),
+  replyAgeMsMax: positiveMs.describe(
+    "A part of a reply that could not be sent for so long is not sent any more.",
+  ),
 };
 const perDaemon = {
-  /** Turns at the same time, per worker. */
-  maxConcurrentTurns: count(1, 1_000),
-  /** What to do with a send whose outcome is unknown. */
-  onInDoubt: z.enum(["resend-if-fresh", "hold"]),
-  /** For `resend-if-fresh`: sent again, once, if younger than this. */
-  inDoubtFreshMs: ms,
+  maxConcurrentTurns: count(1, 1_000).describe("Turns at the same time, per worker."),
+  onInDoubt: z
+    .enum(["resend-if-fresh", "hold"])
+    .describe("What to do with a send whose outcome is unknown."),
+  inDoubtFreshMs: ms.describe("For `resend-if-fresh`: sent again, once, if younger than this."),
 };
 const own = section(
   { ...perConversation, ...perDaemon },

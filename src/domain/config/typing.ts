@@ -8,11 +8,13 @@ import { positiveMs, section } from "./section.ts";
 
 export const typing = section(
   {
-    mode: z.enum(["auto", "instant", "thinking", "message", "never"]),
-    /** Refresh; a platform that forgets sooner is refreshed sooner. */
-    intervalMs: positiveMs,
-    /** Typing ends after this, whatever the turn does. */
-    ttlMs: positiveMs,
+    mode: z
+      .enum(["auto", "instant", "thinking", "message", "never"])
+      .describe(
+        "When typing is shown. `auto`: at once in direct chats and on a mention, else with the first words.",
+      ),
+    intervalMs: positiveMs.describe("Refresh; a platform that forgets sooner is refreshed sooner."),
+    ttlMs: positiveMs.describe("Typing ends after this, whatever the turn does."),
   },
   { mode: "auto", intervalMs: 6_000, ttlMs: 120_000 },
 );
