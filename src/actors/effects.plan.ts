@@ -98,13 +98,8 @@ function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWr
 const fresh = { state: "pending", attempts: 0, doubts: 0, messageIds: null, error: null } as const;
 
 function textRow(block: Block, { conv, key, at }: HostStep, settings: ConversationSettings) {
-  const { humanDelay } = settings.stream;
-  const pauseMs =
-    humanDelay === "off"
-      ? undefined
-      : humanDelay === "natural"
-        ? naturalPause
-        : ([humanDelay.minMs, humanDelay.maxMs] as const);
+  const { turnId, index, draft, edits, aside } = block;
+  const pauseMs = pauseBefore(block, settings);
   const body: TextBody = {
     route: block.route,
     text: block.text,
@@ -112,20 +107,30 @@ function textRow(block: Block, { conv, key, at }: HostStep, settings: Conversati
     quote: block.quote,
     expiresAt: at + settings.turn.replyAgeMsMax,
     ...(pauseMs === undefined ? {} : { pauseMs }),
+    ...(draft === undefined ? {} : { draft }),
+    ...(edits === undefined ? {} : { edits: `${turnId}:${edits}` }),
+    ...(aside === undefined ? {} : { aside }),
   };
   const row: OutboxRow = {
     ...fresh,
-    id: `${block.turnId}:${block.index}`,
+    id: `${turnId}:${index}`,
     conv,
     key,
-    turnId: block.turnId,
-    index: block.index,
-    kind: block.kind,
+    turnId,
+    index,
+    kind: edits === undefined ? block.kind : "edit",
     createdAt: at,
     dueAt: at,
     body: JSON.stringify(body),
   };
   return row;
+}
+
+/** The pause before a further message of an answer; undefined: none. */
+function pauseBefore({ edits, aside }: Block, { stream }: ConversationSettings) {
+  const { humanDelay } = stream;
+  if (humanDelay === "off" || edits !== undefined || aside !== undefined) return undefined;
+  return humanDelay === "natural" ? naturalPause : ([humanDelay.minMs, humanDelay.maxMs] as const);
 }
 
 function reactionRow(effect: React | Unreact, { conv, key, at, seq }: HostStep): OutboxRow {

@@ -16,7 +16,7 @@ import type { MessageReceived } from "../machines/events.ts";
 import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.types.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
@@ -171,6 +171,7 @@ export function createEffects(ports: EffectPorts): Effects {
         });
         break;
       case "outcome":
+        ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
         ports.publish(agentEndLine(t, key, effect));
         break;
       case "membership.refresh":

@@ -19,6 +19,12 @@ export interface TextBody {
   readonly expiresAt: Millis;
   /** A pause before it, as a person would make; only between blocks of one reply. */
   readonly pauseMs?: readonly [min: number, max: number];
+  /** The beginning of an answer that grows; the whole of it is another row's. */
+  readonly draft?: true;
+  /** Kind `edit`: the row whose message gets this text. */
+  readonly edits?: string;
+  /** Beside the answer. */
+  readonly aside?: "reasoning" | "status";
 }
 
 /** A reaction to put on a message or to take off. */
@@ -32,7 +38,7 @@ export interface ReactionBody {
 /** A row with its body read. */
 export type Delivery =
   | {
-      readonly row: OutboxRow & { readonly kind: "reply" | "notice" };
+      readonly row: OutboxRow & { readonly kind: "reply" | "notice" | "edit" };
       readonly body: TextBody;
     }
   | {
@@ -45,12 +51,31 @@ export function deliveryOf(row: OutboxRow): Delivery {
   return { row, body: JSON.parse(row.body) } as Delivery;
 }
 
+/** The delivery after a change of its row; the body is read again only if it changed. */
+export function deliveryWith(delivery: Delivery, row: OutboxRow): Delivery {
+  if (row.body !== delivery.row.body) return deliveryOf(row);
+  return { ...delivery, row } as Delivery;
+}
+
+/** The beginning of an answer that grows. */
+export function isDraft(row: OutboxRow): boolean {
+  return row.kind === "reply" && (JSON.parse(row.body) as TextBody).draft === true;
+}
+
 export function isText(delivery: Delivery): delivery is Delivery & { body: TextBody } {
-  return delivery.row.kind === "reply" || delivery.row.kind === "notice";
+  const { kind } = delivery.row;
+  return kind === "reply" || kind === "notice" || kind === "edit";
+}
+
+/** The row of an edit as one that is sent as a message of its own. */
+export function asMessage(row: OutboxRow): OutboxRow {
+  const { edits: _, ...body } = JSON.parse(row.body) as TextBody;
+  return { ...row, kind: "reply", body: JSON.stringify(body) };
 }
 
 /** The line that tells how a text ended. */
 export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: SendStatus): SendLine {
+  const { draft, edits, aside } = body;
   return {
     t,
     out: "send",
@@ -63,5 +88,8 @@ export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: Send
     text: body.text,
     id: row.id,
     status,
+    ...(draft === undefined ? {} : { draft }),
+    ...(edits === undefined ? {} : { edits }),
+    ...(aside === undefined ? {} : { aside }),
   };
 }

@@ -32,6 +32,7 @@ export interface SendLanes {
   /** The row behind the head, if any. */
   following(item: QueuedDelivery): QueuedDelivery | null;
   pause(channel: string, account: string, until: Millis): void;
+  pausedUntil(channel: string, account: string): Millis;
   wake(channel: string, account: string): void;
   /** Rows being sent, or that could be if there were room. */
   active(): number;
@@ -192,6 +193,7 @@ export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLan
       const lane = laneOf(channel, account);
       lane.pausedUntil = Math.max(lane.pausedUntil, until);
     },
+    pausedUntil: (channel, account) => lanes.get(laneId(channel, account))?.pausedUntil ?? 0,
     wake(channel, account) {
       const lane = lanes.get(laneId(channel, account));
       if (lane !== undefined) pump(lane);

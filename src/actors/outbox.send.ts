@@ -23,11 +23,26 @@ export type SendOutcome =
 
 const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
 
-/** Never throws: whatever the adapter does is an outcome. */
+/**
+ * Never throws: whatever the adapter does is an outcome.
+ * @param target the platform's id of the message that an edit replaces.
+ */
 export async function trySend(
   clock: Clock,
   outbound: ChannelOutbound,
   delivery: Delivery,
+  target: string | null,
+): Promise<SendOutcome> {
+  const outcome = await tryCall(clock, (signal) => perform(outbound, delivery, target, signal));
+  // Saying the same to the same message twice is saying it once: a doubt is just another try.
+  if (outcome.kind !== "doubt" || delivery.row.kind !== "edit") return outcome;
+  return { kind: "defer", afterMs: null, wholeAccount: false, error: outcome.error };
+}
+
+/** One call of a platform, which gives the ids of what it made. */
+export async function tryCall(
+  clock: Clock,
+  call: (signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<SendOutcome> {
   const stop = new AbortController();
   let timer: ReturnType<Clock["setTimer"]> | null = null;
@@ -39,7 +54,7 @@ export async function trySend(
       resolve({ kind: "doubt", error: tooSlow });
     });
   });
-  const answer = perform(outbound, delivery, stop.signal).then(
+  const answer = call(stop.signal).then(
     (messageIds): SendOutcome => ({ kind: "confirm", messageIds }),
     outcomeOf,
   );
@@ -51,6 +66,7 @@ export async function trySend(
 async function perform(
   outbound: ChannelOutbound,
   delivery: Delivery,
+  target: string | null,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { row, body } = delivery;
@@ -62,6 +78,10 @@ async function perform(
   }
   const { route, text, replyTo, quote } = delivery.body;
   const request = { route, text, id: row.id, signal };
+  if (target !== null) {
+    await outbound.editText?.({ ...request, messageId: target });
+    return [target];
+  }
   const receipt =
     replyTo === null
       ? await outbound.sendText(request)

@@ -1,78 +1,34 @@
-/**
- * The outbox
- * ==========
- * Everything that leaves, one row each. A row is committed as `sending` before the platform is
- * called and as `sent` after it answered, so a crash can only leave a row whose outcome is unknown,
- * and that one is marked. Texts of a conversation leave one by one in order; accounts do not wait
- * for each other; a row that is too old is not sent any more. Reactions are best effort: in order,
- * tried a few times, dropped.
- *
- * The states and their changes are `deliveryMachine`; this file decides when, and tells the
- * conversation.
- */
-
-import type { Millis } from "../domain/message.ts";
-import type { Clock, Log, OutboxRow, OutboxState, Random } from "../domain/ports.ts";
-import type { SendStatus, StreamLine } from "../domain/stream.ts";
+import type { ChannelOutbound, OutboxRow } from "../domain/ports.ts";
+import type { SendStatus } from "../domain/stream.ts";
 import { type DeliveryEvent, nextDelivery } from "../machines/delivery.machine.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import { newEvent } from "./journal.codec.ts";
-import type { Journal } from "./journal.ts";
-import { type Delivery, deliveryOf, isText, sendLine } from "./outbox.body.ts";
+import {
+  asMessage,
+  type Delivery,
+  deliveryOf,
+  deliveryWith,
+  isDraft,
+  isText,
+  sendLine,
+  type TextBody,
+} from "./outbox.body.ts";
+import { createDrafts } from "./outbox.drafts.ts";
 import { createSendLanes, type QueuedDelivery } from "./outbox.lanes.ts";
+import { backoffMsMin, createPace } from "./outbox.pace.ts";
 import { type SendOutcome, trySend } from "./outbox.send.ts";
-import type { OutboundDirectory } from "./runtime.types.ts";
+import type { Outbox, OutboxPorts } from "./outbox.types.ts";
 
-export interface OutboxPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly random: Random;
-  readonly journal: Journal;
-  readonly directory: OutboundDirectory;
-  readonly publish: (line: StreamLine) => void;
-  /** What to do with a doubt, and until what age. */
-  readonly doubts: () => { readonly policy: "resend-if-fresh" | "hold"; readonly freshMs: number };
-  /** Config version for the events that tell the conversation. */
-  readonly cfg: () => number;
-  /** Tests end the process here. */
-  readonly onPoint: (point: "after-send" | "before-mark") => void;
-}
-
-export interface Outbox {
-  /** Takes rows that are durable, in order. */
-  enqueue(rows: readonly OutboxRow[]): void;
-  /**
-   * Takes up what was found at start: the open rows, and how many rows are in each state. Resolves
-   * when those found in `sending` are marked.
-   */
-  recover(
-    rows: readonly OutboxRow[],
-    counts: Readonly<Partial<Record<OutboxState, number>>>,
-  ): Promise<void>;
-  /** An account may send again. */
-  wake(channel: string, account: string): void;
-  /** Gives up what a turn has not sent yet. */
-  discard(turnId: string, why: string): void;
-  /** The operator sends a row again, or gives it up. False: its state does not allow it. */
-  resend(row: OutboxRow): Promise<boolean>;
-  drop(row: OutboxRow): Promise<boolean>;
-  counts(): Readonly<Record<string, number>>;
-  /** Texts that could be sent now or are being sent. */
-  active(): number;
-  /** Starts nothing any more. */
-  stop(): void;
-}
-
-const backoffMsMin = 1_000;
-const backoffMsMax = 60_000;
 const reactionTriesMax = 3;
-/** A platform that names very short waits is taken at its word this often. */
-const quickTriesMax = 8;
+const cutShort = "the answer that it began was cut short";
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
+  const pace = createPace(clock, ports.random);
   const counts: Record<string, number> = {};
   const queued = new Map<string, QueuedDelivery>();
+  /** Drafts whose whole text waits to be sent. */
+  const completed = new Set<string>();
   let stopped = false;
   const lanes = createSendLanes({
     clock,
@@ -80,6 +36,12 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     start: (item) => {
       void run(item);
     },
+  });
+
+  const drafts = createDrafts({
+    ...{ clock, log, directory: ports.directory },
+    pause: lanes.pause,
+    pausedUntil: lanes.pausedUntil,
   });
 
   const tally = (from: string | null, to: string) => {
@@ -95,7 +57,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   function put(item: QueuedDelivery, row: OutboxRow): void {
     tally(item.delivery.row.state, row.state);
-    item.delivery = { ...item.delivery, row } as Delivery;
+    item.delivery = deliveryWith(item.delivery, row);
   }
 
   function told(row: OutboxRow): ConversationEvent {
@@ -122,7 +84,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   function end(item: QueuedDelivery, row: OutboxRow): Promise<void> {
     put(item, row);
+    const { body } = item.delivery;
     queued.delete(row.id);
+    if ("edits" in body && body.edits !== undefined) completed.delete(body.edits);
     if (item.expiry !== null) clock.clearTimer(item.expiry);
     return finish(item.delivery, row);
   }
@@ -144,24 +108,48 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   }
 
   async function send(item: QueuedDelivery): Promise<void> {
-    const { body } = item.delivery;
+    const { row, body } = item.delivery;
     const outbound = ports.directory.outbound(body.route.channel, body.route.account);
-    const sending = changed(item.delivery.row, "send");
-    if (outbound === null || sending === null) return lanes.park(item);
+    if (outbound === null) return lanes.park(item);
     if (clock.now() >= body.expiresAt) return expire(item);
+    if (completed.has(row.id)) await giveUp(item, "the whole answer was there before it");
+    const target = await targetOf(item, outbound);
+    // It may have been given up meanwhile.
+    if (!queued.has(row.id)) return;
+    const sending = changed(item.delivery.row, "send");
+    if (sending === null) return lanes.park(item);
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
-    const outcome = await trySend(clock, outbound, item.delivery);
+    const outcome = await trySend(clock, outbound, item.delivery, target);
     ports.onPoint("after-send");
     if (isText(item.delivery)) await settleText(item, outcome);
     else await settleReaction(item, outcome);
   }
 
+  /**
+   * The platform's id of the message that an edit replaces. Without one it becomes a message of its
+   * own, or, if it stands beside the answer, nothing.
+   */
+  async function targetOf(item: QueuedDelivery, outbound: ChannelOutbound) {
+    const { row, body } = item.delivery;
+    if (row.kind !== "edit" || !("edits" in body) || body.edits === undefined) return null;
+    await drafts.seal(body.edits);
+    const draft = await ports.row(body.edits);
+    const ids = JSON.parse(draft?.messageIds ?? "[]") as string[];
+    if (draft?.state === "sent" && ids[0] !== undefined && outbound.editText !== undefined)
+      return ids[0];
+    if (body.aside !== undefined) await giveUp(item, "its message never came to be");
+    else item.delivery = deliveryOf(asMessage(row));
+    return null;
+  }
+
   async function settleText(item: QueuedDelivery, outcome: SendOutcome): Promise<void> {
-    const { row } = item.delivery;
+    const { row, body } = item.delivery as Delivery & { body: TextBody };
     if (outcome.kind === "confirm") {
       const messageIds = JSON.stringify(outcome.messageIds);
       const sent = changed(row, "confirm", { messageIds }) as OutboxRow;
+      const [id] = outcome.messageIds;
+      if (body.draft && id !== undefined) drafts.sent(row.id, body.route, id, body.text);
       return done(item, sent);
     }
     log("warn", `send.${outcome.kind}`, {
@@ -170,7 +158,18 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       error: outcome.error,
     });
     if (outcome.kind === "defer") return defer(item, outcome);
-    const next = changed(row, outcome.kind, { error: outcome.error }) as OutboxRow;
+    // Somebody removed the message meanwhile: what it should have become is said all the same.
+    if (outcome.kind === "refuse" && row.kind === "edit" && body.aside === undefined) {
+      put(item, asMessage(row));
+      const { error } = outcome;
+      return defer(item, { kind: "defer", afterMs: 1, wholeAccount: false, error });
+    }
+    let next = changed(row, outcome.kind, { error: outcome.error }) as OutboxRow;
+    if (next.state === "in-doubt" && body.draft) {
+      // The whole answer is sent anyway, as a message of its own.
+      tellDoubt(item.delivery);
+      next = changed(next, "drop") as OutboxRow;
+    }
     const again = next.state === "in-doubt" ? resendOnce(next) : null;
     if (again === null) return done(item, next);
     put(item, again);
@@ -200,7 +199,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     { afterMs, wholeAccount, error }: Extract<SendOutcome, { kind: "defer" }>,
   ): Promise<void> {
     const { row, body } = item.delivery;
-    const dueAt = clock.now() + waitAfter(row.attempts, afterMs);
+    const dueAt = clock.now() + pace.afterTry(row.attempts, afterMs);
     const next = changed(row, "defer", { dueAt, error }) as OutboxRow;
     if (wholeAccount) lanes.pause(body.route.channel, body.route.account, dueAt);
     if (next.state === "dead") return done(item, next);
@@ -223,25 +222,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   async function done(item: QueuedDelivery, row: OutboxRow): Promise<void> {
     await end(item, row);
-    lanes.next(item, pauseBetween(lanes.following(item)));
-  }
-
-  function pauseBetween(next: QueuedDelivery | null): Millis {
-    if (next === null || !isText(next.delivery)) return 0;
-    const { pauseMs } = next.delivery.body;
-    if (pauseMs === undefined || next.delivery.row.index === 0) return 0;
-    return clock.now() + pauseMs[0] + Math.floor(ports.random.next() * (pauseMs[1] - pauseMs[0]));
-  }
-
-  /** As long as the platform said; without a word from it, longer each time. */
-  function waitAfter(attempts: number, toldMs: number | null): number {
-    if (toldMs === null) return backoff(attempts);
-    return Math.max(toldMs, attempts > quickTriesMax ? backoffMsMin : 1);
-  }
-
-  function backoff(attempts: number): number {
-    const whole = Math.min(backoffMsMin * 2 ** (attempts - 1), backoffMsMax);
-    return Math.round(whole * (0.5 + ports.random.next() / 2));
+    lanes.next(item, pace.between(item.delivery, lanes.following(item)?.delivery));
   }
 
   function add(row: OutboxRow, counted = true): void {
@@ -251,6 +232,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (counted) tally(null, row.state);
     const item: QueuedDelivery = { delivery, expiry: null };
     queued.set(row.id, item);
+    if ("edits" in delivery.body && delivery.body.edits !== undefined)
+      completed.add(delivery.body.edits);
     item.expiry = clock.setTimer(delivery.body.expiresAt, () => {
       item.expiry = null;
       expire(item).catch((error: unknown) =>
@@ -258,6 +241,24 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       );
     });
     lanes.add(item);
+  }
+
+  function giveUpAll(why: string, which: (delivery: Delivery) => boolean): void {
+    for (const item of [...queued.values()]) {
+      if (!isText(item.delivery) || !which(item.delivery)) continue;
+      const { id } = item.delivery.row;
+      giveUp(item, why).catch((error: unknown) =>
+        log("warn", "outbox.stopped", { id, error: String(error) }),
+      );
+    }
+  }
+
+  /** A draft found at start: what it began is lost, or is sent whole by another row. */
+  async function endDraft(row: OutboxRow): Promise<void> {
+    const doubted = changed(row, "doubt") ?? row;
+    const dead = changed(doubted, "drop", { error: cutShort }) as OutboxRow;
+    tally(row.state, dead.state);
+    await finish(deliveryOf(dead), dead);
   }
 
   async function giveUp(item: QueuedDelivery, why: string): Promise<boolean> {
@@ -275,6 +276,13 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     async recover(rows, found) {
       Object.assign(counts, found);
       const marked = rows.map(async (row) => {
+        if (isDraft(row)) return endDraft(row);
+        if (row.state === "sending" && row.kind === "edit") {
+          const error = "the process ended while editing";
+          const again = changed(row, "defer", { dueAt: clock.now(), error }) as OutboxRow;
+          tally(row.state, again.state);
+          return add(again, false);
+        }
         if (row.state !== "sending") {
           if (row.state !== "in-doubt") add(row, false);
           return;
@@ -298,13 +306,13 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     },
     wake: lanes.wake,
     discard(turnId, why) {
-      for (const item of [...queued.values()]) {
-        const { row } = item.delivery;
-        if (row.turnId !== turnId || !isText(item.delivery)) continue;
-        giveUp(item, why).catch((error: unknown) =>
-          log("warn", "outbox.stopped", { id: row.id, error: String(error) }),
-        );
-      }
+      drafts.forget(turnId);
+      giveUpAll(why, ({ row }) => row.turnId === turnId);
+    },
+    draft: drafts.update,
+    endTurn(turnId, broken) {
+      drafts.forget(turnId);
+      if (broken) giveUpAll(cutShort, ({ row }) => row.turnId === turnId && isDraft(row));
     },
     async resend(row) {
       const now = clock.now();
@@ -313,9 +321,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         ...deliveryOf(row).body,
         expiresAt: now + Math.max(0, expiresAt - row.createdAt),
       });
-      const next = queued.has(row.id)
-        ? null
-        : changed(row, "resend", { createdAt: now, dueAt: now, body });
+      const next =
+        queued.has(row.id) || isDraft(row)
+          ? null
+          : changed(row, "resend", { createdAt: now, dueAt: now, body });
       if (next === null) return false;
       await journal.keep([{ kind: "outbox", row: next }]);
       tally(row.state, next.state);
@@ -332,9 +341,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       return true;
     },
     counts: () => counts,
-    active: () => lanes.active(),
+    active: () => lanes.active() + drafts.active(),
     stop() {
       stopped = true;
+      drafts.stop();
       lanes.stop();
       for (const item of queued.values()) if (item.expiry !== null) clock.clearTimer(item.expiry);
       queued.clear();

@@ -16,7 +16,8 @@ import { createGate, type Gate } from "./gate.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
-import { createOutbox, type Outbox } from "./outbox.ts";
+import { createOutbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.types.ts";
 import { type HostStep, quarantinedCode } from "./protocol.ts";
 import { createSessionParts, type SessionParts } from "./runtime.sessions.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
@@ -113,6 +114,7 @@ class Assembly {
       },
       cfg: () => configs.version(),
       onPoint: ports.onPoint ?? (() => undefined),
+      row: (id) => store.outboxRow(id),
     });
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
@@ -182,7 +184,7 @@ class Assembly {
         if (this.#ports.live === false) return;
         this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
       },
-      onDraft: () => undefined,
+      onDraft: (draft) => this.parts.outbox.draft(draft),
       ask: async ({ tool }) => `Refused: there is no ${tool} here.`,
       onHostLost: ({ host, turns }) => {
         const events = turns.map(({ conv, key, turnId }) => {

@@ -107,7 +107,10 @@ export class TurnOutput {
   /** From here on the turn is silent. What the room could see already stays, as it was. */
   mute(): void {
     if (this.#muted) return;
-    if (this.#outlet.showing === "answer") this.#flush();
+    if (this.#outlet.showing === "answer") {
+      this.#show(this.#silence.end().rest);
+      this.#flush();
+    }
     this.#coalescer.flush();
     this.#muted = true;
     this.#finish();

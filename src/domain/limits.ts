@@ -113,6 +113,12 @@ export const limits = {
   sendMsMax: 20_000,
   /** A send that is refused for now is tried until it is too old; so many tries end it anyway. */
   sendAttemptsMax: 2_000,
+  /** Messages that are edited in place while an answer grows, at the same time. */
+  draftsMax: 10_000,
+  /** Shortest time between two such edits in one room. */
+  draftEditMsMin: 1_000,
+  /** Pause after such an edit failed, where the platform names none. */
+  draftBackoffMs: 5_000,
   /** Calls to one account at the same time. */
   sendsPerAccountMax: 8,
   /** A reaction that could not be put for so long is not put any more. */

@@ -74,6 +74,12 @@ export interface SendLine {
   /** `turnId:index`. */
   readonly id: string;
   readonly status: SendStatus;
+  /** The beginning of an answer that is edited in place while it grows. */
+  readonly draft?: true;
+  /** The id of the line whose message has this text now. */
+  readonly edits?: string;
+  /** Beside the answer: what was thought, or which tools were used. */
+  readonly aside?: "reasoning" | "status";
 }
 export interface DroppedLine {
   readonly t: Millis;

@@ -42,6 +42,8 @@ export class World {
   readonly store: Store;
   readonly lines: StreamLine[] = [];
   readonly sent: Sent[] = [];
+  /** Edits of what was sent, in order. */
+  readonly edited: { messageId: string; id: string; text: string; at: number }[] = [];
   readonly reactions: string[] = [];
   readonly typing: boolean[] = [];
   readonly refreshed: string[] = [];
@@ -49,6 +51,8 @@ export class World {
   readonly fates: Fate[] = [];
   readonly runs: ScriptedRun[] = [];
   ready = true;
+  /** The platform can edit what was sent. */
+  canEdit = true;
   /** The platform has neither typing nor reactions. */
   wordsOnly = false;
   /** People in every group, so that nobody is alone with the agent. */
@@ -87,6 +91,13 @@ export class World {
     });
     await this.runtime.start();
     return this;
+  }
+
+  /** What the platform shows by now, oldest first. */
+  shown(): string[] {
+    const texts = new Map(this.sent.map(({ text }, index) => [`p${index + 1}`, text]));
+    for (const { messageId, text } of this.edited) texts.set(messageId, text);
+    return [...texts.values()];
   }
 
   /** Ends the runtime as a crash would find it, and starts another on the same store. */
@@ -171,8 +182,13 @@ export class World {
       },
     };
     if (this.wordsOnly) return words;
+    const editText: NonNullable<ChannelOutbound["editText"]> = async ({ id, text, messageId }) => {
+      await meet();
+      this.edited.push({ messageId, id, text, at: this.clock.now() });
+    };
     return {
       ...words,
+      ...(this.canEdit ? { editText } : {}),
       sendTyping: async (_route, on) => {
         this.typing.push(on);
       },

@@ -65,7 +65,8 @@ export interface OutboxRow {
   readonly key: string;
   readonly turnId: string;
   readonly index: number;
-  readonly kind: "reply" | "notice" | "react" | "unreact";
+  /** `edit`: a text that replaces the one another row has sent. */
+  readonly kind: "reply" | "notice" | "edit" | "react" | "unreact";
   readonly state: OutboxState;
   readonly createdAt: Millis;
   /** Not before; ms since the epoch. */
