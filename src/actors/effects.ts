@@ -16,6 +16,7 @@ import type { MessageReceived } from "../machines/events.ts";
 import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
+import type { Media } from "./media.ts";
 import type { Outbox } from "./outbox.types.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
@@ -49,6 +50,7 @@ export interface EffectPorts {
   readonly agentOf: (key: string) => string;
   /** The event of a journal row, for decisions made while a tail was caught up. */
   readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
+  readonly media: Pick<Media, "engaged">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
 }
@@ -120,6 +122,10 @@ export function createEffects(ports: EffectPorts): Effects {
       const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
       ports.publish(line);
       ports.waiters.decided(conv, message.message.id, verdict);
+      if (verdict.decision === "engage") {
+        const { seq, at, message: said } = message;
+        ports.media.engaged(key, { conv, seq, at, said, offset: 0 });
+      }
     }
     if (plan === null) return;
     for (const effect of plan.step.effects) perform(effect, plan.step);
@@ -178,7 +184,7 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.directory.refreshMembership(effect.route);
         break;
       case "session.began":
-        ports.sessions.began(effect.sessionId);
+        ports.sessions.began(effect.sessionId, ports.agentOf(key));
         break;
       case "deadline.clear":
       case "transcript":

@@ -20,6 +20,7 @@ import { type ChannelEvent, noConversation } from "../domain/ports.ts";
 import { isAbortWord } from "../machines/abort-words.ts";
 import { type Admission, admit, admitHistory } from "../machines/admission.ts";
 import type { ConversationEvent } from "../machines/events.ts";
+import { afterResetTrigger } from "../machines/reset-words.ts";
 import { resolveRoute } from "../machines/routing.ts";
 import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
 
@@ -40,6 +41,8 @@ export interface Prepared {
   readonly message: Inbound | null;
   /** Names the delivery for the dedupe in memory; null: never a duplicate. */
   readonly dedupeId: string | null;
+  /** What the conversations are told before it, in the same commit. */
+  readonly before: readonly NewEvent[];
   /** One per conversation that hears it, or one that says how admission ended. */
   readonly events: readonly NewEvent[];
   /** What admission decided; null where the conversations decide, or there is nothing to decide. */
@@ -85,30 +88,33 @@ export function prepare(
   if (admission.decision === "own") return null;
   if (event.type === "message") return prepareMessage(event.message, admission, context);
   if (admission.decision !== null) return null;
-  return prepareOther(event, place, context);
+  return prepareOther(event, place, admission, context);
 }
 
 function prepareMessage(message: Inbound, admission: Admission, context: PrepareContext): Prepared {
   const identity = messageIdentity(message);
-  const common = { message, dedupeId: identity, explanation: admission.explanation };
   const named = { identity, sentAt: message.sentAt, messageId: message.id };
+  const left = admission.decision === null ? afterReset(message, admission, context) : null;
+  const before = left === null ? [] : resetsOf(message, identity, context);
+  const common = { message, dedupeId: identity, explanation: admission.explanation, before };
   const received = {
     type: "message.received",
     at: context.now,
     seq: 0,
-    message,
+    message: left === null ? message : { ...message, text: left },
     authority: admission.authority,
   } as const;
   const stops = admission.decision === null && ordersStop(message, admission, context);
-  if (admission.decision !== null || stops) {
+  const alone = left === "" && message.attachments.length === 0;
+  if (admission.decision !== null || stops || alone) {
     const ended: Verdict = {
-      decision: (stops ? "command" : admission.decision) as Verdict["decision"],
+      decision: (admission.decision ?? "command") as Verdict["decision"],
       rule: admission.rule ?? "command",
       credit: "none",
     };
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
-    const event = newEvent(nowhere, context.cfg, received, { ...named, code });
+    const event = newEvent(nowhere, context.cfg, { ...received, message }, { ...named, code });
     const aborts = stops ? abortsOf(message, identity, context) : [];
     return { ...common, events: [event, ...aborts], ended, keys: [null] };
   }
@@ -122,6 +128,25 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
 /** The whole message is the order to stop, from someone who may give it. */
 function ordersStop(message: Inbound, { authority }: Admission, { config }: PrepareContext) {
   return authority.commandAuthorized && config.commands.text && isAbortWord(message);
+}
+
+/** What is left of a message that begins a new session by someone who may; null: it does not. */
+function afterReset(
+  said: Pick<Inbound, "text" | "mentions">,
+  { authority }: Admission,
+  { config }: PrepareContext,
+): string | null {
+  if (!authority.commandAuthorized || !config.commands.text) return null;
+  return afterResetTrigger(said, config.session.resetTriggers);
+}
+
+/** A new session for each conversation that hears the message. */
+function resetsOf(message: Inbound, identity: string, context: PrepareContext): NewEvent[] {
+  return resolveRoute(context.config, message).map(({ sessionKey }) => {
+    const reset = { type: "session.reset", at: context.now, sessionId: context.unique() } as const;
+    const named = { identity: `reset|${identity}`, sentAt: message.sentAt };
+    return newEvent(conversationOf(sessionKey), context.cfg, reset, named);
+  });
 }
 
 /** One for each conversation that would have heard the message. */
@@ -143,24 +168,31 @@ function messageIdentity({ channel, account, chat, thread, id }: Inbound): strin
 function prepareOther(
   event: Exclude<ChannelEvent, { type: "message" }>,
   place: Place,
+  admission: Admission,
   context: PrepareContext,
 ): Prepared | null {
-  const made = conversationEvent(event, context);
+  const made = conversationEvent(event, admission, context);
   if (made === null) return null;
   const identity = otherIdentity(event) ?? context.unique();
   const keys = resolveRoute(context.config, standIn(event, place)).map((route) => route.sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
-  return { message: null, dedupeId: null, events, ended: null, keys, explanation: "" };
+  const nothing = { message: null, dedupeId: null, before: [], ended: null, explanation: "" };
+  return { ...nothing, events, keys };
 }
 
 function conversationEvent(
   event: Exclude<ChannelEvent, { type: "message" }>,
+  admission: Admission,
   context: PrepareContext,
 ): ConversationEvent | null {
   const at = context.now;
   switch (event.type) {
-    case "edit":
-      return { type: "message.edited", at, seq: 0, edit: event.edit };
+    case "edit": {
+      // The session has begun with the message; the word for it is no more said than it was then.
+      const left = afterReset({ text: event.edit.text, mentions: [] }, admission, context);
+      const edit = left === null ? event.edit : { ...event.edit, text: left };
+      return { type: "message.edited", at, seq: 0, edit };
+    }
     case "delete":
       return { type: "message.deleted", at, seq: 0, deletion: event.deletion };
     case "membership": {

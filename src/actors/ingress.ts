@@ -91,7 +91,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     cursor: CursorWrite | null,
   ): Promise<(readonly number[] | null)[]> {
     const own = taken.filter(({ copyOf }) => copyOf === null);
-    const events = own.flatMap(({ prepared }) => prepared.events);
+    const events = own.flatMap(({ prepared }) => [...prepared.before, ...prepared.events]);
     const writes = cursor === null ? [] : [cursor];
     try {
       const numbers =
@@ -100,7 +100,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       let at = 0;
       return taken.map(({ copyOf, prepared }) => {
         if (copyOf !== null) return null;
-        at += prepared.events.length;
+        at += prepared.before.length + prepared.events.length;
         return numbers.slice(at - prepared.events.length, at);
       });
     } catch (error) {

@@ -9,18 +9,23 @@ import { parseSessionKey } from "../domain/key.ts";
 import { limits } from "../domain/limits.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { ConversationEvent } from "../machines/events.ts";
+import { resetPolicy } from "../machines/session-policy.ts";
 import { loadActivation } from "./activation.ts";
+import { type Asks, createAsks } from "./asks.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
+import { spokenWords } from "./media.refs.ts";
+import { createMedia, type Media } from "./media.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.types.ts";
 import { type HostStep, quarantinedCode } from "./protocol.ts";
 import { createSessionParts, type SessionParts } from "./runtime.sessions.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
+import { createGrant } from "./session.grant.ts";
 import { createSupervisor } from "./supervisor.ts";
 import type { Supervisor } from "./supervisor.types.ts";
 import { createSweep, type Sweep } from "./sweep.ts";
@@ -44,6 +49,8 @@ export interface Parts extends SessionParts {
   readonly turns: TurnStarter;
   readonly waiters: DecisionWaiters;
   readonly sweep: Sweep;
+  readonly media: Media;
+  readonly asks: Asks;
   readonly quarantined: { key: string; seq: number; error: string }[];
   /** No turn starts any more: what waits is found at the next start. */
   park(): void;
@@ -90,15 +97,13 @@ class Assembly {
     const lanes = createLanes({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
-      grant: (request) => {
-        const turnId = ports.ids.next();
-        const at = clock.now();
-        const granted = { type: "lane.granted", at, turnId } as const;
-        const row = { ...request, turnId, state: "waiting", since: at } as const;
-        const event = newEvent(request, configs.version(), granted, { identity: `lane|${turnId}` });
-        const session = sessions.sessions.opening({ ...request, at });
-        this.#append([event], [{ kind: "run", conv: request.conv, row }, session]);
-      },
+      grant: createGrant({
+        ...{ clock, log, store, ids: ports.ids },
+        zoneOffset: ports.zoneOffset ?? (() => 0),
+        cfg: () => configs.version(),
+        policyOf: (key) => resetPolicy(configs.current().session.reset, key),
+        append: (events, writes) => this.#append(events, writes),
+      }),
     });
     const timers = createTimers(clock, (deadline, at) => this.#due(deadline, at));
     const outbox = createOutbox({
@@ -118,6 +123,14 @@ class Assembly {
     });
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
+    const media = createMedia({
+      clock,
+      log,
+      desk: ports.media ?? null,
+      config: () => configs.current(),
+      agentOf: (key) => this.#agentOf(key),
+    });
+    const asks = createAsks({ clock, log, ids: ports.ids, store, media });
     const turns = this.#turnStarter(configs, sessions);
     const quarantined: Parts["quarantined"] = [];
     const supervisor = this.#supervisor(boot, configs);
@@ -127,7 +140,7 @@ class Assembly {
     };
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
-      ...{ ...sessions, turns, waiters, sweep, quarantined, park },
+      ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks },
     };
   }
 
@@ -185,7 +198,7 @@ class Assembly {
         this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
       },
       onDraft: (draft) => this.parts.outbox.draft(draft),
-      ask: async ({ tool }) => `Refused: there is no ${tool} here.`,
+      ask: (question) => this.parts.asks.answer(question),
       onHostLost: ({ host, turns }) => {
         const events = turns.map(({ conv, key, turnId }) => {
           const event = { type: "host.recovered", at: clock.now() } as const;
@@ -210,7 +223,8 @@ class Assembly {
         abort: (turnId, reason) => this.parts.supervisor.abort(turnId, reason),
         steer: (turnId, text) => this.parts.supervisor.steer(turnId, text),
       },
-      compose: async (effect, step) => {
+      waiting: () => this.parts.media.waiting(),
+      compose: async (effect, step, signal) => {
         const order = await composeOrder(
           {
             store,
@@ -221,10 +235,13 @@ class Assembly {
             canEdit: ({ channel, account }) =>
               directory.outbound(channel, account)?.editText !== undefined,
             agentOf: (key) => this.#agentOf(key),
+            media: this.parts.media,
+            asks: this.parts.asks,
             watched: this.#ports.live !== false && this.#ports.deterministic !== true,
           },
           effect,
           step,
+          signal,
         );
         const { key, turn, prompt } = order;
         if (this.#ports.prompts === true)
@@ -232,8 +249,8 @@ class Assembly {
         return order;
       },
       words: async ({ batch }) => {
-        const messages = await readMessages(store, batch);
-        return messages.map(({ author, text }) => `${author.name}: ${text}`).join("\n");
+        const messages = await readMessages({ store, media: this.parts.media }, batch);
+        return messages.map((one) => `${one.author.name}: ${spokenWords(one)}`).join("\n");
       },
       report: ({ conv, key }: HostStep, event: ConversationEvent, part: string) => {
         const turnId = "turnId" in event ? event.turnId : "";

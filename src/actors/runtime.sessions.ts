@@ -1,7 +1,8 @@
 /**
  * The runtime's session rooms
  * ===========================
- * Puts together what keeps sessions: their turns, their files, and what a turn is told of before.
+ * Puts together what keeps sessions: their turns, their files, their index, and what a turn is told
+ * of what was said before.
  */
 import type { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
@@ -9,12 +10,14 @@ import type { Journal } from "./journal.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
 import { enterSession, type Remembering, type TurnSessions } from "./session.compose.ts";
 import { createProjection, type Projection } from "./session.files.ts";
+import { createSessionIndex, type SessionIndex } from "./session.index.ts";
 import { entriesOf } from "./session.transcript.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
 export interface SessionParts {
   readonly sessions: Sessions;
   readonly projection: Projection;
+  readonly sessionIndex: SessionIndex;
   readonly turnSessions: TurnSessions;
 }
 
@@ -23,8 +26,10 @@ export function createSessionParts(
   journal: Journal,
   onHealth: (error: EarshotError | null) => void,
 ): SessionParts {
-  const sessions = createSessions({ store, journal, ids });
-  const projection = createProjection({ clock, log, store, files: sessionFiles ?? null, onHealth });
+  const files = sessionFiles ?? null;
+  const sessionIndex = createSessionIndex({ clock, log, store, files });
+  const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
+  const projection = createProjection({ clock, log, store, files, onHealth });
   const entering = { store, journal, sessions, projection };
 
   async function remember({ turn, session, fence, named }: Remembering) {
@@ -45,6 +50,7 @@ export function createSessionParts(
   return {
     sessions,
     projection,
+    sessionIndex,
     turnSessions: { enter: (turn, said) => enterSession(entering, turn, said), remember },
   };
 }

@@ -64,7 +64,19 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     });
     for (const deadline of deadlines) timers.set(deadline);
     await outbox.recover(open, counts);
-    if (ports.deterministic !== true) sweep.start();
+    mend(parts);
+    if (ports.deterministic !== true) {
+      sweep.start();
+      parts.media.start();
+    }
+  }
+
+  /** Files that a crash left behind the store; whoever writes to one of them mends it first. */
+  function mend({ projection, sessionIndex }: Parts): void {
+    projection
+      .repair()
+      .then(() => sessionIndex.repair())
+      .catch((error: unknown) => ports.log("warn", "sessions.repair", { error: String(error) }));
   }
 
   /** Feeds what was journalled and not applied, then whatever came in meanwhile. */
@@ -127,11 +139,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       await putAway(putAwayMsMax);
     }
     parts.sweep.stop();
+    parts.media.stop();
     parts.timers.stop();
     parts.typing.stop();
     parts.outbox.stop();
     parts.projection.stop();
     await parts.supervisor.stop();
+    await parts.sessionIndex.stop();
     await parts.journal.stop();
     parts.waiters.stop();
   }

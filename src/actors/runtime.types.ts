@@ -13,6 +13,7 @@ import type {
   Clock,
   Ids,
   Log,
+  MediaDesk,
   Random,
   SessionFiles,
   Store,
@@ -41,6 +42,8 @@ export interface RuntimePorts {
   readonly random: Random;
   readonly log: Log;
   readonly store: Store;
+  /** ms that local time is ahead of UTC at a moment. @default UTC */
+  readonly zoneOffset?: (at: Millis) => Millis;
   /** Where transcripts are written for people; left out: nowhere. */
   readonly sessionFiles?: SessionFiles;
   readonly config: EarshotConfig;
@@ -49,6 +52,8 @@ export interface RuntimePorts {
    */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly directory: OutboundDirectory;
+  /** Reads what people sent. Left out: files are named, and nothing is fetched. */
+  readonly media?: MediaDesk;
   /** Everything that happens, once, in order. Must not throw. */
   readonly publish: (line: StreamLine) => void;
   /** 0: everything in-process. */

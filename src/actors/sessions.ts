@@ -17,6 +17,8 @@ export interface SessionsPorts {
   readonly store: Store;
   readonly journal: Pick<Journal, "keep">;
   readonly ids: Ids;
+  /** An agent has a session that it had not before. */
+  readonly onBegan: (agentId: string) => void;
 }
 
 /** A turn of a conversation, and the event that ordered it. */
@@ -47,10 +49,10 @@ export interface Sessions {
   /** Resolves when the session has begun. */
   begun(sessionId: string): Promise<void>;
   /** A session has begun, durably. */
-  began(sessionId: string): void;
+  began(sessionId: string, agentId: string): void;
 }
 
-export function createSessions({ store, journal, ids }: SessionsPorts): Sessions {
+export function createSessions({ store, journal, ids, onBegan }: SessionsPorts): Sessions {
   const turns = new Map<string, string>();
   const waiting = new Map<string, (() => void)[]>();
   let lastLine = 0;
@@ -85,6 +87,8 @@ export function createSessions({ store, journal, ids }: SessionsPorts): Sessions
       const before = await store.sessionOfTurn(turn.turnId);
       const session = before ?? (await inUse(turn));
       turns.set(turn.turnId, session.sessionId);
+      const { createdAt, updatedAt, usage } = session;
+      if (before === null && usage.turns === 0 && createdAt === updatedAt) onBegan(turn.agentId);
       return { session, noted: before !== null };
     },
     async find(turnId, conv) {
@@ -102,7 +106,8 @@ export function createSessions({ store, journal, ids }: SessionsPorts): Sessions
       new Promise((resolve) => {
         waiting.set(sessionId, [...(waiting.get(sessionId) ?? []), resolve]);
       }),
-    began(sessionId) {
+    began(sessionId, agentId) {
+      onBegan(agentId);
       for (const resolve of waiting.get(sessionId) ?? []) resolve();
       waiting.delete(sessionId);
     },

@@ -29,6 +29,7 @@ type Reads = Pick<
   | "sessionOf"
   | "sessionOfTurn"
   | "sessions"
+  | "newestSessions"
   | "usageByAgent"
 >;
 
@@ -135,6 +136,13 @@ export function createMemorySessions(): MemorySessions {
           )
           .sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
           .slice(0, limit),
+      newestSessions: async () => {
+        const newest = new Map<string, string>();
+        for (const { row } of sessions.values())
+          if (row.sessionId > (newest.get(row.agentId) ?? ""))
+            newest.set(row.agentId, row.sessionId);
+        return [...newest].map(([agentId, sessionId]) => ({ agentId, sessionId }));
+      },
       usageByAgent: async () => {
         const totals = new Map<string, typeof noUsage>();
         for (const { row } of sessions.values())

@@ -75,6 +75,7 @@ const sql = {
   listOfConv:
     `${session}WHERE s.id > ?1 AND (?2 IS NULL OR s.agent = ?2) AND (?3 OR s.archived IS NULL) ` +
     "AND s.conv = ?5 ORDER BY s.id LIMIT ?4",
+  newestSessions: "SELECT agent AS agentId, max(id) AS sessionId FROM session GROUP BY agent",
   usage:
     "SELECT agent AS agentId, sum(turns) AS turns, sum(input) AS inputTokens, " +
     "sum(output) AS outputTokens, sum(cost) AS costUsd FROM session GROUP BY agent ORDER BY agent",
@@ -173,6 +174,7 @@ type Reads = Pick<
   | "sessionOf"
   | "sessionOfTurn"
   | "sessions"
+  | "newestSessions"
   | "usageByAgent"
 >;
 
@@ -207,6 +209,7 @@ export function sessionReads({ one, all }: Reading): Reads {
           : await all<StoredSession>(sql.listOfConv, ...values, conv);
       return rows.map(sessionRow);
     },
+    newestSessions: () => all(sql.newestSessions),
     usageByAgent: () => all(sql.usage),
   };
 }

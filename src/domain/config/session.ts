@@ -23,6 +23,7 @@ const own = section(
       .string()
       .min(1)
       .max(4_096)
+      .refine((path) => path.includes("{agentId}"), "{agentId} is missing: agents keep apart")
       .describe("Folder of an agent's transcripts; `<state>` and `{agentId}` are filled in."),
     identityLinks: z
       .record(id, z.array(scopedId).min(1).max(100))
@@ -50,6 +51,25 @@ const reset = section(
   { mode: "none", atHour: 4, idleMinutes: 60 },
 );
 
+const resetOverride = reset.override.meta({
+  id: "resetOverride",
+  description: "As in session.reset, for these sessions only.",
+});
+const resets = reset.whole.extend({
+  byType: z
+    .strictObject({
+      direct: resetOverride.optional(),
+      group: resetOverride.optional(),
+      thread: resetOverride.optional(),
+    })
+    .prefault({})
+    .describe("What differs for a kind of session; a thread of any chat is a thread."),
+  byChannel: z
+    .record(id, resetOverride)
+    .default({})
+    .describe("Channel id to what differs there; over `byType`."),
+});
+
 const policy = z.enum(["allow", "deny"]);
 const sendPolicy = section(
   {
@@ -74,7 +94,7 @@ const sendPolicy = section(
 );
 
 export const session = own.whole.extend({
-  reset: reset.whole.prefault({}).describe("When a session begins anew."),
+  reset: resets.prefault({}).describe("When a session begins anew."),
   sendPolicy: sendPolicy.whole
     .prefault({})
     .describe("Whether answers leave at all. A turn whose words are denied is silent."),

@@ -24,5 +24,6 @@ export interface SessionFiles {
   append(file: SessionFile, lines: readonly string[]): Promise<void>;
   /** Replaces the agent's index as a whole; a reader sees the old one or the new one. */
   writeIndex(agentId: string, parts: AsyncIterable<string>): Promise<void>;
-  hasIndex(agentId: string): Promise<boolean>;
+  /** The first line of the agent's index; null where there is none that can be read. */
+  indexHead(agentId: string): Promise<string | null>;
 }

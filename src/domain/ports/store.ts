@@ -289,6 +289,8 @@ export interface Store {
   sessionOfTurn(turnId: string): Promise<SessionRow | null>;
   /** In the order they were made. */
   sessions(query: SessionQuery): Promise<SessionRow[]>;
+  /** Each agent's session that was made last. */
+  newestSessions(): Promise<{ readonly agentId: string; readonly sessionId: string }[]>;
   usageByAgent(): Promise<(SessionUsage & { readonly agentId: string })[]>;
   cursor(channel: string, account: string, identity: string): Promise<string | null>;
   config(version: number): Promise<string | null>;

@@ -1,0 +1,64 @@
+/**
+ * A lane is granted
+ * =================
+ * The moment at which a turn comes into being, and therefore the one at which its session is looked
+ * at: it is made if the conversation has none, and left for a new one if its time is over. The
+ * reset stands in the journal before the turn, so the turn is the first of the new session in every
+ * respect, in a replay too.
+ */
+import type { Clock, Ids, Log, RunWrite, SessionOpen, Store } from "../domain/ports.ts";
+import { isOver, type ResetPolicy, type ZoneOffset } from "../machines/session-policy.ts";
+import { type NewEvent, newEvent } from "./journal.codec.ts";
+import type { LaneRequest } from "./lanes.ts";
+
+export interface GrantPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ids: Ids;
+  readonly store: Pick<Store, "sessionOf">;
+  readonly zoneOffset: ZoneOffset;
+  readonly cfg: () => number;
+  readonly policyOf: (key: string) => ResetPolicy;
+  readonly append: (
+    events: readonly NewEvent[],
+    writes: readonly (RunWrite | SessionOpen)[],
+  ) => void;
+}
+
+/** What lanes call when a request's turn has come. */
+export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
+  const { clock, ids, store } = ports;
+
+  function give(request: LaneRequest, turnId: string, at: number, over: boolean): void {
+    const { conv, key, agentId } = request;
+    const made = (event: Parameters<typeof newEvent>[2], identity: string) =>
+      newEvent(request, ports.cfg(), event, { identity });
+    const sessionId = ids.next();
+    const granted = made({ type: "lane.granted", at, turnId }, `lane|${turnId}`);
+    const reset = made({ type: "session.reset", at, sessionId }, `reset|${turnId}`);
+    const row = { ...request, turnId, state: "waiting", since: at } as const;
+    const run = { kind: "run", conv, row } as const;
+    const open = { kind: "session", op: "open", conv, key, agentId, sessionId, at } as const;
+    if (over) ports.append([reset, granted], [run]);
+    else ports.append([granted], [run, open]);
+  }
+
+  async function look(request: LaneRequest, policy: ResetPolicy): Promise<boolean> {
+    const session = await store.sessionOf(request.conv);
+    if (session === null) return false;
+    return isOver(policy, session.updatedAt, clock.now(), ports.zoneOffset);
+  }
+
+  return (request) => {
+    const turnId = ids.next();
+    const policy = ports.policyOf(request.key);
+    if (policy.mode === "none") return give(request, turnId, clock.now(), false);
+    look(request, policy)
+      .catch((error: unknown) => {
+        // A session that lives on for a turn is less than a turn that never begins.
+        ports.log("warn", "sessions.policy", { key: request.key, error: String(error) });
+        return false;
+      })
+      .then((over) => give(request, turnId, clock.now(), over));
+  };
+}
