@@ -64,6 +64,13 @@ export interface Connections {
   /** Opens, closes and restarts what changed; the rest is left alone. */
   reload(config: ConnectionsConfig): Promise<void>;
   readonly directory: OutboundDirectory;
+  /** A file of a message, from its platform; null where the channel cannot fetch any. */
+  download(
+    channel: string,
+    account: string,
+    attachmentId: string,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array> | null>;
   states(): readonly ConnectionStatus[];
 }
 
@@ -139,6 +146,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
       return change;
     },
     directory: directoryOf(definitions, find, members),
+    async download(channel, account, attachmentId, signal) {
+      const opened = find(channel, account)?.account;
+      return (await opened?.downloadMedia?.(attachmentId, signal)) ?? null;
+    },
     states: () => [...runs.values()].map((run) => run.status()),
   };
 }

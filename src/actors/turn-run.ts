@@ -32,6 +32,8 @@ export interface TurnRunPorts {
   readonly onText: (visible: string) => void;
   /** The message of this block, which grows, should show this by now. */
   readonly onDraft: (index: number, text: string) => void;
+  /** Asks the main thread; the answer is words. */
+  readonly ask: (tool: string, input: unknown) => Promise<string>;
   /** Something happened, reported or not. */
   readonly onActivity: () => void;
 }
@@ -250,7 +252,7 @@ export class TurnRun {
       said: order.said,
       transcript: order.transcript,
       room: order.room,
-      images: order.images,
+      images: this.#agent?.capabilities.images === true ? order.images : [],
       model: order.model,
       thinking: order.thinking,
       tools: turnTools,
@@ -282,6 +284,7 @@ export class TurnRun {
         run.#output.mute();
         run.#report({ type: "skip" });
       },
+      ask: (tool, input) => run.#ports.ask(tool, input),
       giveUp: () => run.#fail("error", "went on asking for tools it was refused"),
     };
   }

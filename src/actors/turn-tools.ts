@@ -1,14 +1,15 @@
 /**
  * Tools every agent gets
  * ======================
- * What an agent may do to its own conversation: say something now, react, bow out, stay silent.
- * None of them takes a destination, so a reply cannot be sent elsewhere whatever an agent was
- * talked into. A refusal is told to the agent in words; an agent that goes on asking for refused
- * things is stopped.
+ * What an agent may do to its own conversation: say something now, react, bow out, stay silent,
+ * look at its files and its past. None of them takes a destination, so a reply cannot be sent
+ * elsewhere whatever an agent was talked into. A refusal is told to the agent in words; an agent
+ * that goes on asking for refused things is stopped.
  */
 import { z } from "zod";
 import { limits } from "../domain/limits.ts";
 import type { ToolDescription } from "../domain/ports.ts";
+import { askInputs, askPurposes, isAsk } from "./asks.inputs.ts";
 
 const words = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
 const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
@@ -20,6 +21,7 @@ const inputs = {
   channel_react: reaction,
   channel_disengage: nothing,
   skip_response: nothing,
+  ...askInputs,
 } as const;
 type ToolName = keyof typeof inputs;
 
@@ -30,6 +32,7 @@ const purposes: Readonly<Record<ToolName, string>> = {
   channel_disengage:
     "Step back: stop following this conversation until somebody addresses you again.",
   skip_response: "Say nothing this time. Whatever you write after it is not sent.",
+  ...askPurposes,
 };
 
 /** As agents are told of them. */
@@ -37,7 +40,7 @@ export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as Too
   (name) => ({
     name,
     description: purposes[name],
-    inputSchema: z.toJSONSchema(inputs[name]) as Record<string, unknown>,
+    inputSchema: z.toJSONSchema(inputs[name], { io: "input" }) as Record<string, unknown>,
   }),
 );
 
@@ -51,26 +54,46 @@ export interface TurnActions {
   react(emoji: string): void;
   disengage(): void;
   skip(): void;
+  /** What only the main thread can tell. Words, also when it refuses. */
+  ask(tool: string, input: unknown): Promise<string>;
   /** Too many refusals: ends the turn. */
   giveUp(): void;
 }
 
+const turnIsOver = "Refused: this turn has ended.";
 /** Refusals in one turn before it is ended. */
 const refusalsMax = 10;
 
 /** The tools of one turn, as `AgentTurn.callTool`. Resolves to what the agent is told. */
-export function createTools(actions: TurnActions): (name: string, input: unknown) => string {
+export function createTools(
+  actions: TurnActions,
+): (name: string, input: unknown) => string | Promise<string> {
   let refusals = 0;
+  let asks = 0;
+  /** One question at a time: an agent that asks a hundred at once waits for itself only. */
+  let asking: Promise<unknown> = Promise.resolve();
   const refuse = (why: string): string => {
     refusals += 1;
     if (refusals >= refusalsMax) actions.giveUp();
     return `Refused: ${why}`;
   };
+  const ask = (tool: string, input: unknown): Promise<string> => {
+    asks += 1;
+    if (asks > limits.asksPerTurnMax) return Promise.resolve(refuse("you asked too often."));
+    const answer = asking.then(async () => {
+      if (actions.over) return turnIsOver;
+      const told = await actions.ask(tool, input);
+      return told.startsWith("Refused: ") ? refuse(told.slice("Refused: ".length)) : told;
+    });
+    asking = answer;
+    return answer;
+  };
   return (name, input) => {
-    if (actions.over) return "Refused: this turn has ended.";
+    if (actions.over) return turnIsOver;
     if (!isTurnTool(name)) return refuse("there is no such tool here.");
     const parsed = inputs[name].safeParse(input ?? {});
     if (!parsed.success) return refuse(z.prettifyError(parsed.error).slice(0, 500));
+    if (isAsk(name)) return ask(name, parsed.data);
     switch (name) {
       case "channel_reply":
       case "channel_send":

@@ -86,6 +86,7 @@ class Runner implements TurnRunner {
         n += 1;
       },
       onText: this.#deltas(job),
+      ask: (tool, input) => this.#options.ask({ conv, key, turnId, tool, input }),
       onDraft: (index, text) => {
         this.#activity += 1;
         this.#options.onDraft({ conv, key, turnId, index, text });

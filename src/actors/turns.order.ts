@@ -8,13 +8,16 @@
  */
 import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";
-import type { Inbound, Route } from "../domain/message.ts";
-import type { EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
+import type { Route } from "../domain/message.ts";
+import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
+import type { Asks } from "./asks.ts";
 import type { Configs } from "./configs.ts";
 import { decodeEvent } from "./journal.codec.ts";
+import { type FoundMessage, messagesIn, spokenWords } from "./media.refs.ts";
+import type { Media } from "./media.ts";
 import type { HostStep, TurnOrder } from "./protocol.ts";
 import type { TurnSessions } from "./session.compose.ts";
 
@@ -26,6 +29,8 @@ export interface OrderPorts {
   readonly textLimit: (channel: string) => number;
   readonly canEdit: (route: Route) => boolean;
   readonly agentOf: (key: string) => string;
+  readonly media: Pick<Media, "gather" | "known">;
+  readonly asks: Pick<Asks, "opened">;
   readonly watched: boolean;
 }
 
@@ -34,11 +39,12 @@ export interface SaidMessage extends PromptMessage {
   readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
   readonly rule: Rule | null;
+  readonly found: FoundMessage;
 }
 
 /** Reads messages by their journal numbers, their edits applied; missing ones are left out. */
 export async function readMessages(
-  store: Store,
+  { store, media }: Pick<OrderPorts, "store"> & { readonly media: Pick<Media, "known"> },
   refs: readonly MessageRef[],
 ): Promise<SaidMessage[]> {
   const seqs = refs.flatMap(({ seq, editSeq }) => (editSeq === undefined ? [seq] : [seq, editSeq]));
@@ -48,29 +54,34 @@ export async function readMessages(
     const message = row === undefined ? null : messageIn(row, id);
     if (row === undefined || message === null) return [];
     const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
-    const { author, attachments, replyTo, sentAt, chat } = message.said;
+    const { author, replyTo, sentAt, chat } = message.said;
     return [
       {
         id,
         at: sentAt ?? message.at,
         author: { id: author.id, name: author.name, isBot: author.isBot },
         text: edited ?? message.said.text,
-        attachments,
+        attachments: media.known(message).attachments,
         replyTo,
         title: chat.title,
         rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
+        found: edited === null ? message : withText(message, edited),
       },
     ];
   });
 }
 
+const withText = (message: FoundMessage, text: string): FoundMessage => ({
+  ...message,
+  said: { ...message.said, text },
+});
+
 /** The message of that id in a row: a message, or one of a history. */
-function messageIn(row: EventRow, id: string): { said: Inbound; at: number } | null {
-  const event = decodeEvent(row);
-  if (event.type === "message.received") return { said: event.message, at: event.at };
-  if (event.type !== "history.seeded") return null;
-  const said = event.messages.find((message) => message.id === id);
-  return said === undefined ? null : { said, at: event.at };
+function messageIn(row: EventRow, id: string): FoundMessage | null {
+  const found = messagesIn(row);
+  return decodeEvent(row).type === "message.received"
+    ? (found[0] ?? null)
+    : (found.find(({ said }) => said.id === id) ?? null);
 }
 
 function editedText(row: EventRow | undefined): string | null {
@@ -79,22 +90,47 @@ function editedText(row: EventRow | undefined): string | null {
   return event.type === "message.edited" ? event.edit.text : null;
 }
 
-/** Composes the order and notes what was said in the transcript, once a turn. */
+/**
+ * The turn's messages with what is in their files. Waits for files a bounded time; from here on the
+ * turn may ask for more.
+ */
+async function readTurn(
+  ports: OrderPorts,
+  { turnId, batch: addressed, context: overheard }: TurnRun,
+  { conv, key, seq }: HostStep,
+  signal: AbortSignal,
+): Promise<{ batch: SaidMessage[]; context: SaidMessage[]; images: readonly AgentImage[] }> {
+  const read = await readMessages(ports, addressed);
+  const found = read.map((one) => one.found);
+  const { shown, images } = await ports.media.gather(key, found, signal);
+  signal.throwIfAborted();
+  const batch = read.map((one, index) => ({ ...one, ...shown[index] }));
+  const context = await readMessages(ports, overheard);
+  ports.asks.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
+  return { batch, context, images };
+}
+
+/**
+ * Composes the order and notes what was said in the transcript, once a turn. Rejects when the signal
+ * aborts.
+ */
 export async function composeOrder(
   ports: OrderPorts,
   effect: TurnRun,
-  { conv, key, at, seq }: HostStep,
+  step: HostStep,
+  signal: AbortSignal,
 ): Promise<TurnOrder> {
-  const { store, configs, sessions } = ports;
+  const { conv, key, at, seq } = step;
+  const { configs, sessions } = ports;
   const { turnId, route } = effect;
   const settings = configs.settings(key);
   const agent = agentOf(configs.current(), ports.agentOf(key));
-  const batch = await readMessages(store, effect.batch);
-  const context = await readMessages(store, effect.context);
+  const { batch, context, images } = await readTurn(ports, effect, step, signal);
   const missing = effect.context.length - context.length;
-  const said = batch.map(({ text }) => text).join("\n");
+  const spoken = batch.map((one) => ({ ...one, text: spokenWords(one) }));
+  const said = spoken.map(({ text }) => text).join("\n");
   const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
-  const session = await sessions.enter(ordered, batch);
+  const session = await sessions.enter(ordered, spoken);
   const fence = ports.ids.next();
   const prompt = composeTurnPrompt({
     notices: { guard: effect.guard, nudge: effect.nudge },
@@ -130,7 +166,7 @@ export async function composeOrder(
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,
     edits: ports.canEdit(route),
-    images: [],
+    images,
     session: session.settings,
     thinking: session.settings.thinking ?? agent.thinking,
     model: session.settings.model,

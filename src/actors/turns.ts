@@ -18,9 +18,11 @@ export interface TurnStarterPorts {
   readonly now: () => number;
   readonly supervisor: Pick<Supervisor, "run" | "abort" | "steer">;
   /** Reads and composes (turns.order.ts). */
-  readonly compose: (effect: TurnRun, step: HostStep) => Promise<TurnOrder>;
+  readonly compose: (effect: TurnRun, step: HostStep, signal: AbortSignal) => Promise<TurnOrder>;
   /** The words of a steered batch. */
   readonly words: (effect: TurnSteer) => Promise<string>;
+  /** Turns that wait for files meanwhile. */
+  readonly waiting: () => number;
   /** Journals something that happened to the turn; `part` makes its identity. */
   readonly report: (step: HostStep, event: ConversationEvent, part: string) => void;
 }
@@ -29,26 +31,31 @@ export interface TurnStarter {
   start(effect: TurnRun, step: HostStep): void;
   abort(effect: TurnAbort, step: HostStep): void;
   steer(effect: TurnSteer, step: HostStep): void;
-  /** Turns being composed. */
+  /** Turns being composed, but for those that wait for files. */
   preparing(): number;
 }
 
 export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
-  /** Attempt being composed by turn id; null once it was aborted. */
-  const preparing = new Map<string, number | null>();
+  /** What ends the composing of a turn, by turn id. */
+  const preparing = new Map<string, AbortController>();
   let steering = 0;
 
   async function start(effect: TurnRun, step: HostStep): Promise<void> {
-    const { turnId, attempt } = effect;
-    preparing.set(turnId, attempt);
+    const { turnId } = effect;
+    const stop = new AbortController();
+    preparing.get(turnId)?.abort(new Error("tried again"));
+    preparing.set(turnId, stop);
+    const done = () => {
+      if (preparing.get(turnId) === stop) preparing.delete(turnId);
+    };
     try {
-      const order = await ports.compose(effect, step);
-      const still = preparing.get(turnId);
-      preparing.delete(turnId);
-      if (still === attempt) return ports.supervisor.run(order);
+      const order = await ports.compose(effect, step, stop.signal);
+      done();
+      if (!stop.signal.aborted) return ports.supervisor.run(order);
       fail(effect, step, "aborted", "aborted before it started");
     } catch (error) {
-      preparing.delete(turnId);
+      done();
+      if (stop.signal.aborted) return fail(effect, step, "aborted", "aborted before it started");
       ports.log("error", "turn.compose", { key: step.key, turnId, error: String(error) });
       const words =
         error instanceof EarshotError ? error.message : "the turn could not be composed";
@@ -81,8 +88,9 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
       void start(effect, step);
     },
     abort({ turnId, reason }) {
-      if (preparing.has(turnId)) preparing.set(turnId, null);
-      else ports.supervisor.abort(turnId, reason);
+      const composing = preparing.get(turnId);
+      if (composing === undefined) ports.supervisor.abort(turnId, reason);
+      else composing.abort(new Error(reason));
     },
     steer(effect, step) {
       steering += 1;
@@ -94,6 +102,6 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
           steering -= 1;
         });
     },
-    preparing: () => preparing.size + steering,
+    preparing: () => Math.max(0, preparing.size - ports.waiting()) + steering,
   };
 }

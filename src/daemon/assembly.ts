@@ -5,6 +5,7 @@
  * by late look-ups, and nowhere else.
  */
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { type Connections, createConnections } from "../actors/connections.ts";
 import { createRuntime } from "../actors/runtime.ts";
 import type { Runtime } from "../actors/runtime.types.ts";
@@ -14,6 +15,7 @@ import { createTerminal, type Terminal } from "../adapters/channels/terminal.ts"
 import { createWebchatChannel } from "../adapters/channels/webchat.ts";
 import { createWebhook, type Webhook } from "../adapters/channels/webhook.ts";
 import { createIds, createRandom } from "../adapters/ids.ts";
+import { openMediaDesk } from "../adapters/media/desk.ts";
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
 import { type Bus, createBus } from "./bus.ts";
@@ -59,6 +61,8 @@ export interface AssemblyPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: number;
+  /** Fetched files lie in a folder of it. */
+  readonly stateDir: string;
   readonly readToken: TokenReader;
   /** The config in force. */
   readonly config: () => EarshotConfig;
@@ -81,6 +85,7 @@ export function workersOf(config: EarshotConfig): number {
 export function assemble(ports: AssemblyPorts): Assembly {
   const { clock, log, registry, store, config } = ports;
   const random = createRandom();
+  const ids = createIds(() => clock.now());
   const bus = createBus(log);
   const source = import.meta.url.endsWith(".ts");
   const hostModule = new URL(`../adapters/host-ports.${source ? "ts" : "js"}`, import.meta.url);
@@ -102,15 +107,22 @@ export function assemble(ports: AssemblyPorts): Assembly {
     publish: bus.publish,
     onChange: (channel, account) => runtime.connectionChanged(channel, account),
   });
+  const media = openMediaDesk({
+    folder: join(ports.stateDir, "media"),
+    log,
+    unique: () => ids.next(),
+    download: (...file) => connections.download(...file),
+  });
   const runtime: Runtime = createRuntime({
     clock,
-    ids: createIds(() => clock.now()),
+    ids,
     random,
     log,
     store,
     config: config(),
     drivers: registry.drivers,
     directory: connections.directory,
+    media,
     publish: bus.publish,
     workers: ports.workers,
     hostModule: hostModule.href,

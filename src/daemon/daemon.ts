@@ -128,6 +128,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
     clock,
     log: journal.log,
     workers: options.workers ?? workersOf(current.config()),
+    stateDir,
     readToken: () => readToken(stateDir),
     config: current.config,
   });
