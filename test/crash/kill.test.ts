@@ -6,7 +6,7 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import type { Store } from "../../src/domain/ports.ts";
@@ -25,10 +25,11 @@ const points = [
 ];
 
 let entry = "";
+let built = "";
 beforeAll(async () => {
-  entry = await bundleChild();
+  ({ entry, folder: built } = await bundleChild());
 }, 60_000);
-afterAll(() => rmSync(dirname(entry), { recursive: true, force: true }));
+afterAll(() => rmSync(built, { recursive: true, force: true }));
 
 let folder = "";
 beforeEach(() => {
@@ -87,7 +88,7 @@ describe.each([0, 1])("with %i workers", (workers) => {
       const world = new CrashWorld(entry, folder, random, workers);
       for (const count of [1, 8 + Math.floor(random() * 60)]) {
         await world.start(`${point}:${count}`);
-        await world.traffic(3_000);
+        await world.traffic(2_000);
         await world.kill();
       }
       await judge(world);

@@ -14,16 +14,16 @@ const rooms = 6;
 
 /**
  * Bundles the process once, so that thirty starts cost a fraction of what loading the sources
- * would. Lies under node_modules because its dependencies are found from there.
+ * would, laid out as the built daemon is. Lies under node_modules because its dependencies are found from there.
  */
-export async function bundleChild(): Promise<string> {
+export async function bundleChild(): Promise<{ entry: string; folder: string }> {
   const outDir = join(root, "node_modules", ".cache", `earshot-crash-${process.pid}`);
   const input = {
-    child: join(import.meta.dirname, "child.ts"),
-    agents: join(import.meta.dirname, "agents.ts"),
-    host: join(root, "src", "actors", "host.ts"),
+    "daemon/child": join(import.meta.dirname, "child.ts"),
+    "daemon/agents": join(import.meta.dirname, "agents.ts"),
+    "actors/host": join(root, "src", "actors", "host.ts"),
   };
-  const output = { entryFileNames: "[name].js", chunkFileNames: "[name].js" };
+  const output = { entryFileNames: "[name].js", chunkFileNames: "daemon/[name].js" };
   await build({
     configFile: false,
     root,
@@ -37,7 +37,7 @@ export async function bundleChild(): Promise<string> {
     },
   });
   writeFileSync(join(outDir, "package.json"), '{"type":"module"}');
-  return join(outDir, "child.js");
+  return { entry: join(outDir, "daemon", "child.js"), folder: outDir };
 }
 
 /** A small seeded source of chance (mulberry32). */
