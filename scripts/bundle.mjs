@@ -3,8 +3,9 @@
 // so once more. The other modules that tsc wrote are for their types and for the benches.
 //
 // What package.json calls a dependency stays outside, because it brings files of its own (threads,
-// binaries) or is loaded only when asked for; what it calls a devDependency goes inside. All entries
-// are bundled together, so that an agent's module that imports `earshot` meets the daemon's classes.
+// binaries); what it calls a devDependency goes inside, in a chunk of its own where it is imported
+// when asked for. All entries are bundled together, so that an agent's module that imports `earshot`
+// meets the daemon's classes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
