@@ -43,6 +43,15 @@ const dedupe = section(
   },
   { entries: 5_000, ttlMs: 1_200_000, retentionMs: 172_800_000 },
 );
+/** What `responsePrefix` may name. */
+const places = ["model", "agent", "thinkLevel"];
+
+/** The first name in braces that nothing fills in; null: there is none. */
+function unknownPlace(prefix: string): string | null {
+  const names = [...prefix.matchAll(/\{([A-Za-z][\w.-]*)\}/g)].map(([, name = ""]) => name);
+  return names.find((name) => !places.includes(name)) ?? null;
+}
+
 const own = section(
   {
     ackReaction: z
@@ -58,7 +67,11 @@ const own = section(
     responsePrefix: z
       .string()
       .max(256)
-      .describe("Put before every answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in."),
+      .refine((prefix) => unknownPlace(prefix) === null, {
+        error: ({ input }) =>
+          `{${unknownPlace(String(input))}} is not known: there are {${places.join("}, {")}}`,
+      })
+      .describe("Put before an answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in."),
     messagePrefix: z.string().max(256).describe("Put before every message as the agent sees it."),
   },
   {
