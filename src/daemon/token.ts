@@ -7,7 +7,7 @@
  * nothing.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { open, writeFile } from "node:fs/promises";
+import { open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EarshotError } from "../domain/errors.ts";
 
@@ -43,16 +43,32 @@ export async function readToken(stateDir: string): Promise<string> {
   }
 }
 
-/** Reads the token, making one if there is none yet. */
+/**
+ * Reads the token, making one if there is none yet.
+ * @throws EarshotError EAR_STORE_FULL, EAR_STORE_FAILED when none can be written; nothing is left then.
+ */
 export async function ensureToken(stateDir: string): Promise<string> {
   const path = tokenFileOf(stateDir);
   const fresh = randomBytes(24).toString("base64url");
-  await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: "wx" }).catch(unlessThere);
+  await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: "wx" }).catch(
+    async (cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EEXIST") return;
+      // Half a token would be found at the next start, and refused.
+      await rm(path, { force: true }).catch(() => undefined);
+      throw cause.code === "ENOSPC"
+        ? new EarshotError(
+            "EAR_STORE_FULL",
+            `Cannot write ${path} as the disk is full: free some space`,
+            { cause },
+          )
+        : new EarshotError(
+            "EAR_STORE_FAILED",
+            `Cannot write ${path} (${cause.code ?? "unknown"}): name another state directory`,
+            { cause },
+          );
+    },
+  );
   return readToken(stateDir);
-}
-
-function unlessThere(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EEXIST") throw error;
 }
 
 /** Whether two secrets are equal, in a time that tells nothing about either. */

@@ -6,6 +6,7 @@ import { chmod, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type DaemonOptions, startDaemon } from "../../src/daemon/daemon.ts";
+import { ensureToken } from "../../src/daemon/token.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 import { newFolder } from "./support/folder.ts";
 import { openPage } from "./support/page.ts";
@@ -205,4 +206,10 @@ test("a folder in the way of the journal is one clear error", async () => {
   const { code, message } = await refusal({ stateDir });
   expect(code).toBe("EAR_STORE_FAILED");
   expect(message).toContain(join(stateDir, "earshot.db"));
+});
+
+test("a token that cannot be written is an error that names its file", async () => {
+  await expect(ensureToken("/proc/self/fdinfo")).rejects.toThrow(
+    /^Cannot write \/proc\/self\/fdinfo\/token \(\w+\): name another state directory$/,
+  );
 });

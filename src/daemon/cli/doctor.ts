@@ -2,7 +2,7 @@
  * `earshot doctor`: looks at everything that has to be right before a daemon runs well, and says
  * how to mend what is not. It changes nothing. Channels with a token are asked who they are there.
  */
-import { statfs } from "node:fs/promises";
+import { access, constants, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { Command } from "commander";
 import pc from "picocolors";
@@ -101,6 +101,9 @@ async function doctor(options: DoctorOptions): Promise<void> {
 async function stateFinding(stateDir: string): Promise<Finding> {
   try {
     await checkStateDir(stateDir);
+    await access(stateDir, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`${stateDir} cannot be written (${error.code}): name another --state-dir`);
+    });
     await readToken(stateDir);
     return ok("state directory", stateDir);
   } catch (error) {
