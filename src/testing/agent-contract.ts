@@ -64,11 +64,15 @@ export async function openAgent(driver: AgentDriver, config: unknown): Promise<A
     now: () => 0,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(resolve, ms);
-        signal.addEventListener("abort", () => {
+        const give = () => {
           clearTimeout(timer);
           reject(signal.reason);
-        });
+        };
+        const timer = setTimeout(() => {
+          signal.removeEventListener("abort", give);
+          resolve();
+        }, ms);
+        signal.addEventListener("abort", give, { once: true });
       }),
   });
 }

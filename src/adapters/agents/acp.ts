@@ -18,14 +18,28 @@ import { programFields, programOf } from "./command.ts";
 const configSchema = z.strictObject({
   kind: z.literal("acp").default("acp"),
   ...programFields,
-  /** What the agent is told when it asks whether it may do something. */
-  permissions: z.enum(["deny", "allow"]).default("deny"),
-  /** Sessions kept; the one unused for longest is forgotten first. */
-  sessions: z.number().int().min(1).max(10_000).default(200),
-  /** For the program to start and say what it can, ms. */
-  startMs: z.number().int().min(100).max(600_000).default(30_000),
-  /** Whether it is given the images of a turn. An agent that takes none is given none. */
-  images: z.boolean().default(true),
+  permissions: z
+    .enum(["deny", "allow"])
+    .default("deny")
+    .describe("What the agent is told when it asks whether it may do something."),
+  sessions: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(200)
+    .describe("Sessions kept; the one unused for longest is forgotten first."),
+  startMs: z
+    .number()
+    .int()
+    .min(100)
+    .max(600_000)
+    .default(30_000)
+    .describe("For the program to start and say what it can, ms."),
+  images: z
+    .boolean()
+    .default(true)
+    .describe("Whether it is given the pictures of a turn, if it takes any."),
 });
 export type AcpConfig = z.infer<typeof configSchema>;
 

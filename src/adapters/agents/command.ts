@@ -22,29 +22,42 @@ import { failure, readLine, runTool, turnMessage, unlessAborted } from "./wire.t
 
 /** What every driver that starts a program asks for. */
 export const programFields = {
-  /** A program on the PATH, or a path; a relative one starts at the config file's folder. */
-  command: z.string().min(1).max(4_096),
-  args: z.array(z.string().max(65_536)).max(256).default([]),
-  /** Left out: the agent's workspace if it exists, else the config file's folder. */
-  cwd: z.string().min(1).max(4_096).optional(),
-  /** Environment variables it may see besides PATH, HOME, LANG and TZ. */
+  command: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .describe("A program on the PATH, or a path, taken from the config file's folder."),
+  args: z
+    .array(z.string().max(65_536))
+    .max(256)
+    .default([])
+    .describe("Its arguments, as they are."),
+  cwd: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .optional()
+    .describe("Where it runs: the agent's workspace if it exists, else the config file's folder."),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "the name of a variable"))
     .max(100)
-    .default([]),
-  /** Where relative paths start; set by the config loader. */
-  baseDir: z.string().optional(),
+    .default([])
+    .describe("Environment variables it may see besides PATH, HOME, LANG and TZ."),
+  baseDir: z.string().optional().describe("Where relative paths start; set by the config loader."),
 };
 
 const configSchema = z.strictObject({
   kind: z.literal("command").default("command"),
   ...programFields,
-  /** Whether it reads `tool-result` lines; without, it is offered no tools. */
-  tools: z.boolean().default(true),
-  /** Whether it reads `steer` lines. Without both, its input ends after the turn. */
-  steer: z.boolean().default(false),
-  /** Whether it is given the images of a turn. */
-  images: z.boolean().default(false),
+  tools: z
+    .boolean()
+    .default(true)
+    .describe("Whether it reads `tool-result` lines; without, it is offered no tools."),
+  steer: z
+    .boolean()
+    .default(false)
+    .describe("Whether it reads `steer` lines. Without both, its input ends after the turn."),
+  images: z.boolean().default(false).describe("Whether it is given the pictures of a turn."),
 });
 type CommandConfig = z.infer<typeof configSchema>;
 

@@ -11,8 +11,10 @@ import { defineAgent } from "../../domain/ports.ts";
 const oneModelSchema = z.strictObject({
   provider: z.enum(["openai-compatible", "anthropic", "openai"]).default("openai-compatible"),
   model: z.string().min(1),
-  /** Required for `openai-compatible`; for the others it points at a proxy. */
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Required for `openai-compatible`; for the others it points at a proxy."),
   apiKey: z.string().min(1).optional(),
 });
 export type OneModel = z.infer<typeof oneModelSchema>;
@@ -20,16 +22,31 @@ export type OneModel = z.infer<typeof oneModelSchema>;
 const configSchema = oneModelSchema
   .extend({
     kind: z.literal("model").default("model"),
-    /** Tried in order when the one before refuses before its first word. */
-    fallbacks: z.array(oneModelSchema).max(8).default([]),
+    fallbacks: z
+      .array(oneModelSchema)
+      .max(8)
+      .default([])
+      .describe("Tried in order when the one before refuses before its first word."),
     maxOutputTokens: z.number().int().min(1).optional(),
     temperature: z.number().min(0).max(2).optional(),
-    /** Model calls in one turn, tool calls between them. */
-    maxSteps: z.number().int().min(1).max(64).default(8),
-    /** Tries of one model at 429, 5xx and no connection, with the SDK's back-off. */
-    maxRetries: z.number().int().min(0).max(10).default(1),
-    /** Whether the model takes pictures: it is given those of the turn. */
-    images: z.boolean().default(false),
+    maxSteps: z
+      .number()
+      .int()
+      .min(1)
+      .max(64)
+      .default(8)
+      .describe("Model calls in one turn, tool calls between them."),
+    maxRetries: z
+      .number()
+      .int()
+      .min(0)
+      .max(10)
+      .default(1)
+      .describe("Tries of one model at 429, 5xx and no connection, with the SDK's back-off."),
+    images: z
+      .boolean()
+      .default(false)
+      .describe("Whether the model takes pictures: it is given those of the turn."),
   })
   .refine((config) => config.provider !== "openai-compatible" || config.baseUrl !== undefined, {
     path: ["baseUrl"],

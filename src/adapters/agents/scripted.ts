@@ -14,6 +14,7 @@ import {
   defineAgent,
 } from "../../domain/ports.ts";
 import { type ScriptedRun, type ScriptStep, scriptedRunSchema } from "../../domain/script.ts";
+import { unlessAborted } from "./wire.ts";
 
 const configSchema = z.strictObject({
   kind: z.literal("scripted").default("scripted"),
@@ -75,7 +76,7 @@ async function* perform(
   else if ("hang" in step) await untilAborted(signal);
   else {
     yield { type: "tool-start", name: step.tool, input: step.input };
-    await Promise.race([turn.callTool(step.tool, step.input), untilAborted(signal)]);
+    await unlessAborted(turn.callTool(step.tool, step.input), signal);
     yield { type: "tool-end", name: step.tool, ok: true };
   }
 }

@@ -9,9 +9,9 @@
  * The address comes from the config, never from a room, and an answer leads nowhere else:
  * redirects are refused.
  */
-import { createHmac } from "node:crypto";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
+import type { Millis } from "../../domain/message.ts";
 import {
   type AgentContext,
   type AgentEvent,
@@ -20,28 +20,31 @@ import {
 } from "../../domain/ports.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import type { HttpClient, HttpStream } from "../http.ts";
+import { signatureHeaders } from "../signature.ts";
 import { agentFailed } from "./lines.ts";
 import { failure, runTool, turnMessage } from "./wire.ts";
 
 const configSchema = z.strictObject({
   kind: z.literal("webhook").default("webhook"),
-  url: z.url({ protocol: /^https?$/ }),
-  /** Signs every request; shared with the service. */
-  secret: z.string().min(16, "a secret of at least 16 characters"),
-  /** The whole exchange, ms. */
-  timeoutMs: z.number().int().min(100).max(3_600_000).default(600_000),
-  /** Whether it is given the images of a turn. */
-  images: z.boolean().default(false),
+  url: z.url({ protocol: /^https?$/ }).describe("Where turns are posted."),
+  secret: z
+    .string()
+    .min(16, "a secret of at least 16 characters")
+    .max(1_024)
+    .describe("Key of the HMAC-SHA256 signature on every request, shared with the service."),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(100)
+    .max(3_600_000)
+    .default(600_000)
+    .describe("For the whole exchange, ms."),
+  images: z.boolean().default(false).describe("Whether it is given the pictures of a turn."),
 });
 type WebhookConfig = z.infer<typeof configSchema>;
 
 /** What one answer may be in all, escapes included. */
 const answerBytesMax = 8_388_608;
-
-/** The signature of a request: `v1=` and the hex HMAC-SHA256 of `<timestamp>.<body>`. */
-export function signWebhook(secret: string, timestamp: string, body: string): string {
-  return `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
-}
 
 export const webhookDriver = defineAgent<WebhookConfig>({
   kind: "webhook",
@@ -59,8 +62,7 @@ export const webhookDriver = defineAgent<WebhookConfig>({
         const { timeoutMs } = config;
         const limit = deadline(signal, timeoutMs);
         try {
-          const timestamp = String(Math.floor(now() / 1_000));
-          const answer = await post(client, config, turn, timestamp, limit.signal);
+          const answer = await post(client, config, turn, now(), limit.signal);
           try {
             yield* answered(answer, turn, limit.signal);
           } finally {
@@ -83,7 +85,7 @@ function post(
   client: HttpClient,
   config: WebhookConfig,
   turn: AgentTurn,
-  timestamp: string,
+  at: Millis,
   signal: AbortSignal,
 ): Promise<HttpStream> {
   const body = JSON.stringify(turnMessage(turn));
@@ -94,8 +96,7 @@ function post(
       accept: "application/json, text/event-stream, application/x-ndjson",
       "user-agent": "earshot",
       "idempotency-key": turn.turnId,
-      "x-earshot-timestamp": timestamp,
-      "x-earshot-signature": signWebhook(config.secret, timestamp, body),
+      ...signatureHeaders(config.secret, at, body),
     },
     body,
     signal,

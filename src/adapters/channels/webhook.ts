@@ -6,7 +6,6 @@
  * the account has a `url`, posted there as JSON with a signature over its time and its bytes
  * (docs/channels/webhook.md).
  */
-import { createHmac } from "node:crypto";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -19,6 +18,7 @@ import {
   type SendRequest,
 } from "../../domain/ports.ts";
 import { createHttpClient, type HttpClient } from "../http.ts";
+import { signatureHeaders } from "../signature.ts";
 
 export interface WebhookConfig {
   /** Where answers are posted; absent: they are only kept. */
@@ -137,15 +137,11 @@ async function post(
   signal: AbortSignal,
 ): Promise<void> {
   const body = JSON.stringify(sent);
-  const time = String(Math.floor(clock.now() / 1_000));
-  const key = config.secret ?? "";
-  const mac = createHmac("sha256", key).update(`${time}.${body}`).digest("hex");
   const { status, headers } = await http.fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      "earshot-timestamp": time,
-      "earshot-signature": `sha256=${mac}`,
+      ...signatureHeaders(config.secret ?? "", clock.now(), body),
     },
     body,
     signal,
