@@ -86,6 +86,11 @@ export class HostTraffic {
     return this.#mailbox.size + flying;
   }
 
+  /** Events queued. */
+  get waiting(): number {
+    return this.#mailbox.size;
+  }
+
   get live(): number {
     return this.#liveThere;
   }

@@ -16,6 +16,7 @@ import { type Prepared, prepare } from "./ingress.prepare.ts";
 import type { Journal } from "./journal.ts";
 import { decisionLine } from "./publish.ts";
 import type { IngestOptions, IngestOutcome, OutboundDirectory } from "./runtime.types.ts";
+import type { Supervisor } from "./supervisor.types.ts";
 import type { DecisionWaiter, DecisionWaiters } from "./waiters.ts";
 
 export interface IngressPorts {
@@ -23,6 +24,7 @@ export interface IngressPorts {
   readonly ids: Ids;
   readonly log: Log;
   readonly journal: Journal;
+  readonly supervisor: Pick<Supervisor, "room">;
   readonly configs: Configs;
   readonly directory: Pick<OutboundDirectory, "isLocal" | "membership">;
   readonly waiters: DecisionWaiters;
@@ -156,6 +158,16 @@ export function createIngress(ports: IngressPorts): Ingress {
     );
   }
 
+  /** Waits for the hosts; not while the store fails, because then nothing is taken at all. */
+  async function orFailing(room: Promise<void>): Promise<void> {
+    let callOff: () => void = () => undefined;
+    const failing = new Promise<void>((resolve) => {
+      callOff = journal.onceFailing(resolve);
+    });
+    await Promise.race([room, failing]);
+    callOff();
+  }
+
   async function ingest(
     channel: string,
     account: string,
@@ -189,6 +201,8 @@ export function createIngress(ports: IngressPorts): Ingress {
       if (stopped || pending + events.length > limits.ingressPendingMax) refuse(events.length);
       pending += events.length;
       try {
+        const room = ports.supervisor.room();
+        if (room !== null) await orFailing(room);
         return await ingest(channel, account, events, options);
       } finally {
         pending -= events.length;

@@ -9,6 +9,7 @@
 import { agentOf, withoutSecrets } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import { Backlog } from "./backlog.ts";
 import { createConversation } from "./conversation.ts";
 import type { HostEvents, HostOpener } from "./host-link.ts";
 import { createLocalHosts } from "./host-local.ts";
@@ -65,6 +66,10 @@ class HostSupervisor implements Supervisor {
   readonly #isolation: Isolation | null;
   readonly #rounds: Rounds | null;
   readonly #watchdog: Watchdog | null;
+  readonly #backlog = new Backlog(
+    () => (this.#stopped ? 0 : this.#hosts.reduce((sum, { traffic }) => sum + traffic.waiting, 0)),
+    () => this.#change(),
+  );
   #latest = 0;
   #epoch: number;
   #changes: (() => void)[] = [];
@@ -123,6 +128,11 @@ class HostSupervisor implements Supervisor {
     setImmediate(() => {
       for (const { traffic } of touched) traffic.pump();
     });
+  }
+
+  room(): Promise<void> | null {
+    // In a simulation nobody may wait for threads.
+    return this.#ports.deterministic ? null : this.#backlog.room();
   }
 
   run(order: TurnOrder): void {

@@ -110,6 +110,8 @@ export interface Supervisor {
   start(): Promise<void>;
   /** Journalled events in seq order, without activation: the supervisor attaches it. */
   dispatch(entries: readonly HostEntry[]): void;
+  /** Null: bring more. Otherwise resolves when the hosts have caught up enough. */
+  room(): Promise<void> | null;
   run(order: TurnOrder): void;
   /** Cancels a running turn; its `agent.failed` (aborted) follows within 1 s. */
   abort(turnId: string, reason: string): void;

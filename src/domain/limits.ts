@@ -48,9 +48,11 @@ export const limits = {
   /** Conversations with such a tail; while there are more, those put away leave a record. */
   tailedConversationsMax: 100_000,
   /** One message across threads. */
-  hostBatchEventsMax: 64,
-  /** Credit window a host. */
-  hostBatchesInFlightMax: 4,
+  hostBatchEventsMax: 128,
+  /** Credit window a host: less than this does not last until the main thread looks again. */
+  hostBatchesInFlightMax: 16,
+  /** Events that wait for their hosts; while there are more, the intake waits too. */
+  backlogEventsMax: 16_384,
   /** Admitted but not yet committed; beyond it ingress answers 503. */
   ingressPendingMax: 10_000,
 

@@ -16,6 +16,7 @@ import {
 import { createPulse } from "../../src/actors/pulse.ts";
 import type { Answer } from "../../src/actors/result-line.ts";
 import { Strikes } from "../../src/actors/strikes.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { configOf } from "../support/supervised.ts";
 
 const entry = (conv: number, seq: number): HostEntry => ({
@@ -108,13 +109,15 @@ function rig() {
 }
 
 describe("batches", () => {
-  test("hold at most 64 events, and at most four are under way", async () => {
+  test("are bounded in size, and so is the number under way", async () => {
     const { traffic, batches, link, send, answer } = rig();
+    const { hostBatchEventsMax: size, hostBatchesInFlightMax: window } = limits;
     traffic.connect(link(1));
-    await send(...Array.from({ length: 640 }, (_, n) => entry(n % 8, n + 1)));
-    expect(batches.map(({ entries }) => entries.length)).toEqual([64, 64, 64, 64]);
+    await send(...Array.from({ length: (window + 2) * size }, (_, n) => entry(n % 8, n + 1)));
+    expect(batches.map(({ entries }) => entries.length)).toEqual(Array(window).fill(size));
+    expect(traffic.waiting).toBe(2 * size);
     await answer(batches[0] as HostBatch);
-    expect(batches).toHaveLength(5);
+    expect(batches).toHaveLength(window + 1);
   });
 
   test("bring a conversation to life once, and the config once", async () => {
