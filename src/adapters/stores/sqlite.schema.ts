@@ -17,7 +17,7 @@ PRAGMA synchronous = FULL;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -32768;
 PRAGMA mmap_size = 0;
-PRAGMA wal_autocheckpoint = 4000;
+PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 67108864;
 `;
 
