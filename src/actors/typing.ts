@@ -3,8 +3,10 @@
  * ======
  * Shows the typing state of conversations on their platforms: on once, again before the platform
  * forgets it, off once. The state itself is the machine's; here is only its refreshing, with an end
- * of its own so that a lost "off" cannot show somebody typing for ever. Best effort: failures are
- * logged, never retried. What fell into a break of the connection is shown when it is back.
+ * of its own so that a lost "off" cannot show somebody typing for ever. One call a place at a time:
+ * an "on" that is slow is called off by the "off", which goes after it, so that it cannot land late
+ * and start anew what has ended. Best effort: failures are logged, never retried. What fell into a
+ * break of the connection is shown when it is back.
  */
 import type { Route } from "../domain/message.ts";
 import type { Clock, Log, TimerHandle } from "../domain/ports.ts";
@@ -33,21 +35,48 @@ interface Shown {
   timer: TimerHandle | null;
 }
 
+/** A call under way, and what is wanted of the place by now. */
+interface Call {
+  readonly on: boolean;
+  readonly stop: AbortController;
+  /** Null: what it does. */
+  wanted: boolean | null;
+}
+
 const routeId = ({ channel, account, chat, thread }: Route) =>
   JSON.stringify([channel, account, chat.id, thread?.id ?? null]);
 
 export function createTyping({ clock, log, directory }: TypingPorts): Typing {
   const shown = new Map<string, Shown>();
+  const calls = new Map<string, Call>();
+
+  let stopped = false;
 
   /** False: not now. */
   function tell(route: Route, on: boolean): boolean {
     if (!directory.ready(route.channel, route.account)) return false;
-    const outbound = directory.outbound(route.channel, route.account);
-    const call = async () => outbound?.sendTyping?.(route, on, new AbortController().signal);
-    call().catch((error: unknown) =>
-      log("debug", "typing.failed", { channel: route.channel, error: String(error) }),
-    );
+    const under = calls.get(routeId(route));
+    if (under === undefined) start(route, on);
+    else {
+      under.wanted = on === under.on ? null : on;
+      if (!on) under.stop.abort();
+    }
     return true;
+  }
+
+  function start(route: Route, on: boolean): void {
+    const outbound = directory.outbound(route.channel, route.account);
+    const call: Call = { on, stop: new AbortController(), wanted: null };
+    calls.set(routeId(route), call);
+    const made = async () => outbound?.sendTyping?.(route, on, call.stop.signal);
+    made()
+      .catch((error: unknown) =>
+        log("debug", "typing.failed", { channel: route.channel, error: String(error) }),
+      )
+      .finally(() => {
+        calls.delete(routeId(route));
+        if (call.wanted !== null && !stopped) start(route, call.wanted);
+      });
   }
 
   function end(route: Route): boolean {
@@ -85,6 +114,8 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
       }
     },
     stop() {
+      stopped = true;
+      for (const { stop } of calls.values()) stop.abort();
       for (const { timer } of shown.values()) if (timer !== null) clock.clearTimer(timer);
       shown.clear();
     },
