@@ -11,7 +11,7 @@ import { decodeVerdict } from "../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { StreamLine } from "../domain/stream.ts";
-import type { Effect } from "../machines/effects.ts";
+import type { Effect, Joined, MessageRef } from "../machines/effects.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
 import type { Journal } from "./journal.ts";
@@ -21,6 +21,7 @@ import type { Outbox } from "./outbox.types.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
+import type { SaidLine } from "./session.compose.ts";
 import type { FiledLine, Projection } from "./session.files.ts";
 import { turnConcerned } from "./session.plan.ts";
 import type { Sessions } from "./sessions.ts";
@@ -50,6 +51,8 @@ export interface EffectPorts {
   readonly agentOf: (key: string) => string;
   /** The event of a journal row, for decisions made while a tail was caught up. */
   readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
+  /** The words of messages, as a transcript has them. */
+  readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
@@ -188,6 +191,7 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "deadline.clear":
       case "transcript":
+      case "joined":
       case "usage":
       case "block":
       case "decided":
@@ -198,14 +202,23 @@ export function createEffects(ports: EffectPorts): Effects {
   return { handle };
 }
 
-/** Learns the sessions of turns that end or speak here and that nobody has told of in this life. */
-async function knowTurns({ sessions }: EffectPorts, { steps }: HostResult): Promise<void> {
+/**
+ * Learns the sessions of turns that end or speak here and that nobody has told of in this life, and
+ * reads what joined them.
+ */
+async function prepareTurns(
+  { sessions, wordsOf }: EffectPorts,
+  { steps }: HostResult,
+): Promise<ReadonlyMap<Joined, readonly SaidLine[]>> {
+  const joined = new Map<Joined, readonly SaidLine[]>();
   for (const { conv, effects } of steps)
     for (const effect of effects) {
       const turnId = turnConcerned(effect);
       if (turnId !== null && sessions.ofTurn(turnId) === undefined)
         await sessions.find(turnId, conv);
+      if (effect.type === "joined") joined.set(effect, await wordsOf(effect.batch));
     }
+  return joined;
 }
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
@@ -220,9 +233,9 @@ async function appliedEvents(
   entries: readonly HostEntry[],
 ): Promise<Applied[]> {
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
-  await knowTurns(ports, result);
+  const joined = await prepareTurns(ports, result);
   const planOf = (step: HostStep | undefined) =>
-    step === undefined ? null : planStep(step, ports);
+    step === undefined ? null : planStep(step, { ...ports, joined });
   const applied: Applied[] = [];
   for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;

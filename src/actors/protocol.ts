@@ -161,6 +161,8 @@ export interface TurnOrder {
   readonly model: string | null;
   /** Someone watches this conversation: send deltas. */
   readonly watched: boolean;
+  /** Nobody is shown it: no tools and no prefix. */
+  readonly bare?: true;
   /** Another try: block numbers below this one are taken. @default 0 */
   readonly firstIndex?: number;
 }

@@ -91,9 +91,11 @@ class Assembly {
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
     });
-    const sessions = createSessionParts(ports, journal, (error) =>
-      this.#system({ system: "sessions", working: error === null }),
-    );
+    const sessions = createSessionParts({
+      ...{ ...ports, journal, configs },
+      supervisor: () => this.parts.supervisor,
+      onHealth: (error) => this.#system({ system: "sessions", working: error === null }),
+    });
     const lanes = createLanes({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
@@ -159,6 +161,10 @@ class Assembly {
           const event = row === undefined ? null : decodeEvent(row);
           return event?.type === "message.received" ? event : null;
         },
+        wordsOf: async (refs) => {
+          const said = await readMessages({ store, media: this.parts.media }, refs);
+          return said.map((one) => ({ ...one, text: spokenWords(one) }));
+        },
         live: this.#ports.live !== false,
       });
     let made: ReturnType<typeof effects> | null = null;
@@ -186,7 +192,7 @@ class Assembly {
         return made.handle(result, entries);
       },
       onTurnReports: (reports) => {
-        const events = reports.map((report) =>
+        const events = this.parts.summaries.reported(reports).map((report) =>
           newEvent(report, configs.version(), report.event, {
             identity: `turn|${report.turnId}|${report.attempt}|${report.n}`,
           }),
@@ -200,7 +206,7 @@ class Assembly {
       onDraft: (draft) => this.parts.outbox.draft(draft),
       ask: (question) => this.parts.asks.answer(question),
       onHostLost: ({ host, turns }) => {
-        const events = turns.map(({ conv, key, turnId }) => {
+        const events = this.parts.summaries.lost(turns).map(({ conv, key, turnId }) => {
           const event = { type: "host.recovered", at: clock.now() } as const;
           const identity = `recovered|${turnId}|host ${host} ${this.#ports.ids.next()}`;
           return newEvent({ conv, key }, configs.version(), event, { identity });
@@ -223,7 +229,7 @@ class Assembly {
         abort: (turnId, reason) => this.parts.supervisor.abort(turnId, reason),
         steer: (turnId, text) => this.parts.supervisor.steer(turnId, text),
       },
-      waiting: () => this.parts.media.waiting(),
+      waiting: () => this.parts.media.waiting() + this.parts.compaction.waiting(),
       compose: async (effect, step, signal) => {
         const order = await composeOrder(
           {

@@ -5,52 +5,54 @@
  * of what was said before.
  */
 import type { EarshotError } from "../domain/errors.ts";
-import { limits } from "../domain/limits.ts";
+import { type Compaction, createCompaction } from "./compaction.ts";
+import type { Configs } from "./configs.ts";
 import type { Journal } from "./journal.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
-import { enterSession, type Remembering, type TurnSessions } from "./session.compose.ts";
+import { enterSession, type TurnSessions } from "./session.compose.ts";
 import { createProjection, type Projection } from "./session.files.ts";
 import { createSessionIndex, type SessionIndex } from "./session.index.ts";
-import { entriesOf } from "./session.transcript.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
+import { createSummaries, type Summaries } from "./summaries.ts";
+import type { Supervisor } from "./supervisor.types.ts";
 
 export interface SessionParts {
   readonly sessions: Sessions;
   readonly projection: Projection;
   readonly sessionIndex: SessionIndex;
+  readonly summaries: Summaries;
+  readonly compaction: Compaction;
   readonly turnSessions: TurnSessions;
 }
 
-export function createSessionParts(
-  { clock, log, store, ids, sessionFiles }: RuntimePorts,
-  journal: Journal,
-  onHealth: (error: EarshotError | null) => void,
-): SessionParts {
-  const files = sessionFiles ?? null;
+export interface SessionPartsPorts extends RuntimePorts {
+  readonly journal: Journal;
+  readonly configs: Configs;
+  /** The supervisor, once there is one. */
+  readonly supervisor: () => Pick<Supervisor, "run" | "abort">;
+  /** Files began to fail, or work again (null). */
+  readonly onHealth: (error: EarshotError | null) => void;
+}
+
+export function createSessionParts(ports: SessionPartsPorts): SessionParts {
+  const { clock, log, store, ids, journal, configs, supervisor, onHealth } = ports;
+  const files = ports.sessionFiles ?? null;
+  const config = () => configs.current();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
   const projection = createProjection({ clock, log, store, files, onHealth });
-  const entering = { store, journal, sessions, projection };
-
-  async function remember({ turn, session, fence, named }: Remembering) {
-    const { sessionId } = session;
-    const mark = await store.transcriptMark(sessionId);
-    const lines = await store.transcript({
-      sessionId,
-      after: mark?.covers ?? 0,
-      limit: limits.transcriptLinesMax,
-      newest: true,
-    });
-    const earlier = lines.filter(
-      ({ turnId, covers }) => turnId !== turn.turnId && covers === undefined,
-    );
-    return entriesOf(mark === null ? earlier : [mark, ...earlier], { named, fence });
-  }
-
-  return {
-    sessions,
-    projection,
-    sessionIndex,
-    turnSessions: { enter: (turn, said) => enterSession(entering, turn, said), remember },
+  const summaries = createSummaries({
+    ids,
+    config,
+    cfg: () => configs.version(),
+    run: (order) => supervisor().run(order),
+    abort: (turnId, reason) => supervisor().abort(turnId, reason),
+  });
+  const common = { clock, log, store, journal, sessions, projection };
+  const compaction = createCompaction({ ...common, summaries, config });
+  const turnSessions: TurnSessions = {
+    enter: (turn, said) => enterSession(common, turn, said),
+    remember: compaction.remember,
   };
+  return { sessions, projection, sessionIndex, summaries, compaction, turnSessions };
 }

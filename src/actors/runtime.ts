@@ -13,6 +13,7 @@ import { createOperator } from "./runtime.operator.ts";
 import { createParts, type Parts } from "./runtime.parts.ts";
 import { createStatus } from "./runtime.status.ts";
 import type { Runtime, RuntimePorts } from "./runtime.types.ts";
+import { createSessionOperator } from "./session.operator.ts";
 import { whyMessage } from "./why.ts";
 
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -157,6 +158,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
     },
     ...operator,
+    ...createSessionOperator(ports, opened),
     connectionChanged(channel, account) {
       parts?.outbox.wake(channel, account);
       parts?.typing.wake(channel, account);

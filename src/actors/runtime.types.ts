@@ -18,6 +18,8 @@ import type {
   SessionFiles,
   Store,
 } from "../domain/ports.ts";
+import type { Session, SessionSettings, SessionUsage } from "../domain/session.ts";
+import type { SessionOverride } from "../domain/settings.ts";
 import type { StreamLine } from "../domain/stream.ts";
 
 /** The platform side as the outbox sees it. */
@@ -155,6 +157,24 @@ export interface Why {
   };
 }
 
+/** Absent: as before; null: as configured. */
+export interface SessionPatch extends Partial<Omit<SessionSettings, "override">> {
+  readonly override?: {
+    readonly queue?: SessionOverride["queue"] | null;
+    readonly send?: SessionOverride["send"] | null;
+  };
+}
+export interface SessionFilter {
+  readonly agentId?: string;
+  /** Session key. */
+  readonly key?: string;
+  /** Archived ones, too. @default false */
+  readonly all?: boolean;
+  /** Only those made after this one. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
 export interface Runtime {
   /** Opens the journal, recovers, starts hosts. Resolves when messages can be taken. */
   start(): Promise<void>;
@@ -176,6 +196,21 @@ export interface Runtime {
   crashHost(id?: number): Promise<void>;
   resend(outboxId: string): Promise<boolean>;
   drop(outboxId: string): Promise<boolean>;
+  /** The session in use under a key; null where there is none yet. */
+  session(key: string): Promise<Session | null>;
+  /** In the order they were made. */
+  sessions(filter: SessionFilter): Promise<readonly Session[]>;
+  /** What each agent has used in all its sessions. */
+  usage(): Promise<readonly (SessionUsage & { readonly agentId: string })[]>;
+  /**
+   * Changes how an agent works in a session, from its next turn on. Makes the session if there is
+   * none. @throws EarshotError EAR_KEY_INVALID, EAR_USAGE for an agent that is not configured.
+   */
+  updateSession(key: string, patch: SessionPatch): Promise<Session>;
+  /** Archives the session in use and begins the next; null where there is none to archive. */
+  resetSession(key: string): Promise<Session | null>;
+  /** Sums up everything said in the session so far. Not while a turn runs or waits there. */
+  compactSession(key: string): Promise<"done" | "busy" | "empty">;
   /** Swaps the config for everything admitted from now on. */
   reload(config: EarshotConfig): Promise<void>;
   /** A connection came up or went down: waiting sends may start. */

@@ -36,7 +36,7 @@ export interface TurnSessions {
   /** The turn's session, with what was said in this turn written to it. */
   enter(turn: OrderedTurn, said: readonly SaidLine[]): Promise<SessionRow>;
   /** What was said before this turn, no more than the agent can take. */
-  remember(what: Remembering): Promise<readonly TranscriptEntry[]>;
+  remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
 }
 
 export interface EnterPorts {

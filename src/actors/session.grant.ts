@@ -53,7 +53,7 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
     const turnId = ids.next();
     const policy = ports.policyOf(request.key);
     if (policy.mode === "none") return give(request, turnId, clock.now(), false);
-    look(request, policy)
+    void look(request, policy)
       .catch((error: unknown) => {
         // A session that lives on for a turn is less than a turn that never begins.
         ports.log("warn", "sessions.policy", { key: request.key, error: String(error) });

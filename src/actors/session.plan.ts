@@ -7,18 +7,22 @@
  */
 import type { SessionUsed, StoreWrite } from "../domain/ports.ts";
 import { noUsage, type TranscriptLine } from "../domain/session.ts";
-import type { Effect, OutcomeReached, SessionBegan, Usage } from "../machines/effects.ts";
+import type { Effect, Joined, OutcomeReached, SessionBegan, Usage } from "../machines/effects.ts";
 import type { HostStep } from "./protocol.ts";
+import { type SaidLine, saidLines } from "./session.compose.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface SessionPlanContext {
   readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number">;
   readonly agentOf: (key: string) => string;
+  /** The words of messages that joined a turn in a step, by its effect; read beforehand. */
+  readonly joined: ReadonlyMap<Joined, readonly SaidLine[]>;
 }
 
 /** The turn whose session has to be known before the effect can be planned; null: none. */
 export function turnConcerned(effect: Effect): string | null {
-  if (effect.type === "transcript" || effect.type === "usage") return effect.turnId;
+  const { type } = effect;
+  if (type === "transcript" || type === "usage" || type === "joined") return effect.turnId;
   return effect.type === "outcome" && effect.outcome !== "expired" ? effect.turnId : null;
 }
 
@@ -41,6 +45,11 @@ export function sessionWrites(
   switch (effect.type) {
     case "transcript":
       return [note({ role: effect.role, text: effect.text })];
+    case "joined": {
+      const said = context.joined.get(effect) ?? [];
+      const lines = saidLines(context.sessions, sessionId, { turnId, at }, said);
+      return lines.map((line) => ({ kind: "transcript", conv, line }));
+    }
     case "usage": {
       const usage = told(effect);
       const used = { ...noUsage, ...usage };

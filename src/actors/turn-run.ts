@@ -255,8 +255,9 @@ export class TurnRun {
       images: this.#agent?.capabilities.images === true ? order.images : [],
       model: order.model,
       thinking: order.thinking,
-      tools: turnTools,
-      callTool: async (name, input) => call(name, input),
+      tools: order.bare === true ? [] : turnTools,
+      callTool: async (name, input) =>
+        order.bare === true ? "Refused: this turn has no tools." : call(name, input),
     };
   }
 
@@ -332,6 +333,7 @@ export class TurnRun {
 
 /** What goes before this turn's answer. */
 function prefixOf({ order, agent, settings }: TurnJob): string {
+  if (order.bare === true) return "";
   const { model } = { model: undefined, ...(agent.config as { model?: unknown } | null) };
   const configured = typeof model === "string" ? model : agent.kind;
   return fillPrefix(settings.responsePrefix, {

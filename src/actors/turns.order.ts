@@ -161,7 +161,7 @@ export async function composeOrder(
     system,
     prompt,
     said,
-    transcript: await sessions.remember(past),
+    transcript: await sessions.remember(past, signal),
     room: roomReport(effect, batch, settings),
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,

@@ -300,6 +300,15 @@ export function joinRun(context: ConversationContext, event: AgentSteered): void
   const taken = context.inbox.filter(isTaken).flatMap(({ messages }) => messages);
   context.inbox = context.inbox.filter((flush) => !isTaken(flush));
   context.run = { ...run, batch: [...run.batch, ...taken] };
+  join(context, run, taken);
+}
+
+function join(
+  { effects }: ConversationContext,
+  { order: { turnId } }: Run,
+  messages: Run["batch"],
+): void {
+  if (messages.length > 0) effects.push({ type: "joined", turnId, batch: messages.map(refOf) });
 }
 
 /** Asks for the running turn's end; its outcome comes when the agent has ended. */
@@ -362,7 +371,9 @@ export function endRun(context: ConversationContext, event: RunEnd): void {
   const { outcome, reason } = outcomeOf(run, event);
   const inbox = inboxAfterRun(context, event);
   const answered = context.inbox.filter((flush) => !inbox.includes(flush));
-  const batch = [...run.batch, ...answered.flatMap(({ messages }) => messages)];
+  const inPassing = answered.flatMap(({ messages }) => messages);
+  const batch = [...run.batch, ...inPassing];
+  join(context, run, inPassing);
   const notifies = willTellRoom(context, event);
   context.inbox = inbox.map((one) => (one.steeredAt === null ? one : { ...one, steeredAt: null }));
   const { turnId, turn, route } = run.order;

@@ -139,6 +139,12 @@ export interface Transcript {
   readonly role: "assistant";
   readonly text: string;
 }
+/** Messages that became a part of a turn after it began: its transcript has them, too. */
+export interface Joined {
+  readonly type: "joined";
+  readonly turnId: string;
+  readonly batch: readonly MessageRef[];
+}
 /** What a turn's agent reported when it ended; once for each try that got that far. */
 export interface Usage {
   readonly type: "usage";
@@ -186,6 +192,7 @@ export type Effect =
   | React
   | Unreact
   | Transcript
+  | Joined
   | Usage
   | SessionBegan
   | Dropped

@@ -49,6 +49,14 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     crashHost: async () => undefined,
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
+    session: async () => null,
+    sessions: async () => [],
+    usage: async () => [],
+    updateSession: async () => {
+      throw new EarshotError("EAR_USAGE", "Cannot change a session as this runtime keeps none");
+    },
+    resetSession: async () => null,
+    compactSession: async () => "empty",
     reload: async () => undefined,
     connectionChanged: () => undefined,
     why: async () => [],
