@@ -11,7 +11,14 @@
 import { agentOf, type EarshotConfig, resolveMedia } from "../domain/config/index.ts";
 import type { MediaSettings } from "../domain/config/media.ts";
 import { limits } from "../domain/limits.ts";
-import type { AgentImage, Clock, Log, MediaDesk, MediaReading } from "../domain/ports.ts";
+import type {
+  AgentImage,
+  Clock,
+  Log,
+  MediaDesk,
+  MediaReading,
+  TimerHandle,
+} from "../domain/ports.ts";
 import type { PromptAttachment, PromptLink } from "../machines/prompt.ts";
 import { createMediaJobs, type MediaJobs, type Outcome } from "./media.jobs.ts";
 import { type FoundMessage, linksIn, type MediaRef, refsOf } from "./media.refs.ts";
@@ -76,6 +83,7 @@ class Room implements Media {
   readonly #jobs: MediaJobs;
   #waiting = 0;
   #stopped = false;
+  #sweeping: TimerHandle | null = null;
 
   constructor(ports: MediaPorts) {
     this.#ports = ports;
@@ -159,7 +167,8 @@ class Room implements Media {
         .sweep(clock.now() - messages.dedupe.retentionMs, media.storeBytesMax)
         .catch((error: unknown) => log("warn", "media.sweep", { error: String(error) }))
         .finally(() => {
-          if (!this.#stopped) clock.setTimer(clock.now() + sweepMs, again);
+          // Cleared at the stop: a timer alone would keep the process from ending.
+          if (!this.#stopped) this.#sweeping = clock.setTimer(clock.now() + sweepMs, again);
         });
     };
     again();
@@ -167,6 +176,7 @@ class Room implements Media {
 
   stop(): void {
     this.#stopped = true;
+    if (this.#sweeping !== null) this.#ports.clock.clearTimer(this.#sweeping);
     this.#jobs.stop();
   }
 
