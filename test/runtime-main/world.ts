@@ -26,6 +26,7 @@ export interface Sent {
   readonly text: string;
   readonly chat: string;
   readonly replyTo: string | null;
+  readonly quote?: boolean;
   readonly at: number;
 }
 
@@ -35,6 +36,8 @@ export interface WorldOptions {
   readonly workers?: number;
   readonly onPoint?: (point: CrashPoint) => void;
   readonly prompts?: boolean;
+  /** @default always a half */
+  readonly random?: () => number;
 }
 
 export class World {
@@ -46,6 +49,8 @@ export class World {
   readonly edited: { messageId: string; id: string; text: string; at: number }[] = [];
   readonly reactions: string[] = [];
   readonly typing: boolean[] = [];
+  /** The same, with its moments. */
+  readonly typed: { on: boolean; at: number }[] = [];
   readonly refreshed: string[] = [];
   readonly logged: { level: LogLevel; event: string }[] = [];
   readonly fates: Fate[] = [];
@@ -76,7 +81,7 @@ export class World {
     this.runtime = createRuntime({
       clock: this.clock,
       ids: { next: () => `id${String(++this.#ids).padStart(6, "0")}` },
-      random: { next: () => 0.5 },
+      random: { next: this.#options.random ?? (() => 0.5) },
       log: (level, event) => this.logged.push({ level, event }),
       store: this.store,
       config: scenarioConfig(whole),
@@ -151,8 +156,14 @@ export class World {
   }
 
   #outbound(): ChannelOutbound {
-    const take = (id: string, text: string, chat: string, replyTo: string | null) => {
-      this.sent.push({ id, text, chat, replyTo, at: this.clock.now() });
+    const take = (
+      id: string,
+      text: string,
+      chat: string,
+      replyTo: string | null,
+      quote = false,
+    ) => {
+      this.sent.push({ id, text, chat, replyTo, quote, at: this.clock.now() });
       return { messageIds: [`p${this.sent.length}`] };
     };
     const meet = async (): Promise<void> => {
@@ -176,9 +187,9 @@ export class World {
         await meet();
         return take(id, text, route.chat.id, null);
       },
-      async replyText({ id, text, route, replyTo }) {
+      async replyText({ id, text, route, replyTo, quote }) {
         await meet();
-        return take(id, text, route.chat.id, replyTo);
+        return take(id, text, route.chat.id, replyTo, quote);
       },
     };
     if (this.wordsOnly) return words;
@@ -191,6 +202,7 @@ export class World {
       ...(this.canEdit ? { editText } : {}),
       sendTyping: async (_route, on) => {
         this.typing.push(on);
+        this.typed.push({ on, at: this.clock.now() });
       },
       addReaction: async (_route, message, emoji) => {
         this.reactions.push(`+${emoji} ${message}`);
