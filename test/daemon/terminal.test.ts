@@ -159,7 +159,11 @@ describe("commands", () => {
 
   test("init writes a config that is fine, once; doctor and config check agree", async () => {
     const path = join(newFolder(), "earshot.json5");
-    expect((await run(["init", "--yes", "--config", path])).code).toBe(0);
+    const wrote = await run(["init", "--yes", "--config", path]);
+    expect(wrote.code).toBe(0);
+    expect(wrote.out).toContain(`next: earshot start --config ${path}`);
+    const elsewhere = await run(["init", "--yes", "--state-dir", join(newFolder(), "state")]);
+    expect(elsewhere.out).toMatch(/next: earshot start --state-dir \/.+state\n/);
     expect(readFileSync(path, "utf8")).toContain("// The name is also what");
     const [again, check, doctor] = await Promise.all([
       run(["init", "--yes", "--config", path]),

@@ -82,12 +82,20 @@ async function init(options: InitOptions): Promise<void> {
   );
   print(`wrote ${path}`);
   if (answers.telegram) print("give the bot's token as TELEGRAM_BOT_TOKEN, then: earshot doctor");
-  print(`next: earshot start${options.config === undefined ? "" : ` --config ${path}`}`);
+  print(`next: earshot start${placeFlags(options, path)}`);
+}
+
+/** What `start` has to be told to find what was written. */
+function placeFlags({ config, stateDir }: InitOptions, path: string): string {
+  if (config !== undefined) return ` --config ${path}`;
+  const told = stateDir !== undefined && stateDir !== process.env.EARSHOT_STATE_DIR;
+  return told ? ` --state-dir ${stateDir}` : "";
 }
 
 /** What was answered; leaving in the middle writes nothing. */
 function given<Value>(answer: Value): Exclude<Value, symbol> {
-  if (typeof answer === "symbol") throw new EarshotError("EAR_USAGE", "Cannot go on as you left");
+  if (typeof answer === "symbol")
+    throw new EarshotError("EAR_USAGE", "Cannot go on as you left: nothing is written");
   return answer as Exclude<Value, symbol>;
 }
 
