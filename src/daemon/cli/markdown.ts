@@ -30,7 +30,7 @@ const styles: Readonly<Record<Entity["type"], Paint>> = {
 const preLead = "  ";
 const quoteLead = "│ ";
 
-export interface TextShape {
+interface TextShape {
   /** Of the screen. */
   readonly columns: number;
   /** Columns of the first row that something else stands in. @default 0 */

@@ -9,12 +9,12 @@
 import stringWidth from "fast-string-width";
 
 /** A row: `text.slice(from, to)`. */
-export interface Row {
+interface Row {
   readonly from: number;
   readonly to: number;
 }
 
-export interface WrapShape {
+interface WrapShape {
   /** Of the screen. At least 1. */
   readonly columns: number;
   /** Columns of the first row that something else stands in. @default 0 */
