@@ -50,7 +50,7 @@ export const log = section(
 );
 
 export const engine = section(
-  { kind: z.enum(["pool", "restate"]).describe("`pool`: worker threads of this process.") },
+  { kind: z.enum(["pool", "restate"]).describe("`pool`: worker threads of the daemon.") },
   { kind: "pool" },
 );
 
