@@ -14,6 +14,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
 import type { ServerPorts } from "./server-ports.ts";
@@ -38,7 +39,14 @@ export function createApp(
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
   });
   app.get("/api/openapi.json", (context) => context.json(openApi(ports.version)));
-  for (const routes of [inboundRoutes, eventRoutes, statusRoutes, outboxRoutes, simulateRoutes])
+  for (const routes of [
+    inboundRoutes,
+    eventRoutes,
+    statusRoutes,
+    outboxRoutes,
+    simulateRoutes,
+    sessionRoutes,
+  ])
     app.route("/api", routes(ports));
   app.route("/", pages);
   app.notFound((context) =>

@@ -16,11 +16,13 @@ import { createWebchatChannel } from "../adapters/channels/webchat.ts";
 import { createWebhook, type Webhook } from "../adapters/channels/webhook.ts";
 import { createIds, createRandom } from "../adapters/ids.ts";
 import { openMediaDesk } from "../adapters/media/desk.ts";
+import { createSessionFiles } from "../adapters/session-files.ts";
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { localOffset, sessionFolderOf } from "./session-folder.ts";
 import { logReader } from "./told.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
 import { webchatRoute } from "./webchat-route.ts";
@@ -113,6 +115,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
     unique: () => ids.next(),
     download: (...file) => connections.download(...file),
   });
+  const { session, store: kept } = config();
+  const folderOf = (agentId: string) => sessionFolderOf({ session }, ports.stateDir, agentId);
   const runtime: Runtime = createRuntime({
     clock,
     ids,
@@ -123,6 +127,9 @@ export function assemble(ports: AssemblyPorts): Assembly {
     drivers: registry.drivers,
     directory: connections.directory,
     media,
+    // What nothing is kept of leaves no files either.
+    ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
+    zoneOffset: localOffset,
     publish: bus.publish,
     workers: ports.workers,
     hostModule: hostModule.href,

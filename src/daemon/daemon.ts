@@ -233,6 +233,8 @@ async function reload(
   for (const section of ["server", "store", "workers", "engine"] as const)
     if (JSON.stringify(before[section]) !== JSON.stringify(config[section]))
       journal.log("warn", "config.needs-restart", { section });
+  if (before.session.store !== config.session.store)
+    journal.log("warn", "config.needs-restart", { section: "session.store" });
   await runtime.reload(config);
   current.set(config);
   await connections.reload(config);

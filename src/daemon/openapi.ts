@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { decisions } from "../domain/decision.ts";
 import { inboundSchema } from "../domain/message.ts";
+import { sessionPatchSchema } from "./routes/sessions.ts";
 
 type Json = Record<string, unknown>;
 
@@ -46,6 +47,8 @@ const post = (summary: string, parameters: Json[], body: Json | null, ...also: n
 });
 
 const inbound = { $ref: "#/components/schemas/Inbound" };
+const sessionKey = text("key", "path", "session key, percent-encoded");
+const sessionNames = [sessionKey, text("id", "query", "an archived one by its id")];
 const paths: Json = {
   "/api/inbound": post(
     "Takes one message or an array; answers when they are durable",
@@ -73,6 +76,47 @@ const paths: Json = {
     text("after", "query", "the `next` of the page before"),
     text("limit", "query", "at most so many"),
   ]),
+  "/api/sessions": get("Sessions in the order they were made, and what each agent used", [
+    text("agent", "query", "only this agent's"),
+    text("all", "query", "archived ones, too", ["1"]),
+    text("after", "query", "the `next` of the page before"),
+    text("limit", "query", "at most so many"),
+  ]),
+  "/api/sessions/{key}": {
+    ...get("A session, its last lines, and the archived ones of its key", sessionNames, 400, 404),
+    patch: {
+      summary: "Changes how the agent works in the session in use",
+      parameters: [sessionKey],
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": { schema: z.toJSONSchema(sessionPatchSchema, { io: "input" }) },
+        },
+      },
+      responses: answers("The session as it is now", 400, 413, 415, 503),
+    },
+  },
+  "/api/sessions/{key}/transcript": {
+    get: {
+      summary: "The whole transcript, JSON Lines",
+      parameters: sessionNames,
+      responses: { "200": { description: "lines", content: { "application/x-ndjson": {} } } },
+    },
+  },
+  "/api/sessions/{key}/reset": post(
+    "Archives the session in use and begins the next",
+    [sessionKey],
+    null,
+    404,
+    503,
+  ),
+  "/api/sessions/{key}/compact": post(
+    "Sums up what was said so far; `outcome` is done, busy or empty",
+    [sessionKey],
+    null,
+    404,
+    503,
+  ),
   "/api/why/{messageId}": get(
     "The whole ladder for one message",
     [text("messageId", "path", "the platform's id of the message")],

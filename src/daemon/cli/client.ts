@@ -44,7 +44,7 @@ export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
 export async function callApi<Answer>(
   daemon: DaemonAddress,
   path: string,
-  init: { readonly method?: "GET" | "POST"; readonly body?: unknown } = {},
+  init: { readonly method?: "GET" | "POST" | "PATCH"; readonly body?: unknown } = {},
 ): Promise<Answer | null> {
   const answer = await fetch(`${daemon.base}${path}`, {
     method: init.method ?? "GET",

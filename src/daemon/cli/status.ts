@@ -1,5 +1,5 @@
 /**
- * `earshot status`, `sessions`, `channels`: how the running daemon is, as compact tables.
+ * `earshot status`, `channels`: how the running daemon is, as compact tables.
  */
 import type { Command } from "commander";
 import type { ConnectionStatus } from "../../actors/account.ts";
@@ -43,13 +43,6 @@ const statusLesson: Lesson = {
   examples: ["earshot status", "earshot status --json | jq .outbox"],
   exits: "0 takes messages, 1 runs and cannot take messages, 2 no daemon runs.",
 };
-const sessionsLesson: Lesson = {
-  about:
-    "The key of a session names its agent and place: agent:main:telegram:group:-100123. The row " +
-    "is the journal's row up to which it is written down as a whole.",
-  examples: ["earshot sessions", "earshot sessions --json | jq -r '.[].key'"],
-  exits: "0 listed, 2 no daemon runs.",
-};
 const channelsLesson: Lesson = {
   about: "What a platform cannot do is left out of a reply there; nothing fails of it.",
   examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
@@ -61,10 +54,6 @@ export function addStatusCommands(program: Command): void {
     .description("How the running daemon is: hosts, turns, outbox, connections")
     .option("--json", "for programs")
     .action(action(status));
-  teach(withStateDir(program.command("sessions")), sessionsLesson)
-    .description("Conversations that were ever heard, by session key")
-    .option("--json", "for programs")
-    .action(action(sessions));
   teach(withStateDir(program.command("channels")), channelsLesson)
     .description("Channels, what each can do, and how its accounts are connected")
     .option("--json", "for programs")
@@ -102,28 +91,6 @@ async function status(options: Options): Promise<void> {
 
 function connectionRow({ channel, account, state, detail }: ConnectionStatus): [string, string] {
   return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`];
-}
-
-interface ConversationAnswer {
-  readonly key: string;
-  readonly lastSeq: number;
-  readonly recordSeq: number;
-}
-
-async function sessions(options: Options): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const all: ConversationAnswer[] = [];
-  for (let after: number | null = 0; after !== null; ) {
-    const page: { conversations: ConversationAnswer[]; next: number | null } | null = await callApi(
-      daemon,
-      `/api/conversations?limit=1000${after === 0 ? "" : `&after=${after}`}`,
-    );
-    all.push(...(page?.conversations ?? []));
-    after = page?.next ?? null;
-  }
-  if (options.json === true) return printJson(all);
-  if (all.length === 0) return print("no conversation yet");
-  print(table([["key", "row"], ...all.map(({ key, lastSeq }) => [key, String(lastSeq)])]));
 }
 
 /** What is told of a channel, in this order. */
