@@ -44,7 +44,7 @@ export async function loadActivation(
   }
   const recordSeq = rebuild ? 0 : row.recordSeq;
   const rows = (await store.tail(conv, recordSeq, beforeSeq)).filter(
-    ({ code }) => code !== quarantinedCode,
+    ({ seq, code }) => seq < beforeSeq && code !== quarantinedCode,
   );
   if (rows.length > 0) await configs.load(rows.map(({ cfg }) => cfg));
   return {
