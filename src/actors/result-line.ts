@@ -100,14 +100,11 @@ export function merge(
   const first = answers[0] as Answer;
   if (answers.length === 1 && !bySeq) return first;
   const results = answers.map(({ result }) => result);
-  const coded = answers.flatMap(({ entries, result }) =>
-    entries.map((entry, index) => ({ entry, code: result.codes[index] ?? 0 })),
-  );
+  const { entries, codes } = bySeq ? bySequence(answers) : inTurn(answers);
   const steps = results.flatMap((result) => result.steps);
   const checkpoints = results.flatMap((result) => result.checkpoints);
   const rejected = results.flatMap((result) => result.rejected);
   if (bySeq) {
-    coded.sort((a, b) => a.entry.seq - b.entry.seq);
     steps.sort((a, b) => a.seq - b.seq);
     rejected.sort((a, b) => a.seq - b.seq);
     // Stable: several checkpoints of one conversation stay in the order they were made.
@@ -115,11 +112,11 @@ export function merge(
   }
   const last = results.at(-1) as HostResult;
   return {
-    entries: coded.map(({ entry }) => entry),
+    entries,
     result: {
       id: last.id,
       epoch: Math.max(...results.map(({ epoch }) => epoch)),
-      codes: coded.map(({ code }) => code),
+      codes,
       steps,
       checkpoints,
       passivated: results.flatMap((result) => result.passivated),
@@ -128,4 +125,23 @@ export function merge(
       live: last.live,
     },
   };
+}
+
+interface Coded {
+  readonly entries: readonly HostEntry[];
+  readonly codes: readonly number[];
+}
+
+function inTurn(answers: readonly Answer[]): Coded {
+  return {
+    entries: answers.flatMap(({ entries }) => entries),
+    codes: answers.flatMap(({ result }) => result.codes),
+  };
+}
+
+function bySequence(answers: readonly Answer[]): Coded {
+  const { entries, codes } = inTurn(answers);
+  const coded = entries.map((entry, index) => ({ entry, code: codes[index] ?? 0 }));
+  coded.sort((a, b) => a.entry.seq - b.entry.seq);
+  return { entries: coded.map(({ entry }) => entry), codes: coded.map(({ code }) => code) };
 }
