@@ -12,10 +12,8 @@ import { build } from "vite";
 import { root } from "./prepare.mjs";
 
 const entries = ["daemon/cli/main", "index", "testing", "actors/host", "adapters/host-ports"];
-/** Dependencies because our types name them; inside, because every start needs them. */
-const insideToo = ["xstate", "zod"];
-/** Test runners are those of whoever writes the test. */
-const testers = ["fast-check", "@fast-check/vitest", "vitest"];
+/** Dependencies that others who build on us meet as well; inside, because every start needs them. */
+const insideToo = ["comlink", "lru-cache", "pino", "xstate", "zod"];
 
 /** Writes the entries, their chunks and the notices of the libraries inside to dist/. */
 export async function bundle() {
@@ -29,7 +27,7 @@ export async function bundle() {
     publicDir: false,
     ssr: {
       noExternal: true,
-      external: [...named.filter((name) => !insideToo.includes(name)), ...testers],
+      external: named.filter((name) => !insideToo.includes(name)),
     },
     build: {
       ssr: true,
