@@ -1,8 +1,10 @@
 /** Agents that speak ACP: a real subprocess on the other side, well behaved and otherwise. */
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { acpDriver } from "../../src/adapters/agents/acp.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../src/domain/ports.ts";
@@ -250,12 +252,39 @@ describe("acp driver", () => {
     ["a line without end", "monster", /a line is over 2097152 bytes/],
     ["an agent that wants a login", "login", /log in with the program itself first/],
   ])("names what is wrong: %s", async (_, what, message) => {
-    const startMs = what === "mute" || what === "chatter" ? 400 : 30_000;
+    const startMs = what === "mute" ? 400 : 30_000;
     const agent = await open(what, { startMs });
     const events = await collect(agent, told(what === "monster" ? "monster" : "echo"));
     expect(events).toEqual([
       expect.objectContaining({ type: "error", message: expect.stringMatching(message) }),
     ]);
+  });
+
+  test("says what to install when the protocol's library is missing", async () => {
+    const hook = `export async function resolve(name, context, next) {
+      if (name.startsWith("@agentclientprotocol/"))
+        throw Object.assign(new Error("not here"), { code: "ERR_MODULE_NOT_FOUND" });
+      return next(name, context); }`;
+    const url = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+    const register = `import { register } from "node:module"; register(${JSON.stringify(url(hook))});`;
+    const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+    const script = `const { acpDriver: driver } = await import(${here("../../src/adapters/agents/acp.ts")});
+      const config = driver.configSchema.parse({ command: "node" });
+      await driver.open({ agentId: "main", config }).catch(({ message }) => console.log(message));`;
+    const node = [
+      "--import",
+      "tsx",
+      "--import",
+      url(register),
+      "--input-type=module",
+      "-e",
+      script,
+    ];
+    const { stdout } = await promisify(execFile)(process.execPath, node);
+    expect(stdout.trim()).toBe(
+      'Cannot open agent "main" as the package of its driver "acp" is missing: ' +
+        "run npm install @agentclientprotocol/sdk",
+    );
   });
 
   test("closing the agent ends its program", async () => {

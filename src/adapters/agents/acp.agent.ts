@@ -15,7 +15,7 @@ import { agentFailed } from "./lines.ts";
 import { failure, unlessAborted } from "./wire.ts";
 
 /** For the agent to confirm that it has stopped. */
-const cancelMsMax = 700;
+const cancelMsMax = 500;
 
 export function createAcpAgent(sdk: AcpSdk, config: AcpConfig, program: ChildSpec): AgentPort {
   const agent = new AcpAgent(sdk, config, program);

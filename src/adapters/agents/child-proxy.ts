@@ -52,10 +52,10 @@ export function serveChildren(post: Post, gone: Promise<unknown>): (order: unkno
   const start = (id: number, spec: ChildSpec) => {
     const entry: Served = { child: startChild(spec), credit: windowBytes, refill: idle };
     served.set(id, entry);
-    void pump(post, id, entry);
-    void entry.child.ended.then((end) => {
+    // Its end is told last, whichever of the two is known first.
+    void Promise.all([entry.child.ended, pump(post, id, entry)]).then(([end, unread]) => {
       served.delete(id);
-      post({ id, end });
+      post({ id, end: { ...end, problem: end.problem ?? unread } });
     });
   };
   return (told) => {
@@ -74,16 +74,24 @@ export function serveChildren(post: Post, gone: Promise<unknown>): (order: unkno
   };
 }
 
-async function pump(post: Post, id: number, entry: Served): Promise<void> {
-  for await (const part of entry.child.output) {
-    entry.credit -= part.length;
-    post({ id, output: part });
-    while (entry.credit <= 0)
-      await new Promise<void>((resolve) => {
-        entry.refill = resolve;
-      });
+/** Passes the output on; why that failed, if it did. */
+async function pump(post: Post, id: number, entry: Served): Promise<string | null> {
+  let problem: string | null = null;
+  try {
+    for await (const part of entry.child.output) {
+      entry.credit -= part.length;
+      post({ id, output: part });
+      while (entry.credit <= 0)
+        await new Promise<void>((resolve) => {
+          entry.refill = resolve;
+        });
+    }
+  } catch (error) {
+    problem = `could not be read (${error instanceof Error ? error.message : String(error)})`;
+    void entry.child.stop();
   }
   post({ id, output: null });
+  return problem;
 }
 
 const idle = () => undefined;

@@ -2,7 +2,7 @@
  * A subprocess of an agent
  * ========================
  * One program with its pipes, in a process group of its own, so that what it starts ends with it.
- * It is ended by SIGTERM and half a second later by SIGKILL. When this process dies without a word,
+ * It is ended by SIGTERM and 0.3 s later by SIGKILL. When this process dies without a word,
  * a guard (a shell that only waits for its input to end) does the same. There is never a shell
  * between us and the program.
  */
@@ -41,7 +41,7 @@ export interface Child {
 const everyone = ["PATH", "HOME", "LANG", "TZ"];
 const stderrBytesMax = 4_096;
 /** Between SIGTERM and SIGKILL, so that an abort is done within a second. */
-const termMs = 500;
+const termMs = 300;
 /** How often the pipes of an ended program are looked at. */
 const drainMs = 200;
 const grouped = process.platform !== "win32";
@@ -51,8 +51,8 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(grouped ? -pid : pid, signal);
   } catch (error) {
-    // Nobody is left: what was wanted.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    // Nobody is left: what was wanted. Or it runs as somebody else: then only its input ends.
+    if (!["ESRCH", "EPERM"].includes(codeOf(error as Error))) throw error;
   }
 }
 
