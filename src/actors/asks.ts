@@ -54,6 +54,7 @@ const turnsMax = 10_000;
 const snippetUnits = 240;
 /** Of a session's transcript, the newest. */
 const linesSearchedMax = 5_000;
+const sessionsLookedAtMax = 10_000;
 const nothingFound = "Nothing in this session contains that.";
 const refused = (why: string) => `Refused: ${why}`;
 
@@ -107,21 +108,27 @@ function withinTime(clock: Clock, work: Promise<string>): Promise<string> {
   });
 }
 
-/** Messages the turn was shown, and those that came since; oldest first, each once. */
+/** The rows of a conversation among the newest of all, and where they begin. */
+async function recentRows({ store }: AskPorts, conv: number) {
+  const from = Math.max(0, (await store.lastSeq()) - limits.searchRowsMax);
+  return { from, rows: await store.tail(conv, from) };
+}
+
+/** Messages the turn was shown, and others of late; oldest first, each once. */
 async function recentMessages(
-  { store }: AskPorts,
-  { conv, since, refs }: AskingTurn,
+  ports: AskPorts,
+  { conv, refs }: AskingTurn,
 ): Promise<FoundMessage[]> {
-  const wanted = new Map<number, Set<string>>();
-  for (const { seq, id } of refs) wanted.set(seq, (wanted.get(seq) ?? new Set()).add(id));
-  const shown = (await store.events([...wanted.keys()]))
+  const { from, rows } = await recentRows(ports, conv);
+  const older = new Set(refs.filter(({ seq }) => seq <= from).map(({ seq }) => seq));
+  const shown = new Set(refs.map(({ seq, id }) => `${seq} ${id}`));
+  const gone = new Set(rows.flatMap(({ body }) => deletedIn(body)));
+  // What the turn was shown from long ago was not deleted when it began.
+  const before = (await ports.store.events([...older]))
     .flatMap(messagesIn)
-    .filter(({ seq, said }) => wanted.get(seq)?.has(said.id) === true);
-  const tail = await store.tail(conv, since);
-  const later = tail.flatMap(messagesIn).filter(({ said }) => !said.author.isSelf);
-  const gone = new Set(tail.flatMap(({ body }) => deletedIn(body)));
-  return [...shown, ...later.filter(({ seq }) => !wanted.has(seq))]
-    .filter(({ conv: of, said }) => of === conv && !gone.has(said.id))
+    .filter(({ seq, said }) => shown.has(`${seq} ${said.id}`));
+  return [...before, ...rows.flatMap(messagesIn)]
+    .filter(({ conv: of, said }) => of === conv && !said.author.isSelf && !gone.has(said.id))
     .sort((a, b) => a.seq - b.seq || a.offset - b.offset);
 }
 
@@ -166,10 +173,12 @@ function attachmentLine(
 }
 
 async function fetchOne(
-  { store, media, ids }: AskPorts,
-  { conv, key }: AskingTurn,
+  ports: AskPorts,
+  turn: AskingTurn,
   { attachment_id: name }: Input<"attachment_fetch">,
 ): Promise<string> {
+  const { store, media, ids } = ports;
+  const { conv, key, refs } = turn;
   const unknown = refused("no file of this conversation has that attachment_id.");
   const place = parseAttachmentName(name);
   if (place === null) return unknown;
@@ -181,8 +190,10 @@ async function fetchOne(
     .find(({ ref }) => ref.name === name);
   if (found === undefined) return unknown;
   const { message, ref } = found;
-  const later = await store.tail(conv, place.seq);
-  if (later.some(({ body }) => deletedIn(body).includes(message.said.id)))
+  const { from, rows } = await recentRows(ports, conv);
+  if (place.seq <= from && !refs.some(({ seq }) => seq === place.seq))
+    return refused("that was too long ago.");
+  if (rows.some(({ body }) => deletedIn(body).includes(message.said.id)))
     return refused("its message was deleted.");
   const outcome = await media.fetch(key, message, ref);
   const fence = ids.next();
@@ -215,23 +226,24 @@ interface Line {
 
 /** Plain words in this session's transcript and in what was overheard during it. */
 async function search(
-  { store, ids }: AskPorts,
-  { conv, since }: AskingTurn,
+  ports: AskPorts,
+  turn: AskingTurn,
   { query, limit }: Input<"history_search">,
 ): Promise<string> {
+  const { store, ids } = ports;
   const wanted = fold(query);
-  const session = await store.sessionOf(conv, since);
+  const session = await store.sessionOf(turn.conv, turn.since);
   if (session === null) return nothingFound;
-  const { sessionId, createdAt } = session;
+  const { sessionId } = session;
+  const since = await beganAt(store, turn, sessionId);
   const lines = new Map<string, Line>();
   const noted = await store.transcript({ sessionId, limit: linesSearchedMax, newest: true });
   for (const { id, at, role, author, text, messageId } of noted)
     if (role === "user" || role === "assistant")
       lines.set(messageId ?? `line ${id}`, { at, who: author?.name ?? "you", text });
-  const last = await store.lastSeq();
-  const rows = await store.tail(conv, Math.max(0, last - limits.searchRowsMax));
+  const { rows } = await recentRows(ports, turn.conv);
   for (const { said, at } of rows.flatMap(messagesIn))
-    if (at >= createdAt && !lines.has(said.id))
+    if (at >= since && !lines.has(said.id))
       lines.set(said.id, { at: said.sentAt ?? at, who: said.author.name, text: said.text });
   for (const id of rows.flatMap(({ body }) => deletedIn(body))) lines.delete(id);
   const hits = [...lines.values()]
@@ -245,6 +257,14 @@ async function search(
     return `[${time}] ${escapeLabel(who, fence)}: ${snippet(text, wanted, fence)}`;
   });
   return fenced(shown.join("\n"), fence);
+}
+
+/** When the session before this one was put away; what was heard since belongs to this one. */
+async function beganAt(store: Store, { conv }: AskingTurn, sessionId: string): Promise<number> {
+  const all = await store.sessions({ conv, all: true, limit: sessionsLookedAtMax });
+  const index = all.findIndex((one) => one.sessionId === sessionId);
+  const before = index === -1 ? all.at(-1) : all[index - 1];
+  return before?.archivedAt ?? 0;
 }
 
 /** The words around the first hit, on one line. */

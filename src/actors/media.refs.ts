@@ -90,23 +90,27 @@ export function linksIn(conv: number, text: string, countMax: number): MediaLink
   return [...urls].map((url) => ({ id: hashed("link", conv, url), url }));
 }
 
-/**
- * What a message says, its files included: for the transcript, which outlives them. A voice message
- * says its transcript.
- */
-export function spokenWords({
-  text,
-  attachments,
-}: {
+interface Spoken {
   readonly text: string;
   readonly attachments: readonly PromptAttachment[];
-}): string {
-  const files = attachments.map(({ kind, name, content }) => {
-    if (content?.words === "transcript") return content.text;
+}
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
+
+/** What somebody said: the text, and what is heard on voice messages. */
+export function ownWords({ text, attachments }: Spoken): string {
+  const heard = attachments.flatMap(({ content }) =>
+    content?.words === "transcript" ? [content.text] : [],
+  );
+  return joined([text, ...heard]);
+}
+
+/** What was said and sent: for the transcript, which outlives the files. */
+export function spokenWords(message: Spoken): string {
+  const files = message.attachments.flatMap(({ kind, name, content }) => {
+    if (content?.words === "transcript") return [];
     const what = name === undefined ? kind : `${kind} “${oneLine(name)}”`;
-    return content === undefined
-      ? `[${what}]`
-      : `[${what}: ${cut(content.text, limits.mediaShownUnitsMax)}]`;
+    if (content === undefined) return [`[${what}]`];
+    return [`[${what}: ${cut(content.text, limits.mediaShownUnitsMax)}]`];
   });
-  return [text, ...files].filter((part) => part !== "").join("\n");
+  return joined([ownWords(message), ...files]);
 }

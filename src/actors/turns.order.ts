@@ -16,7 +16,7 @@ import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
 import type { Asks } from "./asks.ts";
 import type { Configs } from "./configs.ts";
 import { decodeEvent } from "./journal.codec.ts";
-import { type FoundMessage, messagesIn, spokenWords } from "./media.refs.ts";
+import { type FoundMessage, messagesIn, ownWords, spokenWords } from "./media.refs.ts";
 import type { Media } from "./media.ts";
 import type { HostStep, TurnOrder } from "./protocol.ts";
 import type { TurnSessions } from "./session.compose.ts";
@@ -128,7 +128,7 @@ export async function composeOrder(
   const { batch, context, images } = await readTurn(ports, effect, step, signal);
   const missing = effect.context.length - context.length;
   const spoken = batch.map((one) => ({ ...one, text: spokenWords(one) }));
-  const said = spoken.map(({ text }) => text).join("\n");
+  const said = batch.map(ownWords).join("\n");
   const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
   const session = await sessions.enter(ordered, spoken);
   const fence = ports.ids.next();

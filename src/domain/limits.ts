@@ -103,8 +103,8 @@ export const limits = {
   asksPerTurnMax: 200,
   askMsMax: 90_000,
   attachmentsListedMax: 50,
-  /** The newest journal rows that a search looks through. */
-  searchRowsMax: 100_000,
+  /** The newest journal rows, of all conversations, that a look into the past goes through. */
+  searchRowsMax: 20_000,
   searchHitsMax: 20,
   searchQueryUnitsMax: 200,
   /** What the webhook channel keeps of what it sent. */

@@ -203,7 +203,7 @@ function linked({ url, title, text, note }: PromptLink, fence: string): string {
 function further(text: string, fence: string): string {
   const shown = cut(text, limits.mediaShownUnitsMax);
   const more = shown.length < text.length ? "\n…" : "";
-  return indent(indent(`${escapeRoomText(shown, fence)}${more}`));
+  return indent(indent(indent(`${escapeRoomText(shown, fence)}${more}`)));
 }
 
 /** Room text on one line of ours, cut to `unitsMax`. */

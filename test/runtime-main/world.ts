@@ -8,13 +8,24 @@
 
 import { SimulatedClock } from "../../src/actors/clock.ts";
 import { createRuntime } from "../../src/actors/runtime.ts";
-import type { CrashPoint, OutboundDirectory, Runtime } from "../../src/actors/runtime.types.ts";
+import type {
+  CrashPoint,
+  OutboundDirectory,
+  Runtime,
+  RuntimePorts,
+} from "../../src/actors/runtime.types.ts";
 import { createScriptedDriver } from "../../src/adapters/agents/scripted.ts";
 import { createMemoryStore, type MemoryStore } from "../../src/adapters/stores/memory.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 import { type InboundInput, inboundSchema } from "../../src/domain/message.ts";
-import type { AgentDriver, ChannelOutbound, LogLevel, Store } from "../../src/domain/ports.ts";
+import type {
+  AgentDriver,
+  ChannelOutbound,
+  LogLevel,
+  MediaDesk,
+  Store,
+} from "../../src/domain/ports.ts";
 import type { ScriptedRun } from "../../src/domain/script.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
 
@@ -38,6 +49,12 @@ export interface WorldOptions {
   readonly prompts?: boolean;
   /** @default always a half */
   readonly random?: () => number;
+  /** Made on the world's clock. */
+  readonly media?: (clock: SimulatedClock) => MediaDesk;
+  /** Besides the scripted one. */
+  readonly drivers?: readonly AgentDriver[];
+  /** Further ports of the runtime. */
+  readonly ports?: Partial<RuntimePorts>;
 }
 
 export class World {
@@ -85,12 +102,16 @@ export class World {
       log: (level, event) => this.logged.push({ level, event }),
       store: this.store,
       config: scenarioConfig(whole),
-      drivers: new Map([["scripted", driver]]),
+      drivers: new Map(
+        [driver, ...(this.#options.drivers ?? [])].map((one) => [one.kind, one] as const),
+      ),
+      ...(this.#options.media === undefined ? {} : { media: this.#options.media(this.clock) }),
       directory: this.#directory(),
       publish: (line) => this.lines.push(line),
       workers: this.#options.workers ?? 0,
       deterministic: true,
       live: false,
+      ...this.#options.ports,
       ...(this.#options.onPoint === undefined ? {} : { onPoint: this.#options.onPoint }),
       ...(this.#options.prompts === undefined ? {} : { prompts: this.#options.prompts }),
     });

@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { drivers as real } from "../../src/adapters/agents/index.ts";
 import { type AgentDriver, type AgentEvent, defineAgent } from "../../src/domain/ports.ts";
+import { asking } from "./asking-agent.ts";
 
 export { createSystemClock } from "../../src/adapters/clock.ts";
 
@@ -35,4 +36,5 @@ const odd = defineAgent({
 export const drivers: ReadonlyMap<string, AgentDriver> = new Map<string, AgentDriver>([
   ...real,
   ["odd", odd as AgentDriver],
+  ["asking", asking as AgentDriver],
 ]);
