@@ -97,7 +97,7 @@ export function createDrafts(ports: DraftPorts): Drafts {
     draft.next = null;
     draft.shown = text;
     working += 1;
-    const request = { route, text, id: draft.id, messageId };
+    const request = { route, text, id: draft.id, messageId, growing: true } as const;
     const outcome = await tryCall(clock, async (signal) => {
       await outbound.editText?.({ ...request, signal });
       return [];

@@ -19,7 +19,8 @@ export type SendOutcome =
       error: string;
     }
   | { readonly kind: "refuse"; readonly error: string }
-  | { readonly kind: "doubt"; readonly error: string };
+  /** `told`: the adapter says so itself. */
+  | { readonly kind: "doubt"; readonly error: string; readonly told: boolean };
 
 const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
 
@@ -34,8 +35,8 @@ export async function trySend(
   target: string | null,
 ): Promise<SendOutcome> {
   const outcome = await tryCall(clock, (signal) => perform(outbound, delivery, target, signal));
-  // Saying the same to the same message twice is saying it once: a doubt is just another try.
-  if (outcome.kind !== "doubt" || delivery.row.kind !== "edit") return outcome;
+  // Giving a message the same text twice is giving it once: without an answer it is tried again.
+  if (delivery.row.kind !== "edit" || outcome.kind !== "doubt" || outcome.told) return outcome;
   return { kind: "defer", afterMs: null, wholeAccount: false, error: outcome.error };
 }
 
@@ -51,7 +52,7 @@ export async function tryCall(
       stop.abort(
         new EarshotError("EAR_SEND_IN_DOUBT", `Cannot tell whether it was sent: ${tooSlow}`),
       );
-      resolve({ kind: "doubt", error: tooSlow });
+      resolve({ kind: "doubt", error: tooSlow, told: false });
     });
   });
   const answer = call(stop.signal).then(
@@ -92,7 +93,8 @@ async function perform(
 function outcomeOf(error: unknown): SendOutcome {
   if (!(error instanceof EarshotError)) {
     // An adapter that fails in a way of its own may have sent before it failed.
-    return { kind: "doubt", error: `unexpected: ${String((error as Error)?.message ?? error)}` };
+    const what = String((error as Error)?.message ?? error);
+    return { kind: "doubt", error: `unexpected: ${what}`, told: false };
   }
   switch (error.disposition) {
     case "retry":
@@ -105,6 +107,6 @@ function outcomeOf(error: unknown): SendOutcome {
     case "terminal":
       return { kind: "refuse", error: error.message };
     default:
-      return { kind: "doubt", error: error.message };
+      return { kind: "doubt", error: error.message, told: true };
   }
 }

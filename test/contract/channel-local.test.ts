@@ -38,6 +38,24 @@ describe("terminal", () => {
     expect(typing).toEqual([true]);
   });
 
+  test("an edit reaches every console, one that cannot edit as a message, and what waits", async () => {
+    const terminal = createTerminal();
+    const channel = openChannel(terminal.definition as ChannelDefinition, {});
+    onTestFinished(() => channel.stop());
+    const send = { route: place("terminal"), signal, id: "t:0" };
+    const { messageIds } = await channel.outbound.sendText({ ...send, text: "On" });
+    const messageId = messageIds[0] as string;
+    await channel.outbound.editText?.({ ...send, messageId, text: "Once" });
+    const seen: string[] = [];
+    const edited: string[] = [];
+    terminal.attach({ write: ({ text }) => seen.push(text) });
+    terminal.attach({ write: () => {}, edit: ({ id, text }) => edited.push(`${id} ${text}`) });
+    await channel.outbound.editText?.({ ...send, messageId, text: "Once u", growing: true });
+    await channel.outbound.editText?.({ ...send, messageId, text: "Once upon" });
+    expect(seen).toEqual(["Once", "Once upon"]);
+    expect(edited).toEqual([`${messageId} Once u`, `${messageId} Once upon`]);
+  });
+
   test("a console cannot attach to a channel that is not open", () => {
     expect(() => createTerminal().attach({ write: () => {} })).toThrow(/is not open/);
   });
@@ -75,7 +93,7 @@ describe("webhook", () => {
         replyTo: "m1",
         quote: false,
       });
-    return { got, webhook, sending };
+    return { got, webhook, sending, outbound: channel.outbound };
   }
 
   test("an answer is posted with a signature over its time and bytes", async () => {
@@ -87,6 +105,21 @@ describe("webhook", () => {
     expect(post?.signature).toBe(`sha256=${mac}`);
     expect(webhook.sent("default")).toHaveLength(1);
     expect(webhook.sent("other")).toEqual([]);
+  });
+
+  test("an edit is kept in place, and only the last one is posted, with what it replaces", async () => {
+    const { got, webhook, sending, outbound } = await receiver(200);
+    await sending();
+    const { editText } = outbound;
+    const edit = { route: place("webhook"), messageId: "t:0", signal };
+    await editText?.({ ...edit, id: "t:0", text: "done and", growing: true });
+    expect(got).toHaveLength(1);
+    expect(webhook.sent()[0]?.text).toBe("done and");
+    await editText?.({ ...edit, id: "t:1", text: "done and dusted" });
+    expect(JSON.parse(got[1]?.body ?? "")).toMatchObject({
+      ...{ id: "t:1", edits: "t:0", text: "done and dusted", replyTo: "m1" },
+    });
+    expect(webhook.sent()).toMatchObject([{ id: "t:0", text: "done and dusted" }]);
   });
 
   test.each([

@@ -8,7 +8,7 @@
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { ChannelOutbound, SendRequest } from "../../domain/ports.ts";
+import type { ChannelOutbound, EditRequest, SendRequest } from "../../domain/ports.ts";
 import { numericId, type TelegramClient, target } from "./telegram-client.ts";
 import { renderMarkdown } from "./telegram-markdown.ts";
 import { type Rendered, splitRendered } from "./telegram-rendering.ts";
@@ -23,13 +23,9 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
   /** Request id to the platform ids of the parts that arrived, for sends that are not complete. */
   const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
 
-  const send = async (request: SendRequest, reply: Reply) => {
+  /** Sends the parts that did not arrive yet. */
+  const sendParts = async (request: SendRequest, parts: readonly Rendered[], reply: Reply) => {
     const place = target(request.route);
-    const parts = splitRendered(
-      renderMarkdown(request.text),
-      telegramTextLimit,
-      limits.sendPartsMax,
-    );
     const messageIds = unfinished.get(request.id) ?? [];
     for (const [index, part] of parts.entries()) {
       if (index < messageIds.length) continue;
@@ -44,6 +40,9 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
     unfinished.delete(request.id);
     return { messageIds };
   };
+
+  const send = (request: SendRequest, reply: Reply) =>
+    sendParts(request, partsOf(request, limits.sendPartsMax), reply);
 
   const react = (chat: number, messageId: string, emoji: string | null, signal: AbortSignal) =>
     client.call(
@@ -77,15 +76,23 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
     async removeReaction(route, messageId, _emoji, signal) {
       await react(target(route).chat_id, messageId, null, signal);
     },
-    editText: (request) => edit(client, request),
+    async editText(request) {
+      const [first, ...rest] = partsOf(request, request.growing ? 1 : limits.sendPartsMax);
+      await edit(client, request, first);
+      // Rendered it may be longer than its Markdown (a table is padded).
+      if (rest.length > 0) await sendParts(request, rest, {});
+    },
   };
 }
 
+const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
+  splitRendered(renderMarkdown(text), telegramTextLimit, most);
+
 async function edit(
   client: TelegramClient,
-  request: SendRequest & { readonly messageId: string },
+  request: EditRequest,
+  part: Rendered | undefined,
 ): Promise<void> {
-  const [part] = splitRendered(renderMarkdown(request.text), telegramTextLimit, 1);
   if (part === undefined)
     throw new EarshotError(
       "EAR_CHANNEL_REJECTED",

@@ -22,7 +22,7 @@ export interface TerminalConfig {
   readonly userName: string;
 }
 
-/** What a console shows. */
+/** What a console shows. One that cannot edit is given the last text as another message. */
 export interface TerminalConsole {
   write(message: { readonly id: string; readonly text: string }): void;
   edit?(message: { readonly id: string; readonly text: string }): void;
@@ -101,8 +101,13 @@ export function createTerminal(): Terminal {
           async sendTyping(_route, on) {
             for (const console of line.consoles) console.typing?.(on);
           },
-          async editText({ messageId, text }) {
-            for (const console of line.consoles) console.edit?.({ id: messageId, text });
+          async editText({ messageId, text, growing }) {
+            const message = { id: messageId, text };
+            for (const console of line.consoles) {
+              if (console.edit !== undefined) console.edit(message);
+              else if (growing === undefined) console.write(message);
+            }
+            line.unshown = line.unshown.map((one) => (one.id === messageId ? message : one));
           },
         },
         identify: async () => ({ id: "terminal", name: "this terminal" }),

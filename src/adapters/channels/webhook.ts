@@ -36,6 +36,8 @@ export interface WebhookSent {
   readonly route: Route;
   readonly replyTo: string | null;
   readonly text: string;
+  /** Posted only: the id of what has this text now. */
+  readonly edits?: string;
 }
 
 export interface Webhook {
@@ -106,17 +108,16 @@ export function createWebhook(): Webhook {
 }
 
 function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[]): ChannelOutbound {
+  const { accountId } = context;
   const { url } = context.config;
   const http = createHttpClient(url === undefined ? {} : { allowPrivate: [new URL(url).origin] });
+  const newOf = ({ id, route, text }: SendRequest, replyTo: string | null): WebhookSent => ({
+    account: accountId,
+    at: context.clock.now(),
+    ...{ id, route, replyTo, text },
+  });
   const send = async (request: SendRequest, replyTo: string | null) => {
-    const sent: WebhookSent = {
-      account: context.accountId,
-      at: context.clock.now(),
-      id: request.id,
-      route: request.route,
-      replyTo,
-      text: request.text,
-    };
+    const sent = newOf(request, replyTo);
     if (url !== undefined) await post(http, url, context, sent, request.signal);
     kept.push(sent);
     if (kept.length > limits.webhookKeptMax) kept.shift();
@@ -125,6 +126,16 @@ function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[])
   return {
     sendText: (request) => send(request, null),
     replyText: (request) => send(request, request.replyTo),
+    async editText({ messageId, growing, ...request }) {
+      const at = kept.findIndex(({ id, account }) => id === messageId && account === accountId);
+      const sent = kept[at];
+      // Posted are a beginning and its end; what is between is only kept.
+      if (url !== undefined && growing === undefined) {
+        const edit = newOf(request, sent?.replyTo ?? null);
+        await post(http, url, context, { ...edit, edits: messageId }, request.signal);
+      }
+      if (sent !== undefined) kept[at] = { ...sent, text: request.text };
+    },
   };
 }
 

@@ -56,6 +56,11 @@ export interface SendRequest {
   readonly id: string;
   readonly signal: AbortSignal;
 }
+export interface EditRequest extends SendRequest {
+  readonly messageId: string;
+  /** The message grows: a later edit replaces this text, so it may be left out. */
+  readonly growing?: true;
+}
 /** The platform ids of what was sent (more than one where the adapter had to split). */
 export interface SendReceipt {
   readonly messageIds: readonly string[];
@@ -78,7 +83,8 @@ export interface ChannelOutbound {
     emoji: string,
     signal: AbortSignal,
   ): Promise<void>;
-  editText?(request: SendRequest & { readonly messageId: string }): Promise<void>;
+  /** Doing it twice is doing it once. */
+  editText?(request: EditRequest): Promise<void>;
 }
 
 export interface ChannelAccount {
