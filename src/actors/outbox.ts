@@ -1,3 +1,15 @@
+/**
+ * The outbox
+ * ==========
+ * Everything that leaves, one row each. A row is committed as `sending` before the platform is
+ * called and as `sent` after it answered, so a crash can only leave a row whose outcome is unknown,
+ * and that one is marked. Texts of a conversation leave one by one in order; accounts do not wait
+ * for each other; a row that is too old is not sent any more. An edit may be repeated, so it is
+ * never in doubt. Reactions are best effort: in order, tried a few times, dropped.
+ *
+ * The states and their changes are `deliveryMachine`; this file decides when, and tells the
+ * conversation.
+ */
 import type { ChannelOutbound, OutboxRow } from "../domain/ports.ts";
 import type { SendStatus } from "../domain/stream.ts";
 import { type DeliveryEvent, nextDelivery } from "../machines/delivery.machine.ts";
