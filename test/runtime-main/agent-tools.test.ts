@@ -3,6 +3,7 @@
  * that has bowed out gets no credit for what it still says, and one that skips says nothing. Real
  * programs, servers and modules; the platform is a list.
  */
+import { existsSync } from "node:fs";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,6 +38,7 @@ afterAll(async () => {
 });
 
 const program = join(import.meta.dirname, "../support/agents/command-agent.mjs");
+const acpProgram = join(import.meta.dirname, "../support/agents/acp-agent.mjs");
 const moduleSource = (steps: readonly Step[]) => `
   export default async function* (turn) {
     for (const step of ${JSON.stringify(steps)})
@@ -189,4 +191,30 @@ test("tools reach a program that was started for a worker thread", async () => {
   await turnOver();
   expect(room.sent).toEqual(["Bye."]);
   expect(await ann("and then?", false)).toBe("default");
+});
+
+test("an ACP agent answers from a worker thread, in one session of its own", async () => {
+  await enter({ kind: "acp", command: process.execPath, args: [acpProgram, "remember"] }, 1);
+  await ann("hello", true);
+  await turnOver();
+  expect(await ann("and then?", false)).toBe("sticky");
+  await expect.poll(outcomes, { timeout: 15_000 }).toEqual(["replied", "replied"]);
+  const [first, second] = room.sent.map((text) => text.split(" "));
+  expect([first?.[1], second?.[1]]).toEqual(["1", "2"]);
+  expect(second?.[0]).toBe(first?.[0]);
+});
+
+test("a program that babbles on after its abort is not heard, and its turn ends once", async () => {
+  const begun = join(folder, "begun");
+  const args = [program, "babble", begun];
+  await enter({ kind: "command", command: process.execPath, args }, 1);
+  await ann("hello", true);
+  await expect.poll(() => existsSync(begun), { timeout: 15_000 }).toBe(true);
+  const { key } = room.lines.find((line) => "event" in line) as { key: string };
+  expect(await room.runtime.abortTurn(key, "the operator")).toBe(true);
+  await expect.poll(outcomes).toEqual(["cancelled"]);
+  const said = room.sent.length;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(room.sent).toHaveLength(said);
+  expect(outcomes()).toEqual(["cancelled"]);
 });

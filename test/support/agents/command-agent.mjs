@@ -5,7 +5,7 @@
  * `command` driver, with all the ways a program may go wrong.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [, , what, ...rest] = process.argv;
@@ -66,10 +66,13 @@ const acts = {
     child.unref();
     text(`left ${child.pid}`);
   },
+  /** With a file: says there that it has begun, and goes on whatever the signal. */
   async babble() {
     await next();
+    if (rest[0] !== undefined) process.on("SIGTERM", () => undefined);
     for (;;) {
       text("and on ");
+      if (rest[0] !== undefined) writeFileSync(rest[0], "begun");
       await pause(2);
     }
   },
