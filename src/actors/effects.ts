@@ -180,6 +180,7 @@ export function createEffects(ports: EffectPorts): Effects {
         });
         break;
       case "outcome":
+        ports.turns.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
         ports.publish(agentEndLine(t, key, effect));
         break;

@@ -190,7 +190,7 @@ function startHost(
     });
   serveOutside(outside.port1, gone, options);
   return {
-    ...callsTo(api, options, events),
+    ...callsTo(api, options, events, gone),
     epoch,
     pulse,
     gone,
@@ -242,7 +242,12 @@ function answered(
 
 type Calls = Pick<HostLink, "apply" | "ping" | "turns">;
 
-function callsTo(api: Remote<HostApi>, { log, clock }: PoolOptions, events: HostEvents): Calls {
+function callsTo(
+  api: Remote<HostApi>,
+  { log, clock }: PoolOptions,
+  events: HostEvents,
+  gone: Promise<string>,
+): Calls {
   const told = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
   return {
@@ -255,7 +260,9 @@ function callsTo(api: Remote<HostApi>, { log, clock }: PoolOptions, events: Host
           events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
         }),
       abort: (turnId, reason) => void api.abort(turnId, reason).catch(told("abort")),
-      steer: (turnId, text) => api.steer(turnId, text).catch(() => false),
+      // A host that dies answers nothing any more.
+      steer: (turnId, text) =>
+        Promise.race([api.steer(turnId, text).catch(() => false), gone.then(() => false)]),
       watch: (conv, on) => void api.watch(conv, on).catch(told("watch")),
     },
   };

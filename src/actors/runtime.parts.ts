@@ -254,7 +254,7 @@ class Assembly {
           this.#ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
         return order;
       },
-      words: async ({ batch }) => {
+      words: async (batch) => {
         const messages = await readMessages({ store, media: this.parts.media }, batch);
         return messages.map((one) => `${one.author.name}: ${spokenWords(one)}`).join("\n");
       },

@@ -12,6 +12,7 @@ import type { TurnAbort, TurnRun, TurnSteer } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import type { HostStep, TurnOrder } from "./protocol.ts";
 import type { Supervisor } from "./supervisor.types.ts";
+import { createSteering } from "./turns.steer.ts";
 
 export interface TurnStarterPorts {
   readonly log: Log;
@@ -19,8 +20,8 @@ export interface TurnStarterPorts {
   readonly supervisor: Pick<Supervisor, "run" | "abort" | "steer">;
   /** Reads and composes (turns.order.ts). */
   readonly compose: (effect: TurnRun, step: HostStep, signal: AbortSignal) => Promise<TurnOrder>;
-  /** The words of a steered batch. */
-  readonly words: (effect: TurnSteer) => Promise<string>;
+  /** The words of messages for a running agent. */
+  readonly words: (batch: TurnSteer["batch"]) => Promise<string>;
   /** Turns that wait for files meanwhile. */
   readonly waiting: () => number;
   /** Journals something that happened to the turn; `part` makes its identity. */
@@ -31,6 +32,8 @@ export interface TurnStarter {
   start(effect: TurnRun, step: HostStep): void;
   abort(effect: TurnAbort, step: HostStep): void;
   steer(effect: TurnSteer, step: HostStep): void;
+  /** The turn has its outcome. */
+  ended(turnId: string): void;
   /** Turns being composed, but for those that wait for files. */
   preparing(): number;
 }
@@ -38,7 +41,7 @@ export interface TurnStarter {
 export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
   /** What ends the composing of a turn, by turn id. */
   const preparing = new Map<string, AbortController>();
-  let steering = 0;
+  const steering = createSteering(ports);
 
   async function start(effect: TurnRun, step: HostStep): Promise<void> {
     const { turnId } = effect;
@@ -73,18 +76,10 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
     ports.report(step, event, `${attempt}|unstarted`);
   }
 
-  async function steer(effect: TurnSteer, step: HostStep): Promise<void> {
-    const { turnId, batch } = effect;
-    const text = await ports.words(effect);
-    // Too late: the conversation keeps the batch for its next turn.
-    if (!(await ports.supervisor.steer(turnId, text))) return;
-    const messages = batch.map(({ seq }) => seq);
-    const event = { type: "agent.steered", at: ports.now(), turnId, messages } as const;
-    ports.report(step, event, `steered|${messages.join(",")}`);
-  }
-
   return {
     start(effect, step) {
+      // A try knows of its batch only.
+      steering.forget(effect.turnId);
       void start(effect, step);
     },
     abort({ turnId, reason }) {
@@ -92,16 +87,8 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
       if (composing === undefined) ports.supervisor.abort(turnId, reason);
       else composing.abort(new Error(reason));
     },
-    steer(effect, step) {
-      steering += 1;
-      steer(effect, step)
-        .catch((error: unknown) =>
-          ports.log("warn", "turn.steer", { turnId: effect.turnId, error: String(error) }),
-        )
-        .finally(() => {
-          steering -= 1;
-        });
-    },
-    preparing: () => Math.max(0, preparing.size - ports.waiting()) + steering,
+    steer: steering.offer,
+    ended: steering.forget,
+    preparing: () => Math.max(0, preparing.size - ports.waiting()) + steering.active(),
   };
 }

@@ -7,8 +7,9 @@
  */
 import { limits } from "../domain/limits.ts";
 import { type Millis, type Route, sameRoute } from "../domain/message.ts";
+import { offerLine } from "./conversation.actions.steer.ts";
 import type { ConversationContext, Run } from "./conversation.context.ts";
-import type { DropReason, MessageRef } from "./effects.ts";
+import type { DropReason } from "./effects.ts";
 import type { DeadlineDue } from "./events.ts";
 import {
   closeDue,
@@ -17,6 +18,7 @@ import {
   type Forming,
   flushOf,
   type PendingMessage,
+  refOf,
 } from "./inbox.ts";
 import { quietWindow, waitsForQuiet } from "./timing.ts";
 
@@ -122,8 +124,7 @@ function reachRun(context: ConversationContext, batch: Forming, at: Millis): voi
   const { run, settings } = context;
   if (run === null || run.ended || run.abortedBy !== null) return;
   const { mode } = settings.queue;
-  const { turnId, heartbeat } = run.order;
-  if (heartbeat === true) {
+  if (run.order.heartbeat === true) {
     stopRun(context, run, "a person spoke");
     return;
   }
@@ -132,8 +133,8 @@ function reachRun(context: ConversationContext, batch: Forming, at: Millis): voi
     context.interruptedAt = at;
     stopRun(context, run, "interrupt");
   }
-  if ((mode === "steer" || mode === "steer-backlog") && run.left === undefined)
-    context.effects.push({ type: "turn.steer", turnId, batch: batch.messages.map(refOf) });
+  if ((mode === "steer" || mode === "steer-backlog") && sameRoute(batch.route, run.order.route))
+    offerLine(context, run);
 }
 
 function stopRun(context: ConversationContext, run: Run, reason: string): void {
@@ -154,11 +155,6 @@ export function discard(
       context.effects.push({ type: "dropped", message: refOf(message), why });
     unreact(context, messages, route);
   }
-}
-
-/** A pending message as effects name it. */
-export function refOf({ seq, id, editSeq }: PendingMessage): MessageRef {
-  return editSeq === undefined ? { seq, id } : { seq, id, editSeq };
 }
 
 /** Takes the ack reaction off the messages that carry one. */

@@ -13,13 +13,13 @@ import { emptyBuffer, takeBuffer } from "./context-buffer.ts";
 import {
   discard,
   openQuiet,
-  refOf,
   releaseLane,
   retuneTyping,
   startTyping,
   stopTyping,
   unreact,
 } from "./conversation.actions.queue.ts";
+import { answersOf, join, unsteered } from "./conversation.actions.steer.ts";
 import type { ConversationContext, Run, TurnLock } from "./conversation.context.ts";
 import { addressBlock, failureNotice, tellsRoom } from "./delivery-plan.ts";
 import type { Block, Outcome, TurnRun } from "./effects.ts";
@@ -27,7 +27,6 @@ import type {
   AgentEnded,
   AgentFailed,
   AgentSpoke,
-  AgentSteered,
   AgentText,
   AgentTool,
   HostRecovered,
@@ -35,7 +34,7 @@ import type {
   RunAborted,
 } from "./events.ts";
 import { countHumans, isMultiHumanGroup } from "./humans.ts";
-import { type Flush, takeNext } from "./inbox.ts";
+import { type Flush, refOf, takeNext } from "./inbox.ts";
 import { release } from "./pending.ts";
 
 /** How a turn's agent may end. */
@@ -170,7 +169,7 @@ function orderOf(context: ConversationContext, event: LaneGranted, flush: Flush)
   };
 }
 
-/** The host is gone and nothing was said: the same turn again. */
+/** The host is gone and nothing was said: the same turn again, with what has joined it. */
 export function retryRun(context: ConversationContext): void {
   const { run } = context;
   if (run === null) return;
@@ -178,9 +177,11 @@ export function retryRun(context: ConversationContext): void {
   const order = {
     ...run.order,
     attempt: run.order.attempt + 1,
+    batch: run.batch.map(refOf),
     ...(blocks === 0 ? {} : { firstIndex: blocks }),
   };
   context.run = { ...run, order };
+  context.inbox = unsteered(context.inbox);
   context.effects.push(order);
 }
 
@@ -204,9 +205,6 @@ export function lockRun(context: ConversationContext, lock: TurnLock): void {
   stopTyping(context);
   retuneTyping(context);
 }
-
-/** Blocks handed to delivery that are an answer. */
-export const answersOf = ({ blocks, asides = [] }: Run): number => blocks - asides.length;
 
 /** A block of the answer goes to delivery. One that covers what was sent before is a double. */
 export function sendBlock(context: ConversationContext, event: AgentText): void {
@@ -286,31 +284,6 @@ export function showTyping(context: ConversationContext, event: AgentSpoke): voi
   startTyping(context, run.order.route);
 }
 
-/** The running agent took pending messages in: they are this turn's now. */
-export function joinRun(context: ConversationContext, event: AgentSteered): void {
-  const { run, settings } = context;
-  if (run === null) return;
-  const isTaken = (flush: Flush) => flush.messages.every(({ seq }) => event.messages.includes(seq));
-  if (settings.queue.mode === "steer-backlog") {
-    context.inbox = context.inbox.map((flush) =>
-      isTaken(flush) ? { ...flush, steeredAt: answersOf(run) } : flush,
-    );
-    return;
-  }
-  const taken = context.inbox.filter(isTaken).flatMap(({ messages }) => messages);
-  context.inbox = context.inbox.filter((flush) => !isTaken(flush));
-  context.run = { ...run, batch: [...run.batch, ...taken] };
-  join(context, run, taken);
-}
-
-function join(
-  { effects }: ConversationContext,
-  { order: { turnId } }: Run,
-  messages: Run["batch"],
-): void {
-  if (messages.length > 0) effects.push({ type: "joined", turnId, batch: messages.map(refOf) });
-}
-
 /** Asks for the running turn's end; its outcome comes when the agent has ended. */
 export function abortRun(context: ConversationContext, event: RunAborted): void {
   const { run } = context;
@@ -375,7 +348,7 @@ export function endRun(context: ConversationContext, event: RunEnd): void {
   const batch = [...run.batch, ...inPassing];
   join(context, run, inPassing);
   const notifies = willTellRoom(context, event);
-  context.inbox = inbox.map((one) => (one.steeredAt === null ? one : { ...one, steeredAt: null }));
+  context.inbox = unsteered(inbox);
   const { turnId, turn, route } = run.order;
   context.run = { ...run, batch, ended: true };
   if (run.order.heartbeat === undefined && run.left === undefined)

@@ -7,6 +7,7 @@
 import * as delivery from "./conversation.actions.delivery.ts";
 import * as queue from "./conversation.actions.queue.ts";
 import * as session from "./conversation.actions.session.ts";
+import * as steering from "./conversation.actions.steer.ts";
 import * as hearing from "./conversation.actions.ts";
 import * as turn from "./conversation.actions.turn.ts";
 import type { ConversationContext, GuardState, TurnLock } from "./conversation.context.ts";
@@ -80,7 +81,7 @@ export const conversationActions = {
   sendBlock: on<"agent.text", void>(turn.sendBlock),
   reactAsAsked: on<"agent.tool", void>(turn.reactAsAsked),
   showTyping: on<"agent.spoke", void>(turn.showTyping),
-  joinRun: on<"agent.steered", void>(turn.joinRun),
+  joinRun: on<"agent.steered", void>(steering.joinRun),
   abortRun: on<"run.aborted", void>(turn.abortRun),
   backOff: on<Types, void>(turn.backOff),
   lock: ({ context }: Step, params: { lock: TurnLock }) => turn.lockRun(context, params.lock),

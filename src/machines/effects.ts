@@ -85,6 +85,10 @@ export interface TurnRun {
   /** Another try: block numbers below this one are taken. */
   readonly firstIndex?: number;
 }
+/**
+ * Everything that waits in the turn's place, in order. What its agent has taken in before is not
+ * told again.
+ */
 export interface TurnSteer {
   readonly type: "turn.steer";
   readonly turnId: string;

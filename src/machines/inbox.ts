@@ -13,7 +13,7 @@
 import { limits } from "../domain/limits.ts";
 import { type AuthorId, type Millis, type Route, sameRoute } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
-import type { DropReason } from "./effects.ts";
+import type { DropReason, MessageRef } from "./effects.ts";
 import { closesAt } from "./timing.ts";
 
 /** An engaged message that no turn has taken yet. */
@@ -27,6 +27,11 @@ export interface PendingMessage {
   readonly ack: string | null;
   /** What a "dropped while busy" note would say about it. */
   readonly gist: string;
+}
+
+/** A pending message as effects name it. */
+export function refOf({ seq, id, editSeq }: PendingMessage): MessageRef {
+  return editSeq === undefined ? { seq, id } : { seq, id, editSeq };
 }
 
 interface Batch {

@@ -337,10 +337,14 @@ describe("while a turn runs", () => {
     const rig = later("steer");
     expect(rig.of("turn.steer").map(({ batch }) => batch.map(({ id }) => id))).toEqual([
       ["x"],
-      ["y"],
-      ["z"],
+      ["x", "y"],
+      ["x", "y", "z"],
     ]);
-    const [x, y] = rig.of("turn.steer").flatMap(({ batch }) => batch.map(({ seq }) => seq));
+    const [x, y] =
+      rig
+        .of("turn.steer")
+        .at(-1)
+        ?.batch.map(({ seq }) => seq) ?? [];
     const messages = [x ?? 0, y ?? 0];
     rig.step({ type: "agent.steered", at: rig.now, turnId: "T1", messages });
     rig.reply();
