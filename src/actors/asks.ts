@@ -30,7 +30,7 @@ export interface AskPorts {
   readonly log: Log;
   readonly ids: Ids;
   readonly store: Store;
-  readonly media: Pick<Media, "fetch">;
+  readonly media: Pick<Media, "readOne">;
 }
 
 /** A turn as it was composed: whose it is, and what it was shown. */
@@ -195,7 +195,7 @@ async function fetchOne(
     return refused("that was too long ago.");
   if (rows.some(({ body }) => deletedIn(body).includes(message.said.id)))
     return refused("its message was deleted.");
-  const outcome = await media.fetch(key, message, ref);
+  const outcome = await media.readOne(key, message, ref);
   const fence = ids.next();
   if (!("found" in outcome)) return refused(`${escapeLabel(outcome.note, fence)}.`);
   return told(ref, outcome.found, fence);

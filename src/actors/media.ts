@@ -55,7 +55,7 @@ export interface Media {
   /** What is known already, without waiting and without beginning anything. */
   known(message: FoundMessage): MediaShown;
   /** Reads one attachment because somebody asked. */
-  fetch(key: string, message: FoundMessage, ref: MediaRef): Promise<Outcome<MediaReading>>;
+  readOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Outcome<MediaReading>>;
   /** Turns that wait for files. */
   waiting(): number;
   /** Begins to forget old files now and then. */
@@ -133,7 +133,7 @@ class Room implements Media {
     return { attachments, links: [] };
   }
 
-  async fetch(
+  async readOne(
     key: string,
     message: FoundMessage,
     { item }: MediaRef,

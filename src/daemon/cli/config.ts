@@ -6,6 +6,7 @@
  */
 import type { Command } from "commander";
 import { readConfigFile } from "../../adapters/config-file.ts";
+import { mediaWarnings } from "../../adapters/media/check.ts";
 import { configValues, defaultConfig } from "../../domain/config/index.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { accessWarnings } from "../../machines/admission.ts";
@@ -93,7 +94,8 @@ export function addConfigCommand(program: Command): void {
 
 async function check(options: Options): Promise<void> {
   const { path, config, warnings: about } = await loadConfig(options);
-  const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config)];
+  const media = await mediaWarnings(config);
+  const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config), ...media];
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   print(path === null ? "no config file: the embedded defaults apply" : `${path} is fine`);

@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { createSystemClock } from "../../adapters/clock.ts";
 import { createRandom } from "../../adapters/ids.ts";
+import { mediaWarnings } from "../../adapters/media/check.ts";
 import { accountFields, accountsOf } from "../../domain/config/channels.ts";
 import { type EarshotConfig, isLoopbackHost } from "../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../domain/ports.ts";
@@ -84,6 +85,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
   if (loaded !== null) {
     findings.push(ok("config", loaded.path ?? "embedded defaults"));
     for (const one of loaded.warnings) findings.push(warning("config", one));
+    for (const one of await mediaWarnings(loaded.config)) findings.push(warning("media", one));
     findings.push(await portFinding(loaded.config, stateDir), ...dangers(loaded.config));
     if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
   }

@@ -22,7 +22,15 @@ const argument = z
 
 /** A program on this machine. It is started without a shell. */
 const programFields = {
-  command: z.string().min(1).max(4_096).describe("On the PATH, or an absolute path."),
+  command: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .regex(
+      /^(?:[^/\\]+|\/.*|[A-Za-z]:[/\\].*)$/u,
+      "the name of a program on the PATH, or a full path",
+    )
+    .describe("On the PATH, or an absolute path."),
   args: z
     .array(argument)
     .max(256)
@@ -119,8 +127,5 @@ export const media = section(
 export type MediaSettings = z.output<typeof media.whole>;
 /** A program that reads or writes a media file. */
 export type MediaProgram = Pick<z.output<typeof command>, "command" | "args" | "env">;
-export type AudioConverter = NonNullable<MediaSettings["audio"]>;
 export type ImageConverter = Exclude<NonNullable<MediaSettings["image"]>, "pass">;
-export type VideoConverter = NonNullable<MediaSettings["video"]>;
-export type LinkConverter = NonNullable<MediaSettings["links"]>;
 export type SpeechConverter = NonNullable<MediaSettings["speech"]>;

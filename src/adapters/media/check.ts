@@ -1,0 +1,76 @@
+/**
+ * Whether the configured converters can run here
+ * ==============================================
+ * Looks, and starts nothing: for the commands that check a config before a daemon runs on it. Every
+ * place that may say something about media is looked at.
+ */
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
+import type { MediaSettings } from "../../domain/config/media.ts";
+import { canReadLinks } from "./links.ts";
+
+type Said = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Name] | undefined }>;
+
+/** What will not work, in words: a program that is not there, a package that is not installed. */
+export async function mediaWarnings(
+  config: EarshotConfig,
+  searchPath = process.env.PATH ?? "",
+): Promise<readonly string[]> {
+  const found = placesOf(config).map(([place, said]) => warningsOf(place, said, searchPath));
+  return (await Promise.all(found)).flat();
+}
+
+function placesOf(config: EarshotConfig): [string, Said][] {
+  const places: [string, Said | undefined][] = [["media", config.media]];
+  for (const { id, media } of config.agents.list) places.push([`agents.list ${id} media`, media]);
+  for (const [id, channel] of Object.entries(config.channels)) {
+    places.push([`channels.${id}.media`, channel.media]);
+    for (const [account, { media }] of accountsOf(channel))
+      places.push([`channels.${id}.accounts.${account}.media`, media]);
+  }
+  for (const [key, { media }] of Object.entries(config.conversations))
+    places.push([`conversations ${key} media`, media]);
+  return places.filter((place): place is [string, Said] => place[1] !== undefined);
+}
+
+async function warningsOf(place: string, said: Said, searchPath: string): Promise<string[]> {
+  const { audio, image, video, speech, links } = said;
+  const programs = [
+    ...Object.entries({ audio, image, video, speech }).flatMap(([name, converter]) =>
+      converter !== null && typeof converter === "object" && converter.kind === "command"
+        ? [[name, converter.command] as const]
+        : [],
+    ),
+    ...(video?.kind === "model" ? [["video.frame", video.frame.command] as const] : []),
+  ];
+  const missing = await Promise.all(
+    programs.map(async ([name, command]) =>
+      (await canRun(command, searchPath))
+        ? []
+        : [`${place}.${name}.command: ${command} cannot be run here: install it, or name its path`],
+    ),
+  );
+  const parser =
+    links !== null && links !== undefined && !(await canReadLinks())
+      ? [`${place}.links: the package htmlparser2 is not installed: npm install htmlparser2`]
+      : [];
+  return [...missing.flat(), ...parser];
+}
+
+async function canRun(command: string, searchPath: string): Promise<boolean> {
+  const places = isAbsolute(command)
+    ? [command]
+    : searchPath
+        .split(delimiter)
+        .filter((folder) => folder !== "")
+        .map((folder) => join(folder, command));
+  for (const place of places) {
+    const works = await access(place, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (works) return true;
+  }
+  return false;
+}
