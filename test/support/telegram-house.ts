@@ -14,6 +14,7 @@ import { drivers } from "../../src/adapters/agents/index.ts";
 import { channelRegistry } from "../../src/adapters/channels/index.ts";
 import { createSystemClock } from "../../src/adapters/clock.ts";
 import { createIds, createRandom } from "../../src/adapters/ids.ts";
+import { openMediaDesk } from "../../src/adapters/media/desk.ts";
 import { createMemoryStore, type MemoryStore } from "../../src/adapters/stores/memory.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import type { DecisionLine, PromptLine, SendLine, StreamLine } from "../../src/domain/stream.ts";
@@ -25,6 +26,8 @@ export interface HouseOptions {
   /** Scripted runs of the agent, in order; `ok` afterwards. */
   readonly runs?: readonly object[];
   readonly config?: Record<string, unknown>;
+  /** Where fetched files are kept; left out: none are fetched. */
+  readonly mediaFolder?: string;
 }
 
 export class House {
@@ -81,6 +84,18 @@ export class House {
     const random = createRandom();
     const log = (level: string, event: string, fields: object = {}) =>
       void this.logs.push(`${level} ${event} ${JSON.stringify(fields)}`);
+    const { mediaFolder } = this.#options;
+    const media =
+      mediaFolder === undefined
+        ? {}
+        : {
+            media: openMediaDesk({
+              folder: mediaFolder,
+              log,
+              unique: () => createIds().next(),
+              download: (...file) => connections.download(...file),
+            }),
+          };
     const { telegram } = config.channels;
     const connections = createConnections({
       definitions,
@@ -105,6 +120,7 @@ export class House {
       publish: (line) => void this.lines.push(line),
       workers: this.#options.workers,
       prompts: true,
+      ...media,
     });
     await runtime.start();
     connections.start();
