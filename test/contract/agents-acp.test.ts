@@ -245,14 +245,15 @@ describe("acp driver", () => {
   });
 
   test.each([
-    ["a program that is no such agent", "mute", /did not answer within 400 ms/],
+    ["a program that is no such agent", "mute", /did not answer initialize within 400 ms/],
+    ["an agent that opens no session", "stuck", /did not answer session\/new within 3000 ms/],
     ["a program that only prints", "chatter", /it said "tick tock"/],
     ["a program that ends at once", "early", /exited with code 2: config file not found/],
     ["another version of the protocol", "future", /another version of the protocol: received 99/],
     ["a line without end", "monster", /a line is over 2097152 bytes/],
     ["an agent that wants a login", "login", /log in with the program itself first/],
   ])("names what is wrong: %s", async (_, what, message) => {
-    const startMs = what === "mute" ? 400 : 30_000;
+    const startMs = { mute: 400, stuck: 3_000 }[what] ?? 30_000;
     const agent = await open(what, { startMs });
     const events = await collect(agent, told(what === "monster" ? "monster" : "echo"));
     expect(events).toEqual([

@@ -106,6 +106,30 @@ export class AcpProcess {
     }
   }
 
+  /**
+   * The same for what needs no thinking: a program that does not answer in time is no good for the
+   * turns that follow either.
+   */
+  async ask<Method extends AgentRequestMethod>(
+    method: Method,
+    params: AgentRequestParamsByMethod[Method],
+  ): Promise<AgentRequestResponsesByMethod[Method]> {
+    const { startMs } = this.#config;
+    let timer: NodeJS.Timeout | null = null;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.retired = true;
+        const message = `The program did not answer ${method} within ${startMs} ms${this.#said()}`;
+        reject(agentFailed(message));
+      }, startMs);
+    });
+    try {
+      return await Promise.race([this.request(method, params), late]);
+    } finally {
+      if (timer !== null) clearTimeout(timer);
+    }
+  }
+
   /** Tells the agent to stop what it does in a session. */
   cancel(sessionId: string): void {
     // An agent that is gone has stopped.
@@ -128,35 +152,17 @@ export class AcpProcess {
   }
 
   async #initialize(): Promise<void> {
-    let timer: NodeJS.Timeout | null = null;
-    const late = new Promise<never>((_, reject) => {
-      const { startMs } = this.#config;
-      timer = setTimeout(() => reject(this.#unanswered(startMs)), startMs);
+    const answer = await this.ask("initialize", {
+      protocolVersion: this.#sdk.PROTOCOL_VERSION,
+      clientInfo: { name: "earshot", version: "1" },
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false } },
     });
-    try {
-      const answer = await Promise.race([
-        this.request("initialize", {
-          protocolVersion: this.#sdk.PROTOCOL_VERSION,
-          clientInfo: { name: "earshot", version: "1" },
-          clientCapabilities: { fs: { readTextFile: false, writeTextFile: false } },
-        }),
-        late,
-      ]);
-      if (answer.protocolVersion !== this.#sdk.PROTOCOL_VERSION)
-        throw agentFailed(
-          "Cannot talk to the agent as it speaks another version of the protocol: received " +
-            String(answer.protocolVersion),
-        );
-      this.#capabilities = answer.agentCapabilities ?? {};
-    } finally {
-      if (timer !== null) clearTimeout(timer);
-    }
-  }
-
-  #unanswered(ms: number): Error {
-    return agentFailed(
-      `Cannot start the agent as the program did not answer within ${ms} ms${this.#said()}`,
-    );
+    if (answer.protocolVersion !== this.#sdk.PROTOCOL_VERSION)
+      throw agentFailed(
+        "Cannot talk to the agent as it speaks another version of the protocol: received " +
+          String(answer.protocolVersion),
+      );
+    this.#capabilities = answer.agentCapabilities ?? {};
   }
 
   /** The error of a request in words: the program's own, else how it ended. */

@@ -28,7 +28,7 @@ export interface AcpSession {
 type Options = readonly SessionConfigOption[] | null | undefined;
 
 export async function newSession(process: AcpProcess, cwd: string): Promise<AcpSession> {
-  const answer = await process.request("session/new", { cwd, mcpServers: [] });
+  const answer = await process.ask("session/new", { cwd, mcpServers: [] });
   return opened(answer.sessionId, process, false, answer.configOptions);
 }
 
@@ -42,7 +42,7 @@ export async function loadedSession(
   const { id: sessionId } = before;
   try {
     // The agent tells the old conversation again; nobody listens to it here.
-    const answer = await process.request("session/load", { sessionId, cwd, mcpServers: [] });
+    const answer = await process.ask("session/load", { sessionId, cwd, mcpServers: [] });
     return opened(sessionId, process, true, answer?.configOptions);
   } catch (error) {
     if (process.retired) throw error;
@@ -89,7 +89,7 @@ async function choose(session: AcpSession, from: Selector | null, value: string 
   if (from === null) return;
   const wanted = value ?? from.at;
   if ((session.chosen.get(from.id) ?? from.at) === wanted) return;
-  await session.process.request("session/set_config_option", {
+  await session.process.ask("session/set_config_option", {
     sessionId: session.id,
     configId: from.id,
     value: wanted,

@@ -35,7 +35,7 @@ const configSchema = z.strictObject({
     .min(100)
     .max(600_000)
     .default(30_000)
-    .describe("For the program to start and say what it can, ms."),
+    .describe("For the program to start, and to open a session, ms."),
   images: z
     .boolean()
     .default(true)

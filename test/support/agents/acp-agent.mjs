@@ -158,7 +158,8 @@ acp
       },
     };
   })
-  .onRequest("session/new", ({ params }) => {
+  .onRequest("session/new", async ({ params }) => {
+    if (always === "stuck") await forever();
     if (always === "login") throw acp.RequestError.authRequired();
     const sessionId = `s${process.pid}-${sessions.size + 1}`;
     note({ new: sessionId, cwd: params.cwd });
