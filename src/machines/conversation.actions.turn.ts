@@ -192,8 +192,17 @@ export function mayRetry(
 ): boolean {
   const { run } = context;
   if (run === null || run.abortedBy !== null || answersOf(run) > 0) return false;
-  if (event.type === "agent.failed" && event.code !== "host-lost") return false;
+  if (!isLoss(event) || isStale(context, run, event)) return false;
   return run.order.attempt < limits.turnAttemptsMax;
+}
+
+const isLoss = (event: RunEnd): boolean =>
+  event.type === "host.recovered" || (event.type === "agent.failed" && event.code === "host-lost");
+
+/** Its question is too old to be answered: the process was away for a while. */
+function isStale({ settings }: ConversationContext, { batch }: Run, { at }: RunEnd): boolean {
+  const newest = batch.at(-1);
+  return newest !== undefined && at - newest.at > settings.turn.replyAgeMsMax;
 }
 
 /** The running state's substate, for deliveries that drain after it was left. */
@@ -303,8 +312,14 @@ export function backOff(context: ConversationContext): void {
 }
 
 /** How this end of the agent counts. */
-function outcomeOf(run: Run, event: RunEnd): { outcome: Outcome; reason?: string } {
+function outcomeOf(
+  context: ConversationContext,
+  run: Run,
+  event: RunEnd,
+): { outcome: Outcome; reason?: string } {
   if (run.abortedBy !== null) return { outcome: "cancelled", reason: run.abortedBy };
+  if (isLoss(event) && isStale(context, run, event))
+    return { outcome: "expired", reason: "host-lost" };
   if (event.type === "host.recovered") return { outcome: "failed", reason: "host-lost" };
   if (event.type === "agent.failed") {
     const { code } = event;
@@ -319,7 +334,7 @@ function outcomeOf(run: Run, event: RunEnd): { outcome: Outcome; reason?: string
 /** Whether this end of the agent puts a line of our own into delivery. */
 export function willTellRoom(context: ConversationContext, event: RunEnd): boolean {
   const { run, settings } = context;
-  if (run === null || outcomeOf(run, event).outcome !== "failed") return false;
+  if (run === null || outcomeOf(context, run, event).outcome !== "failed") return false;
   if (run.order.heartbeat === true || settings.send === "deny") return false;
   return tellsRoom(settings.notifyRoom, run.order.route.chat.kind);
 }
@@ -327,11 +342,9 @@ export function willTellRoom(context: ConversationContext, event: RunEnd): boole
 /**
  * What is left in line when this turn's agent ends: without what the turn has answered in passing.
  */
-export function inboxAfterRun(
-  { run, inbox }: ConversationContext,
-  event: RunEnd,
-): readonly Flush[] {
-  if (run === null || outcomeOf(run, event).outcome !== "replied") return inbox;
+export function inboxAfterRun(context: ConversationContext, event: RunEnd): readonly Flush[] {
+  const { run, inbox } = context;
+  if (run === null || outcomeOf(context, run, event).outcome !== "replied") return inbox;
   return inbox.filter(({ steeredAt }) => steeredAt === null || answersOf(run) <= steeredAt);
 }
 
@@ -341,7 +354,7 @@ export function inboxAfterRun(
 export function endRun(context: ConversationContext, event: RunEnd): void {
   const { run } = context;
   if (run === null) return;
-  const { outcome, reason } = outcomeOf(run, event);
+  const { outcome, reason } = outcomeOf(context, run, event);
   const inbox = inboxAfterRun(context, event);
   const answered = context.inbox.filter((flush) => !inbox.includes(flush));
   const inPassing = answered.flatMap(({ messages }) => messages);

@@ -1,0 +1,78 @@
+/**
+ * Nobody is shown as typing when nothing is under way. The mistakes: the refreshing timer outlives
+ * one of the many ways a turn may end, a slow call started before the end lands after it, or the
+ * end is told to the wrong place.
+ */
+import { expect, test } from "vitest";
+import type { ScriptStep } from "../../src/domain/script.ts";
+import type { Fate } from "../runtime-main/world.ts";
+import { World } from "../runtime-main/world.ts";
+
+interface Ending {
+  readonly steps?: ScriptStep[];
+  readonly fates?: Fate[];
+  /** What happens 1 s into the turn. */
+  readonly meanwhile?: (world: World) => Promise<unknown>;
+}
+
+const key = "agent:main:main";
+const slow: ScriptStep[] = [{ waitMs: 3_000 }, { text: "late" }];
+const endings: Readonly<Record<string, Ending>> = {
+  "an answer": { steps: slow },
+  silence: { steps: [{ waitMs: 3_000 }, { text: "NO_REPLY" }] },
+  "a skipped answer": { steps: [{ tool: "skip_response", input: {} }, { text: "unseen" }] },
+  "an error": { steps: [{ waitMs: 3_000 }, { error: "boom" }] },
+  "an agent that hangs": { steps: [{ text: "first words" }, { hang: true }] },
+  "an abort": { steps: slow, meanwhile: (world) => world.runtime.abortTurn(key, "operator") },
+  "a stop word": { steps: slow, meanwhile: (world) => world.say("/stop", { direct: true }) },
+  "a new session": { steps: slow, meanwhile: (world) => world.say("/new", { direct: true }) },
+  "a host that is lost": { steps: slow, meanwhile: (world) => world.runtime.crashHost() },
+  "a restart": { steps: slow, meanwhile: (world) => world.restart() },
+  "an answer that is refused": { steps: slow, fates: ["refuse"] },
+  "an answer in doubt": { steps: slow, fates: ["odd", "odd"] },
+  "an answer that never leaves": { steps: slow, fates: Array<Fate>(200).fill("fail") },
+};
+
+test.each(Object.entries(endings))("after %s", async (_, { steps = [], fates = [], meanwhile }) => {
+  for (const mode of ["instant", "thinking", "message"]) {
+    const config = { typing: { mode }, commands: { ownerAllowFrom: ["telegram:ann"] } };
+    const world = await new World({ config }).start();
+    world.runs.push({ afterMs: 0, steps }, { afterMs: 0, steps });
+    world.fates.push(...fates);
+    await world.say("hello", { direct: true });
+    await world.pass(1_500);
+    await meanwhile?.(world);
+    await world.pass(1_200_000);
+    if (mode === "instant") expect(world.typing).toContain(true);
+    expect(world.typing.at(-1) ?? false).toBe(false);
+    const told = world.typed.length;
+    await world.pass(600_000);
+    expect(world.typed).toHaveLength(told);
+    expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
+    expect(world.reactions.filter((one) => one.startsWith("+")).length).toBe(
+      world.reactions.filter((one) => one.startsWith("-")).length,
+    );
+  }
+});
+
+test("a message that is deleted before its turn takes the typing with it", async () => {
+  const world = await new World().start();
+  await world.say("hello", { id: "m1", direct: true });
+  await world.pass(100);
+  expect(world.typing).toEqual([true]);
+  const place = { channel: "telegram", account: "default", thread: null } as const;
+  const chat = { id: "ann", kind: "direct" } as const;
+  const deletion = { ...place, chat, id: "m1" };
+  await world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
+  await world.pass(60_000);
+  expect(world.typing).toEqual([true, false]);
+});
+
+test("while a turn runs it is shown again and again (the twin)", async () => {
+  const world = await new World().start();
+  world.runs.push({ afterMs: 20_000, steps: [{ text: "done" }] });
+  await world.say("hello", { direct: true });
+  await world.pass(20_000);
+  expect(world.typing.length).toBeGreaterThan(3);
+  expect(world.typing).not.toContain(false);
+});
