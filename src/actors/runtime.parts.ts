@@ -15,6 +15,7 @@ import { type Asks, createAsks } from "./asks.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
 import { createGate, type Gate } from "./gate.ts";
+import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
@@ -33,6 +34,7 @@ import { createTimers, type Deadline, type Timers } from "./timers.ts";
 import { composeOrder, readMessages } from "./turns.order.ts";
 import { createTurnStarter, type TurnStarter } from "./turns.ts";
 import { createTyping, type Typing } from "./typing.ts";
+import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { createWaiters, type DecisionWaiters } from "./waiters.ts";
 
 export interface Parts extends SessionParts {
@@ -51,6 +53,7 @@ export interface Parts extends SessionParts {
   readonly sweep: Sweep;
   readonly media: Media;
   readonly asks: Asks;
+  readonly heartbeats: Heartbeats;
   readonly quarantined: { key: string; seq: number; error: string }[];
   /** No turn starts any more: what waits is found at the next start. */
   park(): void;
@@ -133,6 +136,11 @@ class Assembly {
       agentOf: (key) => this.#agentOf(key),
     });
     const asks = createAsks({ clock, log, ids: ports.ids, store, media });
+    const heartbeats = createHeartbeats({
+      ...{ clock, log, store, configs, workspaces: ports.workspaces ?? null },
+      append: (events, writes) => this.#append(events, writes),
+      onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
+    });
     const turns = this.#turnStarter(configs, sessions);
     const quarantined: Parts["quarantined"] = [];
     const supervisor = this.#supervisor(boot, configs);
@@ -142,7 +150,7 @@ class Assembly {
     };
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
-      ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks },
+      ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks, heartbeats },
     };
   }
 
@@ -243,12 +251,14 @@ class Assembly {
             agentOf: (key) => this.#agentOf(key),
             media: this.parts.media,
             asks: this.parts.asks,
+            heartbeats: this.parts.heartbeats,
             watched: this.#ports.live !== false && this.#ports.deterministic !== true,
           },
           effect,
           step,
           signal,
         );
+        if (order === null) return null;
         const { key, turn, prompt } = order;
         if (this.#ports.prompts === true)
           this.#ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
@@ -343,11 +353,12 @@ class Assembly {
 
   /** Nothing is under way on any thread: what happens next is caused by what is journalled next. */
   async #quiet(): Promise<void> {
-    const { supervisor, journal, turns } = this.parts;
+    const { supervisor, journal, projection, turns, heartbeats } = this.parts;
     for (let calm = 0; calm < 2; ) {
-      await supervisor.settled();
+      await unlessFailing([projection], supervisor.settled());
       await new Promise<void>((resolve) => setImmediate(resolve));
-      calm = journal.isWritten() && turns.preparing() === 0 ? calm + 1 : 0;
+      const idle = turns.preparing() === 0 || isFailing([projection]);
+      calm = journal.isWritten() && idle && heartbeats.looking() === 0 ? calm + 1 : 0;
     }
   }
 }

@@ -19,9 +19,9 @@ export function createStatus(
 ): StatusReader {
   let lasting: string | null = null;
 
-  function problemOf({ journal, supervisor }: Parts): string | null {
+  function problemOf({ journal, projection, supervisor }: Parts): string | null {
     if (lasting !== null) return lasting;
-    const failing = journal.failing();
+    const failing = journal.failing() ?? projection.failing();
     if (failing !== null) return failing.message;
     const broken = supervisor.status().filter(({ state }) => state === "broken");
     return broken.length === 0

@@ -7,13 +7,13 @@
  */
 import type { EarshotError } from "../domain/errors.ts";
 import { createIngress } from "./ingress.ts";
-import type { Journal } from "./journal.ts";
 import { findUnapplied, recoverRuns } from "./recovery.ts";
 import { createOperator } from "./runtime.operator.ts";
 import { createParts, type Parts } from "./runtime.parts.ts";
 import { createStatus } from "./runtime.status.ts";
 import type { Runtime, RuntimePorts } from "./runtime.types.ts";
 import { createSessionOperator } from "./session.operator.ts";
+import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { whyMessage } from "./why.ts";
 
 const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -42,7 +42,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function start(): Promise<void> {
     parts = await createParts(ports);
-    const { supervisor, timers, outbox, store, sweep } = parts;
+    const { supervisor, timers, outbox, store, sweep, heartbeats } = parts;
+    await heartbeats.load();
     ingress = createIngress({
       ...ports,
       ...parts,
@@ -66,6 +67,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     for (const deadline of deadlines) timers.set(deadline);
     await outbox.recover(open, counts);
     mend(parts);
+    heartbeats.start();
     if (ports.deterministic !== true) {
       sweep.start();
       parts.media.start();
@@ -94,13 +96,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function settled(): Promise<void> {
     await recovering.catch(() => undefined);
-    const { supervisor, journal, turns } = opened();
+    const { supervisor, journal, projection, turns, heartbeats } = opened();
+    const disks = [journal, projection];
     for (let calm = 0; calm < 2; ) {
-      await unlessFailing(journal, supervisor.settled());
+      await unlessFailing(disks, supervisor.settled());
       await breathe();
-      const quiet = journal.isQuiet() && turns.preparing() === 0 && (ingress?.pending() ?? 0) === 0;
-      const stalled = journal.failing() !== null;
-      calm = quiet || stalled ? calm + 1 : 0;
+      const underway = turns.preparing() + heartbeats.looking() + (ingress?.pending() ?? 0);
+      const quiet = journal.isQuiet() && underway === 0;
+      calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }
   }
 
@@ -119,14 +122,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   /** Records of everything idle, so that the next start has little to look through. */
   async function putAway(untilMs: number): Promise<void> {
-    const { supervisor, sweep, journal } = opened();
+    const { supervisor, sweep, journal, projection } = opened();
     const { clock } = ports;
     let callOff: () => void = () => undefined;
     const late = new Promise<void>((resolve) => {
       const timer = clock.setTimer(clock.now() + untilMs, resolve);
       callOff = () => clock.clearTimer(timer);
     });
-    await Promise.race([unlessFailing(journal, supervisor.passivateAll()), late]);
+    await Promise.race([unlessFailing([journal, projection], supervisor.passivateAll()), late]);
     callOff();
     await sweep.mark();
   }
@@ -142,6 +145,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts.sweep.stop();
     parts.media.stop();
     parts.timers.stop();
+    parts.heartbeats.stop();
     parts.typing.stop();
     parts.outbox.stop();
     parts.projection.stop();
@@ -175,17 +179,4 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       return stopping;
     },
   };
-}
-
-/** Waits for `work`, but not for a store that fails: that waits for a timer. */
-async function unlessFailing(journal: Journal, work: Promise<void>): Promise<void> {
-  let callOff: () => void = () => undefined;
-  const failing = new Promise<void>((resolve) => {
-    callOff = journal.onceFailing(resolve);
-  });
-  try {
-    await Promise.race([work, failing]);
-  } finally {
-    callOff();
-  }
 }

@@ -37,6 +37,8 @@ export interface Projection {
   /** Compares the files that were written last with the store, and mends them. */
   repair(): Promise<void>;
   failing(): EarshotError | null;
+  /** Calls back once, as soon as it fails (at once if it does). The answer calls that off. */
+  onceFailing(call: () => void): () => void;
   stop(): void;
 }
 
@@ -63,6 +65,7 @@ export function createProjection(ports: ProjectionPorts): Projection {
   let failure: EarshotError | null = null;
   let retryMs = retryMsMin;
   let timer: TimerHandle | null = null;
+  const waitingForFailure = new Set<() => void>();
 
   const text = (line: TranscriptLine) => JSON.stringify({ ...line, sessionId: undefined });
 
@@ -131,6 +134,8 @@ export function createProjection(ports: ProjectionPorts): Projection {
       ports.onHealth(told);
     }
     failure = told;
+    for (const call of waitingForFailure) call();
+    waitingForFailure.clear();
   }
 
   function pause(): Promise<void> {
@@ -162,6 +167,11 @@ export function createProjection(ports: ProjectionPorts): Projection {
       }
     },
     failing: () => failure,
+    onceFailing(call) {
+      if (failure !== null) call();
+      else waitingForFailure.add(call);
+      return () => waitingForFailure.delete(call);
+    },
     stop() {
       stopped = true;
       if (timer !== null) clock.clearTimer(timer);

@@ -72,6 +72,8 @@ export class World {
   readonly logged: { level: LogLevel; event: string }[] = [];
   readonly fates: Fate[] = [];
   readonly runs: ScriptedRun[] = [];
+  /** Called with each text that the platform takes. */
+  onSend: (text: string) => void = () => {};
   ready = true;
   /** The platform can edit what was sent. */
   canEdit = true;
@@ -184,6 +186,7 @@ export class World {
       replyTo: string | null,
       quote = false,
     ) => {
+      this.onSend(text);
       this.sent.push({ id, text, chat, replyTo, quote, at: this.clock.now() });
       return { messageIds: [`p${this.sent.length}`] };
     };

@@ -17,6 +17,7 @@ import {
 } from "../../domain/session.ts";
 import { callApi, type DaemonAddress, needDaemon } from "./client.ts";
 import { teach } from "./help.ts";
+import { harmlessJson, safeJson } from "./line-render.ts";
 import * as lessons from "./sessions.lessons.ts";
 import {
   action,
@@ -121,7 +122,7 @@ async function list(options: ListOptions): Promise<void> {
     after = page?.next ?? null;
   }
   found.sort((a, b) => b.updatedAt - a.updatedAt);
-  if (options.json === true) return print(safeJson(found));
+  if (options.json === true) return print(safeJson(found, indent()));
   if (found.length === 0) return print("no session yet");
   const now = Date.now();
   const rows = found.map(({ key, updatedAt, usage: used, archivedAt, sessionId }) => [
@@ -147,7 +148,7 @@ async function heard(daemon: DaemonAddress, { json }: ListOptions): Promise<void
     all.push(...(page?.conversations ?? []));
     after = page?.next ?? null;
   }
-  if (json === true) return print(safeJson(all));
+  if (json === true) return print(safeJson(all, indent()));
   if (all.length === 0) return print("no conversation yet");
   print(table([["row", "key"], ...all.map(({ key, lastSeq }) => [String(lastSeq), key])]));
 }
@@ -156,7 +157,7 @@ async function show(key: string, options: OneOptions): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
   const answer = await callApi<ShowAnswer>(daemon, pathOf(key, idQuery(options)));
   if (answer === null) return missing(key);
-  if (options.json === true) return print(safeJson(answer));
+  if (options.json === true) return print(safeJson(answer, indent()));
   const { session, lines, earlier } = answer;
   const { usage, settings } = session;
   print(
@@ -195,7 +196,7 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
     throw new EarshotError("EAR_USAGE", `Cannot export that: the daemon said ${answer.status}`);
   const text = answer.body.pipeThrough(new TextDecoderStream());
   if (options.out === undefined) {
-    for await (const part of text) process.stdout.write(escaped(part));
+    for await (const part of text) process.stdout.write(harmlessJson(part));
     return;
   }
   const file = await open(options.out, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -203,7 +204,7 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
     throw new EarshotError("EAR_USAGE", `Cannot write ${options.out} as ${why}: name a new file`);
   });
   try {
-    for await (const part of text) await file.write(escaped(part));
+    for await (const part of text) await file.write(harmlessJson(part));
   } finally {
     await file.close();
   }
@@ -273,13 +274,4 @@ function ago(ms: number): string {
   return minutes < 2_880 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} d`;
 }
 
-/** JSON that a terminal shows as it is read: what could move a cursor is written as an escape. */
-const safeJson = (value: unknown) =>
-  escaped(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
-
-function escaped(json: string): string {
-  return json.replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
-    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
+const indent = () => (process.stdout.isTTY ? 2 : 0);
