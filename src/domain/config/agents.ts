@@ -16,7 +16,7 @@ export type DriverConfig = z.output<typeof driver>;
 
 const own = {
   driver: driver.describe("What answers: a name, or an object with `kind` and its options."),
-  maxConcurrent: count(1, 1_000).describe(
+  maxConcurrent: count(1, 10_000).describe(
     "Turns of this agent at the same time, over all conversations.",
   ),
   contextTokens: count(1_000, 100_000_000).describe(

@@ -15,7 +15,7 @@ const perConversation = {
   ),
 };
 const perDaemon = {
-  maxConcurrentTurns: count(1, 1_000).describe("Turns at the same time, per worker."),
+  maxConcurrentTurns: count(1, 10_000).describe("Turns at the same time, per worker."),
   onInDoubt: z
     .enum(["resend-if-fresh", "hold"])
     .describe("What to do with a send whose outcome is unknown."),
