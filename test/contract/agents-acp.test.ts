@@ -115,6 +115,7 @@ describe("acp driver", () => {
     const [fresh, count] = await say("a", []);
     expect(fresh).not.toBe(first);
     expect(count).toBe("1");
+    expect(noted()).toContainEqual({ close: first });
   });
 
   test("forgets the session unused for longest, and tells the agent", async () => {

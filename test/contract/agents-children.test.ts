@@ -75,11 +75,17 @@ describe.each<[string, () => StartChild]>([
     expect(stderr.length).toBe(4_096);
   });
 
-  test("that cannot be started has ended, with the reason", async () => {
-    const child = how()({ ...spec(), command: "/no/such/program" });
+  test.each([
+    ["ENOENT", { command: "/no/such/program" }],
+    ["ENOENT", { cwd: "/no/such/folder" }],
+    ["EACCES", { command: tmpdir() }],
+    ["E2BIG", { args: Array<string>(100).fill("x".repeat(65_000)) }],
+    ["ERR_INVALID_ARG_VALUE", { args: ["a\0b"] }],
+  ])("that cannot be started has ended, with the reason: %s", async (reason, over) => {
+    const child = how()({ ...spec(), ...over });
     child.write(turn);
     expect(await outputOf(child)).toBe("");
-    expect((await child.ended).problem).toBe("could not be started (ENOENT)");
+    expect((await child.ended).problem).toBe(`could not be started (${reason})`);
     await child.stop();
   });
 

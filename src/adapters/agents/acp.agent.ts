@@ -105,6 +105,7 @@ class AcpAgent {
     this.#sessions.delete(key);
     // A session of ours without a past has been reset: its memory has to go as well.
     const kept = before?.used === true && turn.transcript.length === 0 ? undefined : before;
+    if (before !== undefined && kept === undefined) this.#forget(key, before);
     const session =
       kept?.process === process
         ? kept

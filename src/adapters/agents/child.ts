@@ -66,10 +66,10 @@ function guard(pid: number): () => void {
     stdio: ["pipe", "ignore", "ignore"],
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
   });
-  // A machine without a shell has no guard; everything else works.
+  // A machine without a shell, or short of processes, has no guard; everything else works.
   watcher.on("error", () => undefined);
-  watcher.stdin.on("error", () => undefined);
-  return () => watcher.stdin.end("\n");
+  watcher.stdin?.on("error", () => undefined);
+  return () => void watcher.stdin?.end("\n");
 }
 
 function environment(names: readonly string[]): Record<string, string> {
@@ -84,22 +84,29 @@ function environment(names: readonly string[]): Record<string, string> {
 /** Starts a program. One that cannot be started has ended, with the reason as its problem. */
 export function startChild(spec: ChildSpec): Child {
   const env = environment(spec.env);
-  const child = spawn(spec.command, spec.args, {
-    cwd: spec.cwd,
-    env,
-    detached: grouped,
-    shell: false,
-    windowsHide: true,
-  });
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(spec.command, spec.args, {
+      cwd: spec.cwd,
+      env,
+      detached: grouped,
+      shell: false,
+      windowsHide: true,
+    });
+  } catch (error) {
+    return unstarted(Promise.resolve(error));
+  }
   const { pid } = child;
-  const dismiss = pid === undefined ? () => undefined : guard(pid);
+  if (pid === undefined)
+    return unstarted(new Promise((resolve) => void child.once("error", resolve)));
+  const dismiss = guard(pid);
   let stopped = false;
   let kill: NodeJS.Timeout | null = null;
   // It may close its input early; what it then says or its exit tells more than a broken pipe.
   child.stdin.on("error", () => undefined);
   const ended = endOf(child, () => stopped).then((end) => {
     if (kill !== null) clearTimeout(kill);
-    if (pid !== undefined) signalGroup(pid, "SIGKILL");
+    signalGroup(pid, "SIGKILL");
     dismiss();
     return { ...end, stderr: without(end.stderr, spec.env, env) };
   });
@@ -109,7 +116,7 @@ export function startChild(spec: ChildSpec): Child {
     write: (text) => void child.stdin.write(text),
     closeInput: () => void child.stdin.end(),
     async stop() {
-      if (!stopped && pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      if (!stopped && child.exitCode === null && child.signalCode === null) {
         stopped = true;
         signalGroup(pid, "SIGTERM");
         kill = setTimeout(() => signalGroup(pid, "SIGKILL"), termMs);
@@ -118,6 +125,21 @@ export function startChild(spec: ChildSpec): Child {
       child.stdout.destroy();
       await ended;
     },
+  };
+}
+
+/** A program that never was. */
+function unstarted(reason: Promise<unknown>): Child {
+  return {
+    output: (async function* (): AsyncGenerator<Uint8Array> {})(),
+    ended: reason.then((error) => ({
+      code: null,
+      problem: `could not be started (${codeOf(error as Error)})`,
+      stderr: "",
+    })),
+    write: () => undefined,
+    closeInput: () => undefined,
+    stop: async () => undefined,
   };
 }
 
@@ -154,12 +176,6 @@ function endOf(child: ChildProcessWithoutNullStreams, stopped: () => boolean): P
         settle();
       });
     };
-    child.once("error", (error) => {
-      if (child.pid === undefined) {
-        for (const pipe of [child.stdout, child.stderr]) pipe.destroy();
-        resolve({ code: null, problem: `could not be started (${codeOf(error)})`, stderr: "" });
-      }
-    });
     child.once("exit", (code, signal) => {
       if (code === 0 || stopped()) end(code, null);
       else if (code === null) end(null, `was ended by ${signal ?? "a signal"}`);

@@ -13,6 +13,8 @@ import { oneLine } from "../../domain/sanitize.ts";
 const configSchema = z.strictObject({ kind: z.literal("guide").default("guide") });
 type GuideConfig = z.infer<typeof configSchema>;
 
+const heartbeatDone = "HEARTBEAT_OK";
+
 /** Why a turn happened, said to the person who caused it. */
 const because: Partial<Record<Rule, string>> = {
   dm: "this is a direct chat, and those always engage me",
@@ -84,7 +86,8 @@ export const guideDriver = defineAgent<GuideConfig>({
     capabilities: { steer: false, tools: false, images: false },
     async *run(turn, { signal }) {
       signal.throwIfAborted();
-      yield { type: "text", text: guideAnswer(turn) };
+      // It looks after nothing, and says so the way a heartbeat asks for.
+      yield { type: "text", text: turn.heartbeat ? heartbeatDone : guideAnswer(turn) };
       yield { type: "message-end" };
     },
   }),
