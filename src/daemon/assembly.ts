@@ -23,6 +23,7 @@ import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
+import { createSpeaker } from "./speaker.ts";
 import { logReader } from "./told.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
 import { webchatRoute } from "./webchat-route.ts";
@@ -149,6 +150,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     },
   });
   registry.show(webchat);
+  bus.subscribe(createSpeaker({ clock, log, config, media, directory: connections.directory }));
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
   return { bus, metrics, runtime, connections, webchat };

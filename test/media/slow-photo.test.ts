@@ -43,6 +43,7 @@ class SlowDesk implements MediaDesk {
   follow: MediaDesk["follow"] = ({ id }, _settings, signal) =>
     this.#answer(id, signal, { ...blank, title: "A page", text: "its words", words: "page" });
   picture: MediaDesk["picture"] = async () => ({ image: null, note: "none" });
+  speak: MediaDesk["speak"] = async () => null;
   sweep: MediaDesk["sweep"] = async () => undefined;
 }
 

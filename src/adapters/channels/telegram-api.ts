@@ -4,7 +4,7 @@
  * The one place that loads grammY and builds its `Api`: methods called by name, errors turned into
  * ours. Loaded on the first call of an account.
  */
-import { Api } from "grammy";
+import { Api, InputFile } from "grammy";
 import type { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { TelegramAccountConfig } from "./telegram-client.ts";
@@ -13,6 +13,8 @@ import { type CallKind, telegramError } from "./telegram-errors.ts";
 export interface TelegramApi {
   /** Calls a method of the Bot API. Rejects with grammY's errors: see `errorOf`. */
   call(method: string, args: readonly unknown[]): Promise<never>;
+  /** Bytes as a file of a call. */
+  file(data: Uint8Array, name: string): InputFile;
   /** What was thrown as an error of ours, without the token. */
   errorOf(error: unknown, method: string, kind: CallKind): EarshotError;
 }
@@ -28,6 +30,7 @@ export function openTelegramApi(config: TelegramAccountConfig): TelegramApi {
   return {
     call: (method, args) =>
       (methods[method] as (...args: readonly unknown[]) => Promise<never>)(...args),
+    file: (data, name) => new InputFile(data, name),
     errorOf: (error, method, kind) => telegramError(error, method, kind, config.botToken),
   };
 }

@@ -5,6 +5,7 @@
  * answer, and errors of ours. One per account; nothing else knows the token. grammY is loaded with
  * the first call, so that a daemon without a bot does not wait for it.
  */
+import type { InputFile } from "grammy";
 import type { ApiMethods } from "grammy/types";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Route } from "../../domain/message.ts";
@@ -33,6 +34,8 @@ export interface TelegramClient {
     payload: Payload<Name>,
     options: { readonly kind: CallKind; readonly signal: AbortSignal; readonly msMax: number },
   ): Promise<Answer<Name>>;
+  /** Bytes as a file of a call. */
+  file(data: Uint8Array, name: string): Promise<InputFile>;
   /** Where the file named by `getFile` is. Holds the token: never to be shown. */
   fileUrl(path: string): string;
 }
@@ -55,6 +58,10 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
       } finally {
         limit.done();
       }
+    },
+    async file(data, name) {
+      opening ??= open();
+      return (await opening).file(data, name);
     },
     fileUrl: (path) => {
       // Its segments are names, whatever is in them: the path stays below the bot's own.

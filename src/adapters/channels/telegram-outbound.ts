@@ -8,7 +8,13 @@
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { ChannelOutbound, EditRequest, SendRequest } from "../../domain/ports.ts";
+import type {
+  ChannelOutbound,
+  EditRequest,
+  MediaRequest,
+  SendReceipt,
+  SendRequest,
+} from "../../domain/ports.ts";
 import { numericId, type TelegramClient, target } from "./telegram-client.ts";
 import { renderMarkdown } from "./telegram-markdown.ts";
 import { type Rendered, splitRendered } from "./telegram-rendering.ts";
@@ -64,6 +70,7 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
           allow_sending_without_reply: true,
         },
       }),
+    sendMedia: (request) => sendFile(client, request),
     async sendTyping(route, on, signal) {
       // There is no "off": the notice goes with the message or after 5 s.
       if (!on) return;
@@ -87,6 +94,23 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
 
 const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
   splitRendered(renderMarkdown(text), telegramTextLimit, most);
+
+/** Ogg is shown as a voice message; other sounds as music, and the rest as a file. */
+async function sendFile(
+  client: TelegramClient,
+  { route, mime, name, data, signal }: MediaRequest,
+): Promise<SendReceipt> {
+  const place = target(route);
+  const file = await client.file(data, name);
+  const options = { kind: "send", signal, msMax: limits.sendMsMax } as const;
+  const sent =
+    mime === "audio/ogg"
+      ? await client.call("sendVoice", { ...place, voice: file }, options)
+      : mime.startsWith("audio/")
+        ? await client.call("sendAudio", { ...place, audio: file }, options)
+        : await client.call("sendDocument", { ...place, document: file }, options);
+  return { messageIds: [String(sent.message_id)] };
+}
 
 async function edit(
   client: TelegramClient,

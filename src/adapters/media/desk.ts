@@ -19,6 +19,7 @@ import { describe, transcribe } from "./model.ts";
 import { runProgram } from "./program.ts";
 import { openShelf, type ShelfFile } from "./shelf.ts";
 import { fits, headBytes, looksLikeText, picturesTaken, sniff } from "./sniff.ts";
+import { sayAloud } from "./speech.ts";
 
 export interface DeskOptions {
   /** Created with the first file. */
@@ -136,6 +137,15 @@ class Desk implements MediaDesk {
       await this.#shelf.note(id, by, reading);
       return reading;
     });
+  }
+
+  async speak(
+    text: string,
+    { speech, timeoutMs, maxBytes }: MediaSettings,
+    signal: AbortSignal,
+  ): ReturnType<MediaDesk["speak"]> {
+    if (speech === null) return null;
+    return sayAloud(speech, text, { msMax: timeoutMs, bytesMax: maxBytes, signal });
   }
 
   sweep(before: number, bytesMax: number): Promise<void> {

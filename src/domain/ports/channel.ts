@@ -66,6 +66,17 @@ export interface SendReceipt {
   readonly messageIds: readonly string[];
 }
 
+/** A file of ours on its way to a room: an answer said aloud. */
+export interface MediaRequest {
+  readonly route: Route;
+  readonly id: string;
+  readonly mime: string;
+  /** Ours, with the ending that fits. */
+  readonly name: string;
+  readonly data: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Throws EarshotError: `retry` (with `retryAfterMs` on a 429), `terminal` (never works) or
  * `in-doubt` (the request went out, the answer never came).
@@ -75,6 +86,8 @@ export interface ChannelOutbound {
   replyText(
     request: SendRequest & { readonly replyTo: string; readonly quote: boolean },
   ): Promise<SendReceipt>;
+  /** Left out: the room gets text only. */
+  sendMedia?(request: MediaRequest): Promise<SendReceipt>;
   sendTyping?(route: Route, on: boolean, signal: AbortSignal): Promise<void>;
   addReaction?(route: Route, messageId: string, emoji: string, signal: AbortSignal): Promise<void>;
   removeReaction?(

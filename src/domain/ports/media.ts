@@ -42,6 +42,12 @@ export interface MediaReading {
   readonly bytes: number | null;
 }
 
+export interface SpokenFile {
+  readonly mime: string;
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
 export interface MediaDesk {
   /**
    * Fetches and reads an attachment as the settings say. A file that looks like text is its own
@@ -60,6 +66,11 @@ export interface MediaDesk {
   ): Promise<{ readonly image: AgentImage | null; readonly note: string | null }>;
   /** Title and beginning of a page. As `read`. */
   follow(link: MediaLink, settings: MediaSettings, signal: AbortSignal): Promise<MediaReading>;
+  /**
+   * Text said aloud, as the settings say; null where they say nothing. Rejects when the program
+   * fails: the text was sent anyway.
+   */
+  speak(text: string, settings: MediaSettings, signal: AbortSignal): Promise<SpokenFile | null>;
   /** Forgets files older than `before`, and the oldest beyond `bytesMax` in all. */
   sweep(before: Millis, bytesMax: number): Promise<void>;
 }

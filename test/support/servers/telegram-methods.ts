@@ -76,6 +76,16 @@ function sendMessage(world: TelegramWorld, payload: Payload): Message {
   return sent;
 }
 
+function sendFile(world: TelegramWorld, payload: Payload, field: string): Message {
+  const room = roomOf(world, payload);
+  const file = payload[field] as { name: string; data: Buffer } | undefined;
+  if (file === undefined || file.data.length === 0)
+    throw new Refusal(400, "Bad Request: file must be non-empty");
+  const file_id = `sent-${world.files.size}`;
+  world.files.set(file_id, file.data);
+  return world.build(room, world.bot, { [field]: { file_id, file_name: file.name } });
+}
+
 /** Everything this server can do, by the name in the Bot API. getUpdates is the server's own. */
 export const methods: Readonly<Record<string, Method>> = {
   getMe: (world) => ({
@@ -120,6 +130,9 @@ export const methods: Readonly<Record<string, Method>> = {
     );
     return true;
   },
+  sendVoice: (world, payload) => sendFile(world, payload, "voice"),
+  sendAudio: (world, payload) => sendFile(world, payload, "audio"),
+  sendDocument: (world, payload) => sendFile(world, payload, "document"),
   sendChatAction(world, payload) {
     roomOf(world, payload);
     return true;

@@ -167,8 +167,31 @@ async function getUpdates(
 async function readBody(request: IncomingMessage): Promise<Payload> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
-  const text = Buffer.concat(parts).toString();
-  return text === "" ? {} : (JSON.parse(text) as Payload);
+  const body = Buffer.concat(parts);
+  const type = request.headers["content-type"] ?? "";
+  if (type.startsWith("multipart/form-data")) return readForm(body, type);
+  return body.length === 0 ? {} : (JSON.parse(body.toString()) as Payload);
+}
+
+/** Fields as texts and numbers; a file as its bytes, under the field that refers to it. */
+function readForm(body: Buffer, type: string): Payload {
+  const boundary = `--${/boundary=(\S+)/.exec(type)?.[1] ?? ""}`;
+  const fields: Record<string, unknown> = {};
+  const files = new Map<string, { name: string; data: Buffer }>();
+  // Latin-1 keeps every byte as one letter.
+  for (const part of body.toString("latin1").split(boundary).slice(1, -1)) {
+    const head = part.indexOf("\r\n\r\n");
+    const field = /name="?([^";\r]+)"?/.exec(part.slice(0, head))?.[1] ?? "";
+    const file = /filename="?([^";\r]+)"?/.exec(part.slice(0, head))?.[1];
+    const data = Buffer.from(part.slice(head + 4).replace(/\r\n$/, ""), "latin1");
+    const text = data.toString();
+    if (file !== undefined) files.set(field, { name: file, data });
+    else fields[field] = /^-?\d+$/.test(text) ? Number(text) : text;
+  }
+  for (const [field, value] of Object.entries(fields))
+    if (typeof value === "string" && value.startsWith("attach://"))
+      fields[field] = files.get(value.slice("attach://".length));
+  return fields;
 }
 
 function refuse(response: ServerResponse, refusal: Refusal, retryAfter?: number): void {
