@@ -25,10 +25,16 @@ export function migrate(database: Database, path: string): void {
     );
   }
   database.exec("BEGIN IMMEDIATE");
-  if (found.user_version === 0) database.exec(schema);
-  else addSessions(database);
-  database.exec("PRAGMA user_version = 2");
-  database.exec("COMMIT");
+  try {
+    if (found.user_version === 0) database.exec(schema);
+    else addSessions(database);
+    database.exec("PRAGMA user_version = 2");
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    database.close();
+    throw error;
+  }
 }
 
 /** Version 1 had one endless transcript for each conversation: that becomes its first session. */
