@@ -1,8 +1,9 @@
 /** One message edited in place: when it opens, how often it changes, and what it says in the end. */
+import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import type { ScriptedRun } from "../../src/domain/script.ts";
-import { World, type WorldOptions } from "./world.ts";
+import { type Fate, World, type WorldOptions } from "./world.ts";
 
 const draft = { stream: { mode: "draft" } };
 const started = async (options: WorldOptions = {}) =>
@@ -241,4 +242,33 @@ describe("what happens to the draft's message", () => {
     expect(world.sent).toHaveLength(2);
     expect(world.sends().at(-1)).toMatchObject({ status: "sent", text: whole });
   });
+});
+
+describe("whatever the platform does", () => {
+  const fate = fc.constantFrom<Fate>("ok", "ok", "429", "fail", "refuse", "odd", "hang");
+  property.prop([fc.array(fate, { maxLength: 8 }), fc.integer({ min: 20, max: 400 })], {
+    numRuns: 60,
+  })(
+    "the whole answer is shown once or known not to be, and nothing goes on",
+    async (fates, pace) => {
+      const world = await started();
+      world.fates.push(...fates);
+      await answer(world, typed(whole, pace), 1_200_000);
+      const last = world
+        .sends()
+        .findLast(({ text, draft }) => text === whole && draft === undefined);
+      const times = world.shown().filter((text) => text === whole).length;
+      if (last?.status === "sent") expect(times).toBe(1);
+      else
+        expect([times, last?.status]).toEqual([
+          0,
+          expect.stringMatching(/^(dead|in-doubt|expired)$/),
+        ]);
+      for (const text of world.shown()) expect(whole.startsWith(text)).toBe(true);
+      expect(world.events("agent_end")).toHaveLength(1);
+      const { pending, sending, waiting } = world.runtime.status().outbox;
+      expect([pending ?? 0, sending ?? 0, waiting ?? 0]).toEqual([0, 0, 0]);
+      expect(world.clock.nextDue()).toBeNull();
+    },
+  );
 });
