@@ -209,11 +209,11 @@ function serveOutside(port: MessagePort, gone: Promise<string>, options: PoolOpt
     answering ??= import(options.hostModule).then((module: OutsideModule) =>
       module.serve?.((answer) => port.postMessage(answer), gone),
     );
-    answering.then(
-      (answer) => answer?.(message),
-      (error: unknown) =>
-        options.log("error", "host.call-failed", { what: "outside", error: reasonOf(error) }),
-    );
+    answering
+      .then((answer) => answer?.(message))
+      .catch((error: unknown) => {
+        options.log("error", "host.call-failed", { what: "outside", error: reasonOf(error) });
+      });
   });
 }
 

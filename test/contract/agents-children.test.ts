@@ -130,6 +130,24 @@ describe("over a port", () => {
     expect(ends.map(({ problem }) => problem)).toEqual([null, null]);
   });
 
+  test("what is no order is refused and starts nothing", async () => {
+    const posts: unknown[] = [];
+    const answer = serveChildren((told) => posts.push(told), new Promise(() => undefined));
+    const good = { id: 1, do: "start", spec: spec("silent") };
+    for (const bad of [
+      null,
+      "start",
+      { ...good, id: "1" },
+      { ...good, spec: { ...good.spec, shell: true } },
+      { ...good, spec: { ...good.spec, args: "silent" } },
+      { id: 1, do: "exec", text: "id" },
+    ])
+      expect(() => answer(bad)).toThrow();
+    answer({ id: 9, do: "write", text: "to nobody" });
+    await pause(50);
+    expect(posts).toEqual([]);
+  });
+
   test("programs do not hear each other", async () => {
     const children = ["a", "b"].map((said) => {
       const child = start(spec("echo"));

@@ -9,14 +9,26 @@
  * would do it.
  */
 import type { MessagePort } from "node:worker_threads";
+import { z } from "zod";
 import { type Child, type ChildEnd, type ChildSpec, startChild } from "./child.ts";
 
-/** From the worker. */
-type Order =
-  | { readonly id: number; readonly do: "start"; readonly spec: ChildSpec }
-  | { readonly id: number; readonly do: "write"; readonly text: string }
-  | { readonly id: number; readonly do: "read"; readonly bytes: number }
-  | { readonly id: number; readonly do: "close-input" | "stop" };
+const id = z.number().int().min(1);
+/** From the worker, which is not trusted to send nothing else. */
+const orderSchema = z.discriminatedUnion("do", [
+  z.strictObject({
+    ...{ id, do: z.literal("start") },
+    spec: z.strictObject({
+      command: z.string(),
+      args: z.array(z.string()).readonly(),
+      cwd: z.string(),
+      env: z.array(z.string()).readonly(),
+    }),
+  }),
+  z.strictObject({ id, do: z.literal("write"), text: z.string() }),
+  z.strictObject({ id, do: z.literal("read"), bytes: z.number().int().min(0) }),
+  z.strictObject({ id, do: z.enum(["close-input", "stop"]) }),
+]);
+type Order = z.infer<typeof orderSchema>;
 /** To the worker. Output null: there is no more. */
 type Told =
   | { readonly id: number; readonly output: Uint8Array | null }
@@ -35,7 +47,8 @@ interface Served {
 type Post = (told: Told) => void;
 
 /**
- * Starts and ends programs for one worker, until it is gone; gives what takes its orders.
+ * Starts and ends programs for one worker, until it is gone; gives what takes its orders, which
+ * throws for what is no order.
  */
 export function serveChildren(post: Post, gone: Promise<unknown>): (order: unknown) => void {
   const served = new Map<number, Served>();
@@ -60,8 +73,8 @@ export function serveChildren(post: Post, gone: Promise<unknown>): (order: unkno
   };
   return (told) => {
     if (over) return;
-    const order = told as Order;
-    if (order.do === "start") start(order.id, order.spec);
+    const order = orderSchema.parse(told);
+    if (order.do === "start" && !served.has(order.id)) start(order.id, order.spec);
     const entry = served.get(order.id);
     if (entry === undefined) return;
     if (order.do === "write") entry.child.write(order.text);
