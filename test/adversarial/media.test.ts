@@ -219,6 +219,14 @@ describe("A26 files that are not what they claim", () => {
     await expect.poll(() => closed).toBe(true);
   });
 
+  test("A26 a file that says itself that it is too large is not begun", async () => {
+    const { desk, fetched } = openDesk({ f1: png });
+    const huge = item({ kind: "image", bytes: 10_000_000_000 });
+    const { note } = await desk.read(huge, settingsOf({}), never);
+    expect(note).toBe("not fetched: it is larger than 20971520 bytes");
+    expect(fetched()).toBe(0);
+  });
+
   test("A26 10 GB that were declared small, over a socket, stop at the cap", async () => {
     let written = 0;
     const server = createServer((socket) => {

@@ -172,6 +172,9 @@ class Desk implements MediaDesk {
     const kept = await this.#shelf.file(item.id);
     if (kept !== null) return { file: kept };
     const { maxBytes: bytesMax, timeoutMs, storeBytesMax: totalMax } = settings;
+    // Who says it is too large is believed; who says it is small is not.
+    if ((item.attachment.bytes ?? 0) > bytesMax)
+      return { why: `not fetched: it is larger than ${bytesMax} bytes` };
     const limit = deadline(signal, timeoutMs);
     try {
       const source = await this.#open(item, settings, limit.signal);
