@@ -135,7 +135,8 @@ function pauseBefore({ edits, aside }: Block, { stream }: ConversationSettings) 
 
 function reactionRow(effect: React | Unreact, { conv, key, at, seq }: HostStep): OutboxRow {
   const { type, message, emoji, route } = effect;
-  const body: ReactionBody = { route, message, emoji, expiresAt: at + limits.reactionAgeMsMax };
+  const ageMsMax = type === "react" ? limits.reactionAgeMsMax : limits.unreactionAgeMsMax;
+  const body: ReactionBody = { route, message, emoji, expiresAt: at + ageMsMax };
   return {
     ...fresh,
     id: `${seq}:${type}:${message}`,

@@ -28,10 +28,12 @@ import {
 import { createDrafts } from "./outbox.drafts.ts";
 import { createSendLanes, type QueuedDelivery } from "./outbox.lanes.ts";
 import { backoffMsMin, createPace } from "./outbox.pace.ts";
+import { createWaitingReactions } from "./outbox.reactions.ts";
 import { type SendOutcome, trySend } from "./outbox.send.ts";
 import type { Outbox, OutboxPorts } from "./outbox.types.ts";
 
 const reactionTriesMax = 3;
+const unseen = "taken off before it was put";
 const cutShort = "the answer that it began was cut short";
 
 export function createOutbox(ports: OutboxPorts): Outbox {
@@ -39,6 +41,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const pace = createPace(clock, ports.random);
   const counts: Record<string, number> = {};
   const queued = new Map<string, QueuedDelivery>();
+  const reactions = createWaitingReactions();
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
   let stopped = false;
@@ -98,6 +101,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     put(item, row);
     const { body } = item.delivery;
     queued.delete(row.id);
+    reactions.ended(item);
     if ("edits" in body && body.edits !== undefined) completed.delete(body.edits);
     if (item.expiry !== null) clock.clearTimer(item.expiry);
     return finish(item.delivery, row);
@@ -224,7 +228,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { row } = item.delivery;
     if (outcome.kind === "confirm") return done(item, changed(row, "confirm") as OutboxRow);
     log("debug", "reaction.failed", { id: row.id, error: outcome.error });
-    if (outcome.kind === "refuse" || row.attempts >= reactionTriesMax) {
+    // Nobody misses a reaction; one that stays tells people that they are still being answered.
+    const isTiring = row.kind === "react" && row.attempts >= reactionTriesMax;
+    if (outcome.kind === "refuse" || isTiring) {
       return done(item, changed(row, "refuse", { error: outcome.error }) as OutboxRow);
     }
     // Putting a reaction twice is putting it once, so a doubt is just another try.
@@ -242,8 +248,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (stopped) return;
     const delivery = deliveryOf(row);
     if (counted) tally(null, row.state);
+    if (isUndone(delivery)) return;
     const item: QueuedDelivery = { delivery, expiry: null };
     queued.set(row.id, item);
+    reactions.added(item, !counted);
     if ("edits" in delivery.body && delivery.body.edits !== undefined)
       completed.add(delivery.body.edits);
     item.expiry = clock.setTimer(delivery.body.expiresAt, () => {
@@ -253,6 +261,21 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       );
     });
     lanes.add(item);
+  }
+
+  /** Calls off the reaction that a row takes off; true: the row has nothing to do then. */
+  function isUndone(delivery: Delivery): boolean {
+    const undone = reactions.undoneBy(delivery);
+    if (undone === null) return false;
+    const { row } = delivery;
+    const stopped = (error: unknown) =>
+      log("warn", "outbox.stopped", { id: row.id, error: String(error) });
+    giveUp(undone.item, unseen).catch(stopped);
+    const dead = undone.unseen ? changed(row, "drop", { error: unseen }) : null;
+    if (dead === null) return false;
+    tally(row.state, dead.state);
+    finish(delivery, dead).catch(stopped);
+    return true;
   }
 
   function giveUpAll(why: string, which: (delivery: Delivery) => boolean): void {

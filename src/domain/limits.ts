@@ -107,6 +107,15 @@ export const limits = {
   searchRowsMax: 20_000,
   searchHitsMax: 20,
   searchQueryUnitsMax: 200,
+  /** Heartbeats of one conversation are at least so far apart. */
+  heartbeatMsMin: 1_000,
+  /** The file that says what an agent looks after when nobody has written. */
+  heartbeatBytesMax: 65_536,
+  /** One call of a plugin's hook. */
+  hookMsMax: 2_000,
+  /** Calls of one plugin's hooks that have not ended; while there are more, it is told no more. */
+  hookCallsMax: 1_000,
+  pluginsMax: 100,
   /** What the webhook channel keeps of what it sent. */
   webhookKeptMax: 1_000,
   /** What the terminal keeps for the next console. */
@@ -125,6 +134,8 @@ export const limits = {
   sendsPerAccountMax: 8,
   /** A reaction that could not be put for so long is not put any more. */
   reactionAgeMsMax: 60_000,
+  /** One that could not be taken off is tried for so long: it says that somebody is answered. */
+  unreactionAgeMsMax: 86_400_000,
   hostRestartMsMax: 2_000,
   poisonStrikesMax: 3,
   /** More restarts than this within the period mark the pool broken. */

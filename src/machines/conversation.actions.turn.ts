@@ -271,7 +271,10 @@ function placeInAnswer(run: Run, { edits }: AgentText): number {
   return answersOf(run) - (completes ? 1 : 0);
 }
 
-/** The agent reacts to the message it answers. */
+/**
+ * The agent reacts to the message it answers. Its word takes the place of the ack: a platform may
+ * show one reaction of ours only, and taking the ack off later would take that one.
+ */
 export function reactAsAsked(context: ConversationContext, event: AgentTool): void {
   const { run } = context;
   const { emoji } = event.input;
@@ -279,7 +282,12 @@ export function reactAsAsked(context: ConversationContext, event: AgentTool): vo
   if (run === null || run.abortedBy !== null || run.lock === "skipped") return;
   const { route, replyTo, heartbeat } = run.order;
   if (heartbeat === true) return;
+  const acked = run.batch.filter(({ id, ack }) => id === replyTo && ack !== null);
+  const others = acked.filter(({ ack }) => ack !== emoji);
+  unreact(context, others, route);
   context.effects.push({ type: "react", message: replyTo, emoji, route });
+  const batch = run.batch.map((one) => (acked.includes(one) ? { ...one, ack: null } : one));
+  context.run = { ...run, batch };
 }
 
 /** First sign of an answer: typing, where it waited for one. */
@@ -400,7 +408,8 @@ export function closeTurn(context: ConversationContext, { at }: { readonly at: M
   const { run } = context;
   if (run === null) return;
   unreact(context, run.batch, run.order.route);
-  context.run = null;
+  // While it is still known which turn this was.
   openQuiet(context, at);
+  context.run = null;
   retuneTyping(context);
 }

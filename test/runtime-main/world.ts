@@ -71,6 +71,8 @@ export class World {
   readonly refreshed: string[] = [];
   readonly logged: { level: LogLevel; event: string }[] = [];
   readonly fates: Fate[] = [];
+  /** The same for reactions. */
+  readonly reactionFates: Fate[] = [];
   readonly runs: ScriptedRun[] = [];
   /** Called with each text that the platform takes. */
   onSend: (text: string) => void = () => {};
@@ -190,8 +192,8 @@ export class World {
       this.sent.push({ id, text, chat, replyTo, quote, at: this.clock.now() });
       return { messageIds: [`p${this.sent.length}`] };
     };
-    const meet = async (): Promise<void> => {
-      switch (this.fates.shift() ?? "ok") {
+    const meet = async (fates = this.fates): Promise<void> => {
+      switch (fates.shift() ?? "ok") {
         case "ok":
           return;
         case "429":
@@ -229,9 +231,11 @@ export class World {
         this.typed.push({ on, at: this.clock.now() });
       },
       addReaction: async (_route, message, emoji) => {
+        await meet(this.reactionFates);
         this.reactions.push(`+${emoji} ${message}`);
       },
       removeReaction: async (_route, message, emoji) => {
+        await meet(this.reactionFates);
         this.reactions.push(`-${emoji} ${message}`);
       },
     };
