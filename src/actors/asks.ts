@@ -23,14 +23,14 @@ import {
   refsOf,
 } from "./media.refs.ts";
 import type { Media } from "./media.ts";
-import type { TurnAsk } from "./protocol.ts";
+import type { AskAnswer, TurnAsk } from "./protocol.ts";
 
 export interface AskPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
   readonly store: Store;
-  readonly media: Pick<Media, "readOne">;
+  readonly media: Pick<Media, "readOne" | "pictureOne">;
 }
 
 /** A turn as it was composed: whose it is, and what it was shown. */
@@ -46,7 +46,7 @@ export interface AskingTurn {
 export interface Asks {
   /** A turn is about to run and may ask. Replaces the one its conversation had before. */
   opened(turn: AskingTurn): void;
-  answer(question: TurnAsk): Promise<string>;
+  answer(question: TurnAsk): Promise<AskAnswer>;
 }
 
 /** Conversations whose turn is remembered; more never run at once. */
@@ -85,7 +85,7 @@ function perform(
   turn: AskingTurn,
   tool: keyof typeof askInputs,
   input: unknown,
-): Promise<string> {
+): Promise<AskAnswer> {
   switch (tool) {
     case "attachment_list":
       return list(ports, turn, input as Input<"attachment_list">);
@@ -96,7 +96,7 @@ function perform(
   }
 }
 
-function withinTime(clock: Clock, work: Promise<string>): Promise<string> {
+function withinTime(clock: Clock, work: Promise<AskAnswer>): Promise<AskAnswer> {
   return new Promise((resolve) => {
     const late = clock.setTimer(clock.now() + limits.askMsMax, () =>
       resolve(refused("it took too long.")),
@@ -176,7 +176,7 @@ async function fetchOne(
   ports: AskPorts,
   turn: AskingTurn,
   { attachment_id: name }: Input<"attachment_fetch">,
-): Promise<string> {
+): Promise<AskAnswer> {
   const { store, media, ids } = ports;
   const { conv, key, refs } = turn;
   const unknown = refused("no file of this conversation has that attachment_id.");
@@ -195,8 +195,14 @@ async function fetchOne(
     return refused("that was too long ago.");
   if (rows.some(({ body }) => deletedIn(body).includes(message.said.id)))
     return refused("its message was deleted.");
-  const outcome = await media.readOne(key, message, ref);
   const fence = ids.next();
+  const picture = await media.pictureOne(key, message, ref);
+  if (picture !== null) {
+    const { image, note } = picture;
+    if (image === null) return refused(`${escapeLabel(note ?? "it cannot be shown", fence)}.`);
+    return { text: "The picture is shown to you next.", images: [image] };
+  }
+  const outcome = await media.readOne(key, message, ref);
   if (!("found" in outcome)) return refused(`${escapeLabel(outcome.note, fence)}.`);
   return told(ref, outcome.found, fence);
 }

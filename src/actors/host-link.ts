@@ -9,6 +9,7 @@ import type { Log } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type {
   AgentSpec,
+  AskAnswer,
   HostBatch,
   HostResult,
   TurnAsk,
@@ -32,7 +33,7 @@ export interface HostEvents {
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;
   /** Resolves to what the agent is told. */
-  ask(question: TurnAsk): Promise<string>;
+  ask(question: TurnAsk): Promise<AskAnswer>;
   onLog(...line: Parameters<Log>): void;
 }
 

@@ -44,6 +44,8 @@ export interface MediaGathered {
   readonly images: readonly AgentImage[];
 }
 
+type Picture = Awaited<ReturnType<MediaDesk["picture"]>>;
+
 export interface Media {
   /** Begins to read what a message holds, if anything is read at all. */
   engaged(key: string, message: FoundMessage): void;
@@ -56,6 +58,8 @@ export interface Media {
   known(message: FoundMessage): MediaShown;
   /** Reads one attachment because somebody asked. */
   readOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Outcome<MediaReading>>;
+  /** One picture because somebody asked; null where it does not go to the agent as it is. */
+  pictureOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Picture | null>;
   /** Turns that wait for files. */
   waiting(): number;
   /** Begins to forget old files now and then. */
@@ -75,8 +79,6 @@ interface Terms {
   /** Pictures go to it as they are. */
   readonly passes: boolean;
 }
-
-type Picture = Awaited<ReturnType<MediaDesk["picture"]>>;
 
 class Room implements Media {
   readonly #ports: MediaPorts;
@@ -151,6 +153,24 @@ class Room implements Media {
       keep: () => true,
       work: (signal) => desk.read(item, settings, signal),
     });
+  }
+
+  async pictureOne(
+    key: string,
+    message: FoundMessage,
+    { item }: MediaRef,
+  ): Promise<Picture | null> {
+    const { desk } = this.#ports;
+    const { settings, passes } = this.#terms(key, message);
+    if (desk === null || !passes || item.attachment.kind !== "image") return null;
+    const outcome = await this.#jobs.run<Picture>({
+      id: `${item.id}:asked`,
+      conv: message.conv,
+      msMax: settings.timeoutMs * 2,
+      keep: () => false,
+      work: (signal) => desk.picture(item, settings, limits.turnImagesBytesMax, signal),
+    });
+    return "found" in outcome ? outcome.found : { image: null, note: outcome.note };
   }
 
   waiting(): number {

@@ -201,6 +201,9 @@ export interface TurnAsk {
   readonly input: unknown;
 }
 
+/** Words, and pictures that were asked for by an agent that takes them. */
+export type AskAnswer = string | { readonly text: string; readonly images: readonly AgentImage[] };
+
 /** What a message that is edited in place should show by now; never journalled. */
 export interface TurnDraft {
   readonly conv: number;

@@ -11,6 +11,7 @@ import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { SystemLine } from "../domain/stream.ts";
 import type {
   Activation,
+  AskAnswer,
   HostConfig,
   HostEntry,
   HostResult,
@@ -84,7 +85,7 @@ export interface SupervisorPorts {
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;
   /** A running turn asks for something that only this thread has. Resolves to what it is told. */
-  ask(question: TurnAsk): Promise<string>;
+  ask(question: TurnAsk): Promise<AskAnswer>;
   /**
    * The host is gone; these turns ran there. Events in flight are dispatched again by themselves.
    */

@@ -10,6 +10,7 @@ import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import {
   type AgentEvent,
+  type AgentImage,
   type AgentPort,
   type AgentTurn,
   agentEventSchema,
@@ -20,6 +21,7 @@ import { oneLine } from "../domain/sanitize.ts";
 import { fillPrefix } from "../machines/delivery-plan.ts";
 import type { AgentFailed, ConversationEvent } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
+import type { AskAnswer } from "./protocol.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { createTools, isTurnTool, type TurnActions, turnTools } from "./turn-tools.ts";
 
@@ -32,8 +34,8 @@ export interface TurnRunPorts {
   readonly onText: (visible: string) => void;
   /** The message of this block, which grows, should show this by now. */
   readonly onDraft: (index: number, text: string) => void;
-  /** Asks the main thread; the answer is words. */
-  readonly ask: (tool: string, input: unknown) => Promise<string>;
+  /** Asks the main thread. */
+  readonly ask: (tool: string, input: unknown) => Promise<AskAnswer>;
   /** Something happened, reported or not. */
   readonly onActivity: () => void;
 }
@@ -47,6 +49,7 @@ type Told<Event = ConversationEvent> = Event extends unknown ? Omit<Event, "at" 
  */
 const eventsPerTick = 64;
 const messageUnitsMax = 300;
+const tooManyPictures = "Refused: too many pictures for one turn.";
 const toolInputUnitsMax = 8_192;
 
 export class TurnRun {
@@ -63,6 +66,9 @@ export class TurnRun {
   #silenced = false;
   #spoke = false;
   #thought = false;
+  /** Fetched by tools, not yet shown to the agent. */
+  readonly #pictures: AgentImage[] = [];
+  #pictureBytes = 0;
   #events = 0;
   #bytes = 0;
   #usage: { inputTokens: number; outputTokens: number; costUsd: number } | null = null;
@@ -253,6 +259,7 @@ export class TurnRun {
       transcript: order.transcript,
       room: order.room,
       images: this.#agent?.capabilities.images === true ? order.images : [],
+      takePictures: () => this.#pictures.splice(0),
       model: order.model,
       thinking: order.thinking,
       tools: order.bare === true ? [] : turnTools,
@@ -285,9 +292,21 @@ export class TurnRun {
         run.#output.mute();
         run.#report({ type: "skip" });
       },
-      ask: (tool, input) => run.#ports.ask(tool, input),
+      async ask(tool, input) {
+        const answer = await run.#ports.ask(tool, input);
+        if (typeof answer === "string") return answer;
+        return run.#show(answer.images) ? answer.text : tooManyPictures;
+      },
       giveUp: () => run.#fail("error", "went on asking for tools it was refused"),
     };
+  }
+
+  /** Keeps pictures for the agent's next step; false: the turn has had enough. */
+  #show(images: readonly AgentImage[]): boolean {
+    this.#pictureBytes += images.reduce((sum, { data }) => sum + data.length, 0);
+    if (this.#pictureBytes > limits.turnImagesBytesMax) return false;
+    this.#pictures.push(...images);
+    return true;
   }
 
   /** The first failure counts. The agent is told to stop and has `abortMsMax` to do so. */

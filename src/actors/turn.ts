@@ -8,7 +8,7 @@
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { AgentFailed } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
-import type { TurnAsk, TurnDelta, TurnDraft, TurnReport } from "./protocol.ts";
+import type { AskAnswer, TurnAsk, TurnDelta, TurnDraft, TurnReport } from "./protocol.ts";
 import { TurnAgents } from "./turn-agents.ts";
 import { TurnRun } from "./turn-run.ts";
 
@@ -21,7 +21,7 @@ export interface TurnRunnerOptions {
   /** A message that is edited in place should show more by now. */
   readonly onDraft: (draft: TurnDraft) => void;
   /** Asks the main thread for something that only it has. */
-  readonly ask: (question: TurnAsk) => Promise<string>;
+  readonly ask: (question: TurnAsk) => Promise<AskAnswer>;
 }
 
 export interface TurnRunner {

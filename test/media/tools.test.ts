@@ -155,6 +155,47 @@ test("a model is offered the tools, calls one, and is given the answer", async (
   await server.close();
 });
 
+test.each([0, 1])(
+  "a picture that was overheard is fetched as one, with %d workers",
+  async (workers) => {
+    const house = await openHouse({
+      workers,
+      files: { f1: png },
+      driver: { kind: "asking", images: true },
+    });
+    await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+    const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
+    const told = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+      ...group,
+      ...mention,
+    });
+    expect(told).toBe("The picture is shown to you next.\n~~\nfetched image/png picture 70");
+  },
+);
+
+test("a model that takes pictures is shown the one it fetched, at its next step", async () => {
+  const server = await startModelServer();
+  const house = await openHouse({
+    files: { f1: png },
+    driver: { kind: "model", model: "m", baseUrl: server.baseUrl, images: true },
+  });
+  await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+  server.reply({ call: { name: "attachment_list", input: {} } }, { say: ["Listed."] });
+  await house.ask("what is there?", { ...group, ...mention });
+  const [name = ""] = namesIn(String(server.requests[1]?.messages.at(-1)?.content));
+  server.reply(
+    { call: { name: "attachment_fetch", input: { attachment_id: name } } },
+    { say: ["A door."] },
+  );
+  expect(await house.ask("show me", { ...group, ...mention })).toBe("A door.");
+  const last = server.requests.at(-1)?.messages.at(-1);
+  expect(last?.role).toBe("user");
+  expect(JSON.stringify(last?.content)).toContain(
+    `data:image/png;base64,${png.toString("base64").slice(0, 40)}`,
+  );
+  await server.close();
+});
+
 test("pictures of the batch go to an agent that takes them, and to no other", async () => {
   const attachments = [
     { id: "f1", kind: "image" as const, name: "door.png" },

@@ -24,6 +24,8 @@ export const asking = defineAgent<z.infer<typeof configSchema>>({
         answers.push(await turn.callTool(tool, JSON.parse(input)));
         yield { type: "tool-end", name: tool, ok: true };
       }
+      for (const { mime, name, data } of turn.takePictures?.() ?? [])
+        answers.push(`fetched ${mime} ${name} ${data.length}`);
       for (const { mime, name, data } of turn.images)
         answers.push(`picture ${mime} ${name} ${data.length}`);
       yield { type: "text", text: answers.length === 0 ? "ok" : answers.join("\n~~\n") };

@@ -103,22 +103,22 @@ function toolsOf(turn: AgentTurn, signal: AbortSignal): ToolSet {
 
 /** Messages steered into one running turn, in arrival order. */
 interface Steering {
-  waiting: string[];
+  waiting: UserContent[];
   /** Already placed: before which message of the conversation they stand. */
-  placed: { readonly before: number; readonly text: string }[];
+  placed: { readonly before: number; readonly content: UserContent }[];
 }
 
 function withSteering(messages: readonly ModelMessage[], steering: Steering): ModelMessage[] {
-  for (const text of steering.waiting.splice(0))
-    steering.placed.push({ before: messages.length, text });
+  for (const content of steering.waiting.splice(0))
+    steering.placed.push({ before: messages.length, content });
   const all: ModelMessage[] = [];
   messages.forEach((message, index) => {
-    for (const { before, text } of steering.placed)
-      if (before === index) all.push({ role: "user", content: text });
+    for (const { before, content } of steering.placed)
+      if (before === index) all.push({ role: "user", content });
     all.push(message);
   });
-  for (const { before, text } of steering.placed)
-    if (before >= messages.length) all.push({ role: "user", content: text });
+  for (const { before, content } of steering.placed)
+    if (before >= messages.length) all.push({ role: "user", content });
   return all;
 }
 
@@ -197,13 +197,29 @@ async function* converse(
 
 /** The user's turn, with its pictures for a model that takes them. */
 function contentOf(turn: AgentTurn, pictures: boolean): UserContent {
-  if (!pictures || turn.images.length === 0) return turn.prompt;
+  return pictures ? shown(turn.prompt, turn.images) : turn.prompt;
+}
+
+function shown(text: string, images: AgentTurn["images"]): UserContent {
+  if (images.length === 0) return text;
   return [
-    { type: "text", text: turn.prompt },
-    ...turn.images.map(({ mime: mediaType, data: image }): ImagePart => {
+    { type: "text", text },
+    ...images.map(({ mime: mediaType, data: image }): ImagePart => {
       return { type: "image", image, mediaType };
     }),
   ];
+}
+
+/** What joins before the next step: what was steered, and pictures that were asked for. */
+function join(
+  messages: readonly ModelMessage[],
+  steering: Steering,
+  turn: AgentTurn,
+  pictures: boolean,
+): ModelMessage[] {
+  const fetched = (pictures && turn.takePictures?.()) || [];
+  if (fetched.length > 0) steering.waiting.push(shown("The pictures you fetched:", fetched));
+  return withSteering(messages, steering);
 }
 
 function begin(
@@ -220,7 +236,9 @@ function begin(
     messages,
     tools: toolsOf(turn, signal),
     stopWhen: stepCountIs(config.maxSteps),
-    prepareStep: ({ messages: sofar }) => ({ messages: withSteering(sofar, steering) }),
+    prepareStep: ({ messages: sofar }) => ({
+      messages: join(sofar, steering, turn, config.images),
+    }),
     maxRetries: config.maxRetries,
     abortSignal: signal,
     providerOptions: thinkingOptions(one, turn.thinking),

@@ -83,6 +83,11 @@ export interface AgentTurn {
   readonly model: string | null;
   readonly thinking: ThinkingLevel;
   readonly tools: readonly ToolDescription[];
+  /**
+   * Pictures that tools have fetched since this was last called, for agents that take pictures: they
+   * belong to the next step.
+   */
+  takePictures?(): readonly AgentImage[];
   /** Runs one of `tools`. Resolves to what the agent is told; refusals are told, not thrown. */
   callTool(name: string, input: unknown): Promise<string>;
 }
