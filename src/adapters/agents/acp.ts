@@ -65,3 +65,10 @@ async function loadSdk(agentId: string): Promise<typeof import("@agentclientprot
     );
   }
 }
+
+/** Whether the optional package is installed. */
+export const canLoadSdk = (): Promise<boolean> =>
+  import("@agentclientprotocol/sdk").then(
+    () => true,
+    () => false,
+  );

@@ -4,10 +4,9 @@
  * Looks, and starts nothing: for the commands that check a config before a daemon runs on it. Every
  * place that may say something about media is looked at.
  */
-import { access, constants } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
 import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
 import type { MediaSettings } from "../../domain/config/media.ts";
+import { canRun } from "../runnable.ts";
 import { canReadLinks } from "./links.ts";
 
 type Said = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Name] | undefined }>;
@@ -56,21 +55,4 @@ async function warningsOf(place: string, said: Said, searchPath: string): Promis
       ? [`${place}.links: the package htmlparser2 is not installed: npm install htmlparser2`]
       : [];
   return [...missing.flat(), ...parser];
-}
-
-async function canRun(command: string, searchPath: string): Promise<boolean> {
-  const places = isAbsolute(command)
-    ? [command]
-    : searchPath
-        .split(delimiter)
-        .filter((folder) => folder !== "")
-        .map((folder) => join(folder, command));
-  for (const place of places) {
-    const works = await access(place, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (works) return true;
-  }
-  return false;
 }

@@ -4,7 +4,9 @@
  * Works on the file, not on the daemon, so it can be used before a daemon is started or while one
  * runs. `show` says of every value where it comes from; secrets are never printed.
  */
+import { dirname } from "node:path";
 import type { Command } from "commander";
+import { agentWarnings } from "../../adapters/agents/check.ts";
 import { readConfigFile } from "../../adapters/config-file.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
 import { configValues, defaultConfig } from "../../domain/config/index.ts";
@@ -94,8 +96,11 @@ export function addConfigCommand(program: Command): void {
 
 async function check(options: Options): Promise<void> {
   const { path, config, warnings: about } = await loadConfig(options);
-  const media = await mediaWarnings(config);
-  const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config), ...media];
+  const cannot = [
+    ...(await mediaWarnings(config)),
+    ...(await agentWarnings(config, path === null ? process.cwd() : dirname(path))),
+  ];
+  const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config), ...cannot];
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   print(path === null ? "no config file: the embedded defaults apply" : `${path} is fine`);

@@ -4,8 +4,10 @@
  */
 import { access, constants, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
+import { dirname } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { agentWarnings } from "../../adapters/agents/check.ts";
 import { createSystemClock } from "../../adapters/clock.ts";
 import { createRandom } from "../../adapters/ids.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
@@ -86,6 +88,9 @@ async function doctor(options: DoctorOptions): Promise<void> {
     findings.push(ok("config", loaded.path ?? "embedded defaults"));
     for (const one of loaded.warnings) findings.push(warning("config", one));
     for (const one of await mediaWarnings(loaded.config)) findings.push(warning("media", one));
+    const folder = loaded.path === null ? stateDir : dirname(loaded.path);
+    for (const one of await agentWarnings(loaded.config, folder))
+      findings.push(wrong("agents", one));
     findings.push(await portFinding(loaded.config, stateDir), ...dangers(loaded.config));
     if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
   }

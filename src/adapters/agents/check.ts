@@ -1,0 +1,59 @@
+/**
+ * Whether the configured agents can run here
+ * ==========================================
+ * Looks, and starts nothing: for the commands that check a config before a daemon runs on it. What
+ * is wrong here would otherwise be told by the first message that wants an answer.
+ */
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
+import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import { canRun } from "../runnable.ts";
+import { acpDriver, canLoadSdk } from "./acp.ts";
+import { commandDriver, programOf } from "./command.ts";
+import { moduleDriver } from "./module.ts";
+
+/**
+ * What will not work, in words: a program or a module that is not there, a package that is not
+ * installed. Relative paths start at `baseDir`, the config file's folder.
+ */
+export async function agentWarnings(
+  config: EarshotConfig,
+  baseDir: string,
+  searchPath = process.env.PATH ?? "",
+): Promise<readonly string[]> {
+  const found = config.agents.list.map(async ({ id }) => {
+    const { driver, workspace } = agentOf(config, id);
+    const problem = await problemOf({ baseDir, ...driver }, workspace, searchPath);
+    return problem === null ? [] : [`agent ${id}: ${problem}`];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function problemOf(
+  driver: Readonly<Record<string, unknown>> & { readonly kind: string },
+  workspace: string,
+  searchPath: string,
+): Promise<string | null> {
+  if (driver.kind === moduleDriver.kind) {
+    const parsed = moduleDriver.configSchema.safeParse(driver);
+    if (!parsed.success || !/^\.{0,2}\//.test(parsed.data.module)) return null;
+    const path = resolve(parsed.data.baseDir ?? "", parsed.data.module);
+    return (await isThere(path)) ? null : `its module ${path} is not there`;
+  }
+  const runs = [acpDriver, commandDriver].find(({ kind }) => kind === driver.kind);
+  const parsed = runs?.configSchema.safeParse(driver);
+  if (parsed === undefined || !parsed.success) return null;
+  const { command, cwd } = programOf(parsed.data, workspace);
+  if (!(await canRun(command, searchPath)))
+    return `${command} cannot be run here: install it, or name its path`;
+  if (!(await isThere(cwd))) return `the folder ${cwd} that it runs in is not there`;
+  if (driver.kind === acpDriver.kind && !(await canLoadSdk()))
+    return "the package of its driver is not installed: npm install @agentclientprotocol/sdk";
+  return null;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
