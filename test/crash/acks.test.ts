@@ -1,0 +1,65 @@
+/**
+ * kill -9 while messages carry their eyes, at random instants, with Telegram there or away. When
+ * the daemon is back and has done its work, Telegram shows no eye on any message, and is not told
+ * any more that somebody is typing.
+ */
+import { expect, test } from "vitest";
+import { telegramDaemon } from "../support/telegram-daemon.ts";
+import { chance } from "./world.ts";
+
+const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const kills = 4;
+const pause = (ms: number) => new Promise((go) => setTimeout(go, ms));
+
+const runs = Array.from({ length: 40 }, (_, n) => ({
+  afterMs: (n * 137) % 900,
+  steps: n % 5 === 4 ? [{ error: "boom" }] : [{ text: n % 5 === 3 ? "NO_REPLY" : `answer ${n}` }],
+}));
+const config = {
+  agents: { list: [{ id: "main", driver: { kind: "scripted", runs } }] },
+  session: { dmScope: "per-peer" },
+  messages: { inbound: { debounceMs: 100, debounceMaxMs: 400 }, queue: { debounceMs: 100 } },
+  typing: { intervalMs: 300 },
+};
+
+test(`${kills} kills leave no eye and nobody typing`, async () => {
+  const random = chance(seed);
+  const told = `seed ${seed}`;
+  const daemon = await telegramDaemon(config);
+  const { server } = daemon;
+  let said = 0;
+  for (let kill = 0; kill < kills; kill += 1) {
+    await daemon.start();
+    const heard = server.calls("setMessageReaction").length;
+    for (let line = 0; line < 4; line += 1) {
+      said += 1;
+      daemon.say(random() < 0.5 ? "ann" : "bob", `line ${said}`);
+      await pause(random() * 200);
+    }
+    // Something is under way, whatever it is.
+    await server.until(() => server.calls("setMessageReaction").length > heard, told, 30_000);
+    await pause(random() * 1_200);
+    const isAway = random() < 0.5;
+    if (isAway) await server.down();
+    await pause(random() * 300);
+    await daemon.kill();
+    if (isAway) await server.up();
+  }
+  expect(server.calls("setMessageReaction").length).toBeGreaterThan(kills);
+  await daemon.start();
+  await daemon.quiet();
+  expect(daemon.reacted(), told).toEqual([]);
+  const typed = server.calls("sendChatAction").length;
+  expect(typed, told).toBeGreaterThan(0);
+  await pause(1_500);
+  expect(server.calls("sendChatAction"), told).toHaveLength(typed);
+  // It still works: the last word is answered, with an eye that comes and goes.
+  const last = daemon.say("ann", "still there?");
+  await server.until(
+    () => daemon.rooms.ann.reactions.get(last)?.length === 1,
+    "the last eye",
+    15_000,
+  );
+  await daemon.quiet();
+  expect(daemon.reacted(), told).toEqual([]);
+}, 240_000);
