@@ -8,10 +8,12 @@
 import type { Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import type { ChannelEvent, Clock, CursorWrite, Ids, Log } from "../domain/ports.ts";
+import { routeOf } from "../domain/message.ts";
+import type { ChannelEvent, Clock, CursorWrite, Ids, Log, MetaWrite } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { Configs } from "./configs.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { type Prepared, prepare } from "./ingress.prepare.ts";
 import type { Journal } from "./journal.ts";
 import { decisionLine } from "./publish.ts";
@@ -28,6 +30,7 @@ export interface IngressPorts {
   readonly configs: Configs;
   readonly directory: Pick<OutboundDirectory, "isLocal" | "membership">;
   readonly waiters: DecisionWaiters;
+  readonly heartbeats: Pick<Heartbeats, "heard">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   readonly onPoint: (point: "before-ack") => void;
@@ -94,7 +97,7 @@ export function createIngress(ports: IngressPorts): Ingress {
   ): Promise<(readonly number[] | null)[]> {
     const own = taken.filter(({ copyOf }) => copyOf === null);
     const events = own.flatMap(({ prepared }) => [...prepared.before, ...prepared.events]);
-    const writes = cursor === null ? [] : [cursor];
+    const writes = [...own.flatMap(heardIn), ...(cursor === null ? [] : [cursor])];
     try {
       const numbers =
         events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
@@ -110,6 +113,13 @@ export function createIngress(ports: IngressPorts): Ingress {
       refused += events.length;
       throw error;
     }
+  }
+
+  /** Where the conversations heard somebody last, for what is said there unasked. */
+  function heardIn({ prepared: { message, keys, ended } }: Taken): MetaWrite[] {
+    if (message === null || ended !== null) return [];
+    const route = routeOf(message);
+    return keys.flatMap((key) => (key === null ? [] : (ports.heartbeats.heard(key, route) ?? [])));
   }
 
   /** Copies count as taken only when the original is. */

@@ -165,6 +165,8 @@ export interface TurnOrder {
   readonly bare?: true;
   /** Another try: block numbers below this one are taken. @default 0 */
   readonly firstIndex?: number;
+  /** Nobody asked for it: the answer leaves at its end, unless it only acknowledges. */
+  readonly heartbeat?: { readonly ackMaxChars: number };
 }
 
 /** The driver of one agent: the only part of the config with secrets that reaches a host. */

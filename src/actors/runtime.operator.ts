@@ -46,7 +46,7 @@ export function createOperator(
       return row !== null && outbox.drop(row);
     },
     async reload(config) {
-      const { configs, journal, supervisor, lanes } = opened();
+      const { configs, journal, supervisor, lanes, heartbeats } = opened();
       const write = configs.next(config);
       if (write !== null) await journal.keep([write]);
       supervisor.addConfig({ version: configs.version(), config });
@@ -54,6 +54,7 @@ export function createOperator(
         publish({ t: clock.now(), system: "config", version: configs.version() });
       }
       lanes.pump();
+      await heartbeats.retune();
     },
   };
 }

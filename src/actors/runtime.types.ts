@@ -17,6 +17,7 @@ import type {
   Random,
   SessionFiles,
   Store,
+  Workspaces,
 } from "../domain/ports.ts";
 import type { Session, SessionSettings, SessionUsage } from "../domain/session.ts";
 import type { SessionOverride } from "../domain/settings.ts";
@@ -46,6 +47,8 @@ export interface RuntimePorts {
   readonly store: Store;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
   readonly zoneOffset?: (at: Millis) => Millis;
+  /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
+  readonly workspaces?: Workspaces;
   /** Where transcripts are written for people; left out: nowhere. */
   readonly sessionFiles?: SessionFiles;
   readonly config: EarshotConfig;
@@ -76,7 +79,7 @@ export interface RuntimePorts {
 }
 
 /** Instants at which a crash must lose and double nothing. */
-export type CrashPoint = "before-ack" | "after-send" | "before-mark";
+export type CrashPoint = "before-ack" | "after-send" | "before-mark" | "after-lines";
 
 export interface IngestOutcome {
   readonly id: string;

@@ -12,6 +12,7 @@ import { cut } from "../domain/sanitize.ts";
 import type { ReasoningLevel, VerboseLevel } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import { type Block, type Chunker, createChunker } from "../machines/chunker.ts";
+import { heartbeatAnswer } from "../machines/heartbeat.ts";
 import { createSilence, type Silence } from "../machines/silence.ts";
 import { noAnswer, reasoningMessage, Steps } from "./turn-output.aside.ts";
 import { Coalescer } from "./turn-output.coalesce.ts";
@@ -27,6 +28,8 @@ export interface OutputOptions {
   readonly edits: boolean;
   readonly reasoning: ReasoningLevel;
   readonly verbose: VerboseLevel;
+  /** Nobody asked for it: nothing is shown before its end, and an acknowledgement never. */
+  readonly heartbeat?: { readonly ackMaxChars: number } | null;
   /** Goes before the answer. */
   readonly prefix: string;
   readonly firstIndex: number;
@@ -75,7 +78,7 @@ export class TurnOutput {
     this.#options = options;
     const { clock, settings, direct, textLimit, firstIndex, onBlock, onDraft } = options;
     const { stream } = settings;
-    this.#mode = modeOf(stream.mode, direct, options.edits);
+    this.#mode = this.#isUnasked ? "off" : modeOf(stream.mode, direct, options.edits);
     const prefix = cut(options.prefix, Math.floor(textLimit / 2));
     this.#outlet = new Outlet({ clock, firstIndex, textLimit, prefix, onBlock, onDraft });
     this.#steps = new Steps(options.verbose);
@@ -165,10 +168,10 @@ export class TurnOutput {
   /** Sends a message at once, after what was said before it. */
   say(text: string): void {
     this.endMessage();
-    this.#send();
+    if (!this.#isUnasked) this.#send();
     this.#show(text);
     this.endMessage();
-    this.#send();
+    if (!this.#isUnasked) this.#send();
   }
 
   /** The end of the answer. */
@@ -202,7 +205,7 @@ export class TurnOutput {
     const gap = this.#between && this.#visible !== "" ? messageGap : "";
     if (this.#between) this.#showThoughts();
     this.#between = false;
-    this.#visible += gap + text;
+    if (!this.#isUnasked) this.#visible += gap + text;
     if (this.#mode === "draft") {
       this.#chunk(this.#chunked === 0 ? text : gap + text);
       this.#preview();
@@ -247,7 +250,7 @@ export class TurnOutput {
       this.#coalescer.flush();
       return;
     }
-    const text = this.#messages.splice(0).join(messageGap);
+    const text = this.#answer(this.#messages.splice(0).join(messageGap));
     const { max } = this.#sizes();
     if (text.length > max) {
       this.#chunk(text);
@@ -256,6 +259,16 @@ export class TurnOutput {
     }
     this.#outlet.say({ text, from: this.#base, to: this.#base + text.length, closes: "" });
     this.#base += text.length;
+  }
+
+  get #isUnasked(): boolean {
+    return (this.#options.heartbeat ?? null) !== null;
+  }
+
+  /** The whole answer as it may be sent. */
+  #answer(whole: string): string {
+    const { heartbeat = null } = this.#options;
+    return heartbeat === null ? whole : (heartbeatAnswer(whole, heartbeat.ackMaxChars) ?? "");
   }
 
   #chunk(text: string): void {

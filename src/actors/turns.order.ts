@@ -12,9 +12,11 @@ import type { Route } from "../domain/message.ts";
 import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
+import { composeHeartbeat } from "../machines/heartbeat.ts";
 import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
 import type { Asks } from "./asks.ts";
 import type { Configs } from "./configs.ts";
+import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import { decodeEvent } from "./journal.codec.ts";
 import { type FoundMessage, messagesIn, ownWords, spokenWords } from "./media.refs.ts";
 import type { Media } from "./media.ts";
@@ -31,6 +33,7 @@ export interface OrderPorts {
   readonly agentOf: (key: string) => string;
   readonly media: Pick<Media, "gather" | "known">;
   readonly asks: Pick<Asks, "opened">;
+  readonly heartbeats: Pick<Heartbeats, "instructions">;
   readonly watched: boolean;
 }
 
@@ -112,40 +115,31 @@ async function readTurn(
 
 /**
  * Composes the order and notes what was said in the transcript, once a turn. Rejects when the signal
- * aborts.
+ * aborts. Null: a heartbeat that has nothing to look after.
  */
 export async function composeOrder(
   ports: OrderPorts,
   effect: TurnRun,
   step: HostStep,
   signal: AbortSignal,
-): Promise<TurnOrder> {
+): Promise<TurnOrder | null> {
   const { conv, key, at, seq } = step;
   const { configs, sessions } = ports;
   const { turnId, route } = effect;
   const settings = configs.settings(key);
   const agent = agentOf(configs.current(), ports.agentOf(key));
+  const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
+  if (instructions === null) return null;
   const { batch, context, images } = await readTurn(ports, effect, step, signal);
-  const missing = effect.context.length - context.length;
   const spoken = batch.map((one) => ({ ...one, text: spokenWords(one) }));
   const said = batch.map(ownWords).join("\n");
   const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
   const session = await sessions.enter(ordered, spoken);
   const fence = ports.ids.next();
-  const prompt = composeTurnPrompt({
-    notices: { guard: effect.guard, nudge: effect.nudge },
-    context,
-    current: prefixed(batch, settings.messagePrefix),
-    omitted: effect.omitted + missing,
-    droppedWhileBusy: effect.droppedWhileBusy,
-    afterAbort: effect.afterAbort,
-    introduce: effect.introduce,
-    activation: settings.engagement.activation,
-    room: roomOf(effect, batch),
-    silentToken: settings.silent.token,
-    headings: settings.promptHeadings,
-    fence,
-  });
+  const prompt = effect.heartbeat
+    ? composeHeartbeat({ instructions, at, fence })
+    : promptOf(effect, { batch, context, settings, fence });
+  const beat = effect.heartbeat ? heartbeatFor(configs.current(), key) : null;
   const named = route.chat.kind !== "direct";
   const cfg = configs.version();
   const { system } = agent;
@@ -169,10 +163,35 @@ export async function composeOrder(
     images,
     session: session.settings,
     thinking: session.settings.thinking ?? agent.thinking,
-    model: session.settings.model,
+    model: beat?.model ?? session.settings.model,
     watched: ports.watched,
     firstIndex: effect.firstIndex ?? 0,
+    ...(beat === null ? {} : { heartbeat: { ackMaxChars: beat.ackMaxChars } }),
   };
+}
+
+interface Shown {
+  readonly batch: readonly SaidMessage[];
+  readonly context: readonly SaidMessage[];
+  readonly settings: ConversationSettings;
+  readonly fence: string;
+}
+
+function promptOf(effect: TurnRun, { batch, context, settings, fence }: Shown): string {
+  return composeTurnPrompt({
+    notices: { guard: effect.guard, nudge: effect.nudge },
+    context,
+    current: prefixed(batch, settings.messagePrefix),
+    omitted: effect.omitted + effect.context.length - context.length,
+    droppedWhileBusy: effect.droppedWhileBusy,
+    afterAbort: effect.afterAbort,
+    introduce: effect.introduce,
+    activation: settings.engagement.activation,
+    room: roomOf(effect, batch),
+    silentToken: settings.silent.token,
+    headings: settings.promptHeadings,
+    fence,
+  });
 }
 
 /** The batch as the agent sees it. */

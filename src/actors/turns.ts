@@ -18,8 +18,12 @@ export interface TurnStarterPorts {
   readonly log: Log;
   readonly now: () => number;
   readonly supervisor: Pick<Supervisor, "run" | "abort" | "steer">;
-  /** Reads and composes (turns.order.ts). */
-  readonly compose: (effect: TurnRun, step: HostStep, signal: AbortSignal) => Promise<TurnOrder>;
+  /** Reads and composes (turns.order.ts). Null: there is nothing to ask the agent. */
+  readonly compose: (
+    effect: TurnRun,
+    step: HostStep,
+    signal: AbortSignal,
+  ) => Promise<TurnOrder | null>;
   /** The words of messages for a running agent. */
   readonly words: (batch: TurnSteer["batch"]) => Promise<string>;
   /** Turns that wait for files meanwhile. */
@@ -54,7 +58,8 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
     try {
       const order = await ports.compose(effect, step, stop.signal);
       done();
-      if (!stop.signal.aborted) return ports.supervisor.run(order);
+      if (!stop.signal.aborted)
+        return order === null ? pass(effect, step) : ports.supervisor.run(order);
       fail(effect, step, "aborted", "aborted before it started");
     } catch (error) {
       done();
@@ -64,6 +69,12 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
         error instanceof EarshotError ? error.message : "the turn could not be composed";
       fail(effect, step, "error", words);
     }
+  }
+
+  /** It ends without a word, and its agent was never called. */
+  function pass({ turnId, attempt }: TurnRun, step: HostStep): void {
+    const event = { type: "agent.ended", at: ports.now(), turnId, silent: true } as const;
+    ports.report(step, event, `${attempt}|unstarted`);
   }
 
   function fail(

@@ -46,3 +46,4 @@ export * from "./ports/channel.ts";
 export * from "./ports/media.ts";
 export * from "./ports/session-files.ts";
 export * from "./ports/store.ts";
+export * from "./ports/workspace.ts";

@@ -57,8 +57,9 @@ export function openQuiet(context: ConversationContext, at: Millis): void {
   setQuiet(context, until);
 }
 
-/** Whether the line waits for a pause after a turn. */
-export function needsQuiet({ settings }: ConversationContext): boolean {
+/** Whether the line waits for a pause after a turn. After one that nobody asked for it does not. */
+export function needsQuiet({ settings, run }: ConversationContext): boolean {
+  if (run?.order.heartbeat === true) return false;
   return waitsForQuiet(settings.queue.mode) && settings.queue.debounceMs > 0;
 }
 
@@ -108,7 +109,8 @@ function closeUpTo(context: ConversationContext, at: Millis): void {
 /** Puts closed batches in line; steers or interrupts the running turn where the mode says so. */
 export function passOn(context: ConversationContext, closed: readonly Forming[], at: Millis): void {
   for (const batch of closed) {
-    const backlog = context.run !== null || context.quietAt !== null;
+    const behindTurn = context.run !== null && context.run.order.heartbeat !== true;
+    const backlog = behindTurn || context.quietAt !== null;
     const queued = enqueue(context.inbox, flushOf(batch, backlog), context.settings.queue);
     context.inbox = queued.inbox;
     discard(context, queued.dropped, queued.why);
@@ -120,14 +122,19 @@ export function passOn(context: ConversationContext, closed: readonly Forming[],
   }
 }
 
+/** Somebody is to be answered: a turn that nobody asked for ends, so that its lane is free in time. */
+export function giveWay(context: ConversationContext): void {
+  const { run } = context;
+  if (run === null || run.ended || run.abortedBy !== null) return;
+  if (run.order.heartbeat === true) stopRun(context, run, "a person spoke");
+}
+
 function reachRun(context: ConversationContext, batch: Forming, at: Millis): void {
   const { run, settings } = context;
   if (run === null || run.ended || run.abortedBy !== null) return;
   const { mode } = settings.queue;
-  if (run.order.heartbeat === true) {
-    stopRun(context, run, "a person spoke");
-    return;
-  }
+  giveWay(context);
+  if (run.order.heartbeat === true) return;
   // Each interruption may have cost a model call: a room that thrashes waits for the turn's end.
   if (mode === "interrupt" && at - context.interruptedAt >= limits.interruptMsMin) {
     context.interruptedAt = at;

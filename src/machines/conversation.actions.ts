@@ -17,6 +17,7 @@ import {
 import {
   armFlush,
   extendQuiet,
+  giveWay,
   passOn,
   setQuiet,
   startTyping,
@@ -71,6 +72,7 @@ export function takeUp(context: ConversationContext, event: MessageReceived): vo
   context.reading = null;
   if (gathered === null) return;
   useCredit(context, reading);
+  giveWay(context);
   const route = routeOf(event.message);
   const emoji = context.settings.ackReaction;
   if (emoji !== null)

@@ -66,6 +66,7 @@ async function intake(size: number) {
     ids: { next: () => "id" },
     directory: { isLocal: () => false, membership: () => null },
     publish: () => undefined,
+    heartbeats: { heard: () => null },
     onPoint: () => undefined,
   });
   const chat = { id: "room", kind: "group" };

@@ -73,6 +73,8 @@ export interface AgentTurn {
   readonly system: string;
   /** The composed user turn (machines/prompt.ts). */
   readonly prompt: string;
+  /** Nobody asked for this turn: the prompt says what to look after. */
+  readonly heartbeat?: true;
   /** The batch's own words, joined by newlines, without envelopes. */
   readonly said: string;
   readonly transcript: readonly TranscriptEntry[];
