@@ -56,6 +56,8 @@ function createConfigs(
   let version = lastVersion;
   let json = lastJson;
   let current = first;
+  // The last version of an earlier process was made of another config than `first`.
+  let holdsLast = false;
 
   return {
     current: () => current,
@@ -85,12 +87,14 @@ function createConfigs(
     },
     next(config) {
       const written = JSON.stringify(withoutSecrets(config));
+      const held = holdsLast;
+      holdsLast = true;
       if (written === json) {
         current = config;
         cache.clear();
         return null;
       }
-      if (version > 0) known.set(version, current);
+      if (held) known.set(version, current);
       version += 1;
       json = written;
       current = config;

@@ -36,7 +36,9 @@ export async function whyMessage(ports: WhyPorts, messageId: string): Promise<Wh
     const event = decodeEvent(row);
     if (event.type !== "message.received" || event.message.id !== messageId) continue;
     answers.push(
-      row.conv === noConversation ? whyEnded(ports, row, event) : await whyHeard(ports, row, event),
+      row.conv === noConversation
+        ? await whyEnded(ports, row, event)
+        : await whyHeard(ports, row, event),
     );
   }
   return answers;
@@ -51,11 +53,16 @@ const noFate: Why["fate"] = {
   deliveries: [],
 };
 
-/** Admission ended it: no conversation, no ladder. */
-function whyEnded({ configs, isLocal }: WhyPorts, row: EventRow, event: MessageReceived): Why {
+/** Admission ended it: no conversation, no ladder. Asked again under the config of that moment. */
+async function whyEnded(
+  { configs, isLocal }: WhyPorts,
+  row: EventRow,
+  event: MessageReceived,
+): Promise<Why> {
   const { message, at } = event;
   const context = { local: isLocal(message.channel) };
-  const { explanation } = admit({ type: "message", message }, configs.current(), context);
+  await configs.load([row.cfg]);
+  const { explanation } = admit({ type: "message", message }, configs.get(row.cfg), context);
   const recorded = decodeVerdict(row.code ?? 0);
   const isCommand = recorded?.decision === "command";
   return {
@@ -147,9 +154,11 @@ async function fateOf(
     if (fate.outcome !== null) break;
   }
   if (fate.turnId === null) return fate;
-  const deliveries = (await store.outboxByTurn(fate.turnId)).flatMap((row) => {
-    const delivery = deliveryOf(row);
-    return isText(delivery) ? [{ id: row.id, status: row.state, text: delivery.body.text }] : [];
-  });
+  const texts = (await store.outboxByTurn(fate.turnId)).map(deliveryOf).filter(isText);
+  // What was shown while the answer grew is not told beside the answer itself.
+  const replaced = new Set(texts.map(({ body }) => body.edits));
+  const deliveries = texts.flatMap(({ row, body: { text } }) =>
+    replaced.has(row.id) ? [] : [{ id: row.id, status: row.state, text }],
+  );
   return { ...fate, deliveries };
 }

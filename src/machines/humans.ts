@@ -51,8 +51,8 @@ export function effectiveHumans(
   if (membership === null) return { count, source: "who has spoken" };
   const age = `${Math.max(0, Math.round((now - membership.fetchedAt) / 1000))} s old`;
   if (isFreshAndComplete(membership, rules, now)) return { count, source: `member list, ${age}` };
-  const flaw = membership.truncated ? "incomplete" : "stale";
-  return { count, source: `who has spoken, and a ${flaw} member list, ${age}` };
+  const flaw = membership.truncated ? "an incomplete" : "a stale";
+  return { count, source: `who has spoken, and ${flaw} member list, ${age}` };
 }
 
 /** The one definition of a busy room, used by the ladder and by the group nudge. */

@@ -57,6 +57,36 @@ test("an unknown message has no answer", async () => {
   expect(await world.runtime.why("nobody said this")).toEqual([]);
 });
 
+test("a denied message is explained by the rules that denied it, also after they changed", async () => {
+  const closed = { access: { groupPolicy: "allowlist" } };
+  const world = await new World({ config: closed }).start();
+  await world.say("hello", { id: "m1" });
+  await world.restart({ access: { groupPolicy: "open" } });
+  await world.say("hello", { id: "m2" });
+  await world.pass(1_000);
+  const [denied] = await world.runtime.why("m1");
+  expect(denied?.recorded).toMatchObject({ decision: "denied", rule: "group-policy" });
+  expect(denied?.admission).toMatch(/^the group is not listed/);
+  const [heard] = await world.runtime.why("m2");
+  expect(heard?.recorded?.decision).toBe("observe");
+});
+
+test("a message is explained by the names and rules of its moment, also after a restart", async () => {
+  const driver = { kind: "scripted" };
+  const named = (name: string) => ({ agents: { list: [{ id: "main", name, driver }] } });
+  const world = await new World({ config: named("Scout") }).start();
+  await world.say("Scout, are you there?", { id: "m1" });
+  await world.restart(named("Relay"));
+  await world.say("Scout, are you there?", { id: "m2", author: { id: "bo", name: "Bo" } });
+  await world.pass(5_000);
+  const [before] = await world.runtime.why("m1");
+  expect(before?.recorded).toMatchObject({ decision: "engage", rule: "alias" });
+  expect(before?.explanation?.verdict).toMatchObject({ decision: "engage", rule: "alias" });
+  expect(before?.fate).toMatchObject({ turn: 1, outcome: "replied" });
+  const [after] = await world.runtime.why("m2");
+  expect(after?.recorded).toMatchObject({ decision: "observe", rule: "default" });
+});
+
 test("an order to stop is a command: obeyed, no ladder, no turn of its own", async () => {
   const world = await new World({
     config: { commands: { allowFrom: { "*": ["telegram:ann"] } } },
