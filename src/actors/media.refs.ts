@@ -104,11 +104,11 @@ export function ownWords({ text, attachments }: Spoken): string {
   return joined([text, ...heard]);
 }
 
-/** What was said and sent: for the transcript, which outlives the files. */
+/** What was said and sent, files under their names: for the transcript, and for what is steered. */
 export function spokenWords(message: Spoken): string {
-  const files = message.attachments.flatMap(({ kind, name, content }) => {
+  const files = message.attachments.flatMap(({ id, kind, name, content }) => {
     if (content?.words === "transcript") return [];
-    const what = name === undefined ? kind : `${kind} “${oneLine(name)}”`;
+    const what = `${kind} ${id}${name === undefined ? "" : ` “${oneLine(name)}”`}`;
     if (content === undefined) return [`[${what}]`];
     return [`[${what}: ${cut(content.text, limits.mediaShownUnitsMax)}]`];
   });

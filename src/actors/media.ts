@@ -93,7 +93,8 @@ class Room implements Media {
   }
 
   engaged(key: string, message: FoundMessage): void {
-    if (this.#ports.desk === null) return;
+    const { attachments, text } = message.said;
+    if (this.#ports.desk === null || (attachments.length === 0 && !text.includes("://"))) return;
     const terms = this.#terms(key, message);
     for (const work of this.#worksOf(terms, message).slice(0, limits.mediaPerTurnMax))
       void work.begin();
