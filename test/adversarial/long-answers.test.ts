@@ -11,6 +11,7 @@ import { renderMarkdown } from "../../src/adapters/channels/telegram-markdown.ts
 import { limits } from "../../src/domain/limits.ts";
 import { createChunker } from "../../src/machines/chunker.ts";
 import { createSilence } from "../../src/machines/silence.ts";
+import { World } from "../runtime-main/world.ts";
 import { settingsWith } from "../support/conversation-rig.ts";
 
 const megabyte = 1_048_576;
@@ -126,6 +127,19 @@ for (const mode of ["off", "block", "draft"] as const)
     expect(output.overflow).toBe(true);
     for (const text of drafts) expect(text.length).toBeLessThanOrEqual(4_096);
   });
+
+test("A32 an endless answer ends: the room has what a turn may send, and the agent is stopped", async () => {
+  const world = await new World({ config: { stream: { mode: "block" } } }).start();
+  const piece = "More words than anybody reads. ".repeat(3_000);
+  const steps = Array.from({ length: 200 }, () => [{ text: piece }, { waitMs: 100 }]).flat();
+  world.runs.push({ afterMs: 0, steps });
+  await world.say("go", { direct: true });
+  await world.pass(60_000);
+  expect(world.sent).toHaveLength(limits.blocksPerTurnMax);
+  expect(world.sent.at(-1)?.text).toMatch(/too long to send\]$/);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+  expect(world.clock.nextDue()).toBeNull();
+});
 
 test("A32 an answer that mentions everyone and draws links is text at Telegram, and no longer", () => {
   const hurtful = [

@@ -43,6 +43,8 @@ describe("a draft", () => {
       { status: "sent", text: whole, edits: world.sent[0]?.id },
     ]);
     expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+    const [why] = await world.runtime.why(String(world.decisions()[0]?.id));
+    expect(why?.fate.deliveries).toMatchObject([{ status: "sent", text: whole }]);
   });
 
   test("shows the newest text after a rate limit, and nothing of what it missed", async () => {
