@@ -196,6 +196,36 @@ test("a model that takes pictures is shown the one it fetched, at its next step"
   await server.close();
 });
 
+test("a program that takes pictures is given the one it fetched with the tool's result", async () => {
+  const code = `
+    let turn = null;
+    require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const told = JSON.parse(line);
+      const say = (event) => process.stdout.write(JSON.stringify(event) + "\\n");
+      if (told.type === "turn") {
+        const [, name, input] = /call (\\w+) (.*)$/.exec(told.said);
+        say({ type: "tool-call", id: 1, name, input: JSON.parse(input) });
+      } else {
+        const pictures = (told.images ?? []).map(({ mime, data }) => mime + " " + data.length);
+        say({ type: "text", text: [told.text, ...pictures].join("\\n") });
+        process.exit(0);
+      }
+    });`;
+  const house = await openHouse({
+    files: { f1: png },
+    driver: { kind: "command", command: process.execPath, args: ["-e", code], images: true },
+  });
+  await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+  const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
+  const told = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+    ...group,
+    ...mention,
+  });
+  expect(told).toBe(
+    `The picture is shown to you next.\nimage/png ${png.toString("base64").length}`,
+  );
+});
+
 test("pictures of the batch go to an agent that takes them, and to no other", async () => {
   const attachments = [
     { id: "f1", kind: "image" as const, name: "door.png" },

@@ -18,7 +18,7 @@ import { oneLine } from "../../domain/sanitize.ts";
 import type { Child, ChildEnd } from "./child.ts";
 import { openChild } from "./children.ts";
 import { linesOf } from "./lines.ts";
-import { failure, readLine, runTool, turnMessage, unlessAborted } from "./wire.ts";
+import { failure, picturesOf, readLine, runTool, turnMessage, unlessAborted } from "./wire.ts";
 
 /** What every driver that starts a program asks for. */
 export const programFields = {
@@ -119,7 +119,9 @@ export const commandDriver = defineAgent<CommandConfig>({
             if (said === null) continue;
             if (said.type === "tool-call") {
               const text = yield* runTool(turn, said, signal);
-              send(child, { type: "tool-result", id: said.id, text });
+              const images = picturesOf(turn.takePictures?.() ?? []);
+              const pictures = images.length === 0 ? {} : { images };
+              send(child, { type: "tool-result", id: said.id, text, ...pictures });
             } else {
               yield said;
               if (said.type === "error") return;

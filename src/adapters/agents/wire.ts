@@ -25,13 +25,13 @@ const known: ReadonlySet<string> = new Set(
 
 /** The turn as an object for JSON. Images are base64. */
 export function turnMessage(turn: AgentTurn): Record<string, unknown> {
-  const { callTool: _, images, ...told } = turn;
-  return {
-    type: "turn",
-    ...told,
-    images: images.map(({ data, ...image }) => ({ ...image, data: base64(data) })),
-  };
+  const { callTool: _call, takePictures: _take, images, ...told } = turn;
+  return { type: "turn", ...told, images: picturesOf(images) };
 }
+
+/** Pictures as objects for JSON. */
+export const picturesOf = (images: AgentTurn["images"]): object[] =>
+  images.map(({ data, ...image }) => ({ ...image, data: base64(data) }));
 
 /** Bytes as text. */
 export const base64 = (data: Uint8Array): string =>
