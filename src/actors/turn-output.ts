@@ -39,8 +39,12 @@ export interface OutputOptions {
 
 /** Between the messages of one answer when they leave as one. */
 const messageGap = "\n\n";
-/** A growing message is opened with so many units, or after so long. */
+/**
+ * A growing message is opened soon after so many units, or after so long. Not at once: an answer that
+ * is complete by then needs no such message.
+ */
 const sightUnitsMin = 30;
+const sightMsMin = 250;
 const sightMsMax = 1_000;
 /** Status messages of one turn where they cannot be edited. */
 const statusCountMax = 10;
@@ -193,8 +197,7 @@ export class TurnOutput {
 
   /** Clears timers. */
   stop(): void {
-    if (this.#sightTimer !== null) this.#options.clock.clearTimer(this.#sightTimer);
-    this.#sightTimer = null;
+    this.#clearSight();
     this.#coalescer.stop();
     this.#outlet.stop();
     this.#status?.stop();
@@ -232,13 +235,23 @@ export class TurnOutput {
     const sight = this.#sight;
     if (sight === null || sight.trim() === "") return;
     const { clock } = this.#options;
-    if (this.#outlet.showing !== null || sight.length >= sightUnitsMin) this.#open();
-    else this.#sightTimer ??= clock.setTimer(clock.now() + sightMsMax, () => this.#open());
+    if (this.#outlet.showing !== null) {
+      this.#open();
+      return;
+    }
+    const at = clock.now() + (sight.length < sightUnitsMin ? sightMsMax : sightMsMin);
+    if (this.#sightTimer !== null && this.#sightTimer.at <= at) return;
+    this.#clearSight();
+    this.#sightTimer = clock.setTimer(at, () => this.#open());
+  }
+
+  #clearSight(): void {
+    if (this.#sightTimer !== null) this.#options.clock.clearTimer(this.#sightTimer);
+    this.#sightTimer = null;
   }
 
   #open(): void {
-    if (this.#sightTimer !== null) this.#options.clock.clearTimer(this.#sightTimer);
-    this.#sightTimer = null;
+    this.#clearSight();
     if (this.#sight === null || this.#sight.trim() === "") return;
     this.#outlet.show("answer", () => this.#sight ?? "");
   }
@@ -279,6 +292,7 @@ export class TurnOutput {
   }
 
   #flush(): void {
+    this.#clearSight();
     if (this.#chunked === 0) return;
     for (const block of this.#chunker.flush()) this.#deliver(block);
     this.#base += this.#chunked;

@@ -220,8 +220,9 @@ export function sendBlock(context: ConversationContext, event: AgentText): void 
   const { run, settings } = context;
   if (run === null || run.abortedBy !== null) return;
   const { index, from, to, text, turnId, draft, aside, mentions } = event;
-  if (index < run.blocks || from < run.offset || index >= limits.blocksPerTurnMax) return;
   const isSaid = draft === undefined && aside === undefined;
+  if (index < run.blocks || index >= limits.blocksPerTurnMax) return;
+  if (isSaid && from < run.offset) return;
   if (isSaid) context.effects.push({ type: "transcript", turnId, role: "assistant", text });
   const refused = settings.send === "deny";
   const kind = aside === undefined ? "reply" : "aside";

@@ -185,6 +185,15 @@ describe("beside the answer", () => {
     expect(rig.outcomes()).toEqual(["T1 replied"]);
   });
 
+  test("what is shown beside the answer may come in the middle of it", () => {
+    const rig = asked();
+    rig.answer("one");
+    beside(rig, 1, { aside: "status", draft: true });
+    rig.answer("two");
+    beside(rig, 3, { draft: true });
+    expect(rig.of("block").map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+  });
+
   test("denied to send, steps do not make the turn one whose words were refused", () => {
     const rig = asked({ settings: { send: "deny" } });
     beside(rig, 0, { aside: "status" });

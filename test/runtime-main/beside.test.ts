@@ -85,6 +85,14 @@ describe("tool steps", () => {
     expect(await remembered(world)).toEqual(["Here you are."]);
   });
 
+  test("are shown in the middle of an answer, too", async () => {
+    const steps = [{ text: "Let me see." }, { messageEnd: true } as const, pause, ...tools];
+    const world = await asking({ verbose: "on" }, [...steps, { text: "Here you are." }]);
+    const [first, status = "", last] = world.shown();
+    expect([first, last]).toEqual(["Let me see.", "Here you are."]);
+    expect(status).toMatch(/`kettle`[\s\S]*`shelf`/);
+  });
+
   test("full: with what they were given", async () => {
     const world = await asking({ verbose: "full" }, [...tools, { text: "Here you are." }]);
     expect(world.shown()[0]).toContain('`{"cups":2}`');

@@ -28,7 +28,7 @@ describe("a draft", () => {
     await answer(world, typed(whole));
     expect(world.sent).toHaveLength(1);
     expect(world.sent[0]?.text.length).toBeGreaterThanOrEqual(30);
-    expect(world.sent[0]?.text.length).toBeLessThan(45);
+    expect(world.sent[0]?.text.length).toBeLessThan(60);
     expect(world.edited.length).toBeGreaterThan(3);
     const live = world.edited.slice(0, -1);
     live.forEach(({ at, text }, index) => {
@@ -60,10 +60,18 @@ describe("a draft", () => {
 
   test("of an answer that came at once is never opened", async () => {
     const world = await started();
-    await answer(world, { afterMs: 0, steps: [{ text: "Yes." }] });
-    expect(world.sent.map(({ text }) => text)).toEqual(["Yes."]);
+    await answer(world, { afterMs: 0, steps: [{ text: whole }, { waitMs: 100 }] });
+    expect(world.sent.map(({ text }) => text)).toEqual([whole]);
     expect(world.edited).toEqual([]);
     expect(world.sends()[0]).not.toHaveProperty("draft");
+  });
+
+  test("is not made of what a tool says at once", async () => {
+    const world = await started();
+    const tool = { tool: "channel_reply", input: { text: "Sent by tool, and longer than that." } };
+    await answer(world, { afterMs: 0, steps: [tool, { text: whole }, { waitMs: 5_000 }] });
+    expect(world.shown()).toEqual([tool.input.text, whole]);
+    expect(world.sends().map(({ draft }) => draft)).toEqual([undefined, true, undefined]);
   });
 
   test("of a slow answer opens after a second, however little there is", async () => {
