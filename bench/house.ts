@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Runtime } from "../src/actors/runtime.types.ts";
+import type { Runtime, RuntimePorts } from "../src/actors/runtime.types.ts";
 import { scenarioConfig } from "../src/domain/config/index.ts";
 import type { Inbound } from "../src/domain/message.ts";
 import type { Store } from "../src/domain/ports.ts";
@@ -36,16 +36,30 @@ export interface House {
   close(): Promise<void>;
 }
 
+/** What a bench has otherwise than the rest. */
+export interface HouseOptions {
+  /** A folder to use and to leave. */
+  readonly at?: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly drivers?: RuntimePorts["drivers"];
+  /** Module that worker hosts take their drivers from. */
+  readonly hostModule?: string;
+  /** Called with each text as the platform gets it. */
+  readonly onSend?: (text: string) => void;
+}
+
 /** Opens a runtime in a folder of its own, or in the one given. */
-export async function openHouse(workers: number, at?: string): Promise<House> {
+export async function openHouse(workers: number, options: HouseOptions = {}): Promise<House> {
+  const { at, hostModule, onSend } = options;
   const folder = at ?? mkdtempSync(join(tmpdir(), "earshot-bench-"));
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
   const clock = createSystemClock();
   const random = randomFrom(1);
   let decided = 0;
   let sent = 0;
-  const outbound = async () => {
+  const outbound = async ({ text }: { readonly text: string }) => {
     sent += 1;
+    onSend?.(text);
     return { messageIds: [`p${sent}`] };
   };
   const house = {
@@ -68,8 +82,12 @@ export async function openHouse(workers: number, at?: string): Promise<House> {
         process.stderr.write(`${level} ${event} ${JSON.stringify(fields)}\n`);
     },
     store,
-    config: scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } }),
-    drivers,
+    config: scenarioConfig({
+      agents: { defaults: { driver: { kind: "scripted" } } },
+      ...options.config,
+    }),
+    drivers: options.drivers ?? drivers,
+    ...(hostModule === undefined ? {} : { hostModule }),
     directory: {
       outbound: () => ({ sendText: outbound, replyText: outbound }),
       ready: () => true,

@@ -65,7 +65,7 @@ try {
   const empty = await start(make("empty"));
   const full = make("full");
   const rooms = short ? 2_000 : 100_000;
-  const house = await openHouse(0, full);
+  const house = await openHouse(0, { at: full });
   const next = messages(1, quietMix);
   await flood(
     house,
