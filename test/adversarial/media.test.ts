@@ -281,6 +281,7 @@ describe("A26 files that are not what they claim", () => {
       Buffer.from("%PDF-1.7"),
       "announced as video/mp4, but it is application/pdf",
     ],
+    ["image", "image/png", Buffer.from("<?php"), "announced as image/png, but it is text"],
   ] as const)(
     "A26 a %s that is something else is handed to nobody",
     async (kind, mime, bytes, note) => {

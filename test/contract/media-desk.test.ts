@@ -9,6 +9,7 @@ import {
   symlinkSync,
   truncateSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -92,6 +93,21 @@ describe("fetching", () => {
     const one = statSync(join(folder, `${made[3]}.json`)).size + 1_000;
     await desk.sweep(0, one * 2 + 100);
     expect(left().sort()).toEqual(made.slice(2).sort());
+  });
+
+  test("what a crash left half-written is no file, and goes after a while", async () => {
+    const { desk, folder } = openDesk({ f1: png });
+    await desk.read(item({ kind: "image" }), settingsOf({}), never);
+    for (const [name, ageMs] of [
+      ["old.part", 7_200_000],
+      ["new.part", 0],
+    ] as const) {
+      writeFileSync(join(folder, name), "half");
+      const at = (Date.now() - ageMs) / 1_000;
+      utimesSync(join(folder, name), at, at);
+    }
+    await desk.sweep(0, 10_000_000);
+    expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual(["new.part"]);
   });
 
   test("the size of all files is kept while they come in", async () => {

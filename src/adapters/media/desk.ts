@@ -82,6 +82,9 @@ class Desk implements MediaDesk {
       const facts = { ...nothing, mime: mime ?? item.attachment.mime ?? null, bytes };
       const lie = lieOf(item, fetched.file);
       if (lie !== null) return { ...facts, note: lie };
+      const isText = mime === null && looksLikeText(await this.#shelf.read(item.id, headBytes));
+      if (isText && item.attachment.kind !== "file")
+        return { ...facts, note: `announced as ${announced(item)}, but it is text` };
       const reading = await this.#convert(item, fetched.file, facts, settings, signal);
       await this.#shelf.note(item.id, by, reading);
       return reading;
@@ -285,10 +288,12 @@ function fingerprint(converter: unknown): string {
 }
 
 /** What was announced is not what came: in words, or null. */
-function lieOf({ attachment: { kind, mime } }: MediaItem, file: ShelfFile): string | null {
-  if (file.mime === null || fits(kind, file.mime)) return null;
-  return `announced as ${oneLine(mime ?? kind)}, but it is ${file.mime}`;
+function lieOf(item: MediaItem, file: ShelfFile): string | null {
+  if (file.mime === null || fits(item.attachment.kind, file.mime)) return null;
+  return `announced as ${announced(item)}, but it is ${file.mime}`;
 }
+
+const announced = ({ attachment: { mime, kind } }: MediaItem): string => oneLine(mime ?? kind);
 
 const clean = (text: string, unitsMax: number): string =>
   cut(plainText(cut(text, unitsMax * 2)), unitsMax).trim();

@@ -212,16 +212,18 @@ async function sweepFolder(
   });
   const kept = new Map<string, { bytes: number; at: number; names: string[] }>();
   for (const one of names) {
-    const found = await lstat(join(folder, one)).catch(() => null);
+    const path = join(folder, one);
+    const found = await lstat(path).catch(() => null);
     if (found === null) continue;
+    if (one.endsWith(".part")) {
+      if (Date.now() - found.mtimeMs > partMsMax) await rm(path, { force: true });
+      continue;
+    }
     const id = one.replace(/\..*$/, "");
     const entry = kept.get(id) ?? { bytes: 0, at: 0, names: [] };
-    const isPart = one.endsWith(".part");
-    // What is being written is newer than any limit, until it is plainly forgotten.
-    const at = isPart && before > 0 ? Math.max(found.mtimeMs, before - partMsMax) : found.mtimeMs;
     kept.set(id, {
-      bytes: entry.bytes + (isPart ? 0 : found.size),
-      at: Math.max(entry.at, at),
+      bytes: entry.bytes + found.size,
+      at: Math.max(entry.at, found.mtimeMs),
       names: [...entry.names, one],
     });
   }
@@ -230,7 +232,6 @@ async function sweepFolder(
   const oldestFirst = [...kept].sort(([, a], [, b]) => a.at - b.at);
   for (const [id, entry] of oldestFirst) {
     if (id === spare || (entry.at >= before && total <= bytesMax)) continue;
-    if (entry.names.some((one) => one.endsWith(".part")) && entry.at >= before) continue;
     for (const one of entry.names) await rm(join(folder, one), { force: true, recursive: true });
     total -= entry.bytes;
   }
