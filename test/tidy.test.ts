@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { limits } from "../src/domain/limits.ts";
 import { filesBelow } from "./support/files.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -83,6 +84,15 @@ describe("tidy", () => {
   test("no source file is over 16 kB", () => {
     const large = sources.filter((path) => Buffer.byteLength(read(path)) > 16_384);
     expect(large.map((path) => relative(root, path))).toEqual([]);
+  });
+
+  test("every limit is held to somewhere", () => {
+    const names = Object.keys(limits);
+    const users = sources.filter((path) => !path.endsWith("domain/limits.ts")).map(code);
+    const words = new Set(users.flatMap((text) => text.match(/\w+/g) ?? []));
+    const unused = names.filter((name) => !words.has(name));
+    expect(names.length).toBeGreaterThan(0);
+    expect(unused).toEqual([]);
   });
 
   test("every source file opens with a comment that says what it is", () => {

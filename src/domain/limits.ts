@@ -21,10 +21,8 @@ export const limits = {
   rolesCountMax: 1_000,
   historyCountMax: 200,
 
-  /** HTTP body of /api/inbound and of signed webhooks. */
+  /** HTTP body of a request. */
   bodyBytesMax: 1_048_576,
-  /** What is read of a webhook before its signature is verified. */
-  unverifiedBodyBytesMax: 65_536,
   /** One request's headers and body must have arrived after this. */
   bodyMsMax: 10_000,
   inboundArrayCountMax: 1_000,
@@ -141,8 +139,6 @@ export const limits = {
   /** More restarts than this within the period mark the pool broken. */
   restartIntensityMax: 10,
   restartPeriodMs: 30_000,
-  /** Deadlines closer than this to each other share one timer tick. */
-  deadlineResolutionMs: 100,
   drainMsMax: 10_000,
   abortMsMax: 1_000,
 } as const;
