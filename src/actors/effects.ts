@@ -56,6 +56,8 @@ export interface EffectPorts {
   readonly media: Pick<Media, "engaged">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
+  /** Called when transcript lines stand in their files and nothing of them was shown yet. */
+  readonly onPoint?: (point: "after-lines") => void;
 }
 
 export interface Effects {
@@ -89,7 +91,10 @@ export function createEffects(ports: EffectPorts): Effects {
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
     else void mark(applied, stored);
     const lines = applied.flatMap((one) => filedLines(one));
-    if (lines.length > 0) await ports.projection.write(lines);
+    if (lines.length > 0) {
+      await ports.projection.write(lines);
+      ports.onPoint?.("after-lines");
+    }
     for (const one of applied) act(one);
   }
 

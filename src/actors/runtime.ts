@@ -6,6 +6,7 @@
  * simulation; only the ports differ.
  */
 import type { EarshotError } from "../domain/errors.ts";
+import type { OutboxRow } from "../domain/ports.ts";
 import { createIngress } from "./ingress.ts";
 import { findUnapplied, recoverRuns } from "./recovery.ts";
 import { createOperator } from "./runtime.operator.ts";
@@ -65,12 +66,22 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
     });
     for (const deadline of deadlines) timers.set(deadline);
-    await outbox.recover(open, counts);
+    const sending = mendFor(parts, open).then(() => outbox.recover(open, counts));
+    await unlessFailing([parts.projection], sending);
     mend(parts);
     heartbeats.start();
     if (ports.deterministic !== true) {
       sweep.start();
       parts.media.start();
+    }
+  }
+
+  /** What is sent next stands in its file first, also when the crash came between the two. */
+  async function mendFor({ store, projection }: Parts, open: readonly OutboxRow[]): Promise<void> {
+    const turns = new Set(open.map(({ turnId }) => turnId).filter((turnId) => turnId !== ""));
+    for (const turnId of turns) {
+      const session = await store.sessionOfTurn(turnId);
+      if (session !== null) await projection.mend([session]);
     }
   }
 

@@ -34,7 +34,9 @@ export interface FiledLine {
 export interface Projection {
   /** Resolves when the lines stand in their files; never after `stop`. */
   write(lines: readonly FiledLine[]): Promise<void>;
-  /** Compares the files that were written last with the store, and mends them. */
+  /** Compares these files with the store, and mends them. Resolves when they are whole. */
+  mend(files: readonly SessionFile[]): Promise<void>;
+  /** The same for the files that were written last. */
   repair(): Promise<void>;
   failing(): EarshotError | null;
   /** Calls back once, as soon as it fails (at once if it does). The answer calls that off. */
@@ -153,18 +155,21 @@ export function createProjection(ports: ProjectionPorts): Projection {
     });
   }
 
+  async function mend(these: readonly SessionFile[]): Promise<void> {
+    for (const { agentId, sessionId } of these) {
+      if (files === null || stopped) return;
+      if (!reached.has(sessionId)) await enter({ lines: [], file: { agentId, sessionId } });
+    }
+  }
+
   return {
     write(lines) {
       if (files === null || lines.length === 0) return Promise.resolve();
       return enter({ lines });
     },
+    mend,
     async repair() {
-      if (files === null) return;
-      const recent = await store.lately(repairLines);
-      for (const { agentId, sessionId } of recent) {
-        if (stopped) return;
-        if (!reached.has(sessionId)) await enter({ lines: [], file: { agentId, sessionId } });
-      }
+      if (files !== null) await mend(await store.lately(repairLines));
     },
     failing: () => failure,
     onceFailing(call) {

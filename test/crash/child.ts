@@ -10,6 +10,7 @@ import { BroadcastChannel } from "node:worker_threads";
 import { createRuntime } from "../../src/actors/runtime.ts";
 import { createSystemClock } from "../../src/adapters/clock.ts";
 import { createIds, createRandom } from "../../src/adapters/ids.ts";
+import { createSessionFiles } from "../../src/adapters/session-files.ts";
 import { lockStateDir } from "../../src/adapters/stores/lock.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
@@ -68,6 +69,7 @@ const runtime = createRuntime({
     if (level === "error" || level === "fatal") tell({ type: "log", event, fields: { ...fields } });
   },
   store,
+  sessionFiles: createSessionFiles((agentId) => join(folder, "agents", agentId)),
   config: scenarioConfig(crashConfig),
   drivers: new Map([["parent", parentDriver(askAgent)]]),
   directory: {

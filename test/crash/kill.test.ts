@@ -4,13 +4,14 @@
  * outcome, and no answer came twice unless it is marked in-doubt. EARSHOT_SEED repeats a run's
  * choices.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import { violations } from "./check.ts";
+import { standsInFile, transcriptViolations } from "./transcripts.ts";
 import { bundleChild, CrashWorld, chance, type Received } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -22,6 +23,7 @@ const points = [
   "before-ack",
   "after-send",
   "before-mark",
+  "after-lines",
 ];
 
 let entry = "";
@@ -52,6 +54,15 @@ async function blindSpots(store: Store, world: CrashWorld): Promise<string[]> {
   return tampered.flatMap(([name], index) => (seen[index]?.length === 0 ? [name] : []));
 }
 
+/** The same judge, once a transcript file lacks its last byte. */
+async function damagedFiles(store: Store): Promise<string[]> {
+  const agent = join(folder, "agents", "main");
+  const [name] = readdirSync(agent).filter((one) => one.endsWith(".jsonl"));
+  const path = join(agent, name as string);
+  truncateSync(path, statSync(path).size - 2);
+  return transcriptViolations(store, folder).catch((error: Error) => [error.message]);
+}
+
 async function judge(world: CrashWorld): Promise<void> {
   await world.start();
   world.redeliver();
@@ -59,10 +70,15 @@ async function judge(world: CrashWorld): Promise<void> {
   await world.stop();
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
   const found = await violations(store, world);
+  found.push(...(await transcriptViolations(store, folder)));
+  const damaged = await damagedFiles(store);
   const blind = await blindSpots(store, world);
   await store.close();
   expect(found, `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
   expect(blind).toEqual([]);
+  expect(damaged).not.toEqual([]);
+  expect(world.unwritten).toEqual([]);
+  expect(standsInFile(folder, "never said")).toBe(false);
   expect(world.acked.size).toBe(world.said.length);
   expect(world.said.length).toBeGreaterThan(world.kills);
   expect(world.received.length).toBeGreaterThan(world.kills);

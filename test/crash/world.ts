@@ -8,6 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
 import type { FromChild, ToChild } from "./protocol.ts";
+import { standsInFile } from "./transcripts.ts";
 
 const root = resolve(import.meta.dirname, "..", "..");
 const rooms = 6;
@@ -61,6 +62,8 @@ export class CrashWorld {
   readonly said: string[] = [];
   readonly acked = new Set<string>();
   readonly received: Received[] = [];
+  /** Sent before they stood in a transcript file. */
+  readonly unwritten: string[] = [];
   readonly logged: string[] = [];
   kills = 0;
   readonly #entry: string;
@@ -175,7 +178,10 @@ export class CrashWorld {
       this.logged.push(`${message.event} ${JSON.stringify(message.fields)}`);
     if (message.type !== "ask") return;
     const { call, what, id, text, chat } = message;
-    if (what === "send") this.received.push({ id, text, chat });
+    if (what === "send") {
+      this.received.push({ id, text, chat });
+      if (!standsInFile(this.#folder, text)) this.unwritten.push(text);
+    }
     const answer = what === "send" ? `p${this.received.length}` : `re ${text}`;
     setTimeout(() => this.#tell(from, { type: "answer", call, answer }), this.#random() * 15);
   }

@@ -60,6 +60,26 @@ test("a process that dies while the disk is full finds everything at its next st
   expect(ids(world.files.lines())).toEqual(ids(await world.transcript()));
 });
 
+test("an answer that was committed and not yet written is written before the next start sends it", async () => {
+  const world = await sessionWorld();
+  const { append } = world.files;
+  // What was said is written; from then on the disk is full, until the process has died of it.
+  const fills = async (...args: Parameters<typeof append>) => {
+    await append(...args);
+    world.files.full = true;
+  };
+  Object.assign(world.files, { append: fills });
+  await world.say("one", { direct: true });
+  await world.pass(10_000);
+  expect((await world.transcript()).map(({ text }) => text)).toContain("re: one");
+  expect(world.sent).toEqual([]);
+  Object.assign(world.files, { append, full: false });
+  world.onSend = (text) => expect(world.files.lines().map((line) => line.text)).toContain(text);
+  await world.restart();
+  await world.pass(10_000);
+  expect(world.sent.map(({ text }) => text)).toEqual(["re: one"]);
+});
+
 test("a file that was lost, cut or torn is mended at the next start", async () => {
   const world = await sessionWorld();
   for (const text of ["one", "two"]) await world.talk(text, { direct: true });
