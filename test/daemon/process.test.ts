@@ -75,6 +75,44 @@ describe("signals", () => {
       expect(line.startsWith("{") || line.startsWith("earshot: ")).toBe(true);
   });
 
+  test("SIGTERM lets a running turn say its answer, takes nothing new, and leaves nothing open", async () => {
+    const stateDir = newFolder();
+    const steps = [{ text: "Let me see. " }, { waitMs: 2_500 }, { text: "Done." }];
+    const config = {
+      agents: { list: [{ id: "main", driver: { kind: "scripted", runs: [{ steps }] } }] },
+    };
+    writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
+    const first = started(stateDir);
+    await first.listening;
+    const [base, token] = await baseAndToken(stateDir);
+    const page = await openPage(base, token);
+    page.say("hello");
+    await page.wait("turn", ({ state }) => state === "start");
+    first.child.kill("SIGTERM");
+    await expect.poll(() => first.output().err).toContain("once more to stop at once");
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const body = JSON.stringify({
+      id: "late",
+      chat: { id: "d", kind: "direct" },
+      author: { id: "a" },
+      text: "x",
+    });
+    const refused = await fetch(`${base}/api/inbound`, { method: "POST", headers, body });
+    expect(refused.status).toBe(503);
+    expect((await page.wait("said")).text).toBe("Let me see. Done.");
+    expect(await first.ended).toBe(0);
+
+    const second = started(stateDir);
+    await second.listening;
+    const again = await baseAndToken(stateDir);
+    const get = async (path: string) =>
+      (await fetch(again[0] + path, { headers: { authorization: `Bearer ${again[1]}` } })).json();
+    expect(await get("/api/outbox")).toEqual({ outbox: [] });
+    expect(await get("/api/status")).toMatchObject({ turns: { running: 0, waiting: 0 } });
+    second.child.kill("SIGTERM");
+    expect(await second.ended).toBe(0);
+  });
+
   test("the first signal waits for a running turn, the second ends the process at once", async () => {
     const stateDir = newFolder();
     const driver = { kind: "scripted", runs: [{ steps: [{ hang: true }] }] };
