@@ -226,14 +226,17 @@ export function sendBlock(context: ConversationContext, event: AgentText): void 
   if (isSaid) context.effects.push({ type: "transcript", turnId, role: "assistant", text });
   const refused = settings.send === "deny";
   const kind = aside === undefined ? "reply" : "aside";
-  const { asides = [] } = run;
+  const asides = [...(run.asides ?? [])];
+  // A number that was left out is no answer either.
+  for (let missing = run.blocks; missing < index; missing += 1) asides.push(missing);
+  if (refused || aside !== undefined) asides.push(index);
   context.run = {
     ...run,
     blocks: index + 1,
     offset: isSaid ? to : run.offset,
     open: refused ? run.open : [...run.open, { index, kind, mentions }],
     ...(refused && isSaid ? { refused } : {}),
-    ...(refused || aside !== undefined ? { asides: [...asides, index] } : {}),
+    ...(asides.length > 0 ? { asides } : {}),
   };
   if (!refused) context.effects.push(blockOf(run, event, settings));
 }

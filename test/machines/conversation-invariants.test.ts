@@ -54,6 +54,18 @@ const anyEvent: fc.Arbitrary<Make> = fc.oneof(
         ...{ type: "agent.text", at, turnId, index, from: index * 4, to: index * 4 + 4 },
         ...{ text: "word", mentions: ["bob"] },
       }),
+      ({ now: at }) => ({
+        ...{ type: "agent.text", at, turnId, index, from: 0, to: 0, draft: true },
+        ...{ text: "wo", mentions: [] },
+      }),
+      ({ now: at }) => ({
+        ...{ type: "agent.text", at, turnId, index, from: index * 4, to: index * 4 + 4 },
+        ...{ text: "word", mentions: [], edits: 0 },
+      }),
+      ({ now: at }) => ({
+        ...{ type: "agent.text", at, turnId, index, from: 0, to: 0, aside: "status" },
+        ...{ text: "beside", mentions: ["bob"] },
+      }),
       ({ now: at }) => ({ type: "agent.ended", at, turnId, silent: false }),
       ({ now: at }) => ({ type: "agent.failed", at, turnId, code: "error", message: "x" }),
       ({ now: at }) => ({ type: "agent.failed", at, turnId, code: "host-lost", message: "x" }),
@@ -107,6 +119,11 @@ describe("under any interleaving of events, stale ones included", () => {
       for (const turnId of ran) expect(ended).toContain(turnId);
       expect(rig.acked()).toEqual([]);
       expect(rig.typing()).toBe(false);
+      for (const { turnId, outcome } of rig.of("outcome")) {
+        const replies = rig.of("block").filter((block) => block.turnId === turnId && !block.aside);
+        if (outcome === "replied") expect(replies).not.toEqual([]);
+      }
+      expect(rig.of("transcript").filter(({ text }) => text !== "word")).toEqual([]);
       accountForAll(rig);
     },
   );

@@ -151,6 +151,33 @@ describe("small blocks", () => {
   );
 });
 
+describe("however the deltas are cut", () => {
+  const piece = fc.constantFrom(
+    "word ",
+    "Sentence. ",
+    "\n\n",
+    "```\ncode();\n```\n",
+    "👨‍👩‍👧‍👦",
+    "NO_REPLY ",
+  );
+  const texts = fc.array(piece, { minLength: 1, maxLength: 80 }).map((all) => all.join(""));
+  const modes = fc.constantFrom("off" as const, "block" as const, "draft" as const);
+  property.prop([texts, modes, fc.integer({ min: 1, max: 40 }), fc.nat(400)])(
+    "the same answer is the same messages",
+    (text, mode, pieces, ms) => {
+      const said = (count: number, pauseMs: number) => {
+        const given = { stream: { ...small, mode, coalesceIdleMs: 0 }, textLimit: 120 };
+        const { output, says, texts: answers, shows } = outputOf(given);
+        says(text, count, pauseMs);
+        output.end();
+        expect(shows()).toEqual(answers());
+        return answers();
+      };
+      expect(said(pieces, ms)).toEqual(said(1, 0));
+    },
+  );
+});
+
 describe("silence", () => {
   const token = fc.constantFrom("NO_REPLY", "no_reply", " NO_REPLY.", "**NO_REPLY**", '"NO_REPLY"');
   const modes = fc.constantFrom("off", "block", "draft", "auto");
