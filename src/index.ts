@@ -32,6 +32,7 @@ export { formatSessionKey, parseSessionKey, type SessionKeyParts } from "./domai
 export { type Inbound, type InboundInput, inboundSchema, type Route } from "./domain/message.ts";
 export * from "./domain/ports/agent.ts";
 export * from "./domain/ports/channel.ts";
+export * from "./domain/ports/plugin.ts";
 export type { Clock, Log } from "./domain/ports.ts";
 export type { StreamLine } from "./domain/stream.ts";
 export { type ChunkerOptions, createChunker } from "./machines/chunker.ts";

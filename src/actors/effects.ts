@@ -7,13 +7,14 @@
  * process before that makes the same decisions again. A host that dies meanwhile is told that they were
  * made (`unmarked`), so that each is published once.
  */
-import { decodeVerdict } from "../domain/decision.ts";
+import { decodeVerdict, type Verdict } from "../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { StreamLine } from "../domain/stream.ts";
-import type { Effect, Joined, MessageRef } from "../machines/effects.ts";
+import type { Effect, Joined, MessageRef, OutcomeReached, TurnRun } from "../machines/effects.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
+import type { HookRunner } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Media } from "./media.ts";
@@ -54,6 +55,7 @@ export interface EffectPorts {
   /** The words of messages, as a transcript has them. */
   readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
+  readonly hooks: Pick<HookRunner, "tell">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
@@ -130,6 +132,7 @@ export function createEffects(ports: EffectPorts): Effects {
       const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
       ports.publish(line);
       ports.waiters.decided(conv, message.message.id, verdict);
+      tellHeard(key, message, verdict);
       if (verdict.decision === "engage") {
         const { seq, at, message: said } = message;
         ports.media.engaged(key, { conv, seq, at, said, offset: 0 });
@@ -138,6 +141,24 @@ export function createEffects(ports: EffectPorts): Effects {
     if (plan === null) return;
     for (const effect of plan.step.effects) perform(effect, plan.step);
     ports.outbox.enqueue(plan.rows);
+  }
+
+  function tellHeard(key: string, { message }: MessageReceived, verdict: Verdict): void {
+    const { decision, rule } = verdict;
+    const who = { at: clock.now(), key, agentId: ports.agentOf(key) };
+    ports.hooks.tell("message.received", { ...who, message, decision, rule });
+  }
+
+  function tellStart(key: string, at: number, { turnId, turn, batch }: TurnRun): void {
+    const who = { at, key, agentId: ports.agentOf(key) };
+    ports.hooks.tell("turn.started", { ...who, turnId, turn, batch: batch.map(({ id }) => id) });
+  }
+
+  function tellEnd(key: string, at: number, effect: OutcomeReached): void {
+    const { turnId, turn, outcome, reason } = effect;
+    const who = { at, key, agentId: ports.agentOf(key) };
+    const why = reason === undefined ? {} : { reason };
+    ports.hooks.tell("turn.ended", { ...who, turnId, turn, outcome, ...why });
   }
 
   function perform(effect: Effect, step: HostStep): void {
@@ -154,7 +175,10 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.lanes.release(conv);
         break;
       case "turn.run":
-        if (effect.attempt === 1) ports.publish(agentStartLine(t, key, effect));
+        if (effect.attempt === 1) {
+          ports.publish(agentStartLine(t, key, effect));
+          tellStart(key, t, effect);
+        }
         ports.turns.start(effect, step);
         break;
       case "turn.steer":
@@ -188,6 +212,7 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.turns.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
         ports.publish(agentEndLine(t, key, effect));
+        tellEnd(key, t, effect);
         break;
       case "membership.refresh":
         ports.directory.refreshMembership(effect.route);

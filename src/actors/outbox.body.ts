@@ -25,6 +25,8 @@ export interface TextBody {
   readonly edits?: string;
   /** Beside the answer. */
   readonly aside?: "reasoning" | "status";
+  /** Plugins were asked about it. */
+  readonly asked?: true;
 }
 
 /** A reaction to put on a message or to take off. */

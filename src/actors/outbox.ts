@@ -26,6 +26,7 @@ import {
   type TextBody,
 } from "./outbox.body.ts";
 import { createDrafts } from "./outbox.drafts.ts";
+import { asAsked, askHooks } from "./outbox.hooks.ts";
 import { createSendLanes, type QueuedDelivery } from "./outbox.lanes.ts";
 import { backoffMsMin, createPace } from "./outbox.pace.ts";
 import { createWaitingReactions } from "./outbox.reactions.ts";
@@ -129,6 +130,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (outbound === null) return lanes.park(item);
     if (clock.now() >= body.expiresAt) return expire(item);
     if (completed.has(row.id)) await giveUp(item, "the whole answer was there before it");
+    const passed = await askHooks(item.delivery, ports);
+    if (!queued.has(row.id)) return;
+    if (passed?.kind === "refuse") return void (await giveUp(item, passed.why));
+    if (passed?.kind === "send") put(item, asAsked(item.delivery.row, passed.text));
     const target = await targetOf(item, outbound);
     // It may have been given up meanwhile.
     if (!queued.has(row.id)) return;

@@ -5,6 +5,7 @@
  */
 import type { Clock, Log, OutboxRow, OutboxState, Random } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
+import type { HookRunner } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { TurnDraft } from "./protocol.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
@@ -22,6 +23,10 @@ export interface OutboxPorts {
   readonly cfg: () => number;
   /** Tests end the process here. */
   readonly onPoint: (point: "after-send" | "before-mark") => void;
+  /** Asks plugins about texts. */
+  readonly hooks: Pick<HookRunner, "hears" | "sending">;
+  /** The agent that speaks in a conversation. */
+  readonly agentOf: (key: string) => string;
   /** A row as the store has it. */
   readonly row: (id: string) => Promise<OutboxRow | null>;
 }

@@ -16,6 +16,7 @@ import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
+import { createHooks, type HookRunner } from "./hooks.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import { createJournal, type Journal } from "./journal.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
@@ -54,6 +55,7 @@ export interface Parts extends SessionParts {
   readonly media: Media;
   readonly asks: Asks;
   readonly heartbeats: Heartbeats;
+  readonly hooks: HookRunner;
   readonly quarantined: { key: string; seq: number; error: string }[];
   /** No turn starts any more: what waits is found at the next start. */
   park(): void;
@@ -111,8 +113,12 @@ class Assembly {
       }),
     });
     const timers = createTimers(clock, (deadline, at) => this.#due(deadline, at));
+    const hooks = createHooks({
+      ...{ clock, log, plugins: ports.plugins ?? [] },
+      onCall: (call) => this.#system({ system: "hook", ...call }),
+    });
     const outbox = createOutbox({
-      clock,
+      ...{ clock, hooks, agentOf: (key) => this.#agentOf(key) },
       log,
       random: ports.random,
       journal,
@@ -150,7 +156,7 @@ class Assembly {
     };
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
-      ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks, heartbeats },
+      ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks, heartbeats, hooks },
     };
   }
 
@@ -246,7 +252,9 @@ class Assembly {
             configs,
             ids,
             textLimit: directory.textLimit,
+            // What plugins are asked about is whole before it is shown.
             canEdit: ({ channel, account }) =>
+              !this.parts.hooks.hears("message.sending") &&
               directory.outbound(channel, account)?.editText !== undefined,
             agentOf: (key) => this.#agentOf(key),
             media: this.parts.media,

@@ -14,6 +14,7 @@ import type {
   Ids,
   Log,
   MediaDesk,
+  Plugin,
   Random,
   SessionFiles,
   Store,
@@ -47,6 +48,8 @@ export interface RuntimePorts {
   readonly store: Store;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
   readonly zoneOffset?: (at: Millis) => Millis;
+  /** What is told of everything and may change what is sent, in this order. @default none */
+  readonly plugins?: readonly Plugin[];
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
   readonly workspaces?: Workspaces;
   /** Where transcripts are written for people; left out: nowhere. */

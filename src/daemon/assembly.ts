@@ -17,11 +17,13 @@ import { createWebhook, type Webhook } from "../adapters/channels/webhook.ts";
 import { createIds, createRandom } from "../adapters/ids.ts";
 import { openMediaDesk } from "../adapters/media/desk.ts";
 import { createSessionFiles } from "../adapters/session-files.ts";
+import { createWorkspaces } from "../adapters/workspaces.ts";
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import type { Plugged } from "./plugins.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
 import { createSpeaker } from "./speaker.ts";
 import { logReader } from "./told.ts";
@@ -66,6 +68,7 @@ export interface AssemblyPorts {
   readonly workers: number;
   /** Fetched files lie in a folder of it. */
   readonly stateDir: string;
+  readonly plugged: Plugged;
   readonly readToken: TokenReader;
   /** The config in force. */
   readonly config: () => EarshotConfig;
@@ -128,6 +131,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
     drivers: registry.drivers,
     directory: connections.directory,
     media,
+    plugins: ports.plugged.plugins,
+    workspaces: createWorkspaces(ports.plugged.baseDir),
     // What nothing is kept of leaves no files either.
     ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
     zoneOffset: localOffset,

@@ -14,7 +14,7 @@ import { openSqliteStore } from "../adapters/stores/sqlite.ts";
 import { type EarshotConfig, isLoopbackHost, secretValues } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import type { ChannelDefinition, Clock, LogLevel, Store } from "../domain/ports.ts";
+import type { ChannelDefinition, Clock, LogLevel, Plugin, Store } from "../domain/ports.ts";
 import { removeAddress, writeAddress } from "./address.ts";
 import { withFoundModels } from "./agents.ts";
 import { createApp } from "./app.ts";
@@ -23,6 +23,7 @@ import { openConfig } from "./config-source.ts";
 import { knownHosts } from "./hosts.ts";
 import { createLog, type DaemonLog } from "./log.ts";
 import { builtPagesDir, loadPages } from "./pages.ts";
+import { plugIn } from "./plugins.ts";
 import { type HttpServer, listen } from "./server.ts";
 import { simulate } from "./simulate.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
@@ -45,6 +46,8 @@ export interface DaemonOptions {
   readonly writeLog?: (line: string) => void;
   /** Further channels that the config may name. */
   readonly channels?: readonly ChannelDefinition[];
+  /** Before those that the config names. */
+  readonly plugins?: readonly Plugin[];
   /** @default process.env */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -110,7 +113,8 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   const token = await ensureToken(stateDir);
   journal.keepSecret([token]);
 
-  const registry = createRegistry(options.channels);
+  const plugged = await plugIn({ config: options.config, env, stateDir }, options.plugins);
+  const registry = createRegistry([...(options.channels ?? []), ...plugged.channels]);
   const source = await openConfig({
     told: options.config,
     env,
@@ -129,6 +133,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
     log: journal.log,
     workers: options.workers ?? workersOf(current.config()),
     stateDir,
+    plugged,
     readToken: () => readToken(stateDir),
     config: current.config,
   });
@@ -230,7 +235,7 @@ async function reload(
 ): Promise<void> {
   const config = await ready(next, env, journal, options);
   const before = current.config();
-  for (const section of ["server", "store", "workers", "engine"] as const)
+  for (const section of ["server", "store", "workers", "engine", "plugins"] as const)
     if (JSON.stringify(before[section]) !== JSON.stringify(config[section]))
       journal.log("warn", "config.needs-restart", { section });
   if (before.session.store !== config.session.store)

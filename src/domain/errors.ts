@@ -41,6 +41,7 @@ const table = {
   EAR_CHANNEL_UNAVAILABLE: "retry",
   EAR_CHANNEL_REJECTED: "terminal",
   EAR_SEND_IN_DOUBT: "in-doubt",
+  EAR_PLUGIN: "terminal",
   EAR_HTTP_REFUSED: "terminal",
   EAR_HTTP_FAILED: "retry",
   EAR_PORT_TAKEN: "terminal",

@@ -44,6 +44,7 @@ export type Log = (
 export * from "./ports/agent.ts";
 export * from "./ports/channel.ts";
 export * from "./ports/media.ts";
+export * from "./ports/plugin.ts";
 export * from "./ports/session-files.ts";
 export * from "./ports/store.ts";
 export * from "./ports/workspace.ts";

@@ -6,9 +6,6 @@
  * loaded in the worker that owns the conversation. A path is taken relative to the folder of the
  * config file; any other name is resolved as an installed package.
  */
-import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import {
@@ -17,6 +14,7 @@ import {
   type AgentPort,
   defineAgent,
 } from "../../domain/ports.ts";
+import { importDefault, modulePath, whyNot } from "../imports.ts";
 
 const configSchema = z.strictObject({
   kind: z.literal("module").default("module"),
@@ -29,11 +27,6 @@ const configSchema = z.strictObject({
 });
 type ModuleConfig = z.infer<typeof configSchema>;
 
-/** Frames of our own are not where a module is wrong. */
-const ownFolder = fileURLToPath(new URL(".", import.meta.url));
-/** File and line of a frame of a stack; a query behind the file is left out. */
-const frame = /(file:\/\/[^\s?()]+?|\/[^\s?()]+?)(?:\?[^\s:()]*)?:(\d+):\d+/g;
-
 export const moduleDriver = defineAgent<ModuleConfig>({
   kind: "module",
   configSchema: configSchema as z.ZodType<ModuleConfig>,
@@ -42,7 +35,7 @@ export const moduleDriver = defineAgent<ModuleConfig>({
 
 async function load(context: AgentContext<ModuleConfig>): Promise<AgentPort> {
   const { config, agentId } = context;
-  const exported = await importDefault(agentId, config);
+  const exported = await defaultExport(agentId, config);
   if (typeof exported === "function")
     return {
       capabilities: { steer: false, tools: true, images: false },
@@ -63,18 +56,12 @@ async function load(context: AgentContext<ModuleConfig>): Promise<AgentPort> {
   );
 }
 
-/**
- * The module's default export. A file is known by its time of change as well, because Node remembers
- * a module that failed for as long as the process lives: once it is mended, the next turn loads it.
- */
-async function importDefault(agentId: string, { module, baseDir }: ModuleConfig): Promise<unknown> {
-  const isPath = /^(\.{0,2}\/|[A-Za-z]:\\)/.test(module);
-  const path = isPath ? resolve(baseDir ?? process.cwd(), module) : null;
+async function defaultExport(agentId: string, { module, baseDir }: ModuleConfig): Promise<unknown> {
+  const base = baseDir ?? process.cwd();
   try {
-    const target =
-      path === null ? module : `${pathToFileURL(path).href}?changed=${(await stat(path)).mtimeMs}`;
-    return ((await import(target)) as { default?: unknown }).default;
+    return await importDefault(module, base);
   } catch (cause) {
+    const path = modulePath(module, base);
     throw new EarshotError(
       "EAR_AGENT_CONFIG",
       `Cannot load the module of agent "${agentId}" (${path ?? module}) as ${whyNot(cause, path)}: ` +
@@ -82,22 +69,6 @@ async function importDefault(agentId: string, { module, baseDir }: ModuleConfig)
       { cause },
     );
   }
-}
-
-/** The first line of what went wrong, and where. */
-function whyNot(cause: unknown, path: string | null): string {
-  if (!(cause instanceof Error)) return String(cause);
-  const why = `${cause.name === "Error" ? "" : `${cause.name}: `}${cause.message.split("\n")[0]}`;
-  // Node does not tell where the syntax is wrong; its own check does.
-  if (cause instanceof SyntaxError) return `${why} (\`node --check ${path}\` shows where)`;
-  const frames = [...(cause.stack ?? "").matchAll(frame)].map(([, file = "", line = ""]) => ({
-    file: file.startsWith("file:") ? fileURLToPath(file) : file,
-    line,
-  }));
-  const place =
-    frames.find(({ file }) => file === path) ??
-    frames.find(({ file }) => !file.startsWith(ownFolder) && !file.includes("/node_modules/"));
-  return place === undefined ? why : `${why} (${place.file}:${place.line})`;
 }
 
 function isDriver(value: unknown): value is AgentDriver {

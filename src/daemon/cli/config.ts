@@ -15,6 +15,7 @@ import { accessWarnings } from "../../machines/admission.ts";
 import { routingWarnings } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
 import { configPathOf } from "../config-source.ts";
+import { plugIn } from "../plugins.ts";
 import { configSchemaText } from "../schemas.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
@@ -38,7 +39,8 @@ interface Options extends StateOptions {
 export async function loadConfig(options: Pick<Options, "config" | "stateDir">) {
   const path = configPathOf(options.config, process.env, stateDirFor(options));
   if (path === null) return { path, config: defaultConfig, raw: {}, warnings: [] };
-  return readConfigFile(path, { env: process.env, parse: createRegistry() });
+  const { channels } = await plugIn({ config: path, env: process.env, stateDir: dirname(path) });
+  return readConfigFile(path, { env: process.env, parse: createRegistry(channels) });
 }
 
 const lesson: Lesson = {
