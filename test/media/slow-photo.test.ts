@@ -69,9 +69,9 @@ const addressed = ({ text }: PromptLine) =>
   (text.split("## Current message(s)")[1] ?? "").match(/said \d|attachment_id/g);
 
 /** Text, photo, text, another's text: what the room looks like afterwards, times left out. */
-async function around(ms: number | null, gapMs: number) {
+async function around(ms: number | null, gapMs: number, messages: object = {}) {
   const desk = new SlowDesk(ms);
-  const world = await openWorld(desk);
+  const world = await openWorld(desk, { messages });
   const direct = { direct: true };
   await world.say("said 1", { ...direct, id: "one" });
   await world.pass(gapMs);
@@ -99,7 +99,7 @@ async function around(ms: number | null, gapMs: number) {
 }
 
 describe("a slow photo", () => {
-  const runs = { numRuns: 25 };
+  const runs = { numRuns: 12 };
   prop.prop([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 100, 499, 500, 2_500)], runs)(
     "answers in the same order, to the same messages, as a fast one",
     async (ms, gapMs) => {
@@ -120,6 +120,34 @@ describe("a slow photo", () => {
       expect(slowPrompt.includes("a red cat")).toBe(
         ms < 30_000 || slowPrompt.includes("a red cat"),
       );
+    },
+  );
+
+  prop.prop([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 499, 500, 2_500)], runs)(
+    "is answered by itself where each has a turn of its own, every reply to its own message",
+    async (ms, gapMs) => {
+      const messages = { queue: { mode: "queue" }, replyTo: "all" };
+      const of = async (photoMs: number) => {
+        const { prompts, replies } = await around(photoMs, gapMs, messages);
+        const rooms = [...new Set(replies.map(([chat]) => chat))].sort();
+        return {
+          replies: rooms.map((room) => replies.filter(([chat]) => chat === room)),
+          prompts: prompts
+            .filter(([key]) => String(key).includes("main:main"))
+            .map(([, words]) => words),
+        };
+      };
+      const slow = await of(ms);
+      expect(slow).toEqual(await of(0));
+      expect(slow.prompts).toEqual([["said 1"], ["attachment_id"], ["said 2"]]);
+      expect(slow.replies).toEqual([
+        [
+          ["ann", "one"],
+          ["ann", "two"],
+          ["ann", "three"],
+        ],
+        [["room", "four"]],
+      ]);
     },
   );
 

@@ -110,6 +110,15 @@ describe.each([0, 1])("with %d workers", (workers) => {
   });
 });
 
+test("a scripted agent may look around, too, and the turn goes on", async () => {
+  const look = { tool: "attachment_list", input: {} };
+  const runs = [
+    { steps: [look, { tool: "history_search", input: { query: "x" } }, { text: "done" }] },
+  ];
+  const house = await openHouse({ driver: { kind: "scripted", runs } });
+  expect(await house.ask("look around")).toBe("done");
+});
+
 test("the list and the search say so when there is nothing", async () => {
   const house = await openHouse();
   const told = await house.ask(call("attachment_list"));
