@@ -8,8 +8,16 @@
  *
  * Writes are not synced: the store is, and what a file lost in a crash is added again from there.
  */
-import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rename } from "node:fs/promises";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { lstat, mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { EarshotError } from "../domain/errors.ts";
 import type { SessionFile, SessionFiles } from "../domain/ports.ts";
@@ -28,7 +36,8 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
   async function folder(agentId: string): Promise<string> {
     if (!agentIdForm.test(agentId)) throw unsafe("an agent's id", "it is not of the usual form");
     const path = folderOf(agentId);
-    if (!made.has(path)) await makeFolder(path);
+    if (made.has(path)) return path;
+    await makeFolder(path);
     made.add(path);
     return path;
   }
@@ -46,69 +55,78 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
       told(async () => {
         const path = join(await folder(agentId), "index.json");
         const fresh = `${path}.new`;
-        await withFile(fresh, O_WRONLY | O_CREAT | O_TRUNC, async (handle) => {
+        const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+        try {
+          checkOwn(fresh, await handle.stat(), 0o600);
           for await (const part of parts) await handle.appendFile(part);
-        });
+        } finally {
+          await handle.close();
+        }
         await rename(fresh, path);
       }),
     indexHead: (agentId) =>
       told(async () => {
         const path = join(await folder(agentId), "index.json");
-        return withFile(path, O_RDONLY, headOf).catch((error: unknown) => {
+        try {
+          return withFile(path, O_RDONLY, headOf);
+        } catch (error) {
           if (isMissing(error)) return null;
           throw error;
-        });
+        }
       }),
   };
 }
 
-async function headOf(handle: FileHandle): Promise<string> {
-  const { bytesRead, buffer } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-  return buffer.toString("utf8", 0, bytesRead).split("\n")[0] ?? "";
+function headOf(file: number): string {
+  const buffer = Buffer.alloc(headBytes);
+  const read = readSync(file, buffer, 0, headBytes, 0);
+  return buffer.toString("utf8", 0, read).split("\n")[0] ?? "";
 }
 
-async function appendTo(path: string, text: string): Promise<void> {
-  await withFile(path, O_WRONLY | O_CREAT | O_APPEND, async (handle) => {
-    const { size } = await handle.stat();
+function appendTo(path: string, text: string): void {
+  withFile(path, O_WRONLY | O_CREAT | O_APPEND, (file, size) => {
+    const bytes = Buffer.from(text);
     try {
-      await handle.appendFile(text);
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
     } catch (error) {
-      await handle.truncate(size);
+      ftruncateSync(file, size);
       throw error;
     }
   });
 }
 
 /** The number in the last line that is whole; what follows it is cut off. */
-async function lastLineOf(path: string): Promise<number> {
-  const find = async (handle: FileHandle): Promise<number> => {
-    const { size } = await handle.stat();
+function lastLineOf(path: string): number {
+  const find = (file: number, size: number): number => {
     let end = size;
     for (;;) {
-      const { from, line } = await lineBefore(handle, end);
+      const { from, line } = lineBefore(file, end);
       const id = line === null ? 0 : numberIn(line);
       if (line === null || id !== null) {
-        if (end < size) await handle.truncate(end);
+        if (end < size) ftruncateSync(file, end);
         return id ?? 0;
       }
       end = from;
     }
   };
-  return withFile(path, O_RDWR, find).catch((error: unknown) => {
+  try {
+    return withFile(path, O_RDWR, find);
+  } catch (error) {
     if (isMissing(error)) return 0;
     throw error;
-  });
+  }
 }
 
 /** The last line that ends before `end`, or what is torn there; null at the file's beginning. */
-async function lineBefore(
-  handle: FileHandle,
+function lineBefore(
+  file: number,
   end: number,
-): Promise<{ readonly from: number; readonly line: string | null }> {
+): { readonly from: number; readonly line: string | null } {
   if (end === 0) return { from: 0, line: null };
   for (let bytes = tailBytes; ; bytes *= 2) {
     const start = Math.max(0, end - bytes);
-    const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
+    const buffer = Buffer.alloc(end - start);
+    readSync(file, buffer, 0, end - start, start);
     const whole = buffer[buffer.length - 1] === 0x0a;
     const before = buffer.lastIndexOf(0x0a, buffer.length - (whole ? 2 : 1));
     if (before === -1 && start > 0) continue;
@@ -128,17 +146,22 @@ function numberIn(line: string): number | null {
   }
 }
 
-async function withFile<Answer>(
+/**
+ * Opens a file of ours for a moment. On this thread, as the store does: a write that goes to the
+ * system's cache takes less than handing it to another.
+ */
+function withFile<Answer>(
   path: string,
   flags: number,
-  work: (handle: FileHandle) => Promise<Answer>,
-): Promise<Answer> {
-  const handle = await open(path, flags | O_NOFOLLOW, 0o600);
+  work: (file: number, size: number) => Answer,
+): Answer {
+  const file = openSync(path, flags | O_NOFOLLOW, 0o600);
   try {
-    await checkOwn(path, await handle.stat(), 0o600);
-    return await work(handle);
+    const found = fstatSync(file);
+    checkOwn(path, found, 0o600);
+    return work(file, found.size);
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 
@@ -150,7 +173,7 @@ async function makeFolder(path: string): Promise<void> {
   await makeMissing(path);
   const found = await lstat(path);
   if (!found.isDirectory()) throw unsafe(path, "it is a link or no folder");
-  await checkOwn(path, found, 0o700);
+  checkOwn(path, found, 0o700);
 }
 
 async function makeMissing(path: string): Promise<void> {
@@ -169,11 +192,11 @@ async function makeMissing(path: string): Promise<void> {
   });
 }
 
-async function checkOwn(
+function checkOwn(
   path: string,
   { uid, mode }: { readonly uid: number; readonly mode: number },
   most: number,
-): Promise<void> {
+): void {
   const me = process.getuid?.();
   if (me !== undefined && uid !== me) throw unsafe(path, `it belongs to user ${uid}`);
   if (process.platform !== "win32" && (mode & 0o777 & ~most) !== 0)
