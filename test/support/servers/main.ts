@@ -1,7 +1,6 @@
 /**
- * `npm run fake telegram [-- --port 8081]`: a test server by hand. Prints the account to put in the
- * config, takes lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot
- * does.
+ * `npm run fake telegram [-- --port 8081]`: a test server by hand. Prints a config for it, takes
+ * lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot does.
  */
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -37,9 +36,14 @@ async function serve(server: TelegramServer): Promise<void> {
     return known;
   };
   const account = { botToken: sampleToken, apiRoot: server.apiRoot };
+  const telegram = {
+    accounts: { default: account },
+    groups: { [group.chat.id]: {} },
+    dmPolicy: "open",
+  };
   process.stdout.write(
     `A Telegram with a group Kitchen (${group.chat.id}) and the bot @${world.bot.username}.\n` +
-      `earshot.json5: channels: { telegram: { accounts: { default: ${JSON.stringify(account)} } } }\n\n` +
+      `earshot.json5: ${JSON.stringify({ channels: { telegram } })}\n\n` +
       usage.slice(usage.indexOf("\n\n") + 2),
   );
   let printed = 0;
