@@ -1,0 +1,159 @@
+/**
+ * One outcome, whatever goes wrong. Agents that throw, hang, talk on after their end or end twice,
+ * hosts and processes that die in the middle of turns, a store that fails at each commit in turn:
+ * in rooms of every queue mode, with conversations on this thread and in a real one. Judged by
+ * folding the journal anew: every turn begun ended once, every engaged message has one fate,
+ * nothing is left shown.
+ */
+import { describe, expect, test } from "vitest";
+import { inboundSchema } from "../../../src/domain/message.ts";
+import type { AgentDriver } from "../../../src/domain/ports.ts";
+import { World } from "../../runtime-main/world.ts";
+import { faults, faulty } from "../../support/faulty-agent.ts";
+import { folded } from "../../support/folded.ts";
+import { createMortalStore } from "../../support/mortal-store.ts";
+
+/** Each mode has a channel of its name. */
+const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
+const kinds = Object.keys(faults);
+const some = ["throws-later", "hangs", "streams-on", "fine"];
+
+const config = {
+  agents: { defaults: { driver: { kind: "faulty" }, maxConcurrent: 8 } },
+  messages: { queue: { byChannel: Object.fromEntries(modes.map((mode) => [mode, mode])) } },
+  turn: { idleMs: 3_000, maxMs: 9_000, maxConcurrentTurns: 8 },
+};
+
+async function house(workers: number) {
+  const mortal = createMortalStore();
+  const drivers = [faulty as AgentDriver];
+  const world = new World({ store: mortal.store, config, workers, drivers });
+  return { world: await world.start(), ...mortal };
+}
+
+async function say(world: World, channel: string, room: string, text: string, id: string) {
+  const message = inboundSchema.parse({
+    ...{ channel, id: `${channel} ${room} ${id}`, text, author: { id: "ann", name: "Ann" } },
+    ...{ chat: { id: room, kind: "group" }, mentions: [{ id: "bot", isSelf: true }] },
+  });
+  await world.runtime.ingest(channel, "default", [{ type: "message", message }]);
+}
+/** The same in every mode's room of that name. */
+async function everywhere(world: World, room: string, text: string, id: string): Promise<void> {
+  for (const mode of modes) await say(world, mode, room, text, id);
+}
+
+/** Every promise that was broken, in words. */
+async function broken({ world, store }: Awaited<ReturnType<typeof house>>) {
+  await world.pass(600_000);
+  const { begun, outcomes, fates, left } = await folded(store, config);
+  const found = [...left];
+  for (const [turnId, times] of begun) if (times !== 1) found.push(`${turnId} began ${times}×`);
+  for (const turnId of new Set([...begun.keys(), ...outcomes.keys()])) {
+    const ends = outcomes.get(turnId) ?? [];
+    if (ends.length !== 1) found.push(`${turnId} ended ${ends.length}×: ${ends}`);
+  }
+  for (const [id, ends] of fates) if (ends.length !== 1) found.push(`${id}: ${ends}`);
+  const status = world.runtime.status();
+  if (status.turns.running + status.turns.waiting > 0) found.push("a slot is taken");
+  for (const { turnId } of await store.runs()) found.push(`${turnId} is left in the store`);
+  for (const { id } of await store.deadlines()) found.push(`deadline ${id} is left`);
+  const ids = world.sent.map(({ id }) => id);
+  const twice = ids.filter((id, at) => ids.indexOf(id) !== at);
+  return { found: [...found, ...twice.map((id) => `${id} was sent twice`)], fates, outcomes };
+}
+
+/** The lines that tell of it, where no process died with one in its mouth. */
+function mistold(world: World): string[] {
+  const of = (event: string) =>
+    world.events(event).map((line) => ("turn" in line ? `${line.key} ${line.turn}` : ""));
+  const [starts, ends] = [of("agent_start"), of("agent_end")];
+  const isOnce = (list: string[]) => new Set(list).size === list.length;
+  return [
+    ...(isOnce(starts) ? [] : ["a start was told twice"]),
+    ...(isOnce(ends) ? [] : ["an end was told twice"]),
+    ...starts.filter((one) => !ends.includes(one)).map((one) => `${one} was told to start only`),
+  ];
+}
+
+describe.each([0, 1])("with %i workers", (workers) => {
+  test("agents that misbehave", async () => {
+    const one = await house(workers);
+    const { world } = one;
+    for (const kind of kinds) await everywhere(world, kind, kind, "1");
+    await world.pass(1_100);
+    for (const kind of kinds) await everywhere(world, kind, "too late", "2");
+    await world.pass(700);
+    for (const kind of kinds) await everywhere(world, kind, "refuse", "3");
+    const { found, fates, outcomes } = await broken(one);
+    expect(found).toEqual([]);
+    expect(mistold(world)).toEqual([]);
+    expect(fates.size).toBe(kinds.length * modes.length * 3);
+    // The faults were met, and each room went on.
+    const ends = [...outcomes.values()].flat();
+    expect([...new Set(ends)].sort()).toEqual(["cancelled", "failed", "replied", "silent"]);
+    for (const [id, [fate]] of fates) if (id.endsWith("3")) expect(fate, id).toBe("replied");
+    await world.runtime.stop();
+  }, 60_000);
+
+  /** Deaths at every stage of a turn: gathering, composing, running, between two turns. */
+  async function deaths(world: World, die: () => Promise<void>): Promise<number> {
+    const whens = [300, 501, 900, 1_800, 3_300];
+    for (const when of whens) {
+      for (const kind of some) await everywhere(world, `${kind} ${when}`, kind, "1");
+      await world.pass(when / 2);
+      for (const kind of some) await everywhere(world, `${kind} ${when}`, "more", "2");
+      await world.pass(when / 2);
+      await die();
+    }
+    return whens.length * some.length * modes.length * 2;
+  }
+
+  test("a host that dies in the middle, again and again", async () => {
+    const one = await house(workers);
+    const said = await deaths(one.world, () => one.world.runtime.crashHost());
+    const { found, fates } = await broken(one);
+    expect(found).toEqual([]);
+    expect(mistold(one.world)).toEqual([]);
+    expect(fates.size).toBe(said);
+    await one.world.runtime.stop();
+  }, 120_000);
+
+  test("a process that is killed in the middle, again and again", async () => {
+    const one = await house(workers);
+    const said = await deaths(one.world, () => one.kill(one.world));
+    const { found, fates } = await broken(one);
+    expect(found).toEqual([]);
+    expect(fates.size).toBe(said);
+    await one.world.runtime.stop();
+  }, 120_000);
+
+  test("a store that fails at each commit in turn", async () => {
+    const one = await house(workers);
+    const { world, memory } = one;
+    const commits = 16;
+    for (let at = 1; at <= commits; at += 1) {
+      for (const mode of modes) {
+        const insist = async (text: string, id: string) => {
+          // A platform that was not acknowledged delivers again.
+          for (let taken = false; !taken; await world.pass(taken ? 0 : 500))
+            taken = await say(world, mode, `room ${at}`, text, id).then(
+              () => true,
+              () => false,
+            );
+        };
+        memory.failCommit({ at });
+        await insist(kinds[at % kinds.length] ?? "", "1");
+        await world.pass(1_100);
+        await insist("more", "2");
+        await world.pass(5_000);
+        memory.heal();
+      }
+    }
+    const { found, fates } = await broken(one);
+    expect(found).toEqual([]);
+    expect(mistold(world)).toEqual([]);
+    expect(fates.size).toBe(commits * modes.length * 2);
+    await world.runtime.stop();
+  }, 120_000);
+});
