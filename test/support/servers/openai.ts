@@ -94,6 +94,8 @@ async function answer(
     authorization: request.headers.authorization,
     tools: body.tools ?? [],
   });
+  // A client that is gone takes nobody's reply with it.
+  if (response.destroyed) return;
   const last = body.messages.filter(({ role }) => role === "user").at(-1);
   await perform(
     response,
