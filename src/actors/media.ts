@@ -169,7 +169,7 @@ class Room implements Media {
       conv: message.conv,
       msMax: settings.timeoutMs * 2,
       keep: () => false,
-      work: (signal) => desk.picture(item, settings, limits.turnImagesBytesMax, signal),
+      work: (signal) => desk.picture(item, settings, signal),
     });
     return "found" in outcome ? outcome.found : { image: null, note: outcome.note };
   }
@@ -236,7 +236,7 @@ class Room implements Media {
             item.id,
             `${item.id}:picture`,
             ({ image }) => image === null,
-            (signal) => desk.picture(item, settings, limits.turnImagesBytesMax, signal),
+            (signal) => desk.picture(item, settings, signal),
           ),
         ];
       const converter = kind === "file" ? null : settings[kind];

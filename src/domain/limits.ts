@@ -92,6 +92,9 @@ export const limits = {
   mediaTextUnitsMax: 16_000,
   /** Words of one file that stand in a prompt without being asked for. */
   mediaShownUnitsMax: 4_000,
+  /** One picture for a model: what every provider takes, in bytes and in points a side. */
+  imageBytesMax: 3_750_000,
+  imagePointsMax: 8_000,
   /** Pictures of one turn for an agent that takes them, and the bytes of all of them. */
   turnImagesMax: 8,
   turnImagesBytesMax: 16_777_216,

@@ -12,7 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { pictureSize } from "../../src/adapters/media/picture-size.ts";
 import { item, never, openDesk, program, settingsOf, tempFolder } from "../support/media-desk.ts";
 import { sampleFiles, startMediaServer } from "../support/servers/media.ts";
 
@@ -46,7 +48,7 @@ describe("fetching", () => {
   test("a file torn by a crash is fetched again, a whole one is not", async () => {
     const { desk, folder, fetched } = openDesk({ f1: png });
     const shown = item({ kind: "image" });
-    const look = async () => (await desk.picture(shown, settingsOf({}), 1_000, never)).image;
+    const look = async () => (await desk.picture(shown, settingsOf({}), never)).image;
     await look();
     await look();
     expect(fetched()).toBe(1);
@@ -302,15 +304,48 @@ describe("pictures and pages", () => {
   test("a picture is handed over with what its bytes say it is", async () => {
     const { desk } = openDesk({ f1: png });
     const shown = item({ kind: "image", mime: "image/jpeg", name: "a\nb.jpg" });
-    const { image, note } = await desk.picture(shown, settingsOf({}), 1_000, never);
+    const { image, note } = await desk.picture(shown, settingsOf({}), never);
     expect(note).toBeNull();
     expect(image).toMatchObject({ mime: "image/png", name: "a b.jpg" });
     expect(Buffer.from(image?.data ?? [])).toEqual(png);
-    const small = await desk.picture(shown, settingsOf({}), 10, never);
-    expect(small).toMatchObject({
-      image: null,
-      note: "more than 10 bytes of pictures in one turn",
-    });
+  });
+
+  test.each([
+    ["broken", png.subarray(0, 20), "not shown: it is broken"],
+    [
+      "too large for any model",
+      Buffer.concat([png, Buffer.alloc(4_000_000)]),
+      "not shown: it is larger than 3750000 bytes",
+    ],
+  ])("a picture that is %s is named, not handed over", async (_what, bytes, why) => {
+    const { desk } = openDesk({ f1: bytes });
+    const { image, note } = await desk.picture(item({ kind: "image" }), settingsOf({}), never);
+    expect([image, note]).toEqual([null, why]);
+  });
+
+  test.each([
+    ["image/png", "iVBORw0KGgoAAAANSUhEUgAAAAMAAAAC", 3, 2],
+    ["image/gif", "R0lGODlhAwACAIAAAA==", 3, 2],
+    // A comment before the frame.
+    ["image/jpeg", "/9j//gAGYWJjZP/AABEIAAIAAwMBIgACEQEDEQE=", 3, 2],
+    ["image/webp", "UklGRiYAAABXRUJQVlA4WAoAAAAAAAAAAgAAAQAAVlA4", 3, 2],
+    ["image/webp", "UklGRiYAAABXRUJQVlA4TBkAAAAvAkAAAAcQEf0PRET/Aw==", 3, 2],
+  ])("the size of a %s is read from its front", (mime, base64, width, height) => {
+    const data = Buffer.from(base64, "base64");
+    expect(pictureSize(data, mime)).toEqual({ width, height });
+    // Whatever is cut off or changed: an answer, and no end that is not reached.
+    for (let length = 0; length < data.length; length += 1)
+      pictureSize(data.subarray(0, length), mime);
+  });
+
+  const heads = ["/9j/", "UklGRiYAAABXRUJQVlA4IA==", "R0lGODlh", "iVBORw0KGgo="];
+  prop.prop([
+    fc.constantFrom("image/jpeg", "image/webp", "image/gif", "image/png"),
+    fc.constantFrom(...heads),
+    fc.uint8Array({ maxLength: 200 }),
+  ])("whatever bytes say about a size, it is a size or none", (mime, head, rest) => {
+    const size = pictureSize(Buffer.concat([Buffer.from(head, "base64"), rest]), mime);
+    if (size !== null) expect(Math.min(size.width, size.height)).toBeGreaterThan(0);
   });
 
   test("a page has a title and a beginning, without its scripts", async () => {

@@ -16,6 +16,7 @@ import { deadline } from "../deadline.ts";
 import { createHttpClient, type HttpClient } from "../http.ts";
 import { readPage } from "./links.ts";
 import { describe, transcribe } from "./model.ts";
+import { pictureSize } from "./picture-size.ts";
 import { runProgram } from "./program.ts";
 import { openShelf, type ShelfFile } from "./shelf.ts";
 import { fits, headBytes, looksLikeText, picturesTaken, sniff } from "./sniff.ts";
@@ -94,7 +95,6 @@ class Desk implements MediaDesk {
   async picture(
     item: MediaItem,
     settings: MediaSettings,
-    bytesMax: number,
     signal: AbortSignal,
   ): ReturnType<MediaDesk["picture"]> {
     let image = null;
@@ -106,9 +106,13 @@ class Desk implements MediaDesk {
       if (lie !== null) return { ...nothing, note: lie };
       if (mime === null || !picturesTaken.has(mime))
         return { ...nothing, note: "no model takes a picture of this type" };
-      if (bytes > bytesMax)
-        return { ...nothing, note: `more than ${bytesMax} bytes of pictures in one turn` };
-      const data = await this.#shelf.read(item.id, bytesMax);
+      if (bytes > limits.imageBytesMax)
+        return { ...nothing, note: `not shown: it is larger than ${limits.imageBytesMax} bytes` };
+      const data = await this.#shelf.read(item.id, bytes);
+      const size = pictureSize(data, mime);
+      if (size === null) return { ...nothing, note: "not shown: it is broken" };
+      if (Math.max(size.width, size.height) > limits.imagePointsMax)
+        return { ...nothing, note: `not shown: it is ${size.width} by ${size.height} points` };
       image = { mime, name: oneLine(item.attachment.name ?? "picture"), data };
       return nothing;
     });

@@ -55,13 +55,12 @@ export interface MediaDesk {
    */
   read(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<MediaReading>;
   /**
-   * The picture for an agent that takes pictures, at most `bytesMax`. Null with a reason when there
-   * is none; rejects only when the signal aborts.
+   * The picture for an agent that takes pictures. Null with a reason when there is none that a model
+   * takes; rejects only when the signal aborts.
    */
   picture(
     item: MediaItem,
     settings: MediaSettings,
-    bytesMax: number,
     signal: AbortSignal,
   ): Promise<{ readonly image: AgentImage | null; readonly note: string | null }>;
   /** Title and beginning of a page. As `read`. */
