@@ -70,7 +70,7 @@ export function saidLines(
 ): TranscriptLine[] {
   const common = { sessionId, at, turnId } as const;
   if (said.length === 0) return [sessions.number({ ...common, role: "note", text: "heartbeat" })];
-  return said.map(({ id: messageId, author, text }) =>
-    sessions.number({ ...common, role: "user", text, author, messageId }),
+  return said.map(({ id: messageId, author: { id, name }, text }) =>
+    sessions.number({ ...common, role: "user", text, author: { id, name }, messageId }),
   );
 }

@@ -3,10 +3,11 @@
  * change, and that no word of a room reaches a terminal as anything but words.
  */
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import { inboundSchema } from "../../src/domain/message.ts";
 import type { Session } from "../../src/domain/session.ts";
 import { newFolder } from "./support/folder.ts";
 
@@ -208,6 +209,32 @@ describe("the API", () => {
     const compacted = await (await call(pathOf("/compact"), { method: "POST" })).json();
     expect(compacted).toEqual({ outcome: "empty" });
   });
+});
+
+test("a worker sums up a transcript that has grown too long, and the turn goes on", async () => {
+  const folder = newFolder();
+  const agents = { list: [{ id: "main", name: "earshot", default: true, contextTokens: 1_000 }] };
+  writeFileSync(join(folder, "earshot.json5"), JSON.stringify({ agents }), { mode: 0o600 });
+  const other = await startDaemon({
+    ...{ stateDir: folder, port: 0, workers: 1, env: {}, writeLog: () => undefined },
+  });
+  const chat = { id: "hall", kind: "group" } as const;
+  const where = "agent:main:webhook:group:hall";
+  for (let turn = 1; turn <= 3; turn += 1) {
+    const message = { channel: "webhook", chat, id: `m${turn}`, author: { id: "ann" } };
+    const text = "words ".repeat(300);
+    await other.runtime.ingest("webhook", "default", [
+      { type: "message", message: inboundSchema.parse({ ...message, text }) },
+    ]);
+    await until(async () => (await other.runtime.session(where))?.usage.turns === turn);
+  }
+  const { sessionId } = (await other.runtime.session(where)) as Session;
+  await other.stop();
+  const file = join(folder, "agents", "main", "sessions", `${sessionId}.jsonl`);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const roles = lines.map((line) => (JSON.parse(line) as { role: string }).role);
+  expect(roles).toContain("summary");
+  expect(roles.at(-1)).toBe("assistant");
 });
 
 test("the next start finds the session, and its index names it", async () => {

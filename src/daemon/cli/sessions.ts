@@ -176,14 +176,23 @@ async function show(key: string, options: OneOptions): Promise<void> {
     ]),
   );
   if (lines.length > 0) print("");
-  for (const line of lines) printText(lineText(line), 2);
+  for (const line of lines) printLine(line);
 }
 
-/** One line of a transcript, for a person; nothing in it can move a cursor. */
-function lineText({ at, role, author, text, usage }: Line): string {
+/**
+ * One line of a transcript, for a person. Its words are set in, so they cannot pass for a line of
+ * ours, and nothing in them can move a cursor.
+ */
+function printLine({ at, role, author, text, usage }: Line): void {
   const who = author === undefined ? role : oneLine(author.name);
   const words = usage === undefined ? text : `${tokens(usage)} tokens${cost(usage.costUsd)}`;
-  return `${time(at)} ${who}: ${terminalSafe(words)}`;
+  const [only, ...more] = terminalSafe(words).split("\n");
+  if (role === "note" && more.length === 0) {
+    printText(`${time(at)} [${only}]`, 2);
+    return;
+  }
+  print(`${time(at)} ${who}`);
+  for (const line of [only, ...more]) printText(`  ${line}`, 2);
 }
 
 async function exportLines(key: string, options: ExportOptions): Promise<void> {
