@@ -19,6 +19,7 @@ export type AuthorId = string;
 const id = z.string().min(1).max(limits.idUnitsMax);
 const label = z.string().max(limits.labelUnitsMax);
 const millis = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const units = z.number().int().min(0).max(limits.textUnitsMax);
 
 export const chatKindSchema = z.enum(["direct", "group", "channel"]);
 export type ChatKind = z.infer<typeof chatKindSchema>;
@@ -91,6 +92,10 @@ export const inboundSchema = z.object({
   attachments: z.array(attachmentSchema).max(limits.attachmentsCountMax).default([]),
   groupId: id.optional(),
   explicitOnly: z.boolean().default(false),
+  /** Passed on from elsewhere: the words are not the author's own. */
+  forwarded: z.boolean().optional(),
+  /** Parts of the text that the platform shows as code or as a quote: from, to, UTF-16 units. */
+  verbatim: z.array(z.tuple([units, units])).max(limits.mentionsCountMax).optional(),
   sentAt: millis.optional(),
 });
 /** A parsed inbound message: every default filled in. */

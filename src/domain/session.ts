@@ -38,6 +38,46 @@ export const defaultSessionSettings: SessionSettings = {
   override: {},
 };
 
+/** A change of settings. Absent: as before; null: as configured. */
+export interface SessionPatch extends Partial<Omit<SessionSettings, "override">> {
+  readonly override?: {
+    readonly queue?: SessionOverride["queue"] | null;
+    readonly send?: SessionOverride["send"] | null;
+    readonly activation?: SessionOverride["activation"] | null;
+  };
+}
+
+/** The settings after a change. */
+export function patchedSettings(
+  before: SessionSettings,
+  { override, ...levels }: SessionPatch,
+): SessionSettings {
+  const said = Object.entries(levels).filter(([, value]) => value !== undefined);
+  return {
+    ...before,
+    ...(Object.fromEntries(said) as Partial<SessionSettings>),
+    override: override === undefined ? before.override : merged(before.override, override),
+  };
+}
+
+function merged(
+  before: SessionOverride,
+  { queue: said, ...levels }: NonNullable<SessionPatch["override"]>,
+): SessionOverride {
+  const { send = before.send, activation = before.activation } = levels;
+  const queue = said === null ? {} : { ...before.queue, ...said };
+  return {
+    ...(Object.keys(queue).length === 0 ? {} : { queue }),
+    ...(send === undefined || send === null ? {} : { send }),
+    ...(activation === undefined || activation === null ? {} : { activation }),
+  };
+}
+
+/** What a message asks of the one turn that answers it; over the session's own settings. */
+export type TurnLevels = Partial<
+  Pick<SessionSettings, "thinking" | "verbose" | "reasoning" | "elevated">
+>;
+
 export interface SessionUsage {
   readonly turns: number;
   readonly inputTokens: number;

@@ -1,0 +1,129 @@
+/**
+ * Directives
+ * ==========
+ * Commands amid other words: found at the start of a message or behind a space, taken out before the
+ * agent sees the text, in the documented order whatever the order in which they were written. The
+ * spacing of the rest is kept. A word behind a level directive that is no level stays in the text.
+ * Said twice, the later one counts. Nothing is read in what is only shown (shown-spans.ts).
+ */
+import { type Span, shownSpans } from "./shown-spans.ts";
+import { type CommandName, commandNamed, specOf } from "./table.ts";
+import { looksLikeModel, queueWord } from "./words.ts";
+
+/** A command with its words, in the form handlers expect. */
+export interface CommandCall {
+  readonly command: CommandName;
+  readonly args: readonly string[];
+}
+
+export interface Directives {
+  /** In the documented order, each command once. */
+  readonly calls: readonly CommandCall[];
+  /** What is left of the text. */
+  readonly text: string;
+}
+
+/** The documented order. */
+const order: readonly CommandName[] = [
+  ...(["think", "verbose", "reasoning", "elevated"] as const),
+  ...(["status", "model", "queue"] as const),
+];
+const found = /(?<=^|\s)\/([a-z]{1,16})(?=[\s:]|$)/giu;
+const following = /[ \t]*(?::[ \t]*)?([^\s/]\S{0,127})(?=\s|$)/uy;
+const colon = /[ \t]*:(?=\s|$)/uy;
+const queueWordsMax = 4;
+
+/**
+ * Takes the directives out of a text. `may` says whether the sender may give one; what he may not
+ * stays where it is.
+ */
+export function takeDirectives(
+  text: string,
+  may: (call: CommandCall) => boolean,
+  also: readonly Span[] = [],
+): Directives {
+  if (!text.includes("/")) return { calls: [], text };
+  const shown = inOrder([...shownSpans(text), ...also]);
+  const calls = new Map<CommandName, CommandCall>();
+  const taken: Span[] = [];
+  let span = 0;
+  for (const { 0: mark, 1: name = "", index } of text.matchAll(found)) {
+    const command = commandNamed(name);
+    if (command === undefined || specOf(command).form !== "inline") continue;
+    while ((shown[span]?.to ?? Number.POSITIVE_INFINITY) <= index) span += 1;
+    if ((shown[span]?.from ?? Number.POSITIVE_INFINITY) <= index) continue;
+    const { args, to } = wordsBehind(text, command, index + mark.length);
+    const call = { command, args };
+    if (!may(call)) continue;
+    if (args.length > 0 || !calls.has(command)) calls.set(command, call);
+    taken.push({ from: index, to });
+  }
+  return {
+    calls: order.flatMap((command) => calls.get(command) ?? []),
+    text: without(text, taken),
+  };
+}
+
+/** By their starts, those that overlap joined. */
+function inOrder(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last !== undefined && span.from <= last.to)
+      joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
+    else joined.push(span);
+  }
+  return joined;
+}
+
+/** The words behind a directive that belong to it, and where they end. */
+function wordsBehind(text: string, command: CommandName, from: number) {
+  const args: string[] = [];
+  let to = colonAt(text, from);
+  const most = command === "queue" ? queueWordsMax : 1;
+  while (args.length < most) {
+    following.lastIndex = args.length === 0 ? from : to;
+    const [whole, word = ""] = following.exec(text) ?? [];
+    const value = whole === undefined ? null : wordOf(command, word);
+    if (whole === undefined || value === null) break;
+    args.push(value);
+    to = (args.length === 1 ? from : to) + whole.length;
+  }
+  return { args, to };
+}
+
+/** A colon belongs to the directive before it, whatever follows. */
+function colonAt(text: string, from: number): number {
+  if (text[from] === ":") return from + 1;
+  colon.lastIndex = from;
+  return from + (colon.exec(text)?.[0].length ?? 0);
+}
+
+/** A word as the directive's own; null: it is none of its words. */
+function wordOf(command: CommandName, word: string): string | null {
+  if (command === "status") return null;
+  if (command === "queue") return queueWord(word);
+  if (command === "model" && !looksLikeModel(word)) return null;
+  return specOf(command).args.safeParse([word]).data?.[0] ?? null;
+}
+
+const isSpace = (unit: string | undefined) => unit === " " || unit === "\t";
+
+/**
+ * The text without these parts, each with the spaces before it, or, at the start of a line, with
+ * those behind it.
+ */
+function without(text: string, parts: readonly Span[]): string {
+  if (parts.length === 0) return text;
+  let out = "";
+  let at = 0;
+  for (const { from, to } of parts) {
+    let end = from;
+    while (end > at && isSpace(text[end - 1])) end -= 1;
+    out += text.slice(at, end);
+    at = to;
+    if (out !== "" && !out.endsWith("\n")) continue;
+    while (isSpace(text[at])) at += 1;
+  }
+  return out + text.slice(at);
+}

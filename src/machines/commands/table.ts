@@ -1,0 +1,165 @@
+/**
+ * The table of commands
+ * =====================
+ * Every word that somebody with authority may give earshot in a message: what it is called, who may
+ * say it, which words may follow, and one line about it. Parsing, help, the menus of platforms and
+ * docs/commands.md are made from this table, so none of them can know another command than the
+ * others.
+ */
+import type { z } from "zod";
+import { activations } from "../../domain/decision.ts";
+import {
+  elevatedLevels,
+  reasoningLevels,
+  thinkingLevels,
+  verboseLevels,
+} from "../../domain/session.ts";
+import { choice, maybe, modelWord, nothing, path, queueWords, verbAndPath, word } from "./words.ts";
+
+/** One command. */
+export interface CommandSpec {
+  readonly aliases: readonly string[];
+  /** `authorised`: who may give commands at all (docs/config.md); `owner`: owners only. */
+  readonly who: "authorised" | "owner";
+  /** The words after it, in the form handlers expect. */
+  readonly args: z.ZodType<readonly string[], readonly string[]>;
+  /** How those are written in help; empty: none. */
+  readonly usage: string;
+  /** One line, at most 100 characters. */
+  readonly help: string;
+  readonly example: string;
+  /** Offered in the menus of platforms that have one. */
+  readonly menu: boolean;
+  /**
+   * How it is recognised. `whole`: only as the whole message; `inline`: also amid other words, from
+   * which it is taken out; `own`: by words of its own (an abort word, `session.resetTriggers`).
+   */
+  readonly form: "whole" | "inline" | "own";
+}
+
+const levels = (list: readonly string[]) => list.join("|");
+const plain = { aliases: [], who: "authorised", usage: "", menu: false, form: "whole" } as const;
+const bare = { ...plain, args: nothing } as const;
+const inline = { ...plain, form: "inline" } as const;
+
+export const commandTable = {
+  help: {
+    ...{ ...plain, args: maybe(word), usage: "[command]", menu: true },
+    ...{ help: "What can be said here, or more about one command", example: "/help queue" },
+  },
+  commands: { ...bare, help: "Every command with its words", example: "/commands" },
+  status: {
+    ...{ ...bare, form: "inline", menu: true },
+    ...{ help: "Agent, model, session, queue, engagement and usage here", example: "/status" },
+  },
+  whoami: {
+    ...{ ...bare, aliases: ["id"], menu: true },
+    ...{ help: "Who you are here, and what you may do", example: "/whoami" },
+  },
+  new: {
+    ...{ ...bare, menu: true, form: "own", usage: "[message]" },
+    ...{ help: "Begins a new session; what follows is its first message", example: "/new" },
+  },
+  reset: {
+    ...{ ...bare, form: "own", usage: "[message]" },
+    ...{ help: "As /new", example: "/reset" },
+  },
+  stop: {
+    ...{ ...bare, aliases: ["abort"], menu: true, form: "own" },
+    ...{ help: "Ends the turn that is running", example: "/stop" },
+  },
+  activation: {
+    ...{ ...plain, args: maybe(choice([...activations, "default"])) },
+    usage: `[${levels(activations)}|default]`,
+    ...{ help: "When the agent answers in this conversation", example: "/activation mention" },
+  },
+  send: {
+    ...plain,
+    args: maybe(
+      choice(["allow", "deny", "default"], { on: "allow", off: "deny", inherit: "default" }),
+    ),
+    usage: "[allow|deny|default]",
+    ...{ help: "Whether the agent's answers leave at all", example: "/send deny" },
+  },
+  usage: { ...bare, help: "What this session and its agent have used", example: "/usage" },
+  session: { ...bare, help: "The session in use and its settings", example: "/session" },
+  compact: { ...bare, help: "Sums up what was said in the session so far", example: "/compact" },
+  context: {
+    ...bare,
+    help: "How much the agent remembers of this conversation",
+    example: "/context",
+  },
+  models: { ...bare, help: "The models that are configured", example: "/models" },
+  disengage: {
+    ...{ ...bare, menu: true },
+    ...{ help: "Backs off until it is spoken to again", example: "/disengage" },
+  },
+  why: {
+    ...{ ...plain, args: maybe(word), usage: "[message id]", menu: true },
+    help: "Why a message was answered or not: the one replied to, or the latest",
+    example: "/why",
+  },
+  config: {
+    ...{ ...plain, who: "owner", args: verbAndPath, usage: "show|get [path]" },
+    ...{ help: "The config in force, without its secrets", example: "/config get engagement" },
+  },
+  export: {
+    ...{ ...plain, who: "owner", aliases: ["export-session"], args: maybe(path(/^\d{1,3}$/u)) },
+    usage: "[lines]",
+    ...{ help: "The latest lines of the session as text", example: "/export 20" },
+  },
+  think: {
+    ...{ ...inline, aliases: ["thinking", "t"] },
+    args: maybe(choice(thinkingLevels, { on: "low", highest: "high" })),
+    usage: `[${levels(thinkingLevels)}]`,
+    ...{ help: "How much the agent thinks before it answers", example: "/think high" },
+  },
+  verbose: {
+    ...{ ...inline, aliases: ["v"], args: maybe(choice(verboseLevels)) },
+    usage: `[${levels(verboseLevels)}]`,
+    ...{ help: "Whether the tools it uses are shown", example: "/verbose on" },
+  },
+  reasoning: {
+    ...{ ...inline, aliases: ["reason"], args: maybe(choice(reasoningLevels)) },
+    usage: `[${levels(reasoningLevels)}]`,
+    ...{ help: "Whether its thoughts are shown", example: "/reasoning stream" },
+  },
+  elevated: {
+    ...{ ...inline, aliases: ["elev"] },
+    args: maybe(choice(elevatedLevels, { on: "ask" })),
+    usage: `[${levels(elevatedLevels)}]`,
+    ...{ help: "What it may do beyond this room; full is for owners", example: "/elevated ask" },
+  },
+  model: {
+    ...{ ...inline, args: maybe(modelWord), usage: "[name|default|list|status]", menu: true },
+    ...{
+      help: "Another model of the agent's provider, for this session",
+      example: "/model default",
+    },
+  },
+  queue: {
+    ...{ ...inline, args: queueWords },
+    usage: "[mode] [debounce:2s] [cap:20] [drop:old|new|summarize] | default",
+    ...{ help: "What happens to messages while a turn runs", example: "/queue steer debounce:1s" },
+  },
+} as const satisfies Readonly<Record<string, CommandSpec>>;
+
+export type CommandName = keyof typeof commandTable;
+
+/** The table, entry by entry, in the order of help. */
+export const commandList: readonly (readonly [CommandName, CommandSpec])[] = Object.entries(
+  commandTable,
+) as [CommandName, CommandSpec][];
+
+const byWord = new Map<string, CommandName>(
+  commandList.flatMap(([name, { aliases }]) => [name, ...aliases].map((word) => [word, name])),
+);
+
+/** The command of that name or alias, in any case; undefined: there is none. */
+export function commandNamed(word: string): CommandName | undefined {
+  return byWord.get(word.toLowerCase());
+}
+
+export function specOf(name: CommandName): CommandSpec {
+  return commandTable[name];
+}

@@ -1,0 +1,92 @@
+/**
+ * Words after a command
+ * =====================
+ * The forms that the words after a command may have. Each turns what was written into what a handler
+ * expects (one spelling for each value) or refuses it.
+ */
+import { z } from "zod";
+
+type Words = z.ZodType<readonly string[], readonly string[]>;
+type Word = z.ZodType<string, string>;
+
+const wordUnitsMax = 512;
+
+/** None. */
+export const nothing: Words = z.tuple([]);
+
+/** Any one word. */
+export const word: Word = z.string().min(1).max(wordUnitsMax);
+
+/** One word of this form. */
+export const path = (form: RegExp): Word => z.string().max(wordUnitsMax).regex(form);
+
+/** One of these words in any case; `also`: other spellings of them. */
+export function choice(
+  values: readonly string[],
+  also: Readonly<Record<string, string>> = {},
+): Word {
+  return z
+    .string()
+    .max(wordUnitsMax)
+    .transform((given) => {
+      const lower = given.toLowerCase();
+      return Object.hasOwn(also, lower) ? (also[lower] as string) : lower;
+    })
+    .refine((value) => values.includes(value));
+}
+
+/** This word, or none. */
+export const maybe = (one: Word): Words => z.union([z.tuple([one]), z.tuple([])]);
+
+/** `show`, `get PATH` and so on: names with dots. */
+export const verbAndPath: Words = z.union([
+  z.tuple([z.literal("show")]),
+  z.tuple([choice(["show", "get"]), path(/^[\w.@:+-]{1,256}$/u)]),
+]);
+
+/** What is asked about models; any case. */
+const aboutModels = /^(?:default|list|status)$/iu;
+const modelName = /^[\w.:/@-]{1,128}$/u;
+
+/** The name of a model, or what is asked about models. */
+export const modelWord: Word = z
+  .string()
+  .regex(modelName)
+  .transform((given) => (aboutModels.test(given) ? given.toLowerCase() : given));
+
+/**
+ * Whether a word amid others is the name of a model. It has to hold more than letters, so that
+ * "/model please" is not taken for one.
+ */
+export const looksLikeModel = (given: string): boolean =>
+  modelName.test(given) && (aboutModels.test(given) || /[\d:/-]/u.test(given));
+
+const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];
+const drops = ["summarize", "old", "new"];
+const waitMsMax = 3_600_000;
+const capMax = 1_000;
+
+/** One word of `/queue` in its one spelling (`debounce:2000`, times in ms); null: it is none. */
+export function queueWord(given: string): string | null {
+  const lower = given.toLowerCase();
+  if (queueModes.includes(lower)) return lower;
+  if (lower === "default" || lower === "reset") return "default";
+  const [, name, value = ""] = /^(debounce|cap|drop):(.{1,16})$/u.exec(lower) ?? [];
+  if (name === "drop") return drops.includes(value) ? lower : null;
+  if (name === "cap") return within(Number(/^\d{1,4}$/u.exec(value)?.[0] ?? 0), "cap", capMax);
+  const [, count, unit = "ms"] = /^(\d{1,7}(?:\.\d{1,3})?)(ms|s|m)?$/u.exec(value) ?? [];
+  if (name === undefined || count === undefined) return null;
+  const ms = Math.round(Number(count) * { ms: 1, s: 1_000, m: 60_000 }[unit as "ms" | "s" | "m"]);
+  return ms <= waitMsMax ? `debounce:${ms}` : null;
+}
+
+const within = (value: number, name: string, most: number) =>
+  value >= 1 && value <= most ? `${name}:${value}` : null;
+
+/** What `/queue` may be followed by: `default` alone, or a mode and options. */
+export const queueWords: Words = z
+  .array(z.string().max(wordUnitsMax))
+  .max(4)
+  .transform((given) => given.map(queueWord))
+  .refine((words) => !words.includes(null) && (!words.includes("default") || words.length === 1))
+  .transform((words) => words as string[]);
