@@ -10,7 +10,8 @@ import type { Route } from "../domain/message.ts";
 import type { OutboxRow, StoreWrite } from "../domain/ports.ts";
 import type { TranscriptLine } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
-import type { Block, Effect, React, Unreact } from "../machines/effects.ts";
+import type { Block, CommandDue, Effect, React, Unreact } from "../machines/effects.ts";
+import type { CommandOutcome } from "./commands.ts";
 import type { ReactionBody, TextBody } from "./outbox.body.ts";
 import type { HostStep } from "./protocol.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
@@ -27,6 +28,8 @@ export interface StepPlan {
 }
 
 export interface PlanContext extends SessionPlanContext {
+  /** What commands lead to, by their effects; worked out beforehand. */
+  readonly commands: ReadonlyMap<CommandDue, CommandOutcome>;
   readonly settings: (key: string) => ConversationSettings;
   readonly directory: Pick<OutboundDirectory, "outbound">;
 }
@@ -52,6 +55,11 @@ export function planStep(step: HostStep, context: PlanContext): StepPlan {
   const rows: OutboxRow[] = [];
   const lines: TranscriptLine[] = [];
   const writes = step.effects.flatMap((effect) => {
+    if (effect.type === "command") {
+      const outcome = context.commands.get(effect);
+      if (outcome?.row) rows.push(outcome.row);
+      return outcome?.writes ?? [];
+    }
     const write = writeFor(effect, step, context);
     if (write === null) return sessionWrites(effect, step, context);
     if (write.kind === "outbox") rows.push(write.row);

@@ -13,6 +13,7 @@ import type { ConversationSettings } from "../domain/settings.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { Effect, Joined, MessageRef, OutcomeReached, TurnRun } from "../machines/effects.ts";
 import type { MessageReceived } from "../machines/events.ts";
+import type { CommandDesk } from "./commands.ts";
 import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
 import type { HookRunner } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
@@ -56,6 +57,7 @@ export interface EffectPorts {
   readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
   readonly hooks: Pick<HookRunner, "tell">;
+  readonly commands: CommandDesk;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
@@ -220,6 +222,9 @@ export function createEffects(ports: EffectPorts): Effects {
       case "session.began":
         ports.sessions.began(effect.sessionId, ports.agentOf(key));
         break;
+      case "command":
+        ports.commands.settled(effect, step);
+        break;
       case "deadline.clear":
       case "transcript":
       case "joined":
@@ -265,8 +270,9 @@ async function appliedEvents(
 ): Promise<Applied[]> {
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
   const joined = await prepareTurns(ports, result);
+  const commands = await ports.commands.prepare(result.steps);
   const planOf = (step: HostStep | undefined) =>
-    step === undefined ? null : planStep(step, { ...ports, joined });
+    step === undefined ? null : planStep(step, { ...ports, joined, commands });
   const applied: Applied[] = [];
   for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;

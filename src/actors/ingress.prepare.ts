@@ -17,11 +17,11 @@ import {
   routeOf,
 } from "../domain/message.ts";
 import { type ChannelEvent, noConversation } from "../domain/ports.ts";
-import { isAbortWord } from "../machines/abort-words.ts";
 import { type Admission, admit, admitHistory } from "../machines/admission.ts";
+import { noOrders } from "../machines/commands/reading.ts";
 import type { ConversationEvent } from "../machines/events.ts";
-import { afterResetTrigger } from "../machines/reset-words.ts";
 import { resolveRoute } from "../machines/routing.ts";
+import { orderRows, ordersIn, wordsOfEdit } from "./commands.intake.ts";
 import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
 
 export interface PrepareContext {
@@ -94,19 +94,22 @@ export function prepare(
 function prepareMessage(message: Inbound, admission: Admission, context: PrepareContext): Prepared {
   const identity = messageIdentity(message);
   const named = { identity, sentAt: message.sentAt, messageId: message.id };
-  const left = admission.decision === null ? afterReset(message, admission, context) : null;
-  const before = left === null ? [] : resetsOf(message, identity, context);
+  const { authority } = admission;
+  const orders =
+    admission.decision === null
+      ? ordersIn(message, authority, context.config)
+      : noOrders(message.text);
+  const before = orderRows(message, identity, orders, authority.owner, context);
   const common = { message, dedupeId: identity, explanation: admission.explanation, before };
   const received = {
     type: "message.received",
     at: context.now,
     seq: 0,
-    message: left === null ? message : { ...message, text: left },
-    authority: admission.authority,
+    message: orders.text === message.text ? message : { ...message, text: orders.text },
+    authority,
+    ...(Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels }),
   } as const;
-  const stops = admission.decision === null && ordersStop(message, admission, context);
-  const alone = left === "" && message.attachments.length === 0;
-  if (admission.decision !== null || stops || alone) {
+  if (admission.decision !== null || orders.ended) {
     const ended: Verdict = {
       decision: (admission.decision ?? "command") as Verdict["decision"],
       rule: admission.rule ?? "command",
@@ -115,46 +118,13 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
     const event = newEvent(nowhere, context.cfg, { ...received, message }, { ...named, code });
-    const aborts = stops ? abortsOf(message, identity, context) : [];
-    return { ...common, events: [event, ...aborts], ended, keys: [null] };
+    return { ...common, events: [event], ended, keys: [null] };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
   const whole = membership === null ? received : { ...received, membership };
   const keys = resolveRoute(context.config, message).map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, whole, named));
   return { ...common, events, ended: null, keys };
-}
-
-/** The whole message is the order to stop, from someone who may give it. */
-function ordersStop(message: Inbound, { authority }: Admission, { config }: PrepareContext) {
-  return authority.commandAuthorized && config.commands.text && isAbortWord(message);
-}
-
-/** What is left of a message that begins a new session by someone who may; null: it does not. */
-function afterReset(
-  said: Pick<Inbound, "text" | "mentions">,
-  { authority }: Admission,
-  { config }: PrepareContext,
-): string | null {
-  if (!authority.commandAuthorized || !config.commands.text) return null;
-  return afterResetTrigger(said, config.session.resetTriggers);
-}
-
-/** A new session for each conversation that hears the message. */
-function resetsOf(message: Inbound, identity: string, context: PrepareContext): NewEvent[] {
-  return resolveRoute(context.config, message).map(({ sessionKey }) => {
-    const reset = { type: "session.reset", at: context.now, sessionId: context.unique() } as const;
-    const named = { identity: `reset|${identity}`, sentAt: message.sentAt };
-    return newEvent(conversationOf(sessionKey), context.cfg, reset, named);
-  });
-}
-
-/** One for each conversation that would have heard the message. */
-function abortsOf(message: Inbound, identity: string, context: PrepareContext): NewEvent[] {
-  const abort = { type: "run.aborted", at: context.now, by: "stop" } as const;
-  return resolveRoute(context.config, message).map(({ sessionKey }) =>
-    newEvent(conversationOf(sessionKey), context.cfg, abort, { identity: `stop|${identity}` }),
-  );
 }
 
 function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {
@@ -188,9 +158,9 @@ function conversationEvent(
   const at = context.now;
   switch (event.type) {
     case "edit": {
-      // The session has begun with the message; the word for it is no more said than it was then.
-      const left = afterReset({ text: event.edit.text, mentions: [] }, admission, context);
-      const edit = left === null ? event.edit : { ...event.edit, text: left };
+      // It ordered something when it was said; an edit orders nothing.
+      const text = wordsOfEdit(event.edit.text, admission.authority, context.config);
+      const edit = text === event.edit.text ? event.edit : { ...event.edit, text };
       return { type: "message.edited", at, seq: 0, edit };
     }
     case "delete":

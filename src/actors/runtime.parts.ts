@@ -12,6 +12,7 @@ import type { ConversationEvent } from "../machines/events.ts";
 import { resetPolicy } from "../machines/session-policy.ts";
 import { loadActivation } from "./activation.ts";
 import { type Asks, createAsks } from "./asks.ts";
+import { type CommandDesk, createCommandDesk } from "./commands.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -37,6 +38,7 @@ import { createTurnStarter, type TurnStarter } from "./turns.ts";
 import { createTyping, type Typing } from "./typing.ts";
 import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { createWaiters, type DecisionWaiters } from "./waiters.ts";
+import { whyMessage } from "./why.ts";
 
 export interface Parts extends SessionParts {
   readonly store: RuntimePorts["store"];
@@ -160,6 +162,17 @@ class Assembly {
     };
   }
 
+  #commands(configs: Configs): CommandDesk {
+    const { log, store, directory, version = null } = this.#ports;
+    const { isLocal } = directory;
+    const { sessions, compaction } = this.parts;
+    return createCommandDesk({
+      ...{ log, store, configs, sessions, compaction, version },
+      agentOf: (key) => this.#agentOf(key),
+      why: (messageId) => whyMessage({ store, configs, isLocal }, messageId),
+    });
+  }
+
   #supervisor(boot: number, configs: Configs): Supervisor {
     const { clock, log, store, drivers, workers, hostModule } = this.#ports;
     const unmarked = new Map<number, number>();
@@ -170,6 +183,7 @@ class Assembly {
         unmarked,
         settings: (key) => configs.settings(key),
         agentOf: (key) => this.#agentOf(key),
+        commands: this.#commands(configs),
         eventOf: async (seq) => {
           const [row] = await store.events([seq]);
           const event = row === undefined ? null : decodeEvent(row);

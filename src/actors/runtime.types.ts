@@ -20,8 +20,7 @@ import type {
   Store,
   Workspaces,
 } from "../domain/ports.ts";
-import type { Session, SessionSettings, SessionUsage } from "../domain/session.ts";
-import type { SessionOverride } from "../domain/settings.ts";
+import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../domain/session.ts";
 import type { StreamLine } from "../domain/stream.ts";
 
 /** The platform side as the outbox sees it. */
@@ -48,6 +47,8 @@ export interface RuntimePorts {
   readonly store: Store;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
   readonly zoneOffset?: (at: Millis) => Millis;
+  /** Of earshot, as `/status` tells it. @default none is told */
+  readonly version?: string;
   /** What is told of everything and may change what is sent, in this order. @default none */
   readonly plugins?: readonly Plugin[];
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
@@ -136,6 +137,8 @@ export interface Why {
   readonly at: Millis;
   readonly seq: number;
   readonly key: string;
+  /** What the message asked of its turn; taken out of its text. */
+  readonly levels?: TurnLevels;
   /** As it was recorded; null: not decided yet. */
   readonly recorded: Verdict | null;
   /** The ladder walked again on the conversation as it was; null where admission decided. */
@@ -163,13 +166,6 @@ export interface Why {
   };
 }
 
-/** Absent: as before; null: as configured. */
-export interface SessionPatch extends Partial<Omit<SessionSettings, "override">> {
-  readonly override?: {
-    readonly queue?: SessionOverride["queue"] | null;
-    readonly send?: SessionOverride["send"] | null;
-  };
-}
 export interface SessionFilter {
   readonly agentId?: string;
   /** Session key. */

@@ -8,11 +8,15 @@
 import { EarshotError } from "../domain/errors.ts";
 import { parseSessionKey } from "../domain/key.ts";
 import type { SessionRow, StoreWrite } from "../domain/ports.ts";
-import { defaultSessionSettings, type Session, type SessionSettings } from "../domain/session.ts";
-import type { SessionOverride } from "../domain/settings.ts";
+import {
+  defaultSessionSettings,
+  patchedSettings,
+  type Session,
+  type SessionPatch,
+} from "../domain/session.ts";
 import { conversationOf, newEvent } from "./journal.codec.ts";
 import type { Parts } from "./runtime.parts.ts";
-import type { Runtime, RuntimePorts, SessionPatch } from "./runtime.types.ts";
+import type { Runtime, RuntimePorts } from "./runtime.types.ts";
 
 type Operator = Pick<
   Runtime,
@@ -50,11 +54,11 @@ export function createSessionOperator(
     const { conv, agentId } = named(key);
     const at = clock.now();
     const before = await inUse(key);
-    const settings = patched(before?.settings ?? defaultSessionSettings, patch);
+    const settings = patchedSettings(before?.settings ?? defaultSessionSettings, patch);
     const writes: StoreWrite[] = [{ kind: "session", op: "settings", conv, at, settings }];
     if (before === null) writes.unshift(sessions.opening({ conv, key, agentId, at }));
-    const { queue, send } = settings.override;
-    const override = { queue: queue ?? null, send: send ?? null };
+    const { queue = null, send = null, activation = null } = settings.override;
+    const override = { queue, send, activation };
     const event = { type: "session.overridden", at, ...override } as const;
     const identity = `operator|${ids.next()}`;
     const events =
@@ -124,28 +128,4 @@ export function createSessionOperator(
 
 function withoutNumber({ conv: _, ...session }: SessionRow): Session {
   return session;
-}
-
-function patched(before: SessionSettings, { override, ...levels }: SessionPatch): SessionSettings {
-  const said = Object.entries(levels).filter(([, value]) => value !== undefined);
-  return {
-    ...before,
-    ...(Object.fromEntries(said) as Partial<SessionSettings>),
-    override: override === undefined ? before.override : merged(before.override, override),
-  };
-}
-
-function merged(
-  before: SessionOverride,
-  { queue, send }: NonNullable<SessionPatch["override"]>,
-): SessionOverride {
-  const next = {
-    queue: queue === null ? undefined : { ...before.queue, ...queue },
-    send: send === null ? undefined : (send ?? before.send),
-  };
-  const has = next.queue !== undefined && Object.keys(next.queue).length > 0;
-  return {
-    ...(has && next.queue !== undefined ? { queue: next.queue } : {}),
-    ...(next.send === undefined ? {} : { send: next.send }),
-  };
 }

@@ -10,6 +10,7 @@ import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";
 import type { Route } from "../domain/message.ts";
 import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
+import type { TurnLevels } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeHeartbeat } from "../machines/heartbeat.ts";
@@ -42,6 +43,8 @@ export interface SaidMessage extends PromptMessage {
   readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
   readonly rule: Rule | null;
+  /** What it asks of its turn. */
+  readonly levels: TurnLevels;
   readonly found: FoundMessage;
 }
 
@@ -68,6 +71,7 @@ export async function readMessages(
         replyTo,
         title: chat.title,
         rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
+        levels: levelsIn(row),
         found: edited === null ? message : withText(message, edited),
       },
     ];
@@ -85,6 +89,11 @@ function messageIn(row: EventRow, id: string): FoundMessage | null {
   return decodeEvent(row).type === "message.received"
     ? (found[0] ?? null)
     : (found.find(({ said }) => said.id === id) ?? null);
+}
+
+function levelsIn(row: EventRow): TurnLevels {
+  const event = decodeEvent(row);
+  return (event.type === "message.received" ? event.levels : undefined) ?? {};
 }
 
 function editedText(row: EventRow | undefined): string | null {
@@ -143,6 +152,8 @@ export async function composeOrder(
   const named = route.chat.kind !== "direct";
   const cfg = configs.version();
   const { system } = agent;
+  // The latest message of the batch has the last word.
+  const asked = batch.reduce((all, { levels }) => ({ ...all, ...levels }), session.settings);
   const past = { turn: ordered, cfg, session, system, prompt, fence, named };
   return {
     conv,
@@ -161,8 +172,8 @@ export async function composeOrder(
     chatKind: route.chat.kind,
     edits: ports.canEdit(route),
     images,
-    session: session.settings,
-    thinking: session.settings.thinking ?? agent.thinking,
+    session: asked,
+    thinking: asked.thinking ?? agent.thinking,
     model: beat?.model ?? session.settings.model,
     watched: ports.watched,
     firstIndex: effect.firstIndex ?? 0,

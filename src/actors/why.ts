@@ -72,7 +72,7 @@ async function whyEnded(
     key: "",
     recorded,
     explanation: null,
-    admission: isCommand ? `the order to stop, obeyed: ${explanation}` : explanation,
+    admission: isCommand ? `a command, carried out: ${explanation}` : explanation,
     humans: { count: 0, source: "nobody was counted" },
     participants: [],
     membership: null,
@@ -104,7 +104,9 @@ async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived):
       conversation.step(decodeEvent(one), settings(one.cfg)),
     );
     const recorded = decodeVerdict(row.code ?? 0);
-    return { message: event.message, at: event.at, seq: row.seq, key, recorded, ...at, fate };
+    const said = { message: event.message, at: event.at, seq: row.seq, key };
+    const levels = event.levels === undefined ? {} : { levels: event.levels };
+    return { ...said, ...levels, recorded, ...at, fate };
   } finally {
     conversation.stop();
   }

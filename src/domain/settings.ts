@@ -5,7 +5,7 @@
  * (`resolveSettings` in domain/config): the most specific of conversation, account, channel, agent
  * and global wins. A machine sees only this, never the config, and never a secret.
  */
-import type { EngagementInput } from "./decision.ts";
+import type { Activation, EngagementInput } from "./decision.ts";
 
 export type QueueMode = "collect" | "followup" | "queue" | "steer" | "steer-backlog" | "interrupt";
 export type DropPolicy = "summarize" | "old" | "new";
@@ -42,6 +42,7 @@ export type SendPolicy = "allow" | "deny";
 export interface SessionOverride {
   readonly queue?: Partial<QueueSettings>;
   readonly send?: SendPolicy;
+  readonly activation?: Activation;
 }
 
 export interface ConversationSettings {
@@ -91,8 +92,15 @@ export interface ConversationSettings {
 /** The settings with what the session says differently. */
 export function withOverride(
   settings: ConversationSettings,
-  { queue, send }: SessionOverride,
+  { queue, send, activation = settings.engagement.activation }: SessionOverride,
 ): ConversationSettings {
-  if (queue === undefined && send === undefined) return settings;
-  return { ...settings, queue: { ...settings.queue, ...queue }, send: send ?? settings.send };
+  const { engagement } = settings;
+  const same = activation === engagement.activation;
+  if (queue === undefined && send === undefined && same) return settings;
+  return {
+    ...settings,
+    engagement: same ? engagement : { ...engagement, activation },
+    queue: { ...settings.queue, ...queue },
+    send: send ?? settings.send,
+  };
 }

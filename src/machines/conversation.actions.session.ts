@@ -6,8 +6,10 @@
  */
 import { withOverride } from "../domain/settings.ts";
 import type { ConversationContext } from "./conversation.context.ts";
+import type { Standing } from "./effects.ts";
 import type {
   AgentUsage,
+  CommandApplied,
   ConfigChanged,
   HeartbeatDue,
   SessionOverridden,
@@ -21,10 +23,14 @@ export function adoptSettings(context: ConversationContext, { settings }: Config
 
 /** What the session says differently: a field left out stays, null goes back to the config. */
 export function override(context: ConversationContext, event: SessionOverridden): void {
-  const { queue = context.override.queue, send = context.override.send } = event;
+  const before = context.override;
+  const { queue: said, send = before.send, activation = before.activation } = event;
+  const merges = event.merge === true && said !== undefined && said !== null;
+  const queue = said === undefined ? before.queue : merges ? { ...before.queue, ...said } : said;
   context.override = {
     ...(queue === undefined || queue === null ? {} : { queue }),
     ...(send === undefined || send === null ? {} : { send }),
+    ...(activation === undefined || activation === null ? {} : { activation }),
   };
   context.settings = withOverride(context.configured, context.override);
 }
@@ -36,6 +42,30 @@ export function begin(context: ConversationContext, { sessionId }: SessionReset)
   const { run } = context;
   if (run !== null) context.run = { ...run, left: true };
   if (sessionId !== undefined) context.effects.push({ type: "session.began", sessionId });
+}
+
+/** Commands are carried out by the runtime, in the order in which they came. */
+export function passOn(context: ConversationContext, event: CommandApplied): void {
+  const { command, args, more = [], asked = null } = event;
+  const calls = [{ command, args }, ...more];
+  context.effects.push({ type: "command", calls, asked, standing: standingOf(context) });
+}
+
+function standingOf({ run, inbox, forming, ...context }: ConversationContext): Standing {
+  const { guard, counters, buffer, turnSeq, ledger, settings } = context;
+  const idle = inbox.length > 0 ? "waiting" : forming.length > 0 ? "gathering" : "observing";
+  return {
+    attention: run === null ? idle : run.ended ? "settling" : "running",
+    guard,
+    consecutive: counters.consecutive,
+    waiting: inbox.length + forming.length,
+    remembered: buffer.entries.length,
+    turns: turnSeq,
+    credits: Object.keys(ledger).length,
+    activation: settings.engagement.activation,
+    queue: settings.queue,
+    send: settings.send,
+  };
 }
 
 /** Told by the agent as it ends; belongs to the session of its turn. */

@@ -65,6 +65,7 @@ export const conversationActions = {
   noteMembership: on<"membership.read", void>(hearing.noteMembership),
   adoptSettings: on<"config.changed", void>(session.adoptSettings),
   override: on<"session.overridden", void>(session.override),
+  passOn: on<"command.applied", void>(session.passOn),
   beginSession: on<"session.reset", void>(session.begin),
   noteUsage: on<"agent.usage", void>(session.noteUsage),
   oweHeartbeat: on<"heartbeat.due", void>(session.oweHeartbeat),

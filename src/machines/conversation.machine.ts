@@ -39,6 +39,7 @@ export const conversationMachine = setup({
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
     "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
     "lane.granted": { actions: "releaseLane", description: "Nothing waits for it any more." },
+    "command.applied": { actions: "passOn", description: "The runtime answers." },
     disengage: { actions: "backOff", description: "No credit is left and nobody is held." },
   },
   states: {
@@ -85,7 +86,7 @@ export const conversationMachine = setup({
               description: "A window closed: its batch joins the line.",
             },
             "command.applied": {
-              actions: "closeWindows",
+              actions: ["closeWindows", "passOn"],
               description: "What was said before a command goes before it.",
             },
             "delivery.sent": { actions: "noteSent", description: "Grants credit." },
@@ -110,7 +111,7 @@ export const conversationMachine = setup({
                 "command.applied": {
                   guard: "commandReleases",
                   target: "waiting",
-                  actions: "closeWindows",
+                  actions: ["closeWindows", "passOn"],
                 },
                 "message.deleted": [
                   {

@@ -6,8 +6,10 @@
  * same step on the same state gives the same effects, so a replayed step can be told apart from a
  * new one by its journal number alone.
  */
-import type { Verdict } from "../domain/decision.ts";
+import type { Activation, Verdict } from "../domain/decision.ts";
 import type { Millis, Route } from "../domain/message.ts";
+import type { QueueSettings, SendPolicy } from "../domain/settings.ts";
+import type { CommandAsked, CommandGiven } from "./events.ts";
 
 /** Every engaged batch ends in exactly one of these. */
 export type Outcome = "replied" | "silent" | "failed" | "cancelled" | "expired";
@@ -182,6 +184,32 @@ export interface MembershipRefresh {
   readonly route: Route;
 }
 
+/** Commands to be carried out and answered, and how the conversation stood when they came. */
+export interface CommandDue {
+  readonly type: "command";
+  readonly calls: readonly CommandGiven[];
+  /** Null: they take effect without an answer. */
+  readonly asked: CommandAsked | null;
+  readonly standing: Standing;
+}
+/** A conversation in figures. */
+export interface Standing {
+  readonly attention: "observing" | "gathering" | "waiting" | "running" | "settling";
+  readonly guard: "clear" | "tripped" | "muted";
+  /** Turns that peer bots caused since a human spoke. */
+  readonly consecutive: number;
+  /** Batches that wait, those whose window is open included. */
+  readonly waiting: number;
+  /** Overheard messages that the next turn is shown. */
+  readonly remembered: number;
+  readonly turns: number;
+  /** People who may go on talking to us without calling our name. */
+  readonly credits: number;
+  readonly activation: Activation;
+  readonly queue: QueueSettings;
+  readonly send: SendPolicy;
+}
+
 export type Effect =
   | Decided
   | DeadlineSet
@@ -201,4 +229,5 @@ export type Effect =
   | SessionBegan
   | Dropped
   | OutcomeReached
-  | MembershipRefresh;
+  | MembershipRefresh
+  | CommandDue;

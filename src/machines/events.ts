@@ -8,6 +8,7 @@
  */
 import type { Membership } from "../domain/decision.ts";
 import type { Deletion, Edit, Inbound, Millis, Route } from "../domain/message.ts";
+import type { TurnLevels } from "../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../domain/settings.ts";
 
 /** What admission found out about the sender. Part of the record, never recomputed later. */
@@ -23,6 +24,8 @@ export interface MessageReceived {
   readonly seq: number;
   readonly message: Inbound;
   readonly authority: Authority;
+  /** What it asks of its turn; taken out of its text. */
+  readonly levels?: TurnLevels;
   /** The channel's latest read of the room's member list, if one was in the cache. */
   readonly membership?: Membership | null;
 }
@@ -177,12 +180,28 @@ export interface Skip {
   readonly at: Millis;
   readonly turnId: string;
 }
-/** A control command took effect; answered by the runtime. */
-export interface CommandApplied {
-  readonly type: "command.applied";
-  readonly at: Millis;
+/** One command of the table (machines/commands) with its words. */
+export interface CommandGiven {
   readonly command: string;
   readonly args: readonly string[];
+}
+/** Where a command is answered, and who gave it. */
+export interface CommandAsked {
+  readonly route: Route;
+  readonly messageId: string;
+  readonly author: string;
+  readonly owner: boolean;
+  /** The message that the one with the command replies to. */
+  readonly about: string | null;
+}
+/** A control command took effect; answered by the runtime. */
+export interface CommandApplied extends CommandGiven {
+  readonly type: "command.applied";
+  readonly at: Millis;
+  /** Further ones of the same message. */
+  readonly more?: readonly CommandGiven[];
+  /** Absent: it takes effect without an answer. */
+  readonly asked?: CommandAsked;
 }
 /** A new session began: the room is introduced again, and no lost run is mentioned. */
 export interface SessionReset {
@@ -197,6 +216,9 @@ export interface SessionOverridden {
   readonly at: Millis;
   readonly queue?: SessionOverride["queue"] | null;
   readonly send?: SessionOverride["send"] | null;
+  readonly activation?: SessionOverride["activation"] | null;
+  /** `queue` changes what it names and leaves the rest. */
+  readonly merge?: true;
 }
 /** Time for a turn that nobody asked for; its words go to `route`. Waits while anything is owed. */
 export interface HeartbeatDue {

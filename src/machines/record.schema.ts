@@ -6,6 +6,7 @@
  * nobody knows means that the record was written by another version.
  */
 import { z } from "zod";
+import { activations } from "../domain/decision.ts";
 import { chatKindSchema } from "../domain/message.ts";
 
 const millis = z.number().int();
@@ -113,6 +114,7 @@ const override = z.strictObject({
     })
     .exactOptional(),
   send: z.enum(["allow", "deny"]).exactOptional(),
+  activation: z.enum(activations).exactOptional(),
 });
 
 /** Moments marked "from base" are differences to `z`. Absent fields are at their default. */

@@ -28,7 +28,7 @@ test.each(["/stop", "stop", " Stop\n", "/abort", "/STOP@earshot"])(
     ]);
     expect(decisions(lines).at(-1)).toMatchObject({ t: 1_000, id: "s", decision: "command" });
     expect(ends(lines)).toMatchObject([{ t: 1_000, turn: 1, outcome: "cancelled" }]);
-    expect(sends(lines)).toEqual([]);
+    expect(sends(lines)).toMatchObject([{ t: 1_000, text: "Stopped.", replyTo: "s" }]);
     const acks = lines.filter(
       (line) => "out" in line && (line.out === "react" || line.out === "unreact"),
     );

@@ -96,5 +96,5 @@ test("an order to stop is a command: obeyed, no ladder, no turn of its own", asy
   const [why] = await world.runtime.why("m1");
   expect(why?.recorded).toMatchObject({ decision: "command", rule: "command" });
   expect(why?.explanation).toBeNull();
-  expect(why?.admission).toMatch(/^the order to stop, obeyed/);
+  expect(why?.admission).toMatch(/^a command, carried out/);
 });

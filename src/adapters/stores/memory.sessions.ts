@@ -12,7 +12,12 @@ import type {
   TranscriptQuery,
   TranscriptWrite,
 } from "../../domain/ports.ts";
-import { defaultSessionSettings, noUsage, type TranscriptLine } from "../../domain/session.ts";
+import {
+  defaultSessionSettings,
+  noUsage,
+  patchedSettings,
+  type TranscriptLine,
+} from "../../domain/session.ts";
 
 interface Kept {
   row: SessionRow;
@@ -72,6 +77,11 @@ export function createMemorySessions(): MemorySessions {
       case "settings": {
         const { settings, at } = write;
         return change(inUse(write.conv), { settings, updatedAt: at });
+      }
+      case "patch": {
+        const kept = inUse(write.conv);
+        if (kept === null) return 0;
+        return change(kept, { settings: patchedSettings(kept.row.settings, write.patch) });
       }
       case "used": {
         const kept = sessions.get(write.sessionId);

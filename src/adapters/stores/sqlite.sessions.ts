@@ -8,6 +8,8 @@
 import type { SessionRow, SessionWrite, Store, TranscriptWrite } from "../../domain/ports.ts";
 import {
   defaultSessionSettings,
+  patchedSettings,
+  type SessionSettings,
   type SessionUsage,
   type TranscriptLine,
 } from "../../domain/session.ts";
@@ -52,6 +54,7 @@ const sql = {
     "VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, coalesce((SELECT settings FROM session WHERE conv = ?2 " +
     "ORDER BY from_seq DESC LIMIT 1), ?7)) ON CONFLICT DO NOTHING",
   settings: "UPDATE session SET settings = ?, updated = ? WHERE conv = ? AND archived IS NULL",
+  patch: "UPDATE session SET settings = ? WHERE conv = ? AND archived IS NULL",
   used:
     "UPDATE session SET updated = ?, turns = turns + ?, input = input + ?, output = output + ?, " +
     "cost = cost + ?, aborted = coalesce(?, aborted) WHERE id = ?",
@@ -100,6 +103,13 @@ export function putSession(use: Use, write: SessionWrite | TranscriptWrite): num
     }
     case "settings":
       return changes(use(sql.settings).run(JSON.stringify(write.settings), write.at, write.conv));
+    case "patch": {
+      const { conv, patch } = write;
+      const { settings: before } = (use(sql.inUse).get(conv) ?? {}) as { settings?: string };
+      if (before === undefined) return 0;
+      const after = patchedSettings(JSON.parse(before) as SessionSettings, patch);
+      return changes(use(sql.patch).run(JSON.stringify(after), conv));
+    }
     case "used": {
       const { sessionId, at, used, aborted } = write;
       const { turns, inputTokens, outputTokens, costUsd } = used;

@@ -7,7 +7,13 @@
  * fault hooks for simulations).
  */
 import type { Millis } from "../message.ts";
-import type { Session, SessionSettings, SessionUsage, TranscriptLine } from "../session.ts";
+import type {
+  Session,
+  SessionPatch,
+  SessionSettings,
+  SessionUsage,
+  TranscriptLine,
+} from "../session.ts";
 
 /**
  * The number under which events are kept that no conversation hears: admission ended them. They are
@@ -145,6 +151,16 @@ export interface SessionSettingsWrite {
   readonly at: Millis;
   readonly settings: SessionSettings;
 }
+/**
+ * Changes some settings of the session in use, whatever they were. It is no sign of life of the
+ * session.
+ */
+export interface SessionPatchWrite {
+  readonly kind: "session";
+  readonly op: "patch";
+  readonly conv: number;
+  readonly patch: SessionPatch;
+}
 /** Adds to what a session has used. Counted once for each time it is committed. */
 export interface SessionUsed {
   readonly kind: "session";
@@ -155,7 +171,12 @@ export interface SessionUsed {
   /** Whether the last run was cut short; null: as it was. */
   readonly aborted: boolean | null;
 }
-export type SessionWrite = SessionOpen | SessionBegin | SessionSettingsWrite | SessionUsed;
+export type SessionWrite =
+  | SessionOpen
+  | SessionBegin
+  | SessionSettingsWrite
+  | SessionPatchWrite
+  | SessionUsed;
 
 /** A session with the place it has in its conversation. */
 export interface SessionRow extends Session {

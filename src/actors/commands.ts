@@ -1,0 +1,138 @@
+/**
+ * Carrying out commands
+ * =====================
+ * A command stands in the journal of its conversation; what it changes and what is answered is
+ * committed together with the mark that it was applied. So it is carried out once and answered
+ * once, whatever dies in between. The answer is an outbox row of its own, numbered by the journal:
+ * it belongs to no turn, grants no credit and is in no transcript.
+ */
+import { agentOf } from "../domain/config/index.ts";
+import { EarshotError } from "../domain/errors.ts";
+import type { OutboxRow, StoreWrite } from "../domain/ports.ts";
+import {
+  defaultSessionSettings,
+  patchedSettings,
+  type SessionSettings,
+} from "../domain/session.ts";
+import type { CommandCall } from "../machines/commands/directives.ts";
+import type { CommandDue } from "../machines/effects.ts";
+import { type Answers, createAnswers } from "./commands.answers.ts";
+import { isBusy } from "./commands.busy.ts";
+import type { CommandPorts } from "./commands.ports.ts";
+import { patchOf } from "./commands.settings.ts";
+import type { TextBody } from "./outbox.body.ts";
+import type { HostStep } from "./protocol.ts";
+
+/** What a command leads to. */
+export interface CommandOutcome {
+  readonly writes: readonly StoreWrite[];
+  /** The answer, which is among `writes`; null: there is none. */
+  readonly row: OutboxRow | null;
+}
+
+export interface CommandDesk {
+  /**
+   * Works out what the commands among these steps lead to, in order. Rejects only where the store
+   * does, and may be asked again then.
+   */
+  prepare(steps: readonly HostStep[]): Promise<ReadonlyMap<CommandDue, CommandOutcome>>;
+  /** What they lead to is durable: what takes longer begins. */
+  settled(effect: CommandDue, step: HostStep): void;
+}
+
+export function createCommandDesk(ports: CommandPorts): CommandDesk {
+  const answers = createAnswers(ports);
+
+  async function carryOut(
+    effect: CommandDue,
+    step: HostStep,
+    changed: Map<number, SessionSettings>,
+  ): Promise<CommandOutcome> {
+    const { conv, key, at } = step;
+    const { store } = ports;
+    const config = ports.configs.current();
+    const agent = agentOf(config, ports.agentOf(key));
+    const session = await store.sessionOf(conv);
+    const before = changed.get(conv) ?? session?.settings ?? defaultSessionSettings;
+    const calls = effect.calls as readonly CommandCall[];
+    const patch = patchOf(calls, providerOf(agent.driver));
+    const settings = patch === null ? before : patchedSettings(before, patch);
+    const writes: StoreWrite[] = [];
+    if (patch !== null) {
+      changed.set(conv, settings);
+      if (session === null)
+        writes.push(ports.sessions.opening({ conv, key, agentId: agent.id, at }));
+      writes.push({ kind: "session", op: "patch", conv, patch });
+    }
+    const asked = effect.asked;
+    if (asked === null) return { writes, row: null };
+    const about = { asked, step, standing: effect.standing, agent, session, settings };
+    const texts: string[] = [];
+    for (const call of calls) texts.push(await answerOf(answers, call, about));
+    const row = answerRow(effect, step, texts.join("\n\n"));
+    writes.push({ kind: "outbox", row });
+    return { writes, row };
+  }
+
+  async function answerOf(
+    all: Answers,
+    call: CommandCall,
+    about: Parameters<Answers["help"]>[1],
+  ): Promise<string> {
+    try {
+      return await all[call.command](call.args, about);
+    } catch (error) {
+      // The store fails: the whole step is tried again.
+      if (error instanceof EarshotError && error.disposition === "retry") throw error;
+      const { command } = call;
+      ports.log("error", "command.failed", { command, error: String(error) });
+      return `/${command} could not be carried out: an error of earshot's own.`;
+    }
+  }
+
+  async function compact({ conv, key }: HostStep): Promise<void> {
+    const session = await ports.store.sessionOf(conv);
+    const who = { conv, key, agentId: ports.agentOf(key) };
+    if (session !== null) await ports.compaction.compact(who, session);
+  }
+
+  function answerRow({ asked }: CommandDue, step: HostStep, text: string): OutboxRow {
+    const { conv, key, seq, at } = step;
+    const { route, messageId } = asked as NonNullable<CommandDue["asked"]>;
+    const { replyTo, turn } = ports.configs.settings(key);
+    const replies = replyTo === "auto" ? route.chat.kind !== "direct" : replyTo !== "off";
+    const expiresAt = at + turn.replyAgeMsMax;
+    const body: TextBody = {
+      ...{ route, text, replyTo: replies ? messageId : null, quote: false, expiresAt },
+    };
+    const id = `command-${seq}`;
+    return {
+      ...{ id: `${id}:0`, conv, key, turnId: id, index: 0, kind: "notice", state: "pending" },
+      ...{ createdAt: at, dueAt: at, attempts: 0, doubts: 0, messageIds: null, error: null },
+      body: JSON.stringify(body),
+    };
+  }
+
+  return {
+    async prepare(steps) {
+      const outcomes = new Map<CommandDue, CommandOutcome>();
+      /** Settings as earlier commands of these steps leave them. */
+      const changed = new Map<number, SessionSettings>();
+      for (const step of steps)
+        for (const effect of step.effects)
+          if (effect.type === "command")
+            outcomes.set(effect, await carryOut(effect, step, changed));
+      return outcomes;
+    },
+    settled({ calls, asked, standing }, step) {
+      const wanted = asked !== null && calls.some(({ command }) => command === "compact");
+      if (!wanted || isBusy(standing)) return;
+      compact(step).catch((error: unknown) => {
+        ports.log("warn", "command.compact", { key: step.key, error: String(error) });
+      });
+    },
+  };
+}
+
+const providerOf = (driver: Readonly<Record<string, unknown>>) =>
+  typeof driver.provider === "string" ? driver.provider : null;
