@@ -157,11 +157,15 @@ export interface Why {
     readonly turn: number | null;
     readonly batch: readonly string[];
     readonly outcome: string | null;
+    /** Why the turn ended like that, where there is more to say. */
+    readonly reason?: string;
     readonly dropped: string | null;
     readonly deliveries: readonly {
       readonly id: string;
       readonly status: string;
       readonly text: string;
+      /** Why it was not sent, or not at once. */
+      readonly error?: string;
     }[];
   };
 }

@@ -8,7 +8,7 @@
  */
 import { decodeVerdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
-import { type EventRow, noConversation, type Store } from "../domain/ports.ts";
+import { type EventRow, noConversation, type OutboxRow, type Store } from "../domain/ports.ts";
 import { admit } from "../machines/admission.ts";
 import type { Effect } from "../machines/effects.ts";
 import { explainEngagement } from "../machines/engagement.ts";
@@ -112,6 +112,10 @@ async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived):
   }
 }
 
+/** What went wrong with a row that was not sent. */
+const errorOf = ({ state, error }: OutboxRow) =>
+  state === "sent" || error === null ? {} : { error };
+
 /** What the ladder saw. */
 function positionOf(conversation: Conversation, event: MessageReceived) {
   const input = conversation.engagementInputFor(event);
@@ -146,8 +150,9 @@ async function fateOf(
       fate = { ...fate, turnId, turn, batch: batch.map(({ id }) => id) };
     }
     if (effect.type === "outcome" && effect.batch.some((one) => one.seq === seq)) {
-      const { turnId, turn, outcome, batch } = effect;
-      fate = { ...fate, turnId, turn, outcome, batch: batch.map(({ id }) => id) };
+      const { turnId, turn, outcome, reason, batch } = effect;
+      const because = reason === undefined ? {} : { reason };
+      fate = { ...fate, turnId, turn, outcome, ...because, batch: batch.map(({ id }) => id) };
     }
   };
   for (const row of rows) {
@@ -160,7 +165,7 @@ async function fateOf(
   // What was shown while the answer grew is not told beside the answer itself.
   const replaced = new Set(texts.map(({ body }) => body.edits));
   const deliveries = texts.flatMap(({ row, body: { text } }) =>
-    replaced.has(row.id) ? [] : [{ id: row.id, status: row.state, text }],
+    replaced.has(row.id) ? [] : [{ id: row.id, status: row.state, text, ...errorOf(row) }],
   );
   return { ...fate, deliveries };
 }

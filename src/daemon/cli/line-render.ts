@@ -31,6 +31,10 @@ export function renderLine(told: StreamLine): string {
   return `${pc.dim(clockTime(told.t))} ${rendered(told)}`;
 }
 
+/** A turn that answers no message is a heartbeat's. */
+const askedBy = (batch: readonly string[]) =>
+  batch.length === 0 ? "a heartbeat" : flat(batch.join(", "));
+
 function rendered(told: StreamLine): string {
   const { kind, line } = tagged(told);
   switch (kind) {
@@ -42,7 +46,7 @@ function rendered(told: StreamLine): string {
       return `${tag(line.decision, paints[line.decision])} ${flat(where)}${who}  ${line.rule}${credit}${id}`;
     }
     case "agent_start":
-      return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} for ${flat(line.batch.join(", "))}`;
+      return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
     case "agent_end": {
       const reason = line.reason === undefined ? "" : `: ${flat(line.reason)}`;
       return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} ${line.outcome}${reason}`;

@@ -7,7 +7,7 @@
 import pico from "picocolors";
 import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
 import type { Scenario } from "../../domain/scenario.ts";
-import type { DecisionLine, SendLine, StreamLine } from "../../domain/stream.ts";
+import type { AgentEndLine, DecisionLine, SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
 import { columnsOf, cutLine, padTo } from "./wrap.ts";
 
@@ -99,10 +99,10 @@ export class ReplayTable {
       case "send":
         return this.#send(one.line);
       case "agent_start":
-        return `  turn ${one.line.turn} starts with ${one.line.batch.map((id) => oneLine(id)).join(", ")}`;
+        return `  turn ${one.line.turn} starts with ${startsWith(one.line.batch)}`;
       case "agent_end":
         this.#count("turn", (n) => `${n === 1 ? "turn" : "turns"} ${one.line.outcome}`);
-        return `  turn ${one.line.turn} ends: ${one.line.outcome}`;
+        return `  turn ${one.line.turn} ends: ${endsAs(one.line)}`;
       case "dropped":
         this.#count("drop", (n) => `${n === 1 ? "message" : "messages"} dropped: ${one.line.why}`);
         return `  dropped ${oneLine(one.line.message)}: ${one.line.why}`;
@@ -149,6 +149,13 @@ export class ReplayTable {
     return cutLine(line, Math.max(textUnitsMin, room));
   }
 }
+
+/** A turn that answers no message is a heartbeat's. */
+const startsWith = (batch: readonly string[]) =>
+  batch.length === 0 ? "a heartbeat" : batch.map((id) => oneLine(id)).join(", ");
+
+const endsAs = ({ outcome, reason }: AgentEndLine) =>
+  reason === undefined ? outcome : `${outcome} (${oneLine(reason)})`;
 
 /** A prompt below its row, set off and made harmless. */
 function promptText(text: string): string {

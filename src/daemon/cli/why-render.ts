@@ -97,10 +97,11 @@ function circumstances(why: Why): string {
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
     ["fate", fateText(why.fate)],
-    ...why.fate.deliveries.map(
-      ({ id, status, text }) =>
-        [oneLine(status, labelUnits), `${oneLine(id)} “${oneLine(text, textUnitsMax)}”`] as const,
-    ),
+    ...why.fate.deliveries.map(({ id, status, text, error }) => {
+      const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
+      const said = `${oneLine(id)} “${oneLine(text, textUnitsMax)}”${because}`;
+      return [oneLine(status, labelUnits), said] as const;
+    }),
   ];
   return rows.map(([label, text]) => `${label.padEnd(labelUnits)} ${text || "none"}`).join("\n");
 }
@@ -139,8 +140,9 @@ function guardText({ state, consecutive }: Why["guard"]): string {
   return `${state}, ${turns} since a person spoke`;
 }
 
-function fateText({ turnId, turn, batch, outcome, dropped }: Why["fate"]): string {
+function fateText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {
   if (turnId === null) return dropped === null ? "remembered" : `dropped: ${oneLine(dropped)}`;
   const ids = batch.map((id) => oneLine(id)).join(", ");
-  return `turn ${turn ?? "?"} (${oneLine(turnId)}) with ${ids}: ${outcome ?? "under way"}`;
+  const because = reason === undefined ? "" : ` (${oneLine(reason, textUnitsMax)})`;
+  return `turn ${turn ?? "?"} (${oneLine(turnId)}) with ${ids}: ${outcome ?? "under way"}${because}`;
 }
