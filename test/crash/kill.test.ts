@@ -111,4 +111,22 @@ describe.each([0, 1])("with %i workers", (workers) => {
     },
     120_000,
   );
+
+  test("a storm of 10,000 redeliveries around a kill doubles nothing", async () => {
+    const random = chance(seed);
+    const world = new CrashWorld(entry, folder, random, workers);
+    await world.start();
+    await world.traffic(300);
+    await world.storm(4_000);
+    const storm = world.storm(2_000);
+    await new Promise((go) => setTimeout(go, random() * 50));
+    await world.kill();
+    await storm;
+    await world.start();
+    await world.storm(2_000);
+    await world.traffic(100);
+    await world.storm(2_000);
+    await world.kill();
+    await judge(world);
+  }, 120_000);
 });

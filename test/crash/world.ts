@@ -123,6 +123,14 @@ export class CrashWorld {
     for (const id of this.said) if (!this.acked.has(id)) this.#say(id);
   }
 
+  /** Delivers things again that were said before, acknowledged or not. */
+  async storm(copies: number): Promise<void> {
+    for (let n = 0; n < copies && this.alive; n += 1) {
+      this.#say(this.said[Math.floor(this.#random() * this.said.length)] as string);
+      if (n % 500 === 0) await new Promise(setImmediate);
+    }
+  }
+
   get alive(): boolean {
     return this.#process !== null && this.#process.exitCode === null && this.#process.connected;
   }
