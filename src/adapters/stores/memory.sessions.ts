@@ -44,16 +44,22 @@ export interface MemorySessions {
   readonly reads: Reads;
 }
 
+/** Lines of which `lately` knows. */
+const newestMax = 10_000;
+
 export function createMemorySessions(): MemorySessions {
   const sessions = new Map<string, Kept>();
-  const lines: TranscriptLine[] = [];
+  /** Of each conversation, the newest first. */
+  const conversations = new Map<number, Kept[]>();
+  const lines = new Map<string, TranscriptLine[]>();
+  /** Sessions by the turns that have left a line. */
+  const turns = new Map<string, string>();
+  let newestLines: TranscriptLine[] = [];
 
-  const ofConversation = (conv: number) =>
-    [...sessions.values()]
-      .filter(({ row }) => row.conv === conv)
-      .sort((a, b) => b.fromSeq - a.fromSeq);
+  const ofConversation = (conv: number) => conversations.get(conv) ?? [];
   const inUse = (conv: number) =>
     ofConversation(conv).find(({ row }) => row.archivedAt === null) ?? null;
+  const linesOf = (sessionId: string) => lines.get(sessionId) ?? [];
   const change = (kept: Kept | null | undefined, how: Partial<SessionRow>): number => {
     if (kept === null || kept === undefined) return 0;
     kept.row = { ...kept.row, ...how };
@@ -62,7 +68,7 @@ export function createMemorySessions(): MemorySessions {
 
   function put(write: SessionWrite | TranscriptWrite): number {
     if (write.kind === "transcript") {
-      lines.push(write.line);
+      keep(write.line);
       return change(sessions.get(write.line.sessionId), { updatedAt: write.line.at });
     }
     switch (write.op) {
@@ -96,6 +102,16 @@ export function createMemorySessions(): MemorySessions {
     }
   }
 
+  function keep(line: TranscriptLine): void {
+    const { sessionId, turnId } = line;
+    const own = lines.get(sessionId);
+    if (own === undefined) lines.set(sessionId, [line]);
+    else own.push(line);
+    if (!turns.has(turnId)) turns.set(turnId, sessionId);
+    newestLines.push(line);
+    if (newestLines.length > newestMax * 2) newestLines = newestLines.slice(-newestMax);
+  }
+
   function make(
     write: Extract<SessionWrite, { op: "open" | "begin" }>,
     fromSeq: number,
@@ -104,10 +120,9 @@ export function createMemorySessions(): MemorySessions {
     const { conv, key, agentId, sessionId, at } = write;
     const times = { createdAt: at, updatedAt: at, archivedAt: null };
     const fresh = { settings, usage: noUsage, abortedLastRun: false };
-    sessions.set(sessionId, {
-      row: { conv, key, agentId, sessionId, ...times, ...fresh },
-      fromSeq,
-    });
+    const kept = { row: { conv, key, agentId, sessionId, ...times, ...fresh }, fromSeq };
+    sessions.set(sessionId, kept);
+    conversations.set(conv, [kept, ...ofConversation(conv)]);
     return 1;
   }
 
@@ -115,14 +130,14 @@ export function createMemorySessions(): MemorySessions {
     put,
     reads: {
       transcript: async ({ sessionId, after = 0, limit, newest = false }: TranscriptQuery) => {
-        const found = lines.filter((line) => line.sessionId === sessionId && line.id > after);
+        const found = linesOf(sessionId).filter((line) => line.id > after);
         return newest ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit);
       },
       transcriptMark: async (sessionId) =>
-        lines.findLast((line) => line.sessionId === sessionId && line.covers !== undefined) ?? null,
-      lastLine: async () => lines.reduce((last, { id }) => Math.max(last, id), 0),
+        linesOf(sessionId).findLast(({ covers }) => covers !== undefined) ?? null,
+      lastLine: async () => newestLines.reduce((last, { id }) => Math.max(last, id), 0),
       lately: async (count) => {
-        const ids = new Set(lines.slice(-count).map(({ sessionId }) => sessionId));
+        const ids = new Set(newestLines.slice(-count).map(({ sessionId }) => sessionId));
         return [...ids].flatMap((id) => sessions.get(id)?.row ?? []);
       },
       session: async (sessionId) => sessions.get(sessionId)?.row ?? null,
@@ -131,8 +146,8 @@ export function createMemorySessions(): MemorySessions {
         return ofConversation(conv).find(({ fromSeq }) => fromSeq < seq)?.row ?? null;
       },
       sessionOfTurn: async (turnId) => {
-        const line = lines.find((one) => one.turnId === turnId);
-        return line === undefined ? null : (sessions.get(line.sessionId)?.row ?? null);
+        const sessionId = turns.get(turnId);
+        return sessionId === undefined ? null : (sessions.get(sessionId)?.row ?? null);
       },
       sessions: async ({ agentId, conv, all = false, after = "", limit }: SessionQuery) =>
         [...sessions.values()]
