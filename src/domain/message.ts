@@ -95,7 +95,10 @@ export const inboundSchema = z.object({
   /** Passed on from elsewhere: the words are not the author's own. */
   forwarded: z.boolean().optional(),
   /** Parts of the text that the platform shows as code or as a quote: from, to, UTF-16 units. */
-  verbatim: z.array(z.tuple([units, units])).max(limits.mentionsCountMax).optional(),
+  verbatim: z
+    .array(z.tuple([units, units]))
+    .max(limits.mentionsCountMax)
+    .optional(),
   sentAt: millis.optional(),
 });
 /** A parsed inbound message: every default filled in. */

@@ -115,15 +115,17 @@ const isSpace = (unit: string | undefined) => unit === " " || unit === "\t";
  */
 function without(text: string, parts: readonly Span[]): string {
   if (parts.length === 0) return text;
-  let out = "";
+  const kept: string[] = [];
   let at = 0;
+  let startsLine = true;
   for (const { from, to } of parts) {
     let end = from;
     while (end > at && isSpace(text[end - 1])) end -= 1;
-    out += text.slice(at, end);
+    if (end > at) startsLine = text[end - 1] === "\n";
+    kept.push(text.slice(at, end));
     at = to;
-    if (out !== "" && !out.endsWith("\n")) continue;
-    while (isSpace(text[at])) at += 1;
+    while (startsLine && isSpace(text[at])) at += 1;
   }
-  return out + text.slice(at);
+  kept.push(text.slice(at));
+  return kept.join("");
 }
