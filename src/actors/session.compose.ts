@@ -61,6 +61,9 @@ export async function enterSession(
   return session;
 }
 
+/** What a turn leaves in its session that nobody asked for. */
+export const heartbeatNote = "heartbeat";
+
 /** What people said in a turn. A turn without a message is a heartbeat's, and leaves a note. */
 export function saidLines(
   sessions: Pick<Sessions, "number">,
@@ -69,7 +72,7 @@ export function saidLines(
   said: readonly SaidLine[],
 ): TranscriptLine[] {
   const common = { sessionId, at, turnId } as const;
-  if (said.length === 0) return [sessions.number({ ...common, role: "note", text: "heartbeat" })];
+  if (said.length === 0) return [sessions.number({ ...common, role: "note", text: heartbeatNote })];
   return said.map(({ id: messageId, author: { id, name }, text }) =>
     sessions.number({ ...common, role: "user", text, author: { id, name }, messageId }),
   );

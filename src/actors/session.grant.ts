@@ -6,16 +6,21 @@
  * reset stands in the journal before the turn, so the turn is the first of the new session in every
  * respect, in a replay too.
  */
-import type { Clock, Ids, Log, RunWrite, SessionOpen, Store } from "../domain/ports.ts";
+import type { Millis } from "../domain/message.ts";
+import type { Clock, Ids, Log, RunWrite, SessionOpen, SessionRow, Store } from "../domain/ports.ts";
 import { isOver, type ResetPolicy, type ZoneOffset } from "../machines/session-policy.ts";
 import { type NewEvent, newEvent } from "./journal.codec.ts";
 import type { LaneRequest } from "./lanes.ts";
+import { heartbeatNote } from "./session.compose.ts";
+
+/** Lines of a session that are looked at for the last that somebody asked for. */
+const linesLookedAt = 200;
 
 export interface GrantPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
-  readonly store: Pick<Store, "sessionOf">;
+  readonly store: Pick<Store, "sessionOf" | "transcript">;
   readonly zoneOffset: ZoneOffset;
   readonly cfg: () => number;
   readonly policyOf: (key: string) => ResetPolicy;
@@ -46,7 +51,17 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
   async function look(request: LaneRequest, policy: ResetPolicy): Promise<boolean> {
     const session = await store.sessionOf(request.conv);
     if (session === null) return false;
-    return isOver(policy, session.updatedAt, clock.now(), ports.zoneOffset);
+    const last = policy.mode === "idle" ? await lastAsked(session) : session.updatedAt;
+    return isOver(policy, last, clock.now(), ports.zoneOffset);
+  }
+
+  /** When the session was last used by somebody; what heartbeats write does not keep it alive. */
+  async function lastAsked({ sessionId, createdAt, updatedAt }: SessionRow): Promise<Millis> {
+    const lines = await store.transcript({ sessionId, limit: linesLookedAt, newest: true });
+    const beats = lines.filter(({ role, text }) => role === "note" && text === heartbeatNote);
+    if (beats.length === 0) return updatedAt;
+    const unasked = new Set(beats.map(({ turnId }) => turnId));
+    return lines.findLast(({ turnId }) => !unasked.has(turnId))?.at ?? createdAt;
   }
 
   return (request) => {

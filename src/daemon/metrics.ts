@@ -60,6 +60,15 @@ export function createMetrics(monotonic: () => Millis, status: () => RuntimeStat
         table.turns.inc({ outcome: told.outcome });
         const turn = turns.get(told.key);
         if (turn !== undefined) table.turnTime.observe((monotonic() - turn.start) / 1_000);
+      } else if (kind === "system" && told.system === "heartbeat") {
+        table.heartbeats.inc({ result: told.skipped === null ? "woken" : "skipped" });
+      } else if (kind === "system" && told.system === "hook") {
+        const { plugin, hook, outcome } = told;
+        table.hooks.inc({
+          plugin: String(plugin),
+          hook: String(hook),
+          outcome: String(outcome),
+        });
       } else if (kind === "dropped") {
         table.dropped.inc({ why: told.why });
       } else if (kind === "send") {
@@ -85,6 +94,12 @@ function counters(registry: Registry) {
     turns: counter("turns_total", "Turns ended.", "outcome"),
     sends: counter("sends_total", "Reply parts by what became of them.", "status"),
     dropped: counter("dropped_total", "Messages that never reached the agent.", "why"),
+    heartbeats: counter("heartbeats_total", "Heartbeats that fell due.", "result"),
+    hooks: counter(
+      "hook_calls_total",
+      "Calls of plugins' hooks that did more than look.",
+      ...(["plugin", "hook", "outcome"] as const),
+    ),
     requests: counter("http_requests_total", "HTTP requests answered.", "route", "status"),
     streamDropped: counter("stream_dropped_total", "Readers dropped as too slow.", "reader"),
     streamReaders: new Gauge({

@@ -352,3 +352,39 @@ describe("people", () => {
     expect(beats).toBeGreaterThan(25);
   });
 });
+
+describe("a session that ends when nobody has used it", () => {
+  const session = { reset: { mode: "idle", idleMinutes: 60 } };
+
+  test("is not kept alive by heartbeats", async () => {
+    const { world } = worldWith({ heartbeat, session });
+    await world.start();
+    await acquainted(world);
+    const first = await world.runtime.session("agent:main:main");
+    for (let beats = 0; beats < 3; beats += 1)
+      world.runs.push({ afterMs: 10, steps: [{ text: "The build is red." }] });
+    await world.pass(95 * minute);
+    expect(world.sent).toHaveLength(4);
+    await acquainted(world);
+    const second = await world.runtime.session("agent:main:main");
+    expect(second?.sessionId).not.toBe(first?.sessionId);
+    await world.runtime.stop();
+  });
+
+  test("goes on where somebody has, heartbeats in between or not", async () => {
+    const { world } = worldWith({ heartbeat, session });
+    await world.start();
+    await acquainted(world);
+    const first = await world.runtime.session("agent:main:main");
+    for (let talks = 0; talks < 3; talks += 1) {
+      world.runs.push({ afterMs: 10, steps: [{ text: "HEARTBEAT_OK" }] });
+      await world.pass(50 * minute);
+      world.runs.length = 0;
+      await acquainted(world);
+    }
+    expect(await world.runtime.session("agent:main:main")).toMatchObject({
+      sessionId: first?.sessionId,
+    });
+    await world.runtime.stop();
+  });
+});

@@ -17,7 +17,7 @@ export {
   scenarioConfig,
 } from "./parse.ts";
 export { resolveSettings } from "./resolve.ts";
-export { heartbeatKeys, mainSessionKey, resolveHeartbeat } from "./resolve-heartbeat.ts";
+export { heartbeatKeys, resolveHeartbeat } from "./resolve-heartbeat.ts";
 export { resolveMedia } from "./resolve-media.ts";
 export type { EarshotConfig, EarshotConfigInput } from "./schema.ts";
 export { isSecretPath, mapTexts, secretValues, withoutSecrets } from "./secrets.ts";

@@ -21,7 +21,7 @@ export function resolveHeartbeat(
 }
 
 /** The key of the session in which an agent is woken: the one its direct chats share. */
-export function mainSessionKey({ session }: EarshotConfig, agentId: string): string {
+function mainSessionKey({ session }: EarshotConfig, agentId: string): string {
   const mainKey = session.scope === "global" ? "global" : session.mainKey;
   return formatSessionKey({ agentId, kind: "main", mainKey, thread: null });
 }
