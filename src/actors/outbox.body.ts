@@ -8,6 +8,7 @@
 import type { Millis, Route } from "../domain/message.ts";
 import type { OutboxRow } from "../domain/ports.ts";
 import type { SendLine, SendStatus } from "../domain/stream.ts";
+import type { DeliveryFailed, DeliverySent } from "../machines/events.ts";
 
 /** A text to send. */
 export interface TextBody {
@@ -73,6 +74,17 @@ export function isText(delivery: Delivery): delivery is Delivery & { body: TextB
 export function asMessage(row: OutboxRow): OutboxRow {
   const { edits: _, ...body } = JSON.parse(row.body) as TextBody;
   return { ...row, kind: "reply", body: JSON.stringify(body) };
+}
+
+/** What a conversation is told of a text that has ended. */
+export function reportOf(row: OutboxRow, at: Millis): DeliverySent | DeliveryFailed {
+  const { turnId, index } = row;
+  if (row.state === "sent") {
+    const messageIds = JSON.parse(row.messageIds ?? "[]") as string[];
+    return { type: "delivery.sent", at, turnId, index, messageIds };
+  }
+  const status = row.state as "expired" | "dead" | "in-doubt";
+  return { type: "delivery.failed", at, turnId, index, status };
 }
 
 /** The line that tells how a text ended. */

@@ -25,7 +25,9 @@ export interface DraftPorts {
 }
 
 export interface Drafts {
-  /** A draft has reached the platform. */
+  /** A draft is about to be sent; what is told of others is not heard. */
+  open(id: string): void;
+  /** It has reached the platform. */
   sent(id: string, route: Route, messageId: string, text: string): void;
   /** What it should show by now. */
   update(draft: TurnDraft): void;
@@ -58,16 +60,6 @@ export function createDrafts(ports: DraftPorts): Drafts {
   /** When each room that shows drafts may get its next edit, and how many it shows. */
   const rooms = new Map<string, { nextAt: Millis; drafts: number }>();
   let working = 0;
-
-  function draftOf(id: string): Draft | null {
-    const known = drafts.get(id);
-    if (known !== undefined || drafts.size >= limits.draftsMax) return known ?? null;
-    const draft: Draft = {
-      ...{ id, place: null, shown: "", next: null, timer: null, work: null, sealed: false },
-    };
-    drafts.set(id, draft);
-    return draft;
-  }
 
   function schedule(draft: Draft): void {
     const { place, next } = draft;
@@ -129,9 +121,15 @@ export function createDrafts(ports: DraftPorts): Drafts {
   }
 
   return {
+    open(id) {
+      if (drafts.size >= limits.draftsMax) return;
+      drafts.set(id, {
+        ...{ id, place: null, shown: "", next: null, timer: null, work: null, sealed: false },
+      });
+    },
     sent(id, route, messageId, text) {
-      const draft = draftOf(id);
-      if (draft === null || draft.place !== null) return;
+      const draft = drafts.get(id);
+      if (draft === undefined || draft.place !== null) return;
       draft.place = { route, messageId };
       draft.shown = text;
       const room = rooms.get(roomOf(route)) ?? { nextAt: 0, drafts: 0 };
@@ -141,8 +139,8 @@ export function createDrafts(ports: DraftPorts): Drafts {
       schedule(draft);
     },
     update({ turnId, index, text }) {
-      const draft = draftOf(`${turnId}:${index}`);
-      if (draft === null) return;
+      const draft = drafts.get(`${turnId}:${index}`);
+      if (draft === undefined) return;
       draft.next = text;
       schedule(draft);
     },

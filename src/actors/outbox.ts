@@ -13,7 +13,6 @@
 import type { ChannelOutbound, OutboxRow } from "../domain/ports.ts";
 import type { SendStatus } from "../domain/stream.ts";
 import { type DeliveryEvent, nextDelivery } from "../machines/delivery.machine.ts";
-import type { ConversationEvent } from "../machines/events.ts";
 import { newEvent } from "./journal.codec.ts";
 import {
   asMessage,
@@ -22,6 +21,7 @@ import {
   deliveryWith,
   isDraft,
   isText,
+  reportOf,
   sendLine,
   type TextBody,
 } from "./outbox.body.ts";
@@ -76,23 +76,12 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     item.delivery = deliveryWith(item.delivery, row);
   }
 
-  function told(row: OutboxRow): ConversationEvent {
-    const { turnId, index } = row;
-    const at = clock.now();
-    if (row.state === "sent") {
-      const messageIds = JSON.parse(row.messageIds ?? "[]") as string[];
-      return { type: "delivery.sent", at, turnId, index, messageIds };
-    }
-    const status = row.state as "expired" | "dead" | "in-doubt";
-    return { type: "delivery.failed", at, turnId, index, status };
-  }
-
   /** Commits a row's end and tells its conversation in the same commit; then says so. */
   async function finish(delivery: Delivery, row: OutboxRow): Promise<void> {
     const write = { kind: "outbox", row } as const;
     if (!isText(delivery)) return journal.keep([write]);
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
-    const event = newEvent(row, ports.cfg(), told(row), { identity });
+    const event = newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
     ports.onPoint("before-mark");
     await journal.append([event], [write]);
     ports.publish(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
@@ -104,6 +93,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     queued.delete(row.id);
     reactions.ended(item);
     if ("edits" in body && body.edits !== undefined) completed.delete(body.edits);
+    if ("draft" in body && row.state !== "sent") void drafts.seal(row.id);
     if (item.expiry !== null) clock.clearTimer(item.expiry);
     return finish(item.delivery, row);
   }
@@ -259,6 +249,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     reactions.added(item, !counted);
     if ("edits" in delivery.body && delivery.body.edits !== undefined)
       completed.add(delivery.body.edits);
+    if ("draft" in delivery.body) drafts.open(row.id);
     item.expiry = clock.setTimer(delivery.body.expiresAt, () => {
       item.expiry = null;
       expire(item).catch((error: unknown) =>
