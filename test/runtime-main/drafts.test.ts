@@ -281,4 +281,30 @@ describe("whatever the platform does", () => {
       expect(world.clock.nextDue()).toBeNull();
     },
   );
+
+  property.prop(
+    [fc.array(fate, { maxLength: 4 }), fc.nat(8_000), fc.integer({ min: 20, max: 200 })],
+    {
+      numRuns: 60,
+    },
+  )(
+    "and whenever the process ends, the whole answer is never there twice",
+    async (fates, ms, pace) => {
+      const world = await started();
+      world.fates.push(...fates);
+      // The turn may be tried again.
+      world.runs.push(typed(whole, pace), typed(whole, pace));
+      await world.say("go", { direct: true });
+      await world.pass(ms);
+      await world.restart();
+      await world.pass(1_200_000);
+      expect(world.shown().filter((text) => text === whole).length).toBeLessThanOrEqual(1);
+      for (const text of world.shown())
+        expect(whole.startsWith(text) || text.startsWith("Something went wrong")).toBe(true);
+      expect(world.events("agent_end")).toHaveLength(1);
+      const { pending, sending, waiting } = world.runtime.status().outbox;
+      expect([pending ?? 0, sending ?? 0, waiting ?? 0]).toEqual([0, 0, 0]);
+      expect(world.clock.nextDue()).toBeNull();
+    },
+  );
 });
