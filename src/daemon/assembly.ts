@@ -20,13 +20,15 @@ import { createSessionFiles } from "../adapters/session-files.ts";
 import { createWorkspaces } from "../adapters/workspaces.ts";
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
+import { menuCommands } from "../machines/commands/help.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Plugged } from "./plugins.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
-import { createSpeaker } from "./speaker.ts";
+import { createSpeaker, type Speaker } from "./speaker.ts";
 import { logReader } from "./told.ts";
+import { version } from "./version.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
 import { webchatRoute } from "./webchat-route.ts";
 
@@ -80,6 +82,7 @@ export interface Assembly {
   readonly runtime: Runtime;
   readonly connections: Connections;
   readonly webchat: Webchat;
+  readonly speaker: Speaker;
 }
 
 /** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
@@ -109,6 +112,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
       for (const event of events) if (event.type === "message") metrics.received(event.message.id);
       return runtime.ingest(channel, account, events, options);
     },
+    commands: config().commands.text ? menuCommands() : [],
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
     publish: bus.publish,
     onChange: (channel, account) => runtime.connectionChanged(channel, account),
@@ -136,6 +140,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     // What nothing is kept of leaves no files either.
     ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
     zoneOffset: localOffset,
+    version,
     publish: bus.publish,
     workers: ports.workers,
     hostModule: hostModule.href,
@@ -155,8 +160,10 @@ export function assemble(ports: AssemblyPorts): Assembly {
     },
   });
   registry.show(webchat);
-  bus.subscribe(createSpeaker({ clock, log, config, media, directory: connections.directory }));
+  const { directory } = connections;
+  const speaker = createSpeaker({ clock, log, config, media, directory });
+  bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
-  return { bus, metrics, runtime, connections, webchat };
+  return { bus, metrics, runtime, connections, webchat, speaker };
 }

@@ -159,6 +159,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   undo.push(() => removeAddress(stateDir));
 
   undo.push(() => rooms.connections.stop());
+  undo.push(() => rooms.speaker.stop());
   let drainMs: number = 0;
   undo.push(() => rooms.runtime.stop({ drainMs }));
   await rooms.runtime.start();

@@ -25,14 +25,21 @@ export interface SpeakerPorts {
 const waitingMax = 32;
 const sayMsMax = 120_000;
 
-/** A reader of the stream. */
-export function createSpeaker(ports: SpeakerPorts): (line: StreamLine) => void {
+export interface Speaker {
+  /** Reads the stream. */
+  line(told: StreamLine): void;
+  /** Ends what is being said; nothing is said any more. */
+  stop(): void;
+}
+
+export function createSpeaker(ports: SpeakerPorts): Speaker {
+  const stopping = new AbortController();
   let waiting = 0;
   /** One at a time, so that they arrive in order and no crowd of programs runs. */
   let queue: Promise<void> = Promise.resolve();
-  return (told) => {
+  const line = (told: StreamLine): void => {
     const line = answerIn(told);
-    if (line === null || settingsOf(ports, line).speech === null) return;
+    if (stopping.signal.aborted || line === null || settingsOf(ports, line).speech === null) return;
     const { outbound } = ports.directory;
     if (outbound(line.channel, line.account)?.sendMedia === undefined) return;
     if (waiting >= waitingMax) {
@@ -41,14 +48,16 @@ export function createSpeaker(ports: SpeakerPorts): (line: StreamLine) => void {
     }
     waiting += 1;
     queue = queue
-      .then(() => say(ports, line))
+      .then(() => say(ports, line, stopping.signal))
       .catch((error: unknown) => {
+        if (stopping.signal.aborted) return;
         ports.log("warn", "speech.failed", { key: line.key, id: line.id, error: String(error) });
       })
       .finally(() => {
         waiting -= 1;
       });
   };
+  return { line, stop: () => stopping.abort(new Error("stopping")) };
 }
 
 /** Words that reached the room: not the beginning of a draft, and nothing beside the answer. */
@@ -64,10 +73,13 @@ function settingsOf({ config }: SpeakerPorts, { key, channel, account }: SendLin
   return resolveMedia(config(), { agentId, key, channel, account });
 }
 
-async function say(ports: SpeakerPorts, line: SendLine): Promise<void> {
+async function say(ports: SpeakerPorts, line: SendLine, stopping: AbortSignal): Promise<void> {
   const { clock, media, directory } = ports;
+  stopping.throwIfAborted();
   const stop = new AbortController();
   const late = clock.setTimer(clock.now() + sayMsMax, () => stop.abort(new Error("too late")));
+  const give = () => stop.abort(stopping.reason);
+  stopping.addEventListener("abort", give, { once: true });
   try {
     const file = await media.speak(line.text, settingsOf(ports, line), stop.signal);
     const outbound = directory.outbound(line.channel, line.account);
@@ -76,6 +88,7 @@ async function say(ports: SpeakerPorts, line: SendLine): Promise<void> {
     await outbound.sendMedia({ ...file, route: routeOf(line), id: `${line.id}:speech`, signal });
   } finally {
     clock.clearTimer(late);
+    stopping.removeEventListener("abort", give);
   }
 }
 

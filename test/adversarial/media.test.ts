@@ -18,6 +18,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttpClient } from "../../src/adapters/http.ts";
 import { openMediaDesk } from "../../src/adapters/media/desk.ts";
 import { composeTurnPrompt } from "../../src/machines/prompt.ts";
+import { openHouse } from "../media/house.ts";
 import { item, never, openDesk, program, settingsOf, tempFolder } from "../support/media-desk.ts";
 import { sampleFiles, startMediaServer } from "../support/servers/media.ts";
 
@@ -60,6 +61,21 @@ describe("A23 addresses that lead inside", () => {
     const page = await desk.follow({ id: "link", url: `${server.origin}/` }, extract, never);
     expect(page.title).toBe("inside");
   });
+});
+
+test("A23 an address that came with a message, or in it, is refused through the whole runtime", async () => {
+  const server = await startMediaServer();
+  server.serve("/x", "inside");
+  const url = `http://127.0.0.1:${server.port}/x`;
+  const house = await openHouse({ config: { media: { links: { kind: "extract" } } } });
+  await house.ask(`read ${url}`, { attachments: [{ id: "gone", kind: "file", url }] });
+  const [prompt = ""] = house.prompts();
+  expect(prompt).toContain(`[Attachment link] ${url}, it leads to a private place`);
+  const [, name = ""] = /attachment_id:(a\d+-0)/.exec(prompt) ?? [];
+  const told = await house.ask(`call attachment_fetch {"attachment_id":"${name}"}`);
+  expect(told).toBe("file, not fetched: it leads to a private place.");
+  expect(prompt + told).not.toContain("inside");
+  expect(server.connections()).toBe(0);
 });
 
 describe("A24 addresses that change on the way", () => {

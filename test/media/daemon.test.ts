@@ -8,7 +8,7 @@ import { program } from "../support/media-desk.ts";
 import { sampleFiles } from "../support/servers/media.ts";
 import { sampleToken, startTelegramServer } from "../support/servers/telegram.ts";
 
-test("a photo lies in the state directory, for us alone, and the reply comes", async () => {
+test("a photo lies in the state directory, for us alone, and the reply is said aloud", async () => {
   const server = await startTelegramServer();
   const ann = server.world.user("Ann");
   const room = server.world.group("Kitchen", [ann]);
@@ -16,12 +16,19 @@ test("a photo lies in the state directory, for us alone, and the reply comes", a
   const stateDir = newFolder();
   const config = join(stateDir, "earshot.json5");
   const image = { kind: "command", ...program("console.log('a tap')") };
+  const say =
+    "process.stdin.resume().on('end', () => require('fs').writeFileSync(process.argv[1], 'OggS'))";
+  const speech = { kind: "command", ...program(say) };
   const account = { botToken: sampleToken, apiRoot: server.apiRoot };
   const telegram = { groups: { [String(room.chat.id)]: {} }, accounts: { default: account } };
   const agents = { defaults: { driver: "scripted" } };
-  writeFileSync(config, JSON.stringify({ agents, media: { image }, channels: { telegram } }), {
-    mode: 0o600,
-  });
+  writeFileSync(
+    config,
+    JSON.stringify({ agents, media: { image, speech }, channels: { telegram } }),
+    {
+      mode: 0o600,
+    },
+  );
   const logs: string[] = [];
   const daemon = await startDaemon({
     stateDir,
@@ -44,6 +51,7 @@ test("a photo lies in the state directory, for us alone, and the reply comes", a
     },
   });
   await server.until(() => server.world.answers(room).length === 1, "an answer", 20_000);
+  await server.until(() => server.calls("sendVoice").length === 1, "a voice message", 20_000);
   const folder = join(stateDir, "media");
   const [file = "", notes = ""] = readdirSync(folder).sort();
   expect(statSync(folder).mode & 0o777).toBe(0o700);

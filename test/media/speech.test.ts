@@ -77,7 +77,7 @@ function openSpeaker(media: object, sendMedia?: ChannelOutbound["sendMedia"]) {
     media: openDesk().desk,
     directory: { outbound: () => outbound },
   });
-  return { speaker, logs };
+  return { speaker: speaker.line, stop: speaker.stop, logs };
 }
 
 describe("answers", () => {
@@ -130,6 +130,24 @@ describe("answers", () => {
     await expect.poll(() => said, { timeout: 10_000 }).toEqual(["t1:1:speech"]);
     expect(logs).toEqual(["speech.failed"]);
   });
+});
+
+test("the end of the daemon ends the program, and nothing more is said", async () => {
+  const said: string[] = [];
+  const slow = { kind: "command", ...program("setInterval(() => {}, 1000)") };
+  const { speaker, stop, logs } = openSpeaker({ speech: slow }, async ({ id }) => {
+    said.push(id);
+    return { messageIds: [] };
+  });
+  const before = spoken().length;
+  speaker(line("one"));
+  speaker(line("two"));
+  await expect.poll(() => spoken().length).toBe(before + 1);
+  stop();
+  await expect.poll(() => spoken().length).toBe(before);
+  speaker(line("three"));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([said, logs, spoken().length]).toEqual([[], [], before]);
 });
 
 test("Telegram shows Ogg as a voice message and the rest as what it is", async () => {
