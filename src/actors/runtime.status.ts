@@ -33,7 +33,7 @@ export function createStatus(
     read() {
       const made = parts();
       if (made === null) return notStarted;
-      const { journal, supervisor, lanes, outbox, sweep, quarantined } = made;
+      const { journal, supervisor, lanes, outbox, sweep, quarantined, heartbeats } = made;
       const hosts = supervisor.status();
       const problem = problemOf(made);
       return {
@@ -52,6 +52,7 @@ export function createStatus(
           failing: journal.failing() !== null,
           lastCommitMs: journal.lastCommitMs(),
         },
+        heartbeats: heartbeats.next(),
         quarantined: [...quarantined],
       };
     },
@@ -70,5 +71,6 @@ const notStarted: RuntimeStatus = {
   outbox: {},
   ingress: { pending: 0, refused: 0 },
   store: { lastSeq: 0, failing: false, lastCommitMs: 0 },
+  heartbeats: [],
   quarantined: [],
 };

@@ -119,6 +119,8 @@ export interface RuntimeStatus {
   readonly turns: { readonly running: number; readonly waiting: number };
   readonly outbox: Readonly<Record<string, number>>;
   readonly ingress: { readonly pending: number; readonly refused: number };
+  /** When agents are woken next, the soonest first. */
+  readonly heartbeats: readonly { readonly key: string; readonly at: Millis }[];
   readonly store: {
     readonly lastSeq: number;
     readonly failing: boolean;

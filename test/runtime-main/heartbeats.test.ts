@@ -388,3 +388,17 @@ describe("a session that ends when nobody has used it", () => {
     await world.runtime.stop();
   });
 });
+
+test("the status says when agents are woken next, and nothing where none is", async () => {
+  const { world } = worldWith();
+  await world.start();
+  const at = world.clock.now() + heartbeat.everyMs;
+  expect(world.runtime.status().heartbeats).toEqual([{ key: "agent:main:main", at }]);
+  await world.pass(heartbeat.everyMs + minute);
+  expect(world.runtime.status().heartbeats[0]?.at).toBe(at + heartbeat.everyMs);
+  await world.runtime.stop();
+  const { world: off } = worldWith({});
+  await off.start();
+  expect(off.runtime.status().heartbeats).toEqual([]);
+  await off.runtime.stop();
+});

@@ -60,6 +60,8 @@ export function addStatusCommands(program: Command): void {
     .action(action(channels));
 }
 
+const heartbeatsShown = 10;
+
 async function status(options: Options): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
   const now = await callApi<StatusAnswer>(daemon, "/api/status");
@@ -80,6 +82,12 @@ async function status(options: Options): Promise<void> {
         `host ${host.id}`,
         `${host.state}, ${host.live} live, mailbox ${host.mailbox}, ${host.restarts} restarts`,
       ]),
+      ...now.heartbeats
+        .slice(0, heartbeatsShown)
+        .map(({ key, at }) => [
+          "heartbeat",
+          `${key} at ${new Date(at).toISOString().slice(11, 19)} UTC`,
+        ]),
       ...now.connections.map(connectionRow),
       ...now.quarantined.map(({ key, seq, error }) => [
         "quarantined",

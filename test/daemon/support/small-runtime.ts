@@ -77,6 +77,7 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     outbox: {},
     ingress: { pending: 0, refused: 0 },
     store: { lastSeq, failing: false, lastCommitMs: 0 },
+    heartbeats: [],
     quarantined: [],
   };
 }
