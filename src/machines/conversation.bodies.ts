@@ -38,8 +38,9 @@ export const conversationGuards = {
   mutes: on<"message.received", boolean>(guards.mutes),
   flushReleases: on<"deadline.due", boolean>(guards.flushReleases),
   isFlush: ({ event }: Step) => event.type === "deadline.due" && event.id === "flush",
+  isInterrupt: ({ event }: Step) => event.type === "deadline.due" && event.id === "interrupt",
   quietIsOver: on<"deadline.due", boolean>(guards.quietIsOver),
-  commandReleases: on<"command.applied", boolean>(guards.commandReleases),
+  commandReleases: on<"command.applied" | "session.reset", boolean>(guards.commandReleases),
   deletionLeaves: ({ context, event }: Step, params: { what: guards.Left }) =>
     guards.afterDeletion(context, event as EventOf<"message.deleted">) === params.what,
   isThisTurn: on<Types, boolean>(guards.isThisTurn),
@@ -70,6 +71,7 @@ export const conversationActions = {
   noteUsage: on<"agent.usage", void>(session.noteUsage),
   oweHeartbeat: on<"heartbeat.due", void>(session.oweHeartbeat),
   flushDue: on<"deadline.due", void>(queue.flushDue),
+  interruptDue: on<"deadline.due", void>(queue.interruptDue),
   endQuiet: on<"deadline.due", void>(queue.endQuiet),
   keepQuiet: on<Types, void>(queue.keepQuiet),
   closeWindows: on<Types, void>(queue.closeWindows),

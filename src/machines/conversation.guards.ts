@@ -19,6 +19,7 @@ import type {
   LaneGranted,
   MessageDeleted,
   MessageReceived,
+  SessionReset,
 } from "./events.ts";
 import { type Flush, type Forming, takeNext } from "./inbox.ts";
 import { reachedHardLimit, reachedLimit } from "./loop-guard.ts";
@@ -68,7 +69,10 @@ export function quietIsOver(context: ConversationContext, event: DeadlineDue): b
 }
 
 /** A command closes an open window, and no quiet window holds the line. */
-export function commandReleases(context: ConversationContext, _event: CommandApplied): boolean {
+export function commandReleases(
+  context: ConversationContext,
+  _event: CommandApplied | SessionReset,
+): boolean {
   return context.forming.length > 0 && context.quietAt === null;
 }
 

@@ -89,6 +89,10 @@ export const conversationMachine = setup({
               actions: ["closeWindows", "passOn"],
               description: "What was said before a command goes before it.",
             },
+            "session.reset": {
+              actions: ["closeWindows", "beginSession"],
+              description: "What was said before it is no part of what begins it.",
+            },
             "delivery.sent": { actions: "noteSent", description: "Grants credit." },
             "delivery.failed": { actions: "noteUnsent", description: "Grants nothing." },
             "heartbeat.due": { actions: "oweHeartbeat", description: "People come first." },
@@ -112,6 +116,11 @@ export const conversationMachine = setup({
                   guard: "commandReleases",
                   target: "waiting",
                   actions: ["closeWindows", "passOn"],
+                },
+                "session.reset": {
+                  guard: "commandReleases",
+                  target: "waiting",
+                  actions: ["closeWindows", "beginSession"],
                 },
                 "message.deleted": [
                   {
@@ -183,6 +192,11 @@ export const conversationMachine = setup({
                 "agent.tool": { guard: "isThisTurn", actions: "reactAsAsked" },
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
                 "run.aborted": { actions: "abortRun", description: "Its end will tell." },
+                "deadline.due": {
+                  guard: "isInterrupt",
+                  actions: "interruptDue",
+                  description: "A newer message came too soon after the last interruption.",
+                },
                 "agent.ended": [
                   { guard: { type: "endsInto", params: { next: "settling" } }, target: "settling" },
                   {

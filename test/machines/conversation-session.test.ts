@@ -259,6 +259,78 @@ describe("what a session says differently", () => {
   });
 });
 
+describe("a new session", () => {
+  const begin = (rig: Rig) =>
+    rig.step({ type: "session.reset", at: rig.now, sessionId: `S${rig.now}` });
+
+  test("is not begun by what was said before it: that is a batch of its own", () => {
+    const rig = new Rig({ chat: direct, settings: { queue: { mode: "queue" } } });
+    rig.say("ann", "one", { id: "one" });
+    begin(rig);
+    rig.say("ann", "two", { id: "two" });
+    rig.wait(500);
+    rig.reply();
+    rig.wait(500);
+    expect(rig.batches()).toEqual([["one"], ["two"]]);
+    expect(rig.of("session.began")).toHaveLength(1);
+  });
+
+  test("lets a running turn end as it would, takes nothing into it, and hears nothing of its end", () => {
+    const rig = new Rig({ chat: direct, settings: { queue: { mode: "steer" } } });
+    rig.say("ann", "one", { id: "one" });
+    rig.wait(500);
+    begin(rig);
+    rig.say("ann", "two", { id: "two" });
+    rig.wait(500);
+    expect(rig.of("turn.steer")).toEqual([]);
+    rig.step({ type: "run.aborted", at: rig.now, by: "stop" });
+    rig.fail("aborted");
+    rig.wait(500);
+    expect(rig.outcomes()).toEqual(["T1 cancelled"]);
+    expect(rig.runs.at(-1)).toMatchObject({ turnId: "T2", afterAbort: false });
+  });
+
+  test("without one, the same turn is steered, and its end is told", () => {
+    const rig = new Rig({ chat: direct, settings: { queue: { mode: "steer" } } });
+    rig.say("ann", "one", { id: "one" });
+    rig.wait(500);
+    rig.say("ann", "two", { id: "two" });
+    rig.wait(500);
+    expect(rig.of("turn.steer")).toHaveLength(1);
+    rig.step({ type: "run.aborted", at: rig.now, by: "stop" });
+    rig.fail("aborted");
+    rig.wait(500);
+    expect(rig.runs.at(-1)).toMatchObject({ turnId: "T2", afterAbort: true });
+  });
+});
+
+describe("what a transcript needs", () => {
+  test("usage is passed on for the running turn, and for no other", () => {
+    const rig = new Rig({ chat: direct });
+    const tokens = { inputTokens: 3, outputTokens: 1 };
+    rig.say("ann", "one");
+    rig.wait(500);
+    for (const turnId of ["T1", "T9"])
+      rig.step({ type: "agent.usage", at: rig.now, turnId, ...tokens });
+    const told = rig.of("usage");
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({ turnId: "T1", ...tokens, costUsd: 0 });
+  });
+
+  test("messages that a running turn took in are named once", () => {
+    const rig = new Rig({ chat: direct, settings: { queue: { mode: "steer" } } });
+    rig.say("ann", "one", { id: "one" });
+    rig.wait(500);
+    rig.say("ann", "two", { id: "two" });
+    rig.wait(500);
+    const messages = rig.of("turn.steer").flatMap(({ batch }) => batch.map(({ seq }) => seq));
+    rig.step({ type: "agent.steered", at: rig.now, turnId: "T1", messages });
+    rig.reply();
+    const joined = rig.of("joined").flatMap(({ batch }) => batch.map(({ id }) => id));
+    expect(joined).toEqual(["two"]);
+  });
+});
+
 describe("interruptions", () => {
   test("a room that thrashes interrupts once a second at most, and the newest line is answered", () => {
     const rig = new Rig({
