@@ -2,6 +2,8 @@
  * The `media` section: each driver takes its own options and nothing else, a wrong one is told with
  * its place and the nearest name, and a more specific place replaces a converter whole.
  */
+import { readFileSync } from "node:fs";
+import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
 import { configProblems, parseConfig, resolveMedia } from "../../src/domain/config/index.ts";
 import { withoutSecrets } from "../../src/domain/config/secrets.ts";
@@ -9,6 +11,16 @@ import { withoutSecrets } from "../../src/domain/config/secrets.ts";
 const messages = (media: unknown) => configProblems({ media }).map(({ message }) => message);
 const whisper = { kind: "command", command: "whisper", args: ["{file}"] };
 const vision = { kind: "model", baseUrl: "http://127.0.0.1:9/v1", model: "eyes" };
+
+test("what docs/media.md shows is a config", () => {
+  const page = readFileSync(new URL("../../docs/media.md", import.meta.url), "utf8");
+  const blocks = [...page.matchAll(/```json5\n([\s\S]*?)```/g)].map(([, block]) => block as string);
+  expect(blocks.length).toBeGreaterThan(2);
+  for (const block of blocks) expect(configProblems(JSON5.parse(block))).toEqual([]);
+  const { media } = parseConfig({});
+  for (const [key, value] of Object.entries(media))
+    if (typeof value === "number") expect(page).toContain(`${key}: ${value}`);
+});
 
 describe("media converters", () => {
   test("every driver of every kind is taken as documented", () => {

@@ -290,6 +290,14 @@ describe("converters", () => {
     expect(table).toMatchObject({ text: "a,b\n1,2\nhidden", words: "content" });
   });
 
+  test("of a long text the beginning is kept, and said to be one", async () => {
+    const { desk } = openDesk({ f1: Buffer.from("word ".repeat(10_000)) });
+    const reading = await desk.read(item({ kind: "file" }), settingsOf({}), never);
+    expect(reading).toMatchObject({ note: "only its beginning", bytes: 50_000 });
+    expect(reading.text?.length).toBeLessThanOrEqual(16_000);
+    expect(reading.text?.length).toBeGreaterThan(15_000);
+  });
+
   test("an abort ends the program at once", async () => {
     const { desk } = openDesk({ f1: ogg });
     const stop = new AbortController();

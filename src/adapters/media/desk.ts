@@ -308,7 +308,9 @@ function words(
   said: string,
 ): MediaReading {
   const text = clean(said, limits.mediaTextUnitsMax);
-  return text === "" ? { ...facts, note: "no words in it" } : { ...facts, text, words: kind };
+  if (text === "") return { ...facts, note: "no words in it" };
+  const note = said.length > limits.mediaTextUnitsMax ? "only its beginning" : facts.note;
+  return { ...facts, text, words: kind, note };
 }
 
 /** For people and agents: ours in full, others by name, as their text may hold a secret. */
