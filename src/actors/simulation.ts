@@ -19,6 +19,7 @@ import type { StreamLine } from "../domain/stream.ts";
 import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
 import type { Runtime, Why } from "./runtime.types.ts";
+import { type Places, placesOf } from "./simulation.places.ts";
 import {
   createSimulatedWorld,
   type SimulatedWorld,
@@ -90,6 +91,7 @@ function refuseApprovals({ lines }: Scenario): void {
 
 class Simulation {
   readonly #scenario: Scenario;
+  readonly #places: Places;
   readonly #options: SimulationOptions;
   readonly #start: Millis;
   readonly #clock: SimulatedClock;
@@ -103,6 +105,7 @@ class Simulation {
 
   constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
     this.#scenario = scenario;
+    this.#places = placesOf(scenario);
     this.#options = options;
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
@@ -135,7 +138,7 @@ class Simulation {
         if (line.t > reached) await this.#runTimers(at);
         reached = line.t;
         this.#clock.advanceTo(at);
-        await this.#apply(line);
+        await this.#apply(this.#places.complete(line));
         await this.#settle();
         await this.#options.onProgress?.(index + 1, lines.length);
       }
