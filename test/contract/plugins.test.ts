@@ -1,8 +1,9 @@
 /** Plugins as modules on disk: what loads, and what is said of what does not. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { configFromText } from "../../src/adapters/config-file.ts";
 import { loadPlugins, pluginsNamedIn } from "../../src/adapters/plugins.ts";
 
 const folder = () => mkdtempSync(join(tmpdir(), "earshot-plugins-"));
@@ -88,4 +89,34 @@ describe("a plugin that cannot be used is told with its place and the fix", () =
     put(at, "bad.mjs", hooks);
     expect(await loadPlugins([name], at)).toMatchObject([{ name: "quiet" }]);
   });
+});
+
+describe("the docs", () => {
+  const page = (name: string) =>
+    readFileSync(join(import.meta.dirname, "../../docs", name), "utf8");
+  const blocks = (text: string, language: string) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
+      ([, block]) => block ?? "",
+    );
+
+  test("show a plugin that loads and does what they say", async () => {
+    const at = folder();
+    const [example = ""] = blocks(page("plugins.md"), "js");
+    const local = example.replace(/import .* from "earshot";/, "const definePlugin = (it) => it;");
+    const [plugin] = await loadPlugins([put(at, "footer.mjs", local)], at);
+    const sending = plugin?.hooks?.["message.sending"];
+    const ask = (text: string) => sending?.({ text } as never, {} as never);
+    expect(ask("hi")).toEqual({ text: "hi\n-- sent by a bot" });
+    expect(ask("-----BEGIN PRIVATE KEY-----")).toEqual({ refuse: "shows a private key" });
+  });
+
+  test.each(["plugins.md", "heartbeat.md", "replies.md"])(
+    "%s has configs that are fine",
+    (name) => {
+      const examples = blocks(page(name), "json5");
+      expect(examples.length).toBeGreaterThan(0);
+      for (const example of examples)
+        expect(() => configFromText(example, name, { env: {} })).not.toThrow();
+    },
+  );
 });

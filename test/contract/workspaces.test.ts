@@ -7,6 +7,8 @@ import { expect, test } from "vitest";
 import { createWorkspaces } from "../../src/adapters/workspaces.ts";
 import { limits } from "../../src/domain/limits.ts";
 
+/** Debian's and every other system's way to make a pipe that has a name. */
+const makePipe = "mkfifo";
 const folder = () => mkdtempSync(join(tmpdir(), "earshot-workspace-"));
 const read = (at: string, base = "/") => createWorkspaces(base).read(at, "HEARTBEAT.md");
 
@@ -33,7 +35,7 @@ test("a link, a folder and a pipe are refused, and nothing waits for a writer", 
   for (const lay of [
     (path: string) => symlinkSync("/etc/hostname", path),
     (path: string) => mkdirSync(path),
-    (path: string) => execFileSync("mkfifo", [path]),
+    (path: string) => execFileSync(makePipe, [path]),
   ]) {
     const at = folder();
     lay(join(at, "HEARTBEAT.md"));

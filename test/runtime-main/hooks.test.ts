@@ -168,7 +168,8 @@ describe("a plugin that has a word on what is sent", () => {
     const world = await worldWith([named("odd", { "message.sending": hook as never })], {
       config: { stream: { mode: "block", minChars: 16, maxChars: 40 } },
     });
-    const words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
+    const words =
+      "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
     await talk(world, words);
     await world.pass(10_000);
     const said = world.sent.map(({ text }) => text.trim()).join(" ");
