@@ -135,13 +135,27 @@ function reachRun(context: ConversationContext, batch: Forming, at: Millis): voi
   const { mode } = settings.queue;
   giveWay(context);
   if (run.order.heartbeat === true) return;
-  // Each interruption may have cost a model call: a room that thrashes waits for the turn's end.
-  if (mode === "interrupt" && at - context.interruptedAt >= limits.interruptMsMin) {
-    context.interruptedAt = at;
-    stopRun(context, run, "interrupt");
-  }
+  if (mode === "interrupt") interrupt(context, run, at);
   if ((mode === "steer" || mode === "steer-backlog") && sameRoute(batch.route, run.order.route))
     offerLine(context, run);
+}
+
+/** Each interruption may have cost a model call: in a room that thrashes the newest waits a bit. */
+function interrupt(context: ConversationContext, run: Run, at: Millis): void {
+  const soonest = context.interruptedAt + limits.interruptMsMin;
+  if (at < soonest) {
+    context.effects.push({ type: "deadline.set", id: "interrupt", at: soonest });
+    return;
+  }
+  context.interruptedAt = at;
+  stopRun(context, run, "interrupt");
+}
+
+/** The deadline "interrupt" fired: what came too soon after an interruption may interrupt now. */
+export function interruptDue(context: ConversationContext, { at }: DeadlineDue): void {
+  const { run, inbox, settings } = context;
+  if (run === null || run.ended || run.abortedBy !== null || inbox.length === 0) return;
+  if (settings.queue.mode === "interrupt") interrupt(context, run, at);
 }
 
 function stopRun(context: ConversationContext, run: Run, reason: string): void {
