@@ -36,6 +36,8 @@ export const limits = {
   batchMessagesCountMax: 200,
   /** Lines of a session's transcript that a turn is given; more are summarised first. */
   transcriptLinesMax: 2_000,
+  /** UTF-16 units of transcripts that are kept in memory, over all sessions. */
+  transcriptUnitsCachedMax: 33_554_432,
   /** Session files whose end is known, so that they need not be read before a line is added. */
   sessionFilesKnownMax: 10_000,
 
@@ -58,7 +60,7 @@ export const limits = {
   agentBytesMax: 1_048_576,
   agentEventsMax: 100_000,
   blocksPerTurnMax: 64,
-  /** A room that interrupts more often than this waits for the running turn's end instead. */
+  /** A room that interrupts more often than this waits until so much time has passed. */
   interruptMsMin: 1_000,
   /** Tries of one turn whose host is lost before it said anything. */
   turnAttemptsMax: 3,

@@ -31,9 +31,9 @@ const turns = (world: World, since: number) =>
 const ends = (world: World) =>
   world.events("agent_end").map((line) => ("outcome" in line ? line.outcome : ""));
 const drops = (world: World) =>
-  world
-    .events("dropped")
-    .map((line) => ("message" in line ? `${String(line.message)} ${String(line.why)}` : ""));
+  world.lines.flatMap((line) =>
+    "event" in line && line.event === "dropped" ? [`${line.message} ${line.why}`] : [],
+  );
 
 /** One turn of 3 s from 500 on; two people say more at 1,000, 1,100 and 2,000. */
 async function busy(world: World, more: object = {}): Promise<number> {
@@ -202,6 +202,25 @@ describe("a full line", () => {
     expect(note?.length).toBeGreaterThan(100);
     expect(note?.trim().length).toBeLessThanOrEqual(170);
   });
+});
+
+test("what comes too soon after an interruption interrupts when its second is over", async () => {
+  const config = { messages: { queue: { mode: "interrupt" }, inbound: { debounceMs: 100 } } };
+  const world = await started(config);
+  const since = world.clock.now();
+  for (let n = 0; n < 3; n += 1) world.runs.push({ afterMs: 60_000, steps: [{ text: "late" }] });
+  for (const [id, wait] of [
+    ["one", 1_000],
+    ["two", 400],
+    ["three", 60],
+    ["four", 0],
+  ] as const) {
+    await world.say(id, { id, direct: true });
+    await world.pass(wait);
+  }
+  await world.pass(10_000);
+  expect(turns(world, since)).toEqual(["100 one", "1100 two", "2100 three+four"]);
+  expect(ends(world)).toEqual(["cancelled", "cancelled"]);
 });
 
 test("a room that interrupts all the time costs one agent call a second, not one a message", async () => {
