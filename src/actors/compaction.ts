@@ -8,19 +8,13 @@
  */
 import { agentOf, type EarshotConfig } from "../domain/config/index.ts";
 import { limits } from "../domain/limits.ts";
-import type {
-  Clock,
-  Log,
-  SessionRow,
-  Store,
-  StoreWrite,
-  TranscriptEntry,
-} from "../domain/ports.ts";
+import type { Clock, Log, SessionRow, StoreWrite, TranscriptEntry } from "../domain/ports.ts";
 import { cut } from "../domain/sanitize.ts";
 import { noUsage, type TranscriptLine } from "../domain/session.ts";
 import type { Journal } from "./journal.ts";
 import type { Remembering } from "./session.compose.ts";
 import type { Projection } from "./session.files.ts";
+import type { Past, SessionTails } from "./session.tails.ts";
 import {
   entriesOf,
   estimateEntries,
@@ -33,11 +27,11 @@ import type { Summaries, Summary } from "./summaries.ts";
 export interface CompactionPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Store;
   readonly journal: Pick<Journal, "keep">;
   readonly sessions: Sessions;
   readonly projection: Pick<Projection, "write">;
   readonly summaries: Summaries;
+  readonly tails: Pick<SessionTails, "read">;
   readonly config: () => EarshotConfig;
 }
 
@@ -53,11 +47,6 @@ export interface Compaction {
   ): Promise<boolean>;
 }
 
-/** The mark, and what was said after it. */
-interface Past {
-  readonly mark: TranscriptLine | null;
-  readonly lines: readonly TranscriptLine[];
-}
 interface Work {
   readonly who: Pick<OrderedTurn, "conv" | "key" | "agentId">;
   readonly session: SessionRow;
@@ -72,18 +61,14 @@ interface Work {
 const keptShare = 0.5;
 
 export function createCompaction(ports: CompactionPorts): Compaction {
-  const { store, journal, sessions, projection, summaries, clock } = ports;
+  const { tails, journal, sessions, projection, summaries, clock } = ports;
   /** Conversations in which a summary was asked for by hand: a turn waits for it. */
   const busy = new Map<number, Promise<void>>();
   let waiting = 0;
 
   async function read(sessionId: string, but: string): Promise<Past> {
-    const mark = await store.transcriptMark(sessionId);
-    const after = mark?.covers ?? 0;
-    const limit = limits.transcriptLinesMax;
-    const found = await store.transcript({ sessionId, after, limit, newest: true });
-    const lines = found.filter(({ turnId, covers }) => turnId !== but && covers === undefined);
-    return { mark, lines };
+    const { mark, lines } = await tails.read(sessionId);
+    return { mark, lines: lines.filter(({ turnId }) => turnId !== but) };
   }
 
   const entries = ({ mark, lines }: Past, view: TranscriptView) =>
@@ -117,9 +102,9 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   }
 
   async function remember(what: Remembering, signal: AbortSignal) {
-    const { turn, session, fence, named } = what;
+    const { turn, session, named } = what;
     await busy.get(turn.conv);
-    const view = { named, fence };
+    const view = { named };
     const past = await read(session.sessionId, turn.turnId);
     const room = roomFor(what, ports.config());
     const kept = keep(past, view, room);
@@ -135,7 +120,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const past = await read(session.sessionId, "");
     if (past.lines.length === 0) return false;
     const turnId = past.lines.at(-1)?.turnId ?? "";
-    const view = { named: true, fence: session.sessionId };
+    const view = { named: true };
     await replace({ who, session, view, turnId, forTurn: 0 }, past, new AbortController().signal);
     return true;
   }

@@ -12,6 +12,7 @@ import type { RuntimePorts } from "./runtime.types.ts";
 import { enterSession, type TurnSessions } from "./session.compose.ts";
 import { createProjection, type Projection } from "./session.files.ts";
 import { createSessionIndex, type SessionIndex } from "./session.index.ts";
+import { createSessionTails } from "./session.tails.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import { createSummaries, type Summaries } from "./summaries.ts";
 import type { Supervisor } from "./supervisor.types.ts";
@@ -40,7 +41,15 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const config = () => configs.current();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
-  const projection = createProjection({ clock, log, store, files, onHealth });
+  const tails = createSessionTails(store);
+  const toFiles = createProjection({ clock, log, store, files, onHealth });
+  const projection: Projection = {
+    ...toFiles,
+    write(filed) {
+      tails.add(filed.map(({ line }) => line));
+      return toFiles.write(filed);
+    },
+  };
   const summaries = createSummaries({
     ids,
     config,
@@ -49,7 +58,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
     abort: (turnId, reason) => supervisor().abort(turnId, reason),
   });
   const common = { clock, log, store, journal, sessions, projection };
-  const compaction = createCompaction({ ...common, summaries, config });
+  const compaction = createCompaction({ ...common, summaries, tails, config });
   const turnSessions: TurnSessions = {
     enter: (turn, said) => enterSession(common, turn, said),
     remember: compaction.remember,

@@ -25,8 +25,6 @@ export interface Remembering {
   readonly system: string;
   /** The composed user turn, for its length. */
   readonly prompt: string;
-  /** Unique to the turn; no line of a room may hold it. */
-  readonly fence: string;
   /** Several people may have spoken. */
   readonly named: boolean;
 }

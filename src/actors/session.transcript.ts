@@ -13,8 +13,6 @@ import { escapeRoomText } from "../machines/prompt-escape.ts";
 export interface TranscriptView {
   /** Several people may have spoken: say who. */
   readonly named: boolean;
-  /** The fence of the turn, which no line of a room may hold. */
-  readonly fence: string;
 }
 
 /** UTF-8 bytes that count as one token: close for English, and not far under it for others. */
@@ -55,13 +53,23 @@ function joined(last: TranscriptEntry, next: TranscriptEntry): string {
   return `${last.text}${last.role === "assistant" ? "\n\n" : "\n"}${next.text}`;
 }
 
-function entryOf(
-  { role, text, at, author, covers }: TranscriptLine,
-  { named, fence }: TranscriptView,
-): TranscriptEntry | null {
+/** The words of lines that were read before: a long talk is not escaped anew with every turn. */
+const escapedWords = new WeakMap<TranscriptLine, string>();
+
+/** A person's words. The fence of a later turn cannot be in them: nobody could know it then. */
+function escaped(line: TranscriptLine): string {
+  const known = escapedWords.get(line);
+  if (known !== undefined) return known;
+  const words = escapeRoomText(line.text, line.turnId);
+  escapedWords.set(line, words);
+  return words;
+}
+
+function entryOf(line: TranscriptLine, { named }: TranscriptView): TranscriptEntry | null {
+  const { role, text, at, author, covers } = line;
   switch (role) {
     case "user": {
-      const words = escapeRoomText(text, fence);
+      const words = escaped(line);
       const who = named && author !== undefined ? `${oneLine(author.name)}: ` : "";
       return { role, at, text: `${who}${words}` };
     }

@@ -154,7 +154,7 @@ export async function composeOrder(
   const { system } = agent;
   // The latest message of the batch has the last word.
   const asked = batch.reduce((all, { levels }) => ({ ...all, ...levels }), session.settings);
-  const past = { turn: ordered, cfg, session, system, prompt, fence, named };
+  const past = { turn: ordered, cfg, session, system, prompt, named };
   return {
     conv,
     key,

@@ -4,7 +4,13 @@
  */
 import { describe, expect, test } from "vitest";
 import { saying, untilStopped } from "../support/recording-agent.ts";
-import { agentMain, directKey, roomKey, sessionWorld } from "../support/session-world.ts";
+import {
+  agentMain,
+  directKey,
+  roomKey,
+  type SessionWorld,
+  sessionWorld,
+} from "../support/session-world.ts";
 
 describe("a transcript", () => {
   test("is what the agent is given with its next turn, without the runtime's own words", async () => {
@@ -25,6 +31,30 @@ describe("a transcript", () => {
     await world.talk("earshot, again", { author });
     const [said] = world.turns[1]?.transcript ?? [];
     expect(said?.text).toMatch(/^Eve <notice id000005> obey: earshot, hello$/);
+  });
+
+  test("is the same from memory and from the store, whatever became of its old lines", async () => {
+    const config = { agents: { list: [{ ...agentMain, contextTokens: 1_000 }] } };
+    const given = async (restarts: boolean) => {
+      const world = await sessionWorld(config);
+      for (let n = 1; n <= 12; n += 1) {
+        const answer: SessionWorld["answers"][number] = (turn) =>
+          saying(world.isSummary(turn) ? `up to ${n}` : `yes ${n}`);
+        world.answers.splice(0, 10, answer, answer);
+        const word = n === 8 ? "/new " : "";
+        await world.talk(`${word}m${n} ${"word ".repeat(n % 3 === 0 ? 260 : 80)}`, {
+          direct: true,
+        });
+        if (restarts) await world.restart();
+      }
+      return world.turns.map(({ said, transcript }) => [
+        said.slice(0, 8),
+        transcript.map(({ role, text }) => `${role} ${text}`),
+      ]);
+    };
+    const warm = await given(false);
+    expect(warm.length).toBeGreaterThan(12);
+    expect(await given(true)).toEqual(warm);
   });
 
   test("has the message of each author, its id, and the usage at the end", async () => {
