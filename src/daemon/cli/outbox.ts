@@ -82,7 +82,7 @@ async function list(options: ListOptions): Promise<void> {
     ["id", "state", "tries", "conversation"],
     ...rows.map((row) => [
       row.id,
-      row.doubts > 0 ? `${row.state} (in doubt)` : row.state,
+      row.doubts > 0 && row.state !== "in-doubt" ? `${row.state} (was in doubt)` : row.state,
       String(row.attempts),
       row.key,
     ]),

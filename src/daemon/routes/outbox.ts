@@ -18,9 +18,10 @@ const rowsCountMax = 500;
 export function outboxRoutes(ports: ServerPorts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get("/outbox", async (context) => {
-    const wanted = statesOf(context.req.query("state"));
-    const rows = await ports.store.outboxByState(wanted, rowsCountMax);
-    return context.json({ outbox: rows.map(shown) });
+    const asked = context.req.query("state");
+    const rows = await ports.store.outboxByState(statesOf(asked), rowsCountMax);
+    const listed = asked === undefined ? rows.filter(isOfInterest) : rows;
+    return context.json({ outbox: listed.map(shown) });
   });
   app.post("/outbox/:id/resend", async (context) => {
     const id = context.req.param("id");
@@ -39,6 +40,11 @@ export function outboxRoutes(ports: ServerPorts): Hono<HttpEnv> {
     return context.json({ outbound: ports.webhookSent(context.req.query("account")) });
   });
   return app;
+}
+
+/** Nobody has to do anything about a reaction that was not put. */
+function isOfInterest({ kind, state }: OutboxRow): boolean {
+  return state !== "dead" || (kind !== "react" && kind !== "unreact");
 }
 
 function done(
