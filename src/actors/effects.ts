@@ -56,7 +56,7 @@ export interface EffectPorts {
   /** The words of messages, as a transcript has them. */
   readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
-  readonly hooks: Pick<HookRunner, "tell">;
+  readonly hooks: Pick<HookRunner, "hears" | "tell">;
   readonly commands: CommandDesk;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
@@ -146,6 +146,7 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   function tellHeard(key: string, { message }: MessageReceived, verdict: Verdict): void {
+    if (!ports.hooks.hears("message.received")) return;
     const { decision, rule } = verdict;
     const who = { at: clock.now(), key, agentId: ports.agentOf(key) };
     ports.hooks.tell("message.received", { ...who, message, decision, rule });

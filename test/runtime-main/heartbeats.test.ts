@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EarshotError } from "../../src/domain/errors.ts";
+import { hash52 } from "../../src/domain/key.ts";
 import type { AgentDriver, AgentTurn, Workspaces } from "../../src/domain/ports.ts";
 import { World } from "./world.ts";
 
@@ -347,9 +348,9 @@ describe("people", () => {
         expect(woken.told).toEqual(without.told);
         expect(without.beats).toBe(0);
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
-    expect(beats).toBeGreaterThan(25);
+    expect(beats).toBeGreaterThan(15);
   });
 });
 
@@ -401,4 +402,51 @@ test("the status says when agents are woken next, and nothing where none is", as
   await off.start();
   expect(off.runtime.status().heartbeats).toEqual([]);
   await off.runtime.stop();
+});
+
+test("however often the process ends, each that fell due is one turn with one end", async () => {
+  const slow: AgentDriver = {
+    kind: "slow",
+    configSchema: { safeParse: (data: unknown) => ({ success: true, data }) } as never,
+    open: ({ sleep }) => ({
+      capabilities: { steer: false, tools: false, images: false },
+      async *run(turn, { signal }) {
+        await sleep(turn.heartbeat ? 2 * minute : 10, signal);
+        yield { type: "text", text: `said in ${turn.turnId}` };
+      },
+    }),
+  };
+  const agents = { defaults: { driver: { kind: "slow" } } };
+  const pause = fc.oneof(
+    fc.integer({ min: 0, max: 25 * minute }),
+    fc.constantFrom(10 * minute - 1, 10 * minute, 10 * minute + 1, 12 * minute),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(pause, { minLength: 1, maxLength: 8 }), async (pauses) => {
+      const { world } = worldWith({ agents, heartbeat: { everyMs: 10 * minute } }, [slow]);
+      await world.start();
+      const from = world.clock.now();
+      await world.say("hi", { direct: true });
+      await world.pass(1_000);
+      for (const time of pauses) {
+        await world.pass(time);
+        await world.restart();
+      }
+      await world.pass(8 * minute);
+      const started = world.events("agent_start").map((line) => ("turn" in line ? line.turn : 0));
+      const ended = world.events("agent_end").map((line) => ("turn" in line ? line.turn : 0));
+      const beats = Math.floor((world.clock.now() - from) / (10 * minute));
+      expect(new Set(started).size).toBe(started.length);
+      expect(new Set(ended).size).toBe(ended.length);
+      const rows = await world.store.tail(hash52("agent:main:main"), 0);
+      expect(rows.filter(({ body }) => body.includes('"heartbeat.due"'))).toHaveLength(beats);
+      // Two that fall due while one is tried again are one.
+      expect(started.length).toBeLessThanOrEqual(beats + 1);
+      expect(started.length).toBeGreaterThanOrEqual(Math.min(beats, 1) + 1);
+      const said = world.sent.map(({ text }) => text);
+      expect(new Set(said).size).toBe(said.length);
+      await world.runtime.stop();
+    }),
+    { numRuns: 20 },
+  );
 });

@@ -234,7 +234,7 @@ describe("a plugin that has a word on what is sent", () => {
     await world.runtime.stop();
   });
 
-  test("may refuse a notice of an error, too, and a hung hook does not stop an abort", async () => {
+  test("may refuse a notice of an error, too", async () => {
     const kinds: string[] = [];
     const world = await worldWith([
       named("looks", {
@@ -251,6 +251,34 @@ describe("a plugin that has a word on what is sent", () => {
     expect(world.sent).toEqual([]);
     await world.runtime.stop();
   });
+});
+
+test("what was given up while a hook thought about it is not sent", async () => {
+  let asked = 0;
+  const slow = named("slow", {
+    "message.sending": () => {
+      asked += 1;
+      return new Promise<never>(() => undefined);
+    },
+  });
+  const world = await worldWith([slow], {
+    config: { stream: { mode: "block", minChars: 16, maxChars: 40 } },
+  });
+  world.runs.push({
+    afterMs: 10,
+    steps: [{ text: "The first words of a long answer." }, { messageEnd: true }, { hang: true }],
+  });
+  await world.say("hi", { direct: true });
+  for (let waited = 0; asked === 0 && waited < 10_000; waited += 100) await world.pass(100);
+  expect(asked).toBe(1);
+  await world.runtime.abortTurn("agent:main:main", "operator");
+  await world.pass(10_000);
+  expect(world.sent).toEqual([]);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "cancelled" }]);
+  const all = await rows(world);
+  expect(all.length).toBeGreaterThan(0);
+  expect(all.every(({ state }) => state === "dead")).toBe(true);
+  await world.runtime.stop();
 });
 
 test("without plugins nothing is asked and nothing is noted in a row", async () => {
