@@ -1,5 +1,5 @@
-// `node scripts/schema.mjs`: writes schema/ from the built schemas. `--check`: only compares, and fails
-// with the command to run when a file is stale.
+// `node scripts/schema.mjs`: writes schema/ from the built schemas, and the table of docs/commands.md.
+// `--check`: only compares, and fails with the command to run when a file is stale.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
@@ -7,10 +7,16 @@ import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 ensureInstalled();
 ensureBuilt();
 const { schemaFiles } = await import("../dist/daemon/schemas.js");
+const { withDocsTable } = await import("../dist/machines/commands/help.js");
 const check = process.argv.includes("--check");
 mkdirSync(join(root, "schema"), { recursive: true });
-for (const [name, text] of schemaFiles()) {
-  const path = join(root, "schema", name);
+const page = readFileSync(join(root, "docs", "commands.md"), "utf8");
+const files = [
+  ...schemaFiles().map(([name, text]) => [`schema/${name}`, text]),
+  ["docs/commands.md", withDocsTable(page)],
+];
+for (const [name, text] of files) {
+  const path = join(root, name);
   if (!check) writeFileSync(path, text);
   else {
     let now = "";
@@ -20,7 +26,7 @@ for (const [name, text] of schemaFiles()) {
       if (error.code !== "ENOENT") throw error;
     }
     if (now !== text) {
-      process.stderr.write(`schema/${name} is stale: run node scripts/schema.mjs\n`);
+      process.stderr.write(`${name} is stale: run node scripts/schema.mjs\n`);
       process.exitCode = 1;
     }
   }

@@ -19,6 +19,7 @@ import type {
   ChannelEvent,
   Clock,
   Log,
+  MenuCommand,
   Random,
 } from "../domain/ports.ts";
 import type { SystemLine } from "../domain/stream.ts";
@@ -48,6 +49,8 @@ export interface ConnectionsOptions {
     account: string,
     identity: string,
   ) => Promise<string | null>;
+  /** For the menus of platforms. @default none */
+  readonly commands?: readonly MenuCommand[];
   readonly publish: (line: SystemLine) => void;
   /** An account came up or went down: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
@@ -173,6 +176,7 @@ function contextOf(
     accountId: account,
     clock: options.clock,
     random: options.random,
+    commands: options.commands ?? [],
     log: (level, event, fields) => options.log(level, event, { channel, account, ...fields }),
     async deliver(events, cursor) {
       if (cursor === undefined) {

@@ -45,6 +45,22 @@ describe("telegram updates", () => {
     });
   });
 
+  test("what is forwarded says so, and what is shown as code or as a quote is marked", () => {
+    const forward_origin = { type: "user", sender_user: bob, date: 1 };
+    expect(inbound({ text: "/stop", forward_origin })).toMatchObject({ forwarded: true });
+    const text = "see /stop or /new there";
+    const entities = [
+      { type: "code", offset: 4, length: 5 },
+      { type: "bold", offset: 0, length: 3 },
+      { type: "blockquote", offset: 13, length: 400 },
+    ];
+    expect(inbound({ text, entities }).verbatim).toEqual([
+      [4, 9],
+      [13, text.length],
+    ]);
+    expect(inbound({ text }).verbatim).toBeUndefined();
+  });
+
   const entity = (type: string, text: string, covered: string, extra: object = {}) => ({
     text,
     entities: [{ type, offset: text.indexOf(covered), length: covered.length, ...extra }],

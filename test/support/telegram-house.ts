@@ -18,6 +18,7 @@ import { openMediaDesk } from "../../src/adapters/media/desk.ts";
 import { createMemoryStore, type MemoryStore } from "../../src/adapters/stores/memory.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import type { DecisionLine, PromptLine, SendLine, StreamLine } from "../../src/domain/stream.ts";
+import { menuCommands } from "../../src/machines/commands/help.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "./servers/telegram.ts";
 import type { Room, SayOptions } from "./servers/telegram-world.ts";
 
@@ -107,6 +108,7 @@ export class House {
       loadCursor: (...args) => this.store.cursor(...args),
       publish: (line) => void this.lines.push(line),
       onChange: (channel, account) => runtime.connectionChanged(channel, account),
+      commands: menuCommands(),
     });
     const runtime = createRuntime({
       clock,

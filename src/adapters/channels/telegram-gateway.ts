@@ -15,6 +15,7 @@ import type { Millis } from "../../domain/message.ts";
 import { pauseFor } from "../../domain/pause.ts";
 import type { ChannelContext, ChannelEvent } from "../../domain/ports.ts";
 import type { TelegramAccountConfig, TelegramClient } from "./telegram-client.ts";
+import { offerCommands } from "./telegram-menu.ts";
 import { eventOf, type TelegramSelf } from "./telegram-normalise.ts";
 import { selfSchema, updateIdSchema, updateSchema } from "./telegram-wire.ts";
 
@@ -52,6 +53,7 @@ export async function receive(
   let position: Position | null = null;
   let failures = 0;
   let live = false;
+  let offered = false;
   while (!signal.aborted) {
     try {
       if (self === null) {
@@ -61,6 +63,8 @@ export async function receive(
       // The first poll after a break asks for no waiting, so that being back is known at once.
       const updates = await poll(client, context, position, live, signal);
       if (!live) context.reportState("live");
+      if (!offered) void offerCommands(client, context, signal);
+      offered = true;
       live = true;
       failures = 0;
       position = await take(updates, self, position, context, signal);

@@ -66,6 +66,8 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
     attachments,
     ...(message.media_group_id === undefined ? {} : { groupId: message.media_group_id }),
     explicitOnly: forwarded,
+    ...(forwarded ? { forwarded } : {}),
+    ...verbatimIn(message, text),
     sentAt: message.date * 1_000,
   };
 }
@@ -169,11 +171,26 @@ function textOf(content: WireContent): string {
   return "";
 }
 
+/** Kinds of entities that show words instead of saying them. */
+const shows: ReadonlySet<string> = new Set([
+  ...["code", "pre", "blockquote", "expandable_blockquote"],
+]);
+
+function verbatimIn(content: WireContent, text: string): Pick<Inbound, "verbatim"> {
+  const verbatim = entitiesOf(content).flatMap(({ type, offset, length }): [number, number][] => {
+    const to = Math.min(offset + length, text.length);
+    return shows.has(type) && offset < to ? [[offset, to]] : [];
+  });
+  return verbatim.length === 0 ? {} : { verbatim };
+}
+
+const entitiesOf = ({ text, entities, caption_entities }: WireContent) =>
+  (text === undefined ? caption_entities : entities) ?? [];
+
 function mentionsOf(content: WireContent, self: TelegramSelf): Inbound["mentions"] {
   const text = content.text ?? content.caption ?? "";
-  const entities = (content.text === undefined ? content.caption_entities : content.entities) ?? [];
   const byId = new Map<string, Inbound["mentions"][number]>();
-  for (const entity of entities) {
+  for (const entity of entitiesOf(content)) {
     const mention = mentionOf(entity, text, self);
     if (mention !== null) byId.set(mention.id, mention);
   }

@@ -24,6 +24,14 @@ export type ChannelEvent =
   | { readonly type: "membership"; readonly membership: MembershipReport }
   | { readonly type: "history"; readonly history: HistoryReport };
 
+/** A command as the menu of a platform shows it. */
+export interface MenuCommand {
+  /** a to z, digits and _, at most 32. */
+  readonly name: string;
+  /** At most 100 characters. */
+  readonly description: string;
+}
+
 export type ConnectionState = "connecting" | "live" | "resuming" | "backing-off" | "halted";
 
 /** What an account may use. Everything here is scoped to that account. */
@@ -33,6 +41,8 @@ export interface ChannelContext<AccountConfig> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** For the platform's own menu of commands, where it has one. @default none */
+  readonly commands?: readonly MenuCommand[];
   /**
    * Hands events over. Resolves when every one of them is durable and, if given, `cursor` was
    * stored in the same commit. Only then may the platform be told. Rejects with a `retry` error

@@ -4,13 +4,8 @@
  * What people read about commands, in a room, in a platform's menu and in the docs: all of it from
  * the table.
  */
+import type { MenuCommand } from "../../domain/ports.ts";
 import { type CommandName, commandList, commandNamed, specOf } from "./table.ts";
-
-/** A command as the menus of platforms show it. */
-export interface MenuCommand {
-  readonly name: string;
-  readonly description: string;
-}
 
 const written = (name: CommandName) => {
   const { usage } = specOf(name);
@@ -54,8 +49,15 @@ export function menuCommands(): readonly MenuCommand[] {
   );
 }
 
-/** The table of docs/commands.md. */
-export function docsTable(): string {
+/** The page of docs/commands.md with its table made anew. */
+export function withDocsTable(page: string): string {
+  const begin = "<!-- made by `node scripts/schema.mjs` -->\n";
+  const from = page.indexOf(begin) + begin.length;
+  const to = page.indexOf("<!-- end -->", from);
+  return `${page.slice(0, from)}${docsTable()}\n${page.slice(to)}`;
+}
+
+function docsTable(): string {
   const cell = (text: string) => text.replaceAll("|", "\\|");
   const rows = commandList.map(([name, { aliases, who, form, help, example }]) => {
     const also = aliases.map((one) => `\`/${one}\``).join(" ");

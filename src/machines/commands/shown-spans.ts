@@ -83,9 +83,8 @@ function closes(line: string, mark: string): boolean {
 function marked(text: string, { from, to }: Span, spans: Span[]): void {
   const part = text.slice(from, to);
   const next = nextOf(part);
-  const found = [...part.matchAll(marks)];
   let after = 0;
-  for (const { 0: mark, index } of found) {
+  for (const { 0: mark, index } of part.matchAll(marks)) {
     if (index < after || (mark[0] !== "`" && !opens(part, index))) continue;
     const ends = mark[0] === "`" ? [mark] : (closers[mark] ?? []);
     const end = Math.min(...ends.map((one) => next(one, index + mark.length)));

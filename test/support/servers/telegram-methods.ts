@@ -138,6 +138,16 @@ export const methods: Readonly<Record<string, Method>> = {
     return true;
   },
   getChat: (world, payload) => roomOf(world, payload).chat,
+  getMyCommands: (world) => world.commands,
+  setMyCommands(world, payload) {
+    const commands = payload.commands as { command: string; description: string }[];
+    if (commands.length > 100) throw new Refusal(400, "Bad Request: BOT_COMMANDS_TOO_MUCH");
+    for (const { command, description } of commands)
+      if (!/^[a-z0-9_]{1,32}$/.test(command) || description === "" || description.length > 256)
+        throw new Refusal(400, "Bad Request: BOT_COMMAND_INVALID");
+    world.commands = commands;
+    return true;
+  },
   getChatMemberCount: (world, payload) => roomOf(world, payload).members.size,
   getFile(world, { file_id }) {
     const bytes = world.files.get(String(file_id));
@@ -149,8 +159,6 @@ export const methods: Readonly<Record<string, Method>> = {
       file_path: `files/${String(file_id)}`,
     };
   },
-  setMyCommands: () => true,
-  getMyCommands: () => [],
   deleteWebhook: () => true,
   getWebhookInfo: (world) => ({
     url: "",

@@ -51,6 +51,8 @@ export class TelegramWorld {
   readonly users = new Map<number, User>();
   readonly rooms = new Map<number, Room>();
   readonly calls: Call[] = [];
+  /** The menu of commands. */
+  commands: readonly { readonly command: string; readonly description: string }[] = [];
   /** Not yet confirmed, in order. Raw, as garbage may be among them. */
   queue: { readonly update_id: number }[] = [];
   readonly files = new Map<string, Buffer>();
