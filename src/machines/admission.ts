@@ -98,6 +98,7 @@ function mayCommand(
   place: Place,
   sender: Sender,
 ): boolean {
+  if (ownValue(config.channels, place.channel)?.enforceOwner === true) return false;
   const { allowFrom } = config.commands;
   const here = ownValue(allowFrom, place.channel);
   const everywhere = ownValue(allowFrom, "*");

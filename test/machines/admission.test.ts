@@ -243,6 +243,21 @@ describe("authority", () => {
     expect(judge({}, { author: { id: "7" } }, { commands }).decision).toBe("denied");
   });
 
+  test("where a channel is for owners' commands only, nobody else gives any", () => {
+    const commands = { ownerAllowFrom: ["telegram:7"], allowFrom: { "*": ["telegram:8"] } };
+    const config = { commands, channels: { telegram: { enforceOwner: true } } };
+    const access: Access = { allowFrom: ["telegram:8"] };
+    expect(judge(access, dm("8"), config)).toMatchObject({
+      decision: null,
+      authority: { owner: false, commandAuthorized: false },
+    });
+    expect(judge(access, dm("7"), config).authority).toEqual({
+      owner: true,
+      commandAuthorized: true,
+    });
+    expect(judge(access, dm("8"), { commands }).authority.commandAuthorized).toBe(true);
+  });
+
   test("the denied have no authority, whoever they are", () => {
     const commands = { ownerAllowFrom: ["telegram:7"] };
     expect(judge({ dmPolicy: "disabled" }, dm("7"), { commands })).toMatchObject({

@@ -21,6 +21,7 @@ export type AccountConfig = z.output<typeof account>;
 
 export const channelSchema = z.strictObject({
   enabled: z.boolean().default(true).describe("false: the channel is off."),
+  enforceOwner: z.boolean().optional().describe("true: only owners give commands here."),
   accounts: z
     .record(id, account)
     .optional()
