@@ -436,8 +436,11 @@ describe("tools", () => {
     room.step({ type: "lane.granted", at: said + 5_001, turnId: "T1" });
     const late = room.step({ ...reaction, turnId: "T0" } as ConversationEvent);
     expect(late).toEqual([]);
-    const [react] = room.step(reaction as ConversationEvent);
-    expect(react).toMatchObject({ type: "react", message: "1", emoji: "👍" });
+    // It takes the place of our own mark on that message.
+    expect(room.step(reaction as ConversationEvent)).toMatchObject([
+      { type: "unreact", message: "1" },
+      { type: "react", message: "1", emoji: "👍" },
+    ]);
   });
 
   test("a destination is no argument: an unknown field is refused", async () => {
