@@ -32,6 +32,8 @@ export async function importDefault(name: string, baseDir: string): Promise<unkn
 /** The first line of what went wrong, and where. */
 export function whyNot(cause: unknown, path: string | null): string {
   if (!(cause instanceof Error)) return String(cause);
+  const { code, path: missing } = cause as NodeJS.ErrnoException;
+  if (code === "ENOENT" && missing === path) return "there is no such file";
   const why = `${cause.name === "Error" ? "" : `${cause.name}: `}${cause.message.split("\n")[0]}`;
   // Node does not tell where the syntax is wrong; its own check does.
   if (cause instanceof SyntaxError) return `${why} (\`node --check ${path}\` shows where)`;

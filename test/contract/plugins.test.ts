@@ -40,7 +40,7 @@ describe("a list of plugins", () => {
 
 describe("a plugin that cannot be used is told with its place and the fix", () => {
   test.each([
-    ["is not there", null, /Cannot load plugins\[0\] \(.*bad\.mjs\) as .*mend the file/s],
+    ["is not there", null, /plugins\[0\] \(.*bad\.mjs\) as there is no such file: mend the file/],
     ["throws", 'throw new Error("no luck");', /plugins\[0\] .*no luck \(.*bad\.mjs:1\): mend/],
     ["is no JavaScript", "export default {", /plugins\[0\] .*(node --check|invalid JS)/],
     ["exports nothing", "export const a = 1;", /plugins\[0\] .*default export is no plugin/],

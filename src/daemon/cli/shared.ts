@@ -19,6 +19,7 @@ const badInput: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "EAR_CONFIG_UNKNOWN_KEY",
   "EAR_CONFIG_SECRET_MISSING",
   "EAR_CONFIG_UNSAFE",
+  "EAR_PLUGIN",
   "EAR_KEY_INVALID",
   "EAR_SCENARIO_INVALID",
   "EAR_INBOUND_INVALID",
