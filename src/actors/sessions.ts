@@ -46,15 +46,18 @@ export interface Sessions {
   forget(turnId: string): void;
   /** Gives a line its number. */
   number(line: Omit<TranscriptLine, "id">): TranscriptLine;
-  /** Resolves when the session has begun. */
+  /** Resolves when the session has begun, or when so many are waited for that this is given up. */
   begun(sessionId: string): Promise<void>;
   /** A session has begun, durably. */
   began(sessionId: string, agentId: string): void;
 }
 
+/** Resets that somebody waits for at the same time. */
+const waitingMax = 1_000;
+
 export function createSessions({ store, journal, ids, onBegan }: SessionsPorts): Sessions {
   const turns = new Map<string, string>();
-  const waiting = new Map<string, (() => void)[]>();
+  const waiting = new Map<string, () => void>();
   let lastLine = 0;
 
   function opening({
@@ -64,6 +67,11 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
     at,
   }: Pick<OrderedTurn, "conv" | "key" | "agentId" | "at">): SessionOpen {
     return { kind: "session", op: "open", conv, key, agentId, at, sessionId: ids.next() };
+  }
+
+  function tell(sessionId: string): void {
+    waiting.get(sessionId)?.();
+    waiting.delete(sessionId);
   }
 
   async function inUse(turn: OrderedTurn): Promise<SessionRow> {
@@ -104,12 +112,13 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
     },
     begun: (sessionId) =>
       new Promise((resolve) => {
-        waiting.set(sessionId, [...(waiting.get(sessionId) ?? []), resolve]);
+        waiting.set(sessionId, resolve);
+        const [oldest] = waiting;
+        if (waiting.size > waitingMax && oldest !== undefined) tell(oldest[0]);
       }),
     began(sessionId, agentId) {
       onBegan(agentId);
-      for (const resolve of waiting.get(sessionId) ?? []) resolve();
-      waiting.delete(sessionId);
+      tell(sessionId);
     },
   };
 }
