@@ -84,7 +84,7 @@ export async function recoverRuns(
     newEvent(
       { conv, key },
       configs.version(),
-      { type: "host.recovered", at: clock.now() },
+      { type: "host.recovered", at: clock.now(), restarted: true },
       {
         identity: `recovered|${turnId}|start ${boot}`,
       },

@@ -170,7 +170,7 @@ function orderOf(context: ConversationContext, event: LaneGranted, flush: Flush)
 }
 
 /** The host is gone and nothing was said: the same turn again, with what has joined it. */
-export function retryRun(context: ConversationContext): void {
+export function retryRun(context: ConversationContext, event: AgentFailed | HostRecovered): void {
   const { run } = context;
   if (run === null) return;
   const { blocks } = run;
@@ -183,6 +183,9 @@ export function retryRun(context: ConversationContext): void {
   context.run = { ...run, order };
   context.inbox = unsteered(context.inbox);
   context.effects.push(order);
+  const { typing: route } = context;
+  if (route !== null && event.type === "host.recovered" && event.restarted === true)
+    context.effects.push({ type: "typing", on: true, route });
 }
 
 /** Whether a turn that lost its host gets another try. */

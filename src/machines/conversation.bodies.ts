@@ -80,7 +80,7 @@ export const conversationActions = {
   stopTyping: on<Types, void>(queue.stopTyping),
   startTurn: on<"lane.granted", void>(turn.startTurn),
   expireTurn: on<"lane.granted", void>(turn.expireTurn),
-  retryRun: on<Types, void>(turn.retryRun),
+  retryRun: on<"agent.failed" | "host.recovered", void>(turn.retryRun),
   sendBlock: on<"agent.text", void>(turn.sendBlock),
   reactAsAsked: on<"agent.tool", void>(turn.reactAsAsked),
   showTyping: on<"agent.spoke", void>(turn.showTyping),

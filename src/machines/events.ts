@@ -242,6 +242,8 @@ export interface RunAborted {
 export interface HostRecovered {
   readonly type: "host.recovered";
   readonly at: Millis;
+  /** The whole process is a new one: what the old one went on showing has to be shown again. */
+  readonly restarted?: true;
 }
 
 export type ConversationEvent =

@@ -76,3 +76,18 @@ test("while a turn runs it is shown again and again (the twin)", async () => {
   expect(world.typing.length).toBeGreaterThan(3);
   expect(world.typing).not.toContain(false);
 });
+
+test("the turn that a restarted process takes up again is shown again, and its end too (the twin)", async () => {
+  const world = await new World().start();
+  for (let life = 0; life < 2; life += 1)
+    world.runs.push({ afterMs: 20_000, steps: [{ text: "done" }] });
+  await world.say("hello", { direct: true });
+  await world.pass(1_000);
+  const before = world.typed.length;
+  await world.restart();
+  await world.pass(15_000);
+  expect(world.typing.slice(before).length).toBeGreaterThan(2);
+  expect(world.typing).not.toContain(false);
+  await world.pass(60_000);
+  expect(world.typing.at(-1)).toBe(false);
+});
