@@ -10,7 +10,7 @@ import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";
 import type { Route } from "../domain/message.ts";
 import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
-import type { TurnLevels } from "../domain/session.ts";
+import type { SessionSettings, TurnLevels } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeHeartbeat } from "../machines/heartbeat.ts";
@@ -153,7 +153,8 @@ export async function composeOrder(
   const cfg = configs.version();
   const { system } = agent;
   // The latest message of the batch has the last word.
-  const asked = batch.reduce((all, { levels }) => ({ ...all, ...levels }), session.settings);
+  const asked: SessionSettings = { ...session.settings };
+  for (const { levels } of batch) Object.assign(asked, levels);
   const past = { turn: ordered, cfg, session, system, prompt, named };
   return {
     conv,
