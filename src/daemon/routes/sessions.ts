@@ -9,6 +9,7 @@
 import { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { z } from "zod";
+import { activations } from "../../domain/decision.ts";
 import { isSessionKey } from "../../domain/key.ts";
 import type { Session, TranscriptLine } from "../../domain/session.ts";
 import {
@@ -47,6 +48,7 @@ export const sessionPatchSchema = z.strictObject({
     .strictObject({
       queue: queue.nullable().exactOptional(),
       send: z.enum(["allow", "deny"]).nullable().exactOptional(),
+      activation: z.enum(activations).nullable().exactOptional(),
     })
     .exactOptional(),
 });
