@@ -84,6 +84,7 @@ function eventsAt(
     ...waiting.map((id) => deletionOf(id, at)),
     { type: "deadline.due", at: Math.max(now, flushAt ?? 0), id: "flush" },
     { type: "deadline.due", at: Math.max(now, quietAt ?? 0), id: "quiet" },
+    ...(mode === "interrupt" ? [interruptDue(now)] : []),
     { type: "lane.granted", at, turnId: `T${context.turnSeq + 1}` },
     { type: "lane.granted", at: now + 900_001, turnId: `T${context.turnSeq + 1}` },
     { type: "agent.text", at, turnId, ...text },
@@ -102,6 +103,12 @@ function eventsAt(
     { type: "heartbeat.due", at, route },
   ];
 }
+
+const interruptDue = (now: number): ConversationEvent => ({
+  type: "deadline.due",
+  at: now + 1_000,
+  id: "interrupt",
+});
 
 function deletionOf(id: string, at: number): ConversationEvent {
   const chat = { id: "room", kind: "group" } as const;
@@ -158,7 +165,7 @@ describe.each(["collect", "interrupt"] as const)("every reachable state (%s)", (
     const walked = walk(mode);
     ways = walked.ways;
     all = [...walked.places.values()];
-  }, 120_000);
+  }, 600_000);
 
   test("all states of the chart are among them", () => {
     expect(new Set(all.map(({ attention }) => attention))).toEqual(new Set(attentions));
