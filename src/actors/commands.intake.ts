@@ -59,7 +59,7 @@ export function orderRows(
         identity: `${what}|${identity}`,
         sentAt: message.sentAt,
       });
-    const given = given_(calls, quiet, context.now, asked);
+    const given = commandOf(calls, quiet, context.now, asked);
     return [
       ...(given === null ? [] : [row(given, "command")]),
       ...changes([...calls, ...quiet], context.now).map(([what, event]) => row(event, what)),
@@ -71,13 +71,12 @@ export function orderRows(
 const resetNow = ({ now, unique }: CommandIntake) =>
   ({ type: "session.reset", at: now, sessionId: unique() }) as const;
 
-function given_(
+function commandOf(
   calls: readonly CommandCall[],
   quiet: readonly CommandCall[],
   at: Millis,
   asked: CommandAsked | undefined,
 ): ConversationEvent | null {
-  // Without an answer to give, what only tells something is left out.
   const [first, ...more] = [...quiet, ...calls];
   if (first === undefined) return null;
   return {

@@ -3,6 +3,7 @@
  * carried out and answered once, and that nobody without authority gives any.
  */
 import { describe, expect, test } from "vitest";
+import { renderWhy } from "../../src/daemon/cli/why-render.ts";
 import { commandList } from "../../src/machines/commands/table.ts";
 import { untilStopped } from "../support/recording-agent.ts";
 import { directKey, roomKey, type SessionWorld, sessionWorld } from "../support/session-world.ts";
@@ -208,6 +209,7 @@ describe("a directive", () => {
     expect(world.sent.map(({ text }) => text)).toEqual(["re: please do it", "re: again"]);
     const [why] = await world.runtime.why("deep");
     expect(why).toMatchObject({ levels: { thinking: "high" }, message: { text: "please do it" } });
+    expect(why && renderWhy([why], { colour: false, columns: 80 })).toMatch(/asked +thinking high/);
     expect((await ask(world, "/why deep")).text).toContain("It asked for: thinking high");
   });
 

@@ -263,8 +263,8 @@ function missing(key: string): void {
 }
 
 function settingsText({ override, ...settings }: Session["settings"]): string {
-  const { queue, send } = override;
-  const all = { ...settings, ...queue, ...(send === undefined ? {} : { send }) };
+  const { queue, ...said } = override;
+  const all = { ...settings, ...queue, ...said };
   return Object.entries(all)
     .map(([name, value]) => `${name} ${value ?? "as configured"}`)
     .join(", ");

@@ -96,6 +96,7 @@ function circumstances(why: Why): string {
     ["credits", creditsText(why)],
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
+    ...(why.levels === undefined ? [] : [["asked", levelsText(why.levels)] as const]),
     ["fate", fateText(why.fate)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
       const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
@@ -138,6 +139,12 @@ function creditsText(why: Why): string {
 function guardText({ state, consecutive }: Why["guard"]): string {
   const turns = consecutive === 1 ? "1 peer-bot turn" : `${consecutive} peer-bot turns`;
   return `${state}, ${turns} since a person spoke`;
+}
+
+function levelsText(levels: NonNullable<Why["levels"]>): string {
+  return Object.entries(levels)
+    .map(([name, level]) => `${name} ${level}`)
+    .join(", ");
 }
 
 function fateText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {
