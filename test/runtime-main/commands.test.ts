@@ -186,6 +186,29 @@ describe("a command", () => {
   });
 });
 
+test("commands give the same history on worker threads as on the main one", async () => {
+  const histories = await Promise.all(
+    [0, 2].map(async (workers) => {
+      const world = await sessionWorld(owner, { workers });
+      for (const text of [
+        "hello",
+        "/think high",
+        "/queue steer",
+        "/status",
+        "/why",
+        "/new",
+        "/session",
+      ])
+        await world.talk(text, { direct: true });
+      await world.talk("/status earshot, and you?");
+      await world.runtime.stop();
+      return world.lines;
+    }),
+  );
+  expect(histories[1]).toEqual(histories[0]);
+  expect(histories[0]?.filter((line) => "out" in line && line.out === "send")).toHaveLength(9);
+});
+
 describe("a directive", () => {
   test("alone stays in the session", async () => {
     const world = await sessionWorld();
