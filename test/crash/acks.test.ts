@@ -47,6 +47,13 @@ test(`${kills} kills leave no eye and nobody typing`, async () => {
   }
   expect(server.calls("setMessageReaction").length).toBeGreaterThan(kills);
   await daemon.start();
+  const rows = () => daemon.get("/api/outbox?state=pending,sending,waiting,in-doubt,dead,expired");
+  await server
+    .until(() => daemon.reacted().length === 0, `no eye is left, ${told}`, 60_000)
+    .catch(async (error: Error) => {
+      const status = JSON.stringify([await daemon.get("/api/status"), await rows()]);
+      throw new Error(`${error.message}: ${daemon.reacted()} ${status}`);
+    });
   await daemon.quiet();
   expect(daemon.reacted(), told).toEqual([]);
   const typed = server.calls("sendChatAction").length;
