@@ -13,7 +13,6 @@ import { attentions, guardStates } from "../../src/machines/record.schema.ts";
 import { Rig, settingsWith } from "../support/conversation-rig.ts";
 
 interface Place {
-  readonly record: string;
   readonly now: number;
   readonly key: string;
   readonly attention: string;
@@ -46,7 +45,7 @@ function placeOf(conversation: Conversation, now: number): Place {
     heartbeat !== null,
   ];
   return {
-    ...{ record: conversation.record(), now, attention, guard },
+    ...{ now, attention, guard },
     key: JSON.stringify([attention, guard, turn, rest]),
     typing: typing !== null,
     pending: forming.length + inbox.length + (run === null ? 0 : 1) + (heartbeat === null ? 0 : 1),
@@ -100,7 +99,8 @@ function eventsAt(
     { type: "disengage", at },
     { type: "skip", at, turnId },
     { type: "command.applied", at, command: "status", args: [] },
-    { type: "heartbeat.due", at, route },
+    // So are heartbeats: one walk with them is enough.
+    ...(mode === "interrupt" ? [{ type: "heartbeat.due", at, route } as const] : []),
   ];
 }
 
@@ -126,7 +126,7 @@ function walk(mode: QueueMode): { places: Map<string, Place>; ways: Map<string, 
   const start = placeOf(rig.conversation, 0);
   const places = new Map([[start.key, start]]);
   const ways = new Map<string, Set<string>>();
-  const open = [start];
+  const open = [{ ...start, record: rig.conversation.record() }];
   for (let here = open.shift(); here !== undefined; here = open.shift()) {
     const { record, now } = here;
     const revive = () => createConversation({ key: "walk", settings, record });
@@ -138,7 +138,7 @@ function walk(mode: QueueMode): { places: Map<string, Place>; ways: Map<string, 
       ways.set(there.key, from.add(here.key));
       if (places.has(there.key)) continue;
       places.set(there.key, there);
-      open.push(there);
+      open.push({ ...there, record: conversation.record() });
     }
   }
   return { places, ways };
