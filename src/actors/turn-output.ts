@@ -185,9 +185,10 @@ export class TurnOutput {
     this.#finish();
   }
 
-  /** The end of an answer that is not whole: what is complete leaves, and what is shown stays. */
+  /** The end of an answer that is not whole: what is complete leaves, and what grew is complete. */
   breakOff(): void {
     if (this.#muted) return;
+    if (this.#outlet.showing === "answer") this.#flush();
     this.#coalescer.flush();
     this.#muted = true;
     this.#endStatus();

@@ -23,7 +23,8 @@ export function noteSent(context: ConversationContext, event: DeliverySent): voi
   if (thread !== null)
     context.spokenIn = latest(context.spokenIn, [thread], limits.spokenRoutesCountMax);
   if (block.kind === "reply") grant(context, run, block.mentions, event);
-  context.run = close(run, event.index);
+  const shown = block.draft === true ? { shown: event.index } : {};
+  context.run = { ...close(run, event.index), ...shown };
 }
 
 /** A block will not reach the room any more. */

@@ -221,7 +221,7 @@ export function lockRun(context: ConversationContext, lock: TurnLock): void {
 /** A block of the answer goes to delivery. One that covers what was sent before is a double. */
 export function sendBlock(context: ConversationContext, event: AgentText): void {
   const { run, settings } = context;
-  if (run === null || run.abortedBy !== null) return;
+  if (run === null || (run.abortedBy !== null && !completesShown(run, event))) return;
   const { index, from, to, text, turnId, draft, aside, mentions } = event;
   const isSaid = draft === undefined && aside === undefined;
   if (index < run.blocks || index >= limits.blocksPerTurnMax) return;
@@ -229,6 +229,7 @@ export function sendBlock(context: ConversationContext, event: AgentText): void 
   if (isSaid) context.effects.push({ type: "transcript", turnId, role: "assistant", text });
   const refused = settings.send === "deny";
   const kind = aside === undefined ? "reply" : "aside";
+  const opened = { index, kind, mentions, ...(draft === undefined ? {} : { draft }) } as const;
   const asides = [...(run.asides ?? [])];
   // A number that was left out is no answer either.
   for (let missing = run.blocks; missing < index; missing += 1) asides.push(missing);
@@ -237,11 +238,19 @@ export function sendBlock(context: ConversationContext, event: AgentText): void 
     ...run,
     blocks: index + 1,
     offset: isSaid ? to : run.offset,
-    open: refused ? run.open : [...run.open, { index, kind, mentions }],
+    open: refused ? run.open : [...run.open, opened],
     ...(refused && isSaid ? { refused } : {}),
     ...(asides.length > 0 ? { asides } : {}),
   };
   if (!refused) context.effects.push(blockOf(run, event, settings));
+}
+
+/**
+ * What a room has seen growing is complete with what was said until the abort: nobody can unsee it,
+ * so the session has to know it.
+ */
+function completesShown({ shown }: Run, { edits, aside }: AgentText): boolean {
+  return edits !== undefined && aside === undefined && edits === shown;
 }
 
 function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSettings): Block {

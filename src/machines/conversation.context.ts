@@ -31,6 +31,8 @@ export interface OpenBlock {
   readonly kind: "reply" | "notice" | "aside";
   /** Author ids its text mentions; credited with the delivery. */
   readonly mentions: readonly AuthorId[];
+  /** It grows. */
+  readonly draft?: true;
 }
 
 /** The one turn under way, from its lane to its last delivery. */
@@ -58,6 +60,8 @@ export interface Run {
   readonly refused?: true;
   /** Numbers of blocks that are no answer: reasoning, status, refused ones. */
   readonly asides?: readonly number[];
+  /** Number of the newest growing message that reached the room. */
+  readonly shown?: number;
 }
 
 export interface ConversationContext {

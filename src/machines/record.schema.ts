@@ -96,11 +96,13 @@ const run = z.strictObject({
       index: count,
       kind: z.enum(["reply", "notice", "aside"]),
       mentions: z.array(z.string()),
+      draft: z.literal(true).exactOptional(),
     }),
   ),
   left: z.literal(true).exactOptional(),
   refused: z.literal(true).exactOptional(),
   asides: z.array(count).exactOptional(),
+  shown: count.exactOptional(),
 });
 const override = z.strictObject({
   queue: z

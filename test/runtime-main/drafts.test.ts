@@ -21,6 +21,12 @@ const answer = async (world: World, run: ScriptedRun, ms = 120_000): Promise<voi
   await world.pass(ms);
 };
 const whole = sentence.repeat(6).trim();
+/** What the session remembers of the agent's words. */
+const said = async (world: World): Promise<string[]> => {
+  const session = await world.runtime.session("agent:main:main");
+  const lines = await world.store.transcript({ sessionId: session?.sessionId ?? "", limit: 100 });
+  return lines.filter(({ role }) => role === "assistant").map(({ text }) => text);
+};
 
 describe("a draft", () => {
   test("opens after a few words, is edited at most once a second, and ends as the whole", async () => {
@@ -143,17 +149,45 @@ describe("silence", () => {
 });
 
 describe("a draft whose answer is cut short", () => {
-  test("stays as it was shown when the agent fails", async () => {
+  // A full stop at the end may still belong to a silent token.
+  const untilThen = whole.slice(0, -1);
+
+  test("is complete with what was said until the agent failed, which the session knows", async () => {
     const world = await started();
     await answer(world, { afterMs: 0, steps: [...typed(whole).steps, { error: "boom" }] });
     expect(world.sent).toHaveLength(2);
-    const [shown = "", notice] = world.shown();
-    expect(whole.startsWith(shown)).toBe(true);
+    const [shown, notice] = world.shown();
+    expect(shown).toBe(untilThen);
     expect(notice).toContain("Something went wrong");
-    expect(world.sends()).toMatchObject([{ status: "sent", draft: true }, { status: "sent" }]);
+    expect(await said(world)).toEqual([untilThen]);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "failed" }]);
   });
 
-  test("stays as it was shown when it is stopped, and is edited no more", async () => {
+  test("does not show what may still be the silent token when the agent fails", async () => {
+    const world = await started();
+    const steps = [...typed(`${whole} NO_REP`).steps, { error: "boom" }];
+    await answer(world, { afterMs: 0, steps });
+    expect(world.shown()[0]).toBe(untilThen);
+    expect(await said(world)).toEqual([untilThen]);
+  });
+
+  test("that the room never saw is not sent after a stop", async () => {
+    const world = await started({
+      config: { ...draft, messages: { queue: { mode: "interrupt" } } },
+    });
+    world.ready = false;
+    world.runs.push(typed(whole, 500));
+    await world.say("go", { direct: true });
+    await world.pass(8_000);
+    await world.say("no, wait", { direct: true });
+    await world.pass(5_000);
+    world.ready = true;
+    world.runtime.connectionChanged("telegram", "default");
+    await world.pass(60_000);
+    expect(await said(world)).toEqual(["ok"]);
+  });
+
+  test("is complete with what was said until it was stopped, and is edited no more", async () => {
     const world = await started({
       config: { ...draft, messages: { queue: { mode: "interrupt" } } },
     });
@@ -163,8 +197,11 @@ describe("a draft whose answer is cut short", () => {
     const before = world.edited.length;
     await world.say("no, wait", { direct: true });
     await world.pass(60_000);
-    expect(world.edited.length).toBeLessThanOrEqual(before + 1);
-    expect(world.shown().at(-1)).toBe("ok");
+    expect(world.edited.length).toBeLessThanOrEqual(before + 2);
+    const [shown = "", ...next] = world.shown();
+    expect(whole.startsWith(shown)).toBe(true);
+    expect(next).toEqual(["ok"]);
+    expect(await said(world)).toEqual([shown, "ok"]);
     expect(world.events("agent_end")).toMatchObject([
       { outcome: "cancelled" },
       { outcome: "replied" },
