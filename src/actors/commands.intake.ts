@@ -30,7 +30,11 @@ export interface CommandIntake {
 /** What a message that was admitted orders. */
 export function ordersIn(message: Inbound, authority: Authority, config: EarshotConfig): Orders {
   if (!config.commands.text) return noOrders(message.text);
-  return readOrders(message, { authority, resetTriggers: config.session.resetTriggers });
+  const { stopWords } = config.commands;
+  return readOrders(message, {
+    ...{ authority, stopWords },
+    resetTriggers: config.session.resetTriggers,
+  });
 }
 
 /** The words of an edit without what they order. */

@@ -22,13 +22,14 @@ const owner = { commandAuthorized: true, owner: true };
 const member = { commandAuthorized: true, owner: false };
 const nobody = { commandAuthorized: false, owner: false };
 const resetTriggers = ["/new", "/reset"];
+const stopWords = ["stop", "Genug", "/halt"];
 
 function read(text: string, authority = owner, more: object = {}) {
   const message = inboundSchema.parse({
     ...{ channel: "telegram", chat: { id: "ann", kind: "direct" }, id: "m1" },
     ...{ author: { id: "ann" }, text, ...more },
   });
-  return readOrders(message, { authority, resetTriggers });
+  return readOrders(message, { authority, resetTriggers, stopWords });
 }
 const all = (calls: readonly { command: string; args: readonly string[] }[]) =>
   calls.map(({ command, args }) => [command, ...args].join(" "));
@@ -121,6 +122,8 @@ describe("a whole message", () => {
     ["/model mistral", ["model mistral"]],
     ["/abort", ["stop"]],
     ["stop", ["stop"]],
+    [" GENUG ", ["stop"]],
+    ["/halt", ["stop"]],
     ["/new", ["new"]],
     ["/activation maybe", ["help activation"]],
     ["/send perhaps not", ["help send"]],

@@ -148,6 +148,17 @@ describe("a command", () => {
     expect(world.events("agent_end")).toMatchObject([{ outcome: "cancelled" }]);
   });
 
+  test("may be a word of the config", async () => {
+    const world = await sessionWorld({
+      commands: { allowFrom: { "*": ["telegram:ann"] }, stopWords: ["Basta"] },
+    });
+    world.answers.push((_, signal) => untilStopped(signal));
+    await world.say("hello", { direct: true });
+    await world.pass(1_000);
+    expect((await ask(world, "basta")).text).toBe("Stopped.");
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "cancelled" }]);
+  });
+
   test("is answered even where answers of the agent do not leave", async () => {
     const world = await sessionWorld();
     await ask(world, "/send deny");

@@ -18,6 +18,10 @@ export const commands = section(
       .array(scopedId)
       .max(1_000)
       .describe("Ids, each with its channel, that have every right."),
+    stopWords: z
+      .array(z.string().trim().min(1).max(64))
+      .max(20)
+      .describe("A message that is nothing but one of these words is `/stop`."),
   },
-  { text: true, allowFrom: {}, ownerAllowFrom: [] },
+  { text: true, allowFrom: {}, ownerAllowFrom: [], stopWords: ["stop"] },
 );

@@ -32,6 +32,7 @@ export interface Orders {
 export interface OrderRules {
   readonly authority: Authority;
   readonly resetTriggers: readonly string[];
+  readonly stopWords: readonly string[];
 }
 
 /** How a slash word is written that is nothing but a command. */
@@ -50,7 +51,7 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
   const { text } = message;
   if (!rules.authority.commandAuthorized || message.forwarded === true) return noOrders(text);
   const says = !isShown(message);
-  if (says && isAbortWord(message)) return ended([{ command: "stop", args: [] }]);
+  if (says && isAbortWord(message, rules.stopWords)) return ended([{ command: "stop", args: [] }]);
   const left = says ? afterResetTrigger(message, rules.resetTriggers) : null;
   const bare = message.attachments.length === 0;
   if (left === "" && bare) return { ...ended([{ command: "new", args: [] }]), resets: true };
@@ -70,7 +71,10 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
 }
 
 /** What is left of an edited text; an edit orders nothing. */
-export function editedText(text: string, { authority, resetTriggers }: OrderRules): string {
+export function editedText(
+  text: string,
+  { authority, resetTriggers }: Omit<OrderRules, "stopWords">,
+): string {
   if (!authority.commandAuthorized) return text;
   const left = afterResetTrigger({ text, mentions: [] }, resetTriggers);
   return takeDirectives(left ?? text, (call) => mayCall(call, authority)).text;
