@@ -154,6 +154,8 @@ export interface TurnOrder {
   readonly chatKind: "direct" | "group" | "channel";
   /** Its channel can edit what was sent: an answer may be shown as a draft while it grows. */
   readonly edits: boolean;
+  /** Its channel has no reactions. */
+  readonly reacts?: false;
   readonly images: readonly AgentImage[];
   readonly session: SessionSettings;
   readonly thinking: ThinkingLevel;

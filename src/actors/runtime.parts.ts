@@ -270,6 +270,10 @@ class Assembly {
             canEdit: ({ channel, account }) =>
               !this.parts.hooks.hears("message.sending") &&
               directory.outbound(channel, account)?.editText !== undefined,
+            canReact: ({ channel, account }) => {
+              const outbound = directory.outbound(channel, account);
+              return outbound === null || outbound.addReaction !== undefined;
+            },
             agentOf: (key) => this.#agentOf(key),
             media: this.parts.media,
             asks: this.parts.asks,

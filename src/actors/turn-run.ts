@@ -285,8 +285,11 @@ export class TurnRun {
         run.#output.say(text);
         run.#noteVisible();
       },
-      react: (emoji) =>
-        run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } }),
+      react(emoji) {
+        if (run.#job.order.reacts === false) return false;
+        run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } });
+        return true;
+      },
       disengage: () => run.#report({ type: "disengage" }),
       skip() {
         if (run.#silenced) return;

@@ -51,7 +51,8 @@ export interface TurnActions {
   readonly over: boolean;
   readonly skipped: boolean;
   say(text: string): void;
-  react(emoji: string): void;
+  /** False: the channel has no reactions. */
+  react(emoji: string): boolean;
   disengage(): void;
   skip(): void;
   /** What only the main thread can tell. Words, also when it refuses. */
@@ -102,8 +103,9 @@ export function createTools(
         return "Sent. Do not repeat it in your answer.";
       case "channel_react":
         if (actions.skipped) return refuse("you chose to skip this response.");
-        actions.react((parsed.data as z.infer<typeof reaction>).emoji);
-        return "Reacted.";
+        return actions.react((parsed.data as z.infer<typeof reaction>).emoji)
+          ? "Reacted."
+          : "Nothing was put: there are no reactions on this channel.";
       case "channel_disengage":
         actions.disengage();
         return "You are no longer following this conversation. You may end now.";

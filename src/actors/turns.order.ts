@@ -31,6 +31,7 @@ export interface OrderPorts {
   readonly ids: Ids;
   readonly textLimit: (channel: string) => number;
   readonly canEdit: (route: Route) => boolean;
+  readonly canReact: (route: Route) => boolean;
   readonly agentOf: (key: string) => string;
   readonly media: Pick<Media, "gather" | "known">;
   readonly asks: Pick<Asks, "opened">;
@@ -172,6 +173,7 @@ export async function composeOrder(
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,
     edits: ports.canEdit(route),
+    ...(ports.canReact(route) ? {} : { reacts: false }),
     images,
     session: asked,
     thinking: asked.thinking ?? agent.thinking,

@@ -1,5 +1,6 @@
 /** The walk of one message: heard, decided, answered, delivered. */
 import { expect, test } from "vitest";
+import { sessionWorld } from "../support/session-world.ts";
 import { World } from "./world.ts";
 
 test("a direct message is decided, answered and delivered once", async () => {
@@ -28,5 +29,19 @@ test("what a platform cannot show is neither told nor stored, and its words arri
   const shown = world.lines.flatMap((line) => ("out" in line ? [line.out] : []));
   expect(shown).toEqual(["send"]);
   expect(await world.store.outboxCounts()).toEqual({ sent: 1 });
+  await world.runtime.stop();
+});
+
+test.each([
+  ["no reactions", true, "Nothing was put: there are no reactions on this channel."],
+  ["reactions (the twin)", false, "Reacted."],
+])("an agent that reacts is told the truth by a channel that has %s", async (_, without, words) => {
+  const world = await sessionWorld();
+  world.wordsOnly = without;
+  world.answers.push(async function* (turn) {
+    yield { type: "text", text: await turn.callTool("channel_react", { emoji: "👍" }) };
+  });
+  await world.talk("hi", { direct: true });
+  expect(world.sends()).toMatchObject([{ status: "sent", text: words }]);
   await world.runtime.stop();
 });
