@@ -166,6 +166,7 @@ describe("the commands", () => {
     ]);
     expect([nothing.code, level.code, odd.code]).toEqual([2, 2, 2]);
     expect(level.err).toContain("Allowed choices are");
+    expect(odd.err).toContain("`earshot sessions` lists them");
     const completion = await run("completion", "bash");
     expect(completion.out).toMatch(/sessions\).*list show export set reset/);
   });

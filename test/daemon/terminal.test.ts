@@ -131,9 +131,10 @@ describe("commands", () => {
   });
   afterAll(() => daemon.stop());
 
-  const run = (args: readonly string[], input = "") =>
+  const run = (args: readonly string[], input = "", more: Record<string, string> = {}) =>
     new Promise<{ code: number; out: string; err: string }>((done) => {
-      const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+      const here = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+      const env = { ...here, ...more };
       const whole = ["--import", "tsx", main, ...args];
       const child = execFile(process.execPath, whole, { env }, (error, out, err) =>
         done({ code: error === null ? 0 : Number(error.code), out, err }),
@@ -173,6 +174,18 @@ describe("commands", () => {
     expect([again.code, check.code, doctor.code]).toEqual([2, 0, 0]);
     const findings = JSON.parse(doctor.out) as { check: string; says: string }[];
     expect(findings.find(({ check: name }) => name === "port")?.says).toContain(daemon.base);
+  });
+
+  test("doctor looks at the port that start would take", async () => {
+    const state = join(newFolder(), "state");
+    const args = ["doctor", "--offline", "--json", "--state-dir", state];
+    const [free, odd] = await Promise.all([
+      run(args, "", { PORT: "0" }),
+      run(args, "", { PORT: "door" }),
+    ]);
+    expect(free.out).toContain("127.0.0.1:0 is free");
+    expect(odd.out).toContain('PORT is \\"door\\"');
+    expect([free.code, odd.code]).toEqual([0, 1]);
   });
 
   test("chat through a pipe says a line and prints the answer without colour", async () => {

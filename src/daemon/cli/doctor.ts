@@ -141,7 +141,12 @@ function clockFinding(): Finding {
 
 /** Either our daemon has the port, or nobody has. */
 async function portFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
-  const { host, port } = config.server;
+  const { host } = config.server;
+  // As `earshot start` would have it.
+  const said = process.env.PORT ?? "";
+  const port = said === "" ? config.server.port : Number(said);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    return wrong("port", `PORT is "${said}": expected a whole number from 0 to 65535`);
   const running = await findDaemon(stateDir).catch(() => null);
   if (running !== null) return ok("port", `a daemon answers on ${running.base}`);
   const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {

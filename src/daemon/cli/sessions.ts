@@ -5,6 +5,7 @@
 import { open } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { EarshotError } from "../../domain/errors.ts";
+import { isSessionKey } from "../../domain/key.ts";
 import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
 import {
   elevatedLevels,
@@ -104,7 +105,14 @@ function one(command: Command, lesson: Parameters<typeof teach>[1]): Command {
   return teach(withStateDir(command), lesson).option("--id <id>", "an archived one by its id");
 }
 
-const pathOf = (key: string, rest = "") => `/api/sessions/${encodeURIComponent(key)}${rest}`;
+function pathOf(key: string, rest = ""): string {
+  if (isSessionKey(key)) return `/api/sessions/${encodeURIComponent(key)}${rest}`;
+  throw new EarshotError(
+    "EAR_USAGE",
+    `Cannot look for the session "${oneLine(key, 100)}" as that is no key: they begin with ` +
+      "`agent:`, and `earshot sessions` lists them",
+  );
+}
 const idQuery = ({ id }: OneOptions) => (id === undefined ? "" : `?id=${encodeURIComponent(id)}`);
 
 async function list(options: ListOptions): Promise<void> {
