@@ -241,21 +241,22 @@ export function createEffects(ports: EffectPorts): Effects {
 
 /**
  * Learns the sessions of turns that end or speak here and that nobody has told of in this life, and
- * reads what joined them.
+ * reads the words that joined them, or that a turn which ended too soon has not written down yet.
  */
 async function prepareTurns(
   { sessions, wordsOf }: EffectPorts,
   { steps }: HostResult,
-): Promise<ReadonlyMap<Joined, readonly SaidLine[]>> {
-  const joined = new Map<Joined, readonly SaidLine[]>();
+): Promise<ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>> {
+  const unwritten = new Map<Joined | OutcomeReached, readonly SaidLine[]>();
   for (const { conv, effects } of steps)
     for (const effect of effects) {
       const turnId = turnConcerned(effect);
-      if (turnId !== null && sessions.ofTurn(turnId) === undefined)
-        await sessions.find(turnId, conv);
-      if (effect.type === "joined") joined.set(effect, await wordsOf(effect.batch));
+      const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
+      const noted = isKnown || (await sessions.find(turnId, conv));
+      const isLate = effect.type === "outcome" && !noted && effect.batch.length > 0;
+      if (effect.type === "joined" || isLate) unwritten.set(effect, await wordsOf(effect.batch));
     }
-  return joined;
+  return unwritten;
 }
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
@@ -270,10 +271,10 @@ async function appliedEvents(
   entries: readonly HostEntry[],
 ): Promise<Applied[]> {
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
-  const joined = await prepareTurns(ports, result);
+  const unwritten = await prepareTurns(ports, result);
   const commands = await ports.commands.prepare(result.steps);
   const planOf = (step: HostStep | undefined) =>
-    step === undefined ? null : planStep(step, { ...ports, joined, commands });
+    step === undefined ? null : planStep(step, { ...ports, unwritten, commands });
   const applied: Applied[] = [];
   for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;

@@ -15,8 +15,11 @@ import type { Sessions } from "./sessions.ts";
 export interface SessionPlanContext {
   readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number">;
   readonly agentOf: (key: string) => string;
-  /** The words of messages that joined a turn in a step, by its effect; read beforehand. */
-  readonly joined: ReadonlyMap<Joined, readonly SaidLine[]>;
+  /**
+   * Words that no line holds yet: of messages that joined a turn, or of one that ended before it
+   * could write them. By their effect; read beforehand.
+   */
+  readonly unwritten: ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>;
 }
 
 /** The turn whose session has to be known before the effect can be planned; null: none. */
@@ -46,8 +49,7 @@ export function sessionWrites(
     case "transcript":
       return [note({ role: effect.role, text: effect.text })];
     case "joined": {
-      const said = context.joined.get(effect) ?? [];
-      const lines = saidLines(context.sessions, sessionId, { turnId, at }, said);
+      const lines = spoken(effect, sessionId, { turnId, at }, context);
       return lines.map((line) => ({ kind: "transcript", conv, line }));
     }
     case "usage": {
@@ -59,13 +61,27 @@ export function sessionWrites(
       context.sessions.forget(turnId);
       const used = { ...noUsage, turns: 1 };
       const count = counted(sessionId, at, used, cutShort(effect));
-      return effect.outcome === "replied"
-        ? [count]
-        : [count, note({ role: "note", text: endOf(effect) })];
+      if (effect.outcome === "replied") return [count];
+      const lines = spoken(effect, sessionId, { turnId, at }, context);
+      return [
+        count,
+        ...lines.map((line): StoreWrite => ({ kind: "transcript", conv, line })),
+        note({ role: "note", text: endOf(effect) }),
+      ];
     }
     default:
       return [];
   }
+}
+
+function spoken(
+  effect: Joined | OutcomeReached,
+  sessionId: string,
+  turn: { readonly turnId: string; readonly at: number },
+  { sessions, unwritten }: SessionPlanContext,
+): readonly TranscriptLine[] {
+  const said = unwritten.get(effect);
+  return said === undefined ? [] : saidLines(sessions, sessionId, turn, said);
 }
 
 function begin({ sessionId }: SessionBegan, step: HostStep, context: SessionPlanContext) {

@@ -38,8 +38,11 @@ export interface Sessions {
   opening(who: Pick<OrderedTurn, "conv" | "key" | "agentId" | "at">): SessionOpen;
   /** The session of a turn that is to run; `noted`: it has left its first lines before. */
   forTurn(turn: OrderedTurn): Promise<{ readonly session: SessionRow; readonly noted: boolean }>;
-  /** As `ofTurn`, for a turn that is not known here any more. */
-  find(turnId: string, conv: number): Promise<void>;
+  /**
+   * As `ofTurn`, for a turn that is not known here any more. Resolves to whether the turn has left
+   * its first lines: one that ended before its agent could be called has not.
+   */
+  find(turnId: string, conv: number): Promise<boolean>;
   /** The session of a turn under way. */
   ofTurn(turnId: string): string | undefined;
   /** The turn has its outcome. */
@@ -100,9 +103,10 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
       return { session, noted: before !== null };
     },
     async find(turnId, conv) {
-      if (turns.has(turnId)) return;
-      const session = (await store.sessionOfTurn(turnId)) ?? (await store.sessionOf(conv));
+      const noted = await store.sessionOfTurn(turnId);
+      const session = noted ?? (await store.sessionOf(conv));
       if (session !== null) turns.set(turnId, session.sessionId);
+      return noted !== null;
     },
     ofTurn: (turnId) => turns.get(turnId),
     forget: (turnId) => turns.delete(turnId),

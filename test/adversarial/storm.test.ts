@@ -94,6 +94,6 @@ test("talk that goes on leaves no trace in memory beyond what is kept of each ro
   };
   const warm = await heapAfter(20);
   const later = await heapAfter(80);
-  // A message that stayed would be half a kilobyte and more.
-  expect((later - warm) / (80 * rooms)).toBeLessThan(300);
+  // A message that stayed would be half a kilobyte and more; what the collector leaves is less.
+  expect((later - warm) / (80 * rooms)).toBeLessThan(400);
 }, 120_000);

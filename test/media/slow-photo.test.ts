@@ -196,6 +196,13 @@ describe("a slow photo", () => {
     await world.pass(500);
     expect(world.events("agent_end")).toMatchObject([{ outcome: "cancelled" }]);
     expect(world.sent).toEqual([]);
+    // The turn never reached its agent, and still what was said in it is remembered.
+    const { sessionId = "" } = (await world.runtime.session(key as string)) ?? {};
+    const lines = await world.store.transcript({ sessionId, limit: 10 });
+    expect(lines.map(({ role, text }) => `${role} ${text.split("\n")[0]}`)).toEqual([
+      "user look",
+      "note cancelled: operator",
+    ]);
     await world.say("and now?", { direct: true });
     await world.pass(60_000);
     expect(world.sent.map(({ text }) => text)).toEqual(["ok"]);
