@@ -91,6 +91,23 @@ describe("where the policy denies", () => {
     await world.runtime.stop();
   });
 
+  test("what the session says in the middle of a turn keeps in the rest of its answer", async () => {
+    const world = await new World({
+      config: { stream: { mode: "block", break: "message_end" } },
+    }).start();
+    world.runs.push({
+      afterMs: 10,
+      steps: [{ text: "one" }, { messageEnd: true }, { waitMs: 5_000 }, { text: "two" }],
+    });
+    await world.say("hi", { direct: true });
+    await world.pass(3_000);
+    await world.runtime.updateSession("agent:main:main", { override: { send: "deny" } });
+    await world.pass(10_000);
+    expect(world.sent.map(({ text }) => text)).toEqual(["one"]);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+    await world.runtime.stop();
+  });
+
   test("a heartbeat says nothing either, and a failure is told to nobody", async () => {
     const workspaces = { read: async () => "Look at the build." };
     const world = await new World({

@@ -42,7 +42,8 @@ export const exported: Lesson = {
 };
 export const set: Lesson = {
   about:
-    "Counts from the next turn on and carries over a reset. `default` goes back to the config.",
+    "Counts from the next turn on, --queue and --send at once, and carries over a reset. " +
+    "`default` goes back to the config.",
   examples: [
     `earshot sessions set ${key} --model default --thinking low`,
     [`earshot sessions set ${key} --send deny`, "hear and answer, but send nothing"],
