@@ -1,0 +1,132 @@
+/**
+ * What is claimed of processes that are killed, with conversations on the main thread or in worker
+ * hosts: see the test files beside.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import type { Store } from "../../src/domain/ports.ts";
+import { violations } from "./check.ts";
+import { standsInFile, transcriptViolations } from "./transcripts.ts";
+import { bundleChild, CrashWorld, chance, type Received } from "./world.ts";
+
+const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const randomKills = 20;
+const points = [
+  "after-insert",
+  "before-commit",
+  "after-commit",
+  "before-ack",
+  "after-send",
+  "before-mark",
+  "after-lines",
+];
+
+let entry = "";
+let built = "";
+beforeAll(async () => {
+  ({ entry, folder: built } = await bundleChild());
+}, 60_000);
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "earshot-crash-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The judge must see what he is there for: a lost message, a doubled answer, a phantom one. */
+async function blindSpots(store: Store, world: CrashWorld): Promise<string[]> {
+  // One in doubt may come twice, so it would prove nothing.
+  const rows = await store.outboxByState(["sent"], 1_000_000);
+  const sure = new Set(rows.flatMap(({ id, doubts }) => (doubts === 0 ? [id] : [])));
+  const once = world.received.find(({ id }) => sure.has(id)) as Received;
+  const tampered: readonly [string, { acked: Set<string>; received: readonly Received[] }][] = [
+    ["lost", { acked: new Set([...world.acked, "m99999"]), received: world.received }],
+    ["doubled", { acked: world.acked, received: [...world.received, once] }],
+    ["phantom", { acked: world.acked, received: [...world.received, { ...once, id: "x:0" }] }],
+    ["unsent", { acked: world.acked, received: world.received.filter((one) => one !== once) }],
+  ];
+  const seen = await Promise.all(tampered.map(([, history]) => violations(store, history)));
+  return tampered.flatMap(([name], index) => (seen[index]?.length === 0 ? [name] : []));
+}
+
+/** The same judge, once a transcript file lacks its last byte. */
+async function damagedFiles(store: Store): Promise<string[]> {
+  const agent = join(folder, "agents", "main");
+  const [name] = readdirSync(agent).filter((one) => one.endsWith(".jsonl"));
+  const path = join(agent, name as string);
+  truncateSync(path, statSync(path).size - 2);
+  return transcriptViolations(store, folder).catch((error: Error) => [error.message]);
+}
+
+async function judge(world: CrashWorld): Promise<void> {
+  await world.start();
+  world.redeliver();
+  await world.quiet(700);
+  await world.stop();
+  const store = await openSqliteStore({ path: join(folder, "earshot.db") });
+  const found = await violations(store, world);
+  found.push(...(await transcriptViolations(store, folder)));
+  const damaged = await damagedFiles(store);
+  const blind = await blindSpots(store, world);
+  await store.close();
+  expect(found, `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
+  expect(blind).toEqual([]);
+  expect(damaged).not.toEqual([]);
+  expect(world.unwritten).toEqual([]);
+  expect(standsInFile(folder, "never said")).toBe(false);
+  expect(world.acked.size).toBe(world.said.length);
+  expect(world.said.length).toBeGreaterThan(world.kills);
+  expect(world.received.length).toBeGreaterThan(world.kills);
+}
+
+/** Declares the claims for one number of worker hosts. */
+export function crashContract(workers: number): void {
+  test(`${randomKills} kills at random instants lose and double nothing`, async () => {
+    console.log(`crash seed ${seed}`);
+    const random = chance(seed);
+    const world = new CrashWorld(entry, folder, random, workers);
+    for (let kill = 0; kill < randomKills; kill += 1) {
+      await world.start();
+      await world.traffic(30 + random() * 250);
+      await world.kill();
+    }
+    await judge(world);
+  }, 240_000);
+
+  test.each(points)(
+    "a kill at the point %s loses and doubles nothing",
+    async (point) => {
+      const random = chance(seed + points.indexOf(point));
+      const world = new CrashWorld(entry, folder, random, workers);
+      for (const count of [1, 8 + Math.floor(random() * 60)]) {
+        await world.start(`${point}:${count}`);
+        await world.traffic(2_000);
+        await world.kill();
+      }
+      await judge(world);
+    },
+    120_000,
+  );
+
+  test("a storm of 10,000 redeliveries around a kill doubles nothing", async () => {
+    const random = chance(seed);
+    const world = new CrashWorld(entry, folder, random, workers);
+    await world.start();
+    await world.traffic(300);
+    await world.storm(4_000);
+    const storm = world.storm(2_000);
+    await new Promise((go) => setTimeout(go, random() * 50));
+    await world.kill();
+    await storm;
+    await world.start();
+    await world.storm(2_000);
+    await world.traffic(100);
+    await world.storm(2_000);
+    await world.kill();
+    await judge(world);
+  }, 120_000);
+}
