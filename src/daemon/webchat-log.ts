@@ -10,7 +10,7 @@ import { conversationOf, decodeEvent } from "../actors/journal.codec.ts";
 import { deliveryOf, isText } from "../actors/outbox.body.ts";
 import { decodeVerdict, type Verdict } from "../domain/decision.ts";
 import type { Millis, Route } from "../domain/message.ts";
-import type { EventRow, Store } from "../domain/ports.ts";
+import { type EventRow, noConversation, type Store } from "../domain/ports.ts";
 
 /** A person's message. */
 export interface TakenEntry {
@@ -39,7 +39,7 @@ const entriesCountMax = 1_000;
 const rowsBackMax = 200_000;
 
 export interface WebchatLogOptions {
-  readonly store: Pick<Store, "tail" | "lastSeq" | "outboxRow">;
+  readonly store: Pick<Store, "tail" | "lastSeq" | "outboxRow" | "eventsByMessage">;
   /** Session keys the chat is part of now; one for each agent that hears it. */
   readonly keys: () => readonly string[];
   readonly isHere: (place: Pick<Route, "channel" | "chat">) => boolean;
@@ -54,6 +54,11 @@ export interface WebchatLog {
   find(kind: WebchatEntry["kind"], id: string): WebchatEntry | null;
   /** The messages, in order. */
   taken(): readonly TakenEntry[];
+  /**
+   * Takes in a message that no conversation hears (a command), and gives it; null if there is
+   * none, or it is here already.
+   */
+  take(id: string): Promise<WebchatEntry | null>;
   /** A message's verdict became known after it was read. */
   decided(id: string, verdict: Verdict): void;
   /** The turn that was granted last, as far as it was read. */
@@ -123,6 +128,15 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
     after: (n) => entries.filter((entry) => entry.n > n),
     find,
     taken: () => entries.filter((entry) => entry.kind === "taken"),
+    async take(id) {
+      for (const row of await store.eventsByMessage(id)) {
+        const entry = row.conv === noConversation ? await entryOf(row) : null;
+        if (entry === null || find(entry.kind, id) !== null) continue;
+        entries = [...entries, entry].sort((a, b) => a.n - b.n).slice(-entriesCountMax);
+        return entry;
+      }
+      return null;
+    },
     decided(id, verdict) {
       entries = entries.map((entry) =>
         entry.kind === "taken" && entry.id === id ? { ...entry, verdict } : entry,

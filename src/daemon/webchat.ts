@@ -147,6 +147,11 @@ function createPages(chat: WebchatLog) {
       await chat.refresh();
       for (const session of all) bring(session);
     },
+    /** Tells an entry to those who have had what comes after it; others get it in its place. */
+    insert(entry: WebchatEntry) {
+      for (const session of all)
+        if (session.sentTo >= entry.n) for (const frame of framesOf(entry)) session.send(frame);
+    },
     open(session: WebchatSession) {
       // A decision has no number: the page may have gone between a message and what was decided of
       // it.
@@ -240,6 +245,8 @@ function createFollower(
     if (kind === "decision" && isHere(line) && line.decision !== "duplicate") {
       const { id, decision, rule, credit } = line;
       then(async () => {
+        const command = line.key === null ? await chat.take(id) : null;
+        if (command !== null) pages.insert(command);
         await pages.refresh();
         chat.decided(id, { decision, rule, credit });
         pages.tell({ type: "decided", id, decision, rule });
