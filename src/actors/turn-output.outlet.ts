@@ -9,20 +9,11 @@
 import { limits } from "../domain/limits.ts";
 import type { Clock, TimerHandle } from "../domain/ports.ts";
 import { hardCut } from "../machines/breaks.ts";
+import type { AgentText } from "../machines/events.ts";
 
 /** Something to send, as the conversation is told of it. */
-export interface OutputBlock {
-  readonly index: number;
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-  readonly mentions: readonly string[];
-  readonly draft?: true;
-  readonly edits?: number;
-  readonly aside?: Aside;
-  readonly prefix?: string;
-}
-export type Aside = "reasoning" | "status";
+export type OutputBlock = Omit<AgentText, "type" | "at" | "turnId">;
+export type Aside = NonNullable<AgentText["aside"]>;
 
 /** A piece of the answer that may be a message. */
 export interface Piece {

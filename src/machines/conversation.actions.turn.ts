@@ -51,18 +51,8 @@ export function startTurn(context: ConversationContext, event: LaneGranted): voi
   }
   context.turnSeq += 1;
   const order = orderOf(context, event, flush);
-  context.run = {
-    order,
-    batch: flush.messages,
-    holds: flush.holds,
-    overtaken: flush.overtaken,
-    lock: "open",
-    ended: false,
-    abortedBy: null,
-    blocks: 0,
-    offset: 0,
-    open: [],
-  };
+  const { messages: batch, holds, overtaken } = flush;
+  context.run = { ...newRun(order), batch, holds, overtaken };
   context.inbox = context.inbox.map((one) => (one.backlog ? one : { ...one, backlog: true }));
   context.droppedWhileBusy = [];
   context.introduced = true;
@@ -98,7 +88,13 @@ function startHeartbeat(context: ConversationContext, { turnId, at }: LaneGrante
     humans: countHumans({ participants, membership }, settings.engagement, at),
     heartbeat: true,
   };
-  context.run = {
+  context.run = newRun(order);
+  context.effects.push(order);
+}
+
+/** A run that answers nobody yet. */
+function newRun(order: TurnRun): Run {
+  return {
     order,
     batch: [],
     holds: false,
@@ -110,7 +106,6 @@ function startHeartbeat(context: ConversationContext, { turnId, at }: LaneGrante
     offset: 0,
     open: [],
   };
-  context.effects.push(order);
 }
 
 /** The first in line has waited too long to be answered: it ends here, without a run. */

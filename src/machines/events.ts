@@ -98,7 +98,7 @@ export interface AgentText {
   readonly mentions: readonly string[];
   /**
    * The first sight of an answer that is edited in place as it grows: sent, but neither kept in the
-   * transcript nor counted as covered. Always index 0.
+   * transcript nor counted as covered.
    */
   readonly draft?: true;
   /** The index of the draft whose message becomes this text. */

@@ -15,6 +15,7 @@ import { lockStateDir } from "../../src/adapters/stores/lock.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
+import { readyDirectory } from "../support/ready-directory.ts";
 import { type AskParent, parentDriver } from "./agents.ts";
 import { agentCalls, crashConfig, type FromChild, type ToChild } from "./protocol.ts";
 
@@ -72,15 +73,7 @@ const runtime = createRuntime({
   sessionFiles: createSessionFiles((agentId) => join(folder, "agents", agentId)),
   config: scenarioConfig(crashConfig),
   drivers: new Map([["parent", parentDriver(askAgent)]]),
-  directory: {
-    outbound: () => ({ sendText: send, replyText: send }),
-    ready: () => true,
-    textLimit: () => 4_096,
-    typingIntervalMs: () => 5_000,
-    isLocal: () => false,
-    refreshMembership: () => undefined,
-    membership: () => null,
-  },
+  directory: readyDirectory(send),
   publish: () => undefined,
   workers: Number(process.env.EARSHOT_CRASH_WORKERS ?? 0),
   hostModule: pathToFileURL(join(import.meta.dirname, "agents.js")).href,

@@ -18,6 +18,7 @@ import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
 import { startWebhookService, type WebhookService } from "../support/agents/webhook-agent.ts";
+import { readyDirectory } from "../support/ready-directory.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 type Step =
@@ -118,15 +119,7 @@ async function enter(driver: object, workers = 0): Promise<void> {
     }),
     drivers,
     hostModule: new URL("../../src/adapters/host-ports.ts", import.meta.url).href,
-    directory: {
-      outbound: () => ({ sendText: send, replyText: send }),
-      ready: () => true,
-      textLimit: () => 4_096,
-      typingIntervalMs: () => 5_000,
-      isLocal: () => false,
-      refreshMembership: () => undefined,
-      membership,
-    },
+    directory: readyDirectory(send, membership),
     publish: (line) => lines.push(line),
     workers,
   });

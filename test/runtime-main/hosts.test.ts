@@ -13,6 +13,7 @@ import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import type { Store } from "../../src/domain/ports.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
+import { readyDirectory } from "../support/ready-directory.ts";
 
 let folder = "";
 let store: Store;
@@ -40,15 +41,7 @@ async function start(workers: number): Promise<void> {
       messages: { inbound: { debounceMs: 10, debounceMaxMs: 50 } },
     }),
     drivers,
-    directory: {
-      outbound: () => ({ sendText: send, replyText: send }),
-      ready: () => true,
-      textLimit: () => 4_096,
-      typingIntervalMs: () => 5_000,
-      isLocal: () => false,
-      refreshMembership: () => undefined,
-      membership: () => null,
-    },
+    directory: readyDirectory(send),
     publish: (line) => lines.push(line),
     workers,
   });

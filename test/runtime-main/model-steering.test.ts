@@ -11,6 +11,7 @@ import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
+import { readyDirectory } from "../support/ready-directory.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 let server: ModelServer;
@@ -47,15 +48,7 @@ async function start(mode: string, workers: number): Promise<void> {
       stream: { mode: "off" },
     }),
     drivers,
-    directory: {
-      outbound: () => ({ sendText: send, replyText: send }),
-      ready: () => true,
-      textLimit: () => 4_096,
-      typingIntervalMs: () => 5_000,
-      isLocal: () => false,
-      refreshMembership: () => undefined,
-      membership: () => null,
-    },
+    directory: readyDirectory(send),
     publish: (line) => lines.push(line),
     workers,
   });

@@ -6,9 +6,9 @@
  */
 import type {
   SessionQuery,
+  SessionReads,
   SessionRow,
   SessionWrite,
-  Store,
   TranscriptQuery,
   TranscriptWrite,
 } from "../../domain/ports.ts";
@@ -24,24 +24,10 @@ interface Kept {
   readonly fromSeq: number;
 }
 
-type Reads = Pick<
-  Store,
-  | "transcript"
-  | "transcriptMark"
-  | "lastLine"
-  | "lately"
-  | "session"
-  | "sessionOf"
-  | "sessionOfTurn"
-  | "sessions"
-  | "newestSessions"
-  | "usageByAgent"
->;
-
 export interface MemorySessions {
   /** 1, or 0 if refused. */
   put(write: SessionWrite | TranscriptWrite): number;
-  readonly reads: Reads;
+  readonly reads: SessionReads;
 }
 
 /** Lines of which `lately` knows. */

@@ -5,7 +5,12 @@
  * steps that count never overwrite each other; that there is one session in use for each
  * conversation is kept by an index, not by whoever writes.
  */
-import type { SessionRow, SessionWrite, Store, TranscriptWrite } from "../../domain/ports.ts";
+import type {
+  SessionReads,
+  SessionRow,
+  SessionWrite,
+  TranscriptWrite,
+} from "../../domain/ports.ts";
 import {
   defaultSessionSettings,
   patchedSettings,
@@ -174,22 +179,8 @@ export interface Reading {
   all<Row>(text: string, ...values: (string | number | null)[]): Promise<Row[]>;
 }
 
-type Reads = Pick<
-  Store,
-  | "transcript"
-  | "transcriptMark"
-  | "lastLine"
-  | "lately"
-  | "session"
-  | "sessionOf"
-  | "sessionOfTurn"
-  | "sessions"
-  | "newestSessions"
-  | "usageByAgent"
->;
-
 /** The reading half. */
-export function sessionReads({ one, all }: Reading): Reads {
+export function sessionReads({ one, all }: Reading): SessionReads {
   const row = async (text: string, ...values: (string | number)[]) => {
     const stored = await one<StoredSession>(text, ...values);
     return stored === null ? null : sessionRow(stored);

@@ -324,3 +324,18 @@ export interface Store {
   prune(before: Millis, limit: number): Promise<number>;
   close(): Promise<void>;
 }
+
+/** The part of a store that reads sessions and their transcripts. */
+export type SessionReads = Pick<
+  Store,
+  | "transcript"
+  | "transcriptMark"
+  | "lastLine"
+  | "lately"
+  | "session"
+  | "sessionOf"
+  | "sessionOfTurn"
+  | "sessions"
+  | "newestSessions"
+  | "usageByAgent"
+>;

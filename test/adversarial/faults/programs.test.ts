@@ -17,6 +17,7 @@ import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { alive, running } from "../../support/agents/alive.ts";
+import { readyDirectory } from "../../support/ready-directory.ts";
 
 const support = join(import.meta.dirname, "../../support/agents");
 const program = join(support, "command-agent.mjs");
@@ -55,15 +56,7 @@ function runtimeOn(workers: number): Runtime {
     }),
     drivers,
     hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
-    directory: {
-      outbound: () => ({ sendText: send, replyText: send }),
-      ready: () => true,
-      textLimit: () => 4_096,
-      typingIntervalMs: () => 5_000,
-      isLocal: () => false,
-      refreshMembership: () => undefined,
-      membership: () => null,
-    },
+    directory: readyDirectory(send),
     publish: () => undefined,
     workers,
   });

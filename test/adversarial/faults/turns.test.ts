@@ -12,6 +12,7 @@ import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { readyDirectory } from "../../support/ready-directory.ts";
 
 let runtime: Runtime;
 const lines: StreamLine[] = [];
@@ -35,15 +36,7 @@ async function start(): Promise<void> {
     }),
     drivers: new Map(),
     hostModule: new URL("../../support/host-module.ts", import.meta.url).href,
-    directory: {
-      outbound: () => ({ sendText: send, replyText: send }),
-      ready: () => true,
-      textLimit: () => 4_096,
-      typingIntervalMs: () => 5_000,
-      isLocal: () => false,
-      refreshMembership: () => undefined,
-      membership: () => null,
-    },
+    directory: readyDirectory(send),
     publish: (line) => lines.push(line),
     workers: 1,
   });
