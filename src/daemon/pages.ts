@@ -39,7 +39,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /** Paths of the one page that shows different things by its address. */
-const pagePaths = ["/", "/chat"];
+const pagePaths = ["/", "/chat", "/replay", "/health", "/room/:key"];
 const notBuilt =
   "<!doctype html><html lang=en><meta charset=utf-8><title>earshot</title>" +
   "<p>The daemon runs. Its pages are not built here: run <code>npm run build</code>.</p></html>";

@@ -14,6 +14,7 @@ import { buildPages } from "../support/servers/pages.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+const chatPage = ({ page }: Daemon) => page.replace("/#", "/chat#");
 const built = resolve(import.meta.dirname, "..", "..", "dist", "web");
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
@@ -50,7 +51,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
 
   test("the guide answers in the direct chat, and the ladder of the line says why", async () => {
     const { page, wrong } = await openPage(browser);
-    await page.goto(daemon.page);
+    await page.goto(chatPage(daemon));
     await page.getByText("Live", { exact: true }).waitFor();
     await say(page, "hello there");
     await answers(page).first().waitFor();
@@ -67,7 +68,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
     const first = await openPage(browser);
     const second = await openPage(browser);
     for (const { page } of [first, second]) {
-      await page.goto(daemon.page);
+      await page.goto(chatPage(daemon));
       await mine(page, "hello there").waitFor();
     }
     await say(first.page, "seen by both");
@@ -77,7 +78,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
 
   test("a simulated room of four people and two bots decides by the rules and names of the config", async () => {
     const { page, wrong } = await openPage(browser);
-    await page.goto(daemon.page);
+    await page.goto(chatPage(daemon));
     await page.getByText("Live", { exact: true }).waitFor();
     for (const [who, kind] of [
       ["Dee", "Add person"],
@@ -114,7 +115,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
 
   test("a restart of the daemon loses nothing and doubles nothing", async () => {
     const { page } = await openPage(browser);
-    await page.goto(daemon.page);
+    await page.goto(chatPage(daemon));
     await say(page, "before the restart");
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
     const port = Number(new URL(daemon.base).port);

@@ -1,47 +1,71 @@
 /**
- * The frame of the pages: bar, tabs of the pages there are, the page's own connection, theme, keys.
- * Without a token it says where to get one.
+ * The frame of the pages
+ * ======================
+ * Bar, tabs, the connection of the page that is shown, theme, keys. Each page is a script of its
+ * own that is fetched when it is first wanted. Without a token the frame says where to get one.
  */
-import { useState } from "preact/hooks";
-import { ChatPage } from "./chat-page.tsx";
-import { useWebchat } from "./direct/use-webchat.ts";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Link } from "./direct/webchat.ts";
 import { Help } from "./help.tsx";
 import { useKeys } from "./keys.ts";
+import type { PageProps } from "./page.ts";
 import { LinkBadge } from "./parts/badge.tsx";
 import { Icon, Sprite } from "./parts/icons.tsx";
+import { navigate, type Route, useRoute } from "./route.ts";
 import { switchTheme } from "./theme.ts";
 
-const pages = [{ path: "/chat", title: "Chat" }] as const;
+const tabs = [
+  { page: "rooms", path: "/", title: "Rooms" },
+  { page: "chat", path: "/chat", title: "Chat" },
+  { page: "replay", path: "/replay", title: "What-if" },
+  { page: "health", path: "/health", title: "Health" },
+] as const;
+
+/** Pages that fill the window and scroll inside; the others scroll as a whole. */
+const filling: readonly Route["page"][] = ["room", "chat"];
+
+const connecting: Link = { state: "connecting" };
 
 export function App({ token }: { readonly token: string | null }) {
-  const direct = useWebchat(token);
+  const route = useRoute();
+  const [link, setLink] = useState<Link>(connecting);
   const [help, setHelp] = useState(false);
+  const onHelp = () => setHelp(true);
   useKeys({
     t: switchTheme,
-    "?": () => setHelp(true),
-    "g c": () => document.querySelector("main")?.focus(),
+    "?": onHelp,
+    "g r": () => navigate("/"),
+    "g c": () => navigate("/chat"),
+    "g w": () => navigate("/replay"),
+    "g h": () => navigate("/health"),
   });
-  const refused = direct.link.state === "refused" ? direct.link.message : null;
+  useEffect(() => setLink(connecting), [route.page]);
+  const refused = link.state === "refused";
+  const title = tabs.find(({ page }) => page === tabOf(route))?.title ?? "";
+  useEffect(() => {
+    document.title = `${title} · earshot`;
+  }, [title]);
   return (
-    <div class="frame">
+    <div class={filling.includes(route.page) ? "frame fill" : "frame"}>
       <Sprite />
       <a class="skip" href="#main">
         Skip to content
       </a>
       <header class="bar">
-        <a class="mark" href="/chat">
+        <a class="mark" href="/">
           <Icon name="mark" size={20} />
           earshot
         </a>
         <nav class="tabs" aria-label="Pages">
-          {pages.map(({ path, title }) => (
-            <a key={path} href={path} aria-current="page">
-              {title}
+          {tabs.map(({ page, path, title: name }) => (
+            <a key={path} href={path} {...(page === tabOf(route) && { "aria-current": "page" })}>
+              {name}
             </a>
           ))}
         </nav>
         <div class="bar-end">
-          {token !== null && <LinkBadge link={direct.link} up="Live" live />}
+          {token !== null && <LinkBadge link={link} up="Live" live />}
           <button
             type="button"
             class="btn quiet icon theme"
@@ -53,22 +77,75 @@ export function App({ token }: { readonly token: string | null }) {
           </button>
         </div>
       </header>
-      {token === null || refused !== null ? (
-        <NoToken refused={refused !== null} />
+      {token === null || refused ? (
+        <NoToken title={title} refused={refused} />
       ) : (
-        <ChatPage token={token} direct={direct} onHelp={() => setHelp(true)} />
+        <Page route={route} token={token} onLink={setLink} onHelp={onHelp} />
       )}
       {help && <Help onClose={() => setHelp(false)} />}
     </div>
   );
 }
 
+/** A room belongs to the list of rooms. */
+const tabOf = ({ page }: Route): Route["page"] => (page === "room" ? "rooms" : page);
+
+type RoomProps = PageProps & { readonly roomKey: string; readonly message: string | null };
+const scripts = {
+  rooms: () => import("./rooms-page.tsx").then(({ RoomsPage }) => RoomsPage),
+  room: () => import("./room-page.tsx").then(({ RoomPage }) => RoomPage),
+  chat: () => import("./chat-page.tsx").then(({ ChatPage }) => ChatPage),
+  replay: () => import("./what-if-page.tsx").then(({ WhatIfPage }) => WhatIfPage),
+  health: () => import("./health-page.tsx").then(({ HealthPage }) => HealthPage),
+} as const;
+
+/** The page of the route; while its script is on its way, the place it will have. */
+function Page({ route, ...props }: PageProps & { readonly route: Route }) {
+  const [shown, setShown] = useState<{ page: string; View: ComponentType<RoomProps> } | null>(null);
+  const [failed, setFailed] = useState(false);
+  const { page } = route;
+  useEffect(() => {
+    let wanted = true;
+    setFailed(false);
+    scripts[page]().then(
+      (View) => wanted && setShown({ page, View: View as ComponentType<RoomProps> }),
+      () => wanted && setFailed(true),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [page]);
+  if (failed) return <NotLoaded />;
+  if (shown === null || shown.page !== page) return <main id="main" tabIndex={-1} />;
+  const { View } = shown;
+  const roomKey = route.page === "room" ? route.key : "";
+  const message = route.page === "room" ? route.message : null;
+  return <View key={page + roomKey} {...props} roomKey={roomKey} message={message} />;
+}
+
+/** The daemon went away, or was replaced by another version, before the script was fetched. */
+function NotLoaded() {
+  return (
+    <main id="main" tabIndex={-1}>
+      <div class="empty">
+        <h2>This page could not be loaded</h2>
+        <p>earshot does not answer, or was updated since this window was opened.</p>
+        <div class="acts">
+          <button type="button" class="btn" onClick={() => location.reload()}>
+            Try again
+          </button>
+        </div>
+      </div>
+    </main>
+  );
+}
+
 /** The way to a token. */
-function NoToken({ refused }: { readonly refused: boolean }) {
+function NoToken({ title, refused }: { readonly title: string; readonly refused: boolean }) {
   return (
     <>
       <div class="page-bar">
-        <h1>Chat</h1>
+        <h1>{title}</h1>
       </div>
       <main id="main" tabIndex={-1}>
         <div class="empty">

@@ -8,8 +8,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Why } from "../../src/actors/runtime.types.ts";
 import { DirectPane } from "./direct/pane.tsx";
 import type { Talk } from "./direct/talk.ts";
-import type { Direct } from "./direct/use-webchat.ts";
+import { useWebchat } from "./direct/use-webchat.ts";
 import { useKeys } from "./keys.ts";
+import type { PageProps } from "./page.ts";
 import { ApiError, ask } from "./parts/api.ts";
 import { clockTime, shownName, shownText } from "./parts/harmless.ts";
 import { RoomPane } from "./room/pane.tsx";
@@ -29,13 +30,9 @@ type Pane = "room" | "why" | "direct";
 const nothing: Focus = { kind: "none" };
 const firstAgent: AgentName = { id: "main", name: "Scout" };
 
-interface ChatPageProps {
-  readonly token: string;
-  readonly direct: Direct;
-  readonly onHelp: () => void;
-}
-
-export function ChatPage({ token, direct, onHelp }: ChatPageProps) {
+export function ChatPage({ token, onLink, onHelp }: PageProps) {
+  const direct = useWebchat(token);
+  useEffect(() => onLink(direct.link), [direct.link]);
   const agent = direct.talk.agent ?? firstAgent;
   const [view, setView] = useState<SimView | null>(null);
   const [focus, setFocus] = useState<Focus>(nothing);

@@ -3,14 +3,15 @@ import { useEffect, useRef } from "preact/hooks";
 import { lettersOn, setLetters } from "./keys.ts";
 
 const keys: readonly (readonly [readonly string[], string])[] = [
-  [["j", "k"], "next, previous message"],
-  [["Enter"], "on a message: its ladder"],
-  [["Esc"], "back: ladder to transcript, draft to nothing"],
+  [["/"], "find"],
+  [["g"], "then r, c, w or h: Rooms, Chat, What-if, Health"],
+  [["j", "k"], "next, previous row or message"],
+  [["Enter"], "open the room; on a message: its ladder"],
+  [["Esc"], "back: ladder to transcript, transcript to list, draft to nothing"],
   [["e", "E"], "next, previous engaged message"],
   [["n"], "newest message"],
   [["Alt+1", "Alt+9"], "write as person 1 to 9"],
   [["t"], "light or dark"],
-  [["g", "c"], "Chat"],
   [["?"], "this list"],
 ];
 

@@ -1,4 +1,4 @@
-/** Entry of the pages: theme, token, the one page there is. */
+/** Entry of the pages: theme, token, frame. */
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/chat.css";
@@ -10,6 +10,5 @@ import { takeToken } from "./token.ts";
 
 applyTheme();
 const token = takeToken();
-if (location.pathname === "/") history.replaceState(null, "", "/chat");
 const page = document.getElementById("page");
 if (page !== null) render(<App token={token} />, page);

@@ -34,7 +34,7 @@ const config = { agents: { list: [{ id: "main", name: "Scout" }] } };
 
 export interface PagesServer {
   readonly token: string;
-  /** The address with the token, as the daemon prints it. */
+  /** The address of the Chat page, with the token. */
   readonly address: string;
   readonly origin: string;
   /** Messages taken, in order. */
@@ -133,7 +133,7 @@ export async function startPagesServer(pages: string): Promise<PagesServer> {
   return {
     token: chat.token,
     origin,
-    address: `${origin}/#token=${chat.token}`,
+    address: `${origin}/chat#token=${chat.token}`,
     taken: chat.taken,
     heard: () => chat.heard,
     push: (frame) => chat.push(frame),
@@ -168,7 +168,8 @@ function serve(
     void api(chat, path, request, response);
     return;
   }
-  const file = join(pages, path === "/" || path === "/chat" ? "index.html" : path);
+  const isPage = ["/", "/chat", "/replay", "/health"].includes(path) || path.startsWith("/room/");
+  const file = join(pages, isPage ? "index.html" : path);
   if (!file.startsWith(pages) || !existsSync(file)) {
     response.writeHead(404).end();
     return;

@@ -15,8 +15,8 @@ export interface Direct {
   readonly say: (text: string) => void;
 }
 
-/** Connects while `token` is not null. */
-export function useWebchat(token: string | null): Direct {
+/** Connects at once, and until the page is left. */
+export function useWebchat(token: string): Direct {
   const [talk, setTalk] = useState<Talk>(emptyTalk);
   const [link, setLink] = useState<Link>({ state: "connecting" });
   const current = useRef(talk);
@@ -27,7 +27,6 @@ export function useWebchat(token: string | null): Direct {
     setTalk(next);
   };
   useEffect(() => {
-    if (token === null) return;
     change(readUnsent().reduce(write, emptyTalk));
     chat.current = new Webchat({
       url: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`,
