@@ -199,7 +199,7 @@ describe("a store of the first version", () => {
     ]);
     await store.close();
     const database = new DatabaseSync(path);
-    database.exec("DROP TABLE transcript; DROP TABLE session");
+    database.exec("DROP TABLE transcript; DROP TABLE session; DROP TABLE access");
     database.exec(
       "CREATE TABLE transcript(id INTEGER PRIMARY KEY, conv INTEGER NOT NULL, turn TEXT NOT NULL, " +
         "role TEXT NOT NULL, at INTEGER NOT NULL, text TEXT NOT NULL); " +

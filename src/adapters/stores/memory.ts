@@ -49,6 +49,7 @@ export function createMemoryStore(): MemoryStore {
   const deadlines = new Map<string, { conv: number; id: string; at: number }>();
   const runs = new Map<number, RunRow>();
   const sessions = createMemorySessions();
+  const access = new Map<string, string>();
   const cursors = new Map<string, string>();
   const configs = new Map<number, string>();
   const meta = new Map<string, string>();
@@ -72,14 +73,17 @@ export function createMemoryStore(): MemoryStore {
     if (identities.has(identity)) return 0;
     lastSeq += 1;
     identities.set(identity, lastSeq);
-    journal.set(lastSeq, { write, code: write.code ?? null });
-    if (write.conv === noConversation) return lastSeq;
+    const seq = lastSeq;
+    const { also, ...kept } = write;
+    journal.set(seq, { write: kept, code: write.code ?? null });
+    for (const one of also ?? []) put(one);
+    if (write.conv === noConversation) return seq;
     if (!conversations.has(write.conv)) {
       const { conv, key } = write;
       conversations.set(conv, { conv, key, recordSeq: 0, epoch: 0, record: null });
     }
-    tails.push(write.conv, lastSeq);
-    return lastSeq;
+    tails.push(write.conv, seq);
+    return seq;
   }
 
   function put(write: StoreWrite): number {
@@ -119,6 +123,10 @@ export function createMemoryStore(): MemoryStore {
       case "transcript":
       case "session":
         return sessions.put(write);
+      case "access":
+        if (write.body === null) access.delete(write.name);
+        else access.set(write.name, write.body);
+        return 1;
       case "cursor":
         cursors.set(place(write.channel, write.account, write.identity), write.value);
         return 1;
@@ -206,6 +214,10 @@ export function createMemoryStore(): MemoryStore {
     outboxByTurn: async (turnId) => [...outbox.values()].filter((row) => row.turnId === turnId),
     deadlines: async () => [...deadlines.values()].sort((a, b) => a.at - b.at || a.conv - b.conv),
     runs: async () => [...runs.values()].sort((a, b) => a.since - b.since),
+    access: async () =>
+      [...access]
+        .map(([name, body]) => ({ name, body }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     cursor: async (channel, account, identity) =>
       cursors.get(place(channel, account, identity)) ?? null,
     config: async (version) => configs.get(version) ?? null,

@@ -8,7 +8,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import { createIds } from "../ids.ts";
 import type { Database } from "./sqlite.driver.ts";
-import { schema, schemaVersion } from "./sqlite.schema.ts";
+import { accessSchema, schema, schemaVersion } from "./sqlite.schema.ts";
 import { putSession, sessionSchema, transcriptIndexes } from "./sqlite.sessions.ts";
 
 /** @throws EarshotError EAR_STORE_VERSION; the database is closed then. */
@@ -16,7 +16,8 @@ export function migrate(database: Database, path: string): void {
   const found = database.prepare("PRAGMA user_version").get() as { user_version: number };
   if (found.user_version === schemaVersion) return;
   const tables = database.prepare("SELECT count(*) AS n FROM sqlite_schema").get() as { n: number };
-  if (found.user_version !== 1 && (found.user_version !== 0 || tables.n > 0)) {
+  const isOlder = found.user_version > 0 && found.user_version < schemaVersion;
+  if (!isOlder && (found.user_version !== 0 || tables.n > 0)) {
     database.close();
     throw new EarshotError(
       "EAR_STORE_VERSION",
@@ -27,8 +28,12 @@ export function migrate(database: Database, path: string): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     if (found.user_version === 0) database.exec(schema);
-    else addSessions(database);
-    database.exec("PRAGMA user_version = 2");
+    else {
+      if (found.user_version < 2) addSessions(database);
+      // Version 2 knew nobody but those whom the config names.
+      database.exec(accessSchema);
+    }
+    database.exec(`PRAGMA user_version = ${schemaVersion}`);
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");

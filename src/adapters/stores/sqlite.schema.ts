@@ -9,7 +9,7 @@
 import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite.sessions.ts";
 
 /** Stored in `user_version`; a change of the tables raises it. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 export const pragmas = `
 PRAGMA journal_mode = WAL;
@@ -21,7 +21,12 @@ PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 67108864;
 `;
 
-export const schema = `${sessionSchema}${transcriptSchema}${transcriptIndexes}
+/** Who may speak, beside what the config says. */
+export const accessSchema = `
+CREATE TABLE access(name TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+export const schema = `${accessSchema}${sessionSchema}${transcriptSchema}${transcriptIndexes}
 CREATE TABLE journal(
   seq INTEGER PRIMARY KEY, eid INTEGER NOT NULL, conv INTEGER NOT NULL, at INTEGER NOT NULL,
   cfg INTEGER NOT NULL, identity TEXT NOT NULL, mid TEXT, body TEXT NOT NULL);
@@ -92,6 +97,9 @@ export const sql = {
   putConfig: "INSERT INTO config(version, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
   putMeta:
     "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+  putAccess:
+    "INSERT INTO access(name, body) VALUES(?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+  dropAccess: "DELETE FROM access WHERE name = ?",
 
   conversation:
     "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation WHERE conv = ?",
@@ -118,6 +126,7 @@ export const sql = {
   outboxTurn: `${row}WHERE turn = ? ORDER BY rowid`,
   deadlines: "SELECT conv, id, at FROM deadline ORDER BY at, conv, id",
   runs: "SELECT conv, key, agent AS agentId, turn AS turnId, state, since FROM run ORDER BY since",
+  access: "SELECT name, body FROM access ORDER BY name",
   cursor: "SELECT value FROM cursor WHERE channel = ? AND account = ? AND identity = ?",
   config: "SELECT json FROM config WHERE version = ?",
   latestConfig: "SELECT version, json FROM config ORDER BY version DESC LIMIT 1",

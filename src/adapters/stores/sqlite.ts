@@ -12,6 +12,7 @@ import { chmodSync, closeSync, openSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { EarshotError } from "../../domain/errors.ts";
 import type {
+  AccessRow,
   ConversationRow,
   EventRow,
   OutboxRow,
@@ -120,9 +121,14 @@ function createStore(database: Database, options: SqliteOptions): Store {
 
   const writer = createWriter(database, use, { tails, newborn, recent }, options.onPoint);
 
-  async function sliced(text: string, after: number, what: string | number): Promise<EventRow[]> {
+  async function sliced(
+    text: string,
+    after: number,
+    what: string | number,
+    before = Number.POSITIVE_INFINITY,
+  ): Promise<EventRow[]> {
     const rows: EventRow[] = [];
-    const last = number(sql.lastSeq);
+    const last = Math.min(number(sql.lastSeq), before - 1);
     const first = Math.max(after, number(sql.firstSeq) - 1);
     for (let from = first; from < last && !closed; from += sliceRows) {
       rows.push(...(await all<EventRow>(text, from, Math.min(from + sliceRows, last), what)));
@@ -165,8 +171,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
       const recordSeq =
         reached.get(conv) ?? (await one<ConversationRow>(sql.conversation, conv))?.recordSeq ?? 0;
       if (after >= recordSeq) return byNumber(tails.between(conv, after, before));
-      const rows = await sliced(sql.eventsOfSlice, after, conv);
-      return rows.filter(({ seq }) => seq < before);
+      return sliced(sql.eventsOfSlice, after, conv, before);
     },
     async events(seqs) {
       return byNumber(seqs);
@@ -204,6 +209,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
     outboxByTurn: (turnId) => all<OutboxRow>(sql.outboxTurn, turnId),
     deadlines: () => all<{ conv: number; id: string; at: number }>(sql.deadlines),
     runs: () => all<RunRow>(sql.runs),
+    access: () => all<AccessRow>(sql.access),
     async cursor(channel, account, identity) {
       const row = await one<{ value: string }>(sql.cursor, channel, account, identity);
       return row?.value ?? null;

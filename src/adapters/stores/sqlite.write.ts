@@ -159,6 +159,10 @@ function put(use: Use, tails: Tails, born: Map<number, string>, write: StoreWrit
     case "transcript":
     case "session":
       return putSession(use, write);
+    case "access":
+      if (write.body === null) use(sql.dropAccess).run(write.name);
+      else use(sql.putAccess).run(write.name, write.body);
+      return 1;
     case "cursor":
       use(sql.putCursor).run(write.channel, write.account, write.identity, write.value);
       return 1;
@@ -190,6 +194,7 @@ function putEvent(use: Use, tails: Tails, born: Map<number, string>, write: Even
         if (changes !== 0) born.set(conv, key);
       }
       if (write.code !== undefined) use(sql.insertApplied).run(seq, write.code);
+      for (const one of write.also ?? []) put(use, tails, born, one);
       return seq;
     }
     const stored = use(sql.identity).get(at, eid, conv) as { identity: string };

@@ -41,6 +41,8 @@ export interface EventWrite {
   readonly messageId: string | null;
   /** Set when admission already decided (denied, claim, command): stored as applied. */
   readonly code?: number;
+  /** Written with it; not where it is a duplicate. */
+  readonly also?: readonly (AccessWrite | OutboxWrite)[];
 }
 /** The effects of `seq` were committed; `code` is the encoded verdict or 0. */
 export interface AppliedWrite {
@@ -217,8 +219,21 @@ export interface MetaWrite {
   readonly name: string;
   readonly value: string;
 }
+/** A line of the access book: who may speak, which codes are open. `name` tells it from others. */
+export interface AccessRow {
+  readonly name: string;
+  /** JSON; only the book reads it. */
+  readonly body: string;
+}
+/** Sets a line of the access book, or strikes it out (`body: null`). */
+export interface AccessWrite {
+  readonly kind: "access";
+  readonly name: string;
+  readonly body: string | null;
+}
 export type StoreWrite =
   | EventWrite
+  | AccessWrite
   | AppliedWrite
   | CheckpointWrite
   | OutboxWrite
@@ -313,6 +328,8 @@ export interface Store {
   /** Each agent's session that was made last. */
   newestSessions(): Promise<{ readonly agentId: string; readonly sessionId: string }[]>;
   usageByAgent(): Promise<(SessionUsage & { readonly agentId: string })[]>;
+  /** The whole access book, by name. */
+  access(): Promise<AccessRow[]>;
   cursor(channel: string, account: string, identity: string): Promise<string | null>;
   config(version: number): Promise<string | null>;
   latestConfig(): Promise<{ version: number; json: string } | null>;
