@@ -17,6 +17,7 @@ import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent, MessageReceived } from "../machines/events.ts";
 import { engagementInput, heldAuthors } from "../machines/reading.ts";
 import { attentionOf, readRecord, writeRecord } from "../machines/record.ts";
+import { type Glance, glanceAt } from "./glance.ts";
 
 export interface ConversationOptions {
   /** Session key: the actor's id in inspectors and in errors. */
@@ -65,6 +66,8 @@ export interface Conversation {
   /** What the ladder would be shown for this message if it came now. */
   engagementInputFor(event: MessageReceived): EngagementInput;
   view(): ConversationView;
+  /** The few fields of it that a list shows. */
+  glance(now: Millis): Glance;
   stop(): void;
 }
 
@@ -140,6 +143,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     engagementInputFor: (event) => engagementInput(context, event),
     view: () => viewOf(actor.getSnapshot()),
+    glance: (now) => glanceAt(actor.getSnapshot().value, context, now),
     stop: () => {
       actor.stop();
     },

@@ -20,9 +20,10 @@ import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Media } from "./media.ts";
 import type { Outbox } from "./outbox.types.ts";
+import type { Permits } from "./permits.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
-import type { OutboundDirectory } from "./runtime.types.ts";
+import type { OutboundDirectory, RoomTap } from "./runtime.types.ts";
 import type { SaidLine } from "./session.compose.ts";
 import type { FiledLine, Projection } from "./session.files.ts";
 import { turnConcerned } from "./session.plan.ts";
@@ -58,8 +59,10 @@ export interface EffectPorts {
   readonly media: Pick<Media, "engaged">;
   readonly hooks: Pick<HookRunner, "hears" | "tell">;
   readonly commands: CommandDesk;
+  readonly permits: Pick<Permits, "ended">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
+  readonly rooms?: RoomTap;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
   readonly onPoint?: (point: "after-lines") => void;
 }
@@ -129,10 +132,12 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   function act({ conv, key, code, message, plan }: Applied): void {
+    ports.rooms?.applied?.(conv);
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
       const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
       ports.publish(line);
+      ports.rooms?.decided(conv, key, message, verdict);
       ports.waiters.decided(conv, message.message.id, verdict);
       tellHeard(key, message, verdict);
       if (verdict.decision === "engage") {
@@ -141,6 +146,7 @@ export function createEffects(ports: EffectPorts): Effects {
       }
     }
     if (plan === null) return;
+    ports.rooms?.changed(conv, key);
     for (const effect of plan.step.effects) perform(effect, plan.step);
     ports.outbox.enqueue(plan.rows);
   }
@@ -213,6 +219,7 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "outcome":
         ports.turns.ended(effect.turnId);
+        ports.permits.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
         ports.publish(agentEndLine(t, key, effect));
         tellEnd(key, t, effect);

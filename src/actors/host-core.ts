@@ -13,8 +13,10 @@ import type { EarshotConfig } from "../domain/config/index.ts";
 import { encodeVerdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import type { Millis } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
+import type { Glance } from "./glance.ts";
 import { decodeEvent } from "./journal.codec.ts";
 import { type LiveConversation, LiveSet, type Slot } from "./live-set.ts";
 import {
@@ -61,6 +63,8 @@ export interface HostCore {
   apply(batch: HostBatch): HostResult;
   /** What the config of `version` says for a conversation. @throws EarshotError EAR_PROTOCOL */
   settings(key: string, version: number): ConversationSettings;
+  /** How these conversations stand; null for one that is not live here. */
+  glance(convs: readonly number[], now: Millis): (Glance | null)[];
   stop(): void;
 }
 
@@ -143,6 +147,10 @@ class Core implements HostCore {
         `Cannot settle a conversation as its config was never sent: received version ${version}`,
       );
     return this.#options.settingsFor(config, key, version);
+  }
+
+  glance(convs: readonly number[], now: Millis): (Glance | null)[] {
+    return convs.map((conv) => this.#live.peek(conv)?.actor.glance(now) ?? null);
   }
 
   stop(): void {

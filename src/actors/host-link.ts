@@ -7,6 +7,7 @@
  */
 import type { Log } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
+import type { Glance } from "./glance.ts";
 import type {
   AgentSpec,
   AskAnswer,
@@ -52,6 +53,8 @@ export interface HostLink {
   readonly gone: Promise<string>;
   /** Never settles if the host dies first. */
   apply(batch: HostBatch): Promise<HostResult>;
+  /** How these conversations stand; null for one that is not live there. May reject. */
+  glance(convs: readonly number[]): Promise<readonly (Glance | null)[]>;
   /** Asks for a beat of the pulse. */
   ping(): void;
   /** Where its conversations' turns run; null: on the main thread. */

@@ -5,6 +5,7 @@
  * event loop before each batch, so a long queue does not keep sockets waiting, and it can be killed
  * like a thread: what it had under way is never answered.
  */
+import type { Clock } from "../domain/ports.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostLink, HostOpener } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -12,6 +13,7 @@ import type { HostResult } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
 
 export interface LocalHostOptions {
+  readonly clock: Clock;
   readonly create: ConversationFactory;
   readonly live: number;
   readonly checkpointEvery: number;
@@ -48,6 +50,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number): HostLink {
           }
         });
       }),
+    glance: async (convs) => (alive ? core.glance(convs, options.clock.now()) : []),
     ping: pulse.beat,
     kill(reason) {
       alive = false;

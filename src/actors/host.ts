@@ -8,9 +8,11 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
+import type { Millis } from "../domain/message.ts";
 import type { AgentDriver, Clock } from "../domain/ports.ts";
 import { unpackBatch, type WireBatch } from "./batch.wire.ts";
 import { createConversation } from "./conversation.ts";
+import type { Glance } from "./glance.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, TurnJob } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -39,6 +41,7 @@ export interface HostApi {
   /** The incarnation that answers. */
   hello(): number;
   apply(batch: WireBatch): HostResult;
+  glance(convs: readonly number[], now: Millis): (Glance | null)[];
   ping(): void;
   run(job: TurnJob): Promise<void>;
   abort(turnId: string, reason: string): void;
@@ -88,6 +91,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
   const api: HostApi = {
     hello: () => task.epoch,
     apply: (batch) => core.apply(unpackBatch(batch)),
+    glance: (convs, now) => core.glance(convs, now),
     ping: () => pulse.beat(),
     run: async (job) => (await loadRunner()).run(job),
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),

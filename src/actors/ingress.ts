@@ -17,7 +17,7 @@ import type { Heartbeats } from "./heartbeats.ts";
 import { type Prepared, prepare } from "./ingress.prepare.ts";
 import type { Journal } from "./journal.ts";
 import { decisionLine } from "./publish.ts";
-import type { IngestOptions, IngestOutcome, OutboundDirectory } from "./runtime.types.ts";
+import type { IngestOptions, IngestOutcome, OutboundDirectory, RoomTap } from "./runtime.types.ts";
 import type { Supervisor } from "./supervisor.types.ts";
 import type { DecisionWaiter, DecisionWaiters } from "./waiters.ts";
 
@@ -33,6 +33,7 @@ export interface IngressPorts {
   readonly heartbeats: Pick<Heartbeats, "heard">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
+  readonly rooms?: RoomTap;
   readonly onPoint: (point: "before-ack") => void;
 }
 
@@ -151,6 +152,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     for (const { key, verdict } of heard) {
       if (verdict === null) continue;
       ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
+      ports.rooms?.ended(message, key, verdict);
       if (verdict.decision === "denied") {
         ports.log("info", "message.denied", { rule: verdict.rule, reason: explanation });
       }

@@ -7,9 +7,11 @@
  * record durable and says `forget`, so an event already on its way finds it again.
  */
 import { LRUCache } from "lru-cache";
+import type { Millis } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
+import type { Glance } from "./glance.ts";
 
 /** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
 export interface LiveConversation {
@@ -17,6 +19,8 @@ export interface LiveConversation {
   record(): string;
   /** Nothing owed: may be passivated. */
   readonly idle: boolean;
+  /** How it stands, for lists. */
+  glance(now: Millis): Glance;
   stop(): void;
 }
 
@@ -70,6 +74,11 @@ export class LiveSet {
 
   get(conv: number): Slot | undefined {
     return this.#engaged.get(conv) ?? this.#idle.get(conv);
+  }
+
+  /** The same without making it warmer. */
+  peek(conv: number): Slot | undefined {
+    return this.#engaged.get(conv) ?? this.#idle.peek(conv);
   }
 
   /** Puts a slot where it belongs now; evicts the coldest idle one if there are too many. */

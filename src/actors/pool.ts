@@ -240,7 +240,7 @@ function answered(
   });
 }
 
-type Calls = Pick<HostLink, "apply" | "ping" | "turns">;
+type Calls = Pick<HostLink, "apply" | "glance" | "ping" | "turns">;
 
 function callsTo(
   api: Remote<HostApi>,
@@ -252,6 +252,7 @@ function callsTo(
     log("error", "host.call-failed", { what, error: reasonOf(error) });
   return {
     apply: (batch) => api.apply(packBatch(batch)),
+    glance: (convs) => api.glance([...convs], clock.now()),
     ping: () => void api.ping().catch(told("ping")),
     turns: {
       run: (job) =>

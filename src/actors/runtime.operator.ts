@@ -12,7 +12,14 @@ import type { Runtime, RuntimePorts } from "./runtime.types.ts";
 
 type Operator = Pick<
   Runtime,
-  "abortTurn" | "disengage" | "passivateAll" | "crashHost" | "resend" | "drop" | "reload"
+  | "abortTurn"
+  | "disengage"
+  | "passivateAll"
+  | "crashHost"
+  | "resend"
+  | "drop"
+  | "reload"
+  | "glances"
 >;
 
 export function createOperator(
@@ -34,6 +41,7 @@ export function createOperator(
     },
     disengage: (key) => tell(key, { type: "disengage", at: clock.now() }),
     passivateAll: () => opened().supervisor.passivateAll(),
+    glances: async (convs) => opened().supervisor.glances(convs),
     crashHost: (id) => opened().supervisor.crash(id),
     async resend(outboxId) {
       const { store, outbox } = opened();

@@ -11,6 +11,7 @@ import type {
   ChannelEvent,
   ChannelOutbound,
   Clock,
+  House,
   Ids,
   Log,
   MediaDesk,
@@ -22,6 +23,8 @@ import type {
 } from "../domain/ports.ts";
 import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../domain/session.ts";
 import type { StreamLine } from "../domain/stream.ts";
+import type { MessageReceived } from "../machines/events.ts";
+import type { Glance } from "./glance.ts";
 
 /** The platform side as the outbox sees it. */
 export interface OutboundDirectory {
@@ -51,6 +54,8 @@ export interface RuntimePorts {
   readonly version?: string;
   /** What is told of everything and may change what is sent, in this order. @default none */
   readonly plugins?: readonly Plugin[];
+  /** What owners may change of the daemon itself. @default nothing */
+  readonly house?: House;
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
   readonly workspaces?: Workspaces;
   /** Where transcripts are written for people; left out: nowhere. */
@@ -78,8 +83,25 @@ export interface RuntimePorts {
   readonly prompts?: boolean;
   /** Module (URL) that worker hosts import drivers from; the built-in registry if left out. */
   readonly hostModule?: string;
+  /** @default nobody is told */
+  readonly rooms?: RoomTap;
   /** Called at named points of the message's walk; crash tests end the process there. */
   readonly onPoint?: (point: CrashPoint) => void;
+}
+
+/**
+ * Told what happens in conversations, as it happens and in order, for lists of rooms. It must be
+ * quick and must not throw.
+ */
+export interface RoomTap {
+  /** A conversation decided a message. */
+  decided(conv: number, key: string, received: MessageReceived, verdict: Verdict): void;
+  /** Admission ended a message; `key`: the conversation that has it already, or null. */
+  ended(message: Inbound, key: string | null, verdict: Verdict): void;
+  /** Something else was applied: how the conversation stands may have changed. */
+  changed(conv: number, key: string): void;
+  /** Any event at all was applied, also one that led to nothing: for who reads along. */
+  applied?(conv: number): void;
 }
 
 /** Instants at which a crash must lose and double nothing. */
@@ -223,6 +245,8 @@ export interface Runtime {
   reload(config: EarshotConfig): Promise<void>;
   /** A connection came up or went down: waiting sends may start. */
   connectionChanged(channel: string, account: string): void;
+  /** How conversations stand now; those that are asleep have no entry. */
+  glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
   why(messageId: string): Promise<readonly Why[]>;
   status(): RuntimeStatus;
   /** Resolves when nothing is under way but timers and open sends. */

@@ -11,6 +11,7 @@ import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { Backlog } from "./backlog.ts";
 import { createConversation } from "./conversation.ts";
+import { glances } from "./glance.ts";
 import type { HostEvents, HostOpener } from "./host-link.ts";
 import { createLocalHosts } from "./host-local.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -193,6 +194,10 @@ class HostSupervisor implements Supervisor {
     }
   }
 
+  glances(convs: readonly number[]) {
+    return glances(convs, (conv) => this.#ownerOf(conv));
+  }
+
   status(): readonly HostStatus[] {
     return this.#hosts.map((host) => host.status(this.#turns.countOn(host.id)));
   }
@@ -211,7 +216,7 @@ class HostSupervisor implements Supervisor {
     const { clock, log, liveConversations: live, hostModule } = this.#ports;
     const { checkpointEvery, memoryMb, startMsMax } = supervision;
     if (workers === 0)
-      return createLocalHosts({ create: createConversation, live, checkpointEvery });
+      return createLocalHosts({ clock, create: createConversation, live, checkpointEvery });
     const source = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
     return createPool({
       workers,

@@ -9,6 +9,7 @@
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { SystemLine } from "../domain/stream.ts";
+import type { Glance } from "./glance.ts";
 import type {
   Activation,
   AskAnswer,
@@ -130,6 +131,8 @@ export interface Supervisor {
    * timer (a stalled store, an agent that sleeps in simulated time) does not count as under way.
    */
   settled(): Promise<void>;
+  /** How conversations stand; those that are live nowhere have no entry. */
+  glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
   status(): readonly HostStatus[];
   /** Ends the hosts. What was not confirmed is found again in the journal. */
   stop(): Promise<void>;

@@ -62,6 +62,7 @@ const touchy: ConversationFactory = (options) => {
     get idle() {
       return real.idle;
     },
+    glance: (now) => real.glance(now),
     stop: () => real.stop(),
   };
 };
@@ -300,4 +301,20 @@ describe("passivation", () => {
     });
     return { out, passivated };
   }
+});
+
+test("a glance tells how live conversations stand, and warms none of them", () => {
+  const host = core();
+  host.apply(
+    batch(1, [
+      entry("a", 1, "earshot?", { activation: fresh }),
+      entry("b", 2, aside, { activation: fresh }),
+    ]),
+  );
+  const convs = ["a", "b", "unheard"].map((room) => hash52(groupKey(room)));
+  const [engaged, observing, unheard] = host.glance(convs, 10);
+  expect(engaged).toMatchObject({ attention: "engaged.gathering", queued: 1, humans: 1, bots: 0 });
+  expect(observing).toMatchObject({ attention: "observing", queued: 0, guard: "clear" });
+  expect(observing).toMatchObject({ source: "who has spoken", credits: [] });
+  expect(unheard).toBeNull();
 });

@@ -59,6 +59,7 @@ function rig() {
     pulse: createPulse(),
     gone: new Promise(() => undefined),
     turns: null,
+    glance: async () => [],
     apply: (batch) => {
       batches.push(batch);
       return new Promise((resolve) => waiting.set(batch.id, resolve));

@@ -20,6 +20,7 @@ export function host(task: HostTask): Promise<never> {
       get idle() {
         return real.idle;
       },
+      glance: (now) => real.glance(now),
       stop: () => real.stop(),
     };
   });

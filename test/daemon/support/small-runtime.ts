@@ -46,6 +46,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     abortTurn: async () => false,
     disengage: async () => undefined,
     passivateAll: async () => undefined,
+    glances: async () => new Map(),
     crashHost: async () => undefined,
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
