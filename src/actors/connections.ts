@@ -17,6 +17,7 @@ import type {
   ChannelContext,
   ChannelDefinition,
   ChannelEvent,
+  ChannelHook,
   Clock,
   Log,
   MenuCommand,
@@ -74,6 +75,8 @@ export interface Connections {
     attachmentId: string,
     signal: AbortSignal,
   ): Promise<ReadableStream<Uint8Array> | null>;
+  /** What an account takes by post; null where it does not, is halted or is not there. */
+  hook(channel: string, account: string): ChannelHook | null;
   states(): readonly ConnectionStatus[];
 }
 
@@ -152,6 +155,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
     async download(channel, account, attachmentId, signal) {
       const opened = find(channel, account)?.account;
       return (await opened?.downloadMedia?.(attachmentId, signal)) ?? null;
+    },
+    hook(channel, account) {
+      const run = find(channel, account);
+      return run?.status().state === "halted" ? null : (run?.account?.hook ?? null);
     },
     states: () => [...runs.values()].map((run) => run.status()),
   };

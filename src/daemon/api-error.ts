@@ -15,12 +15,15 @@ const refusals = {
   "bad-request": 400,
   "bad-json": 400,
   token: 401,
+  signature: 401,
   "foreign-origin": 403,
   "not-found": 404,
   "wrong-method": 405,
+  "too-slow": 408,
   "too-large": 413,
   "wrong-type": 415,
   "wrong-host": 421,
+  "too-many": 429,
   "not-ready": 503,
 } as const;
 export type Refusal = keyof typeof refusals;
@@ -37,6 +40,7 @@ const statuses: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   EAR_STORE_FAILED: 503,
   EAR_STORE_FULL: 503,
   EAR_HOST_LOST: 503,
+  EAR_CHANNEL_UNAVAILABLE: 503,
 };
 
 /** Thrown by a handler to answer with a refusal. */

@@ -12,8 +12,10 @@ import { openApi } from "./openapi.ts";
 import { securityHeaders } from "./pages.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
+import { roomRoutes } from "./routes/room.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -28,11 +30,13 @@ export function createApp(
   app.use(async (context, next) => {
     await next();
     for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
-    const route = context.req.path.startsWith("/api/") ? "api" : "page";
+    const { path } = context.req;
+    const route = path.startsWith("/api/") ? "api" : path.startsWith("/hooks/") ? "hook" : "page";
     ports.metrics.requests.inc({ route, status: context.res.status });
   });
   app.use(guardHost(known));
   app.route("/", healthRoutes(ports));
+  app.route("/", hookRoutes(ports));
   app.use("/api/*", guardToken(ports.readToken));
   app.use("/api/*", async (context, next) => {
     await next();
@@ -46,6 +50,7 @@ export function createApp(
     outboxRoutes,
     simulateRoutes,
     sessionRoutes,
+    roomRoutes,
   ])
     app.route("/api", routes(ports));
   app.route("/", pages);

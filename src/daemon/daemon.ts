@@ -289,6 +289,8 @@ async function serve(parts: Serving): Promise<HttpServer> {
       stateDir,
       channels: registry.channels,
       connections: () => rooms.connections.states(),
+      hook: (channel, account) => rooms.connections.hook(channel, account),
+      room: rooms.room,
       webhookSent: (account) => registry.webhook.sent(account),
       simulate: (lines, explain) =>
         simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),

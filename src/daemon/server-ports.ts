@@ -8,11 +8,12 @@ import type { ConnectionStatus } from "../actors/account.ts";
 import type { Runtime, Why } from "../actors/runtime.types.ts";
 import type { WebhookSent } from "../adapters/channels/webhook.ts";
 import type { Millis } from "../domain/message.ts";
-import type { ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
+import type { ChannelDefinition, ChannelHook, Clock, Log, Store } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { Bus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import type { Metrics } from "./metrics.ts";
+import type { RoomDesk } from "./room-desk.ts";
 
 /** What a simulated room did. */
 export interface Simulated {
@@ -33,6 +34,10 @@ export interface ServerPorts {
   readonly stateDir: string;
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   connections(): readonly ConnectionStatus[];
+  /** What an account takes by post; null where there is no such thing. */
+  hook(channel: string, account: string): ChannelHook | null;
+  /** Reading along in one room. */
+  readonly room: RoomDesk;
   webhookSent(account?: string): readonly WebhookSent[];
   /** `explain`: the messages whose ladder is wanted; left out: all. */
   simulate(lines: readonly unknown[], explain?: readonly string[]): Promise<Simulated>;

@@ -6,10 +6,12 @@
  * file must be a plain file of mode 0600: a token that others can read is no secret, so it opens
  * nothing.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EarshotError } from "../domain/errors.ts";
+
+export { sameSecret } from "../adapters/signature.ts";
 
 export const tokenFileOf = (stateDir: string): string => join(stateDir, "token");
 
@@ -69,12 +71,6 @@ export async function ensureToken(stateDir: string): Promise<string> {
     },
   );
   return readToken(stateDir);
-}
-
-/** Whether two secrets are equal, in a time that tells nothing about either. */
-export function sameSecret(one: string, other: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
 }
 
 function unsafe(path: string, why: string, stateDir: string): EarshotError {

@@ -26,6 +26,16 @@ export const limits = {
   /** One request's headers and body must have arrived after this. */
   bodyMsMax: 10_000,
   inboundArrayCountMax: 1_000,
+  /** Body of a request to a hook while nothing but the body can prove who posts it. */
+  hookUnprovenBytesMax: 65_536,
+  /** All bodies of hooks that are arriving; over it the oldest is let go. */
+  hookBodiesBytesMax: 33_554_432,
+  /** Verified requests of one hook that are recognised when they come again. */
+  hookReplaysMax: 10_000,
+  /** Verified requests of one hook a second, over a few seconds. */
+  hookPerSecondMax: 100,
+  /** How old or early a signed request may be at most, whatever is configured. */
+  hookWindowMsMax: 900_000,
 
   participantsCountMax: 50,
   peerBotsCountMax: 50,
@@ -105,6 +115,8 @@ export const limits = {
   /** What a turn may ask the main thread for. */
   asksPerTurnMax: 200,
   askMsMax: 90_000,
+  /** Permissions that one turn's agent waits for at the same time; more are refused. */
+  permitsPerTurnMax: 20,
   attachmentsListedMax: 50,
   /** The newest journal rows, of all conversations, that a look into the past goes through. */
   searchRowsMax: 20_000,
@@ -139,6 +151,19 @@ export const limits = {
   reactionAgeMsMax: 60_000,
   /** One that could not be taken off is tried for so long: it says that somebody is answered. */
   unreactionAgeMsMax: 86_400_000,
+  /** Strangers of one account that wait to be approved; while there are so many, others hear nothing. */
+  pairingsPendingMax: 3,
+  /** A pairing code is good for so long. */
+  pairingMsMax: 3_600_000,
+  /** Claim codes that nobody has used yet. */
+  claimsOpenMax: 100,
+  claimMsDefault: 86_400_000,
+  claimMsMax: 2_592_000_000,
+  /** Wrong codes of one account; after so many none is looked at for a while. */
+  codeGuessesMax: 5,
+  codeLockMs: 900_000,
+  /** Lines of the access book. */
+  accessRowsMax: 100_000,
   hostRestartMsMax: 2_000,
   poisonStrikesMax: 3,
   /** More restarts than this within the period mark the pool broken. */

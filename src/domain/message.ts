@@ -92,6 +92,11 @@ export const inboundSchema = z.object({
   attachments: z.array(attachmentSchema).max(limits.attachmentsCountMax).default([]),
   groupId: id.optional(),
   explicitOnly: z.boolean().default(false),
+  /**
+   * The author is not the operator, although the channel is local: what is configured about who may
+   * speak and order applies, as on any other channel.
+   */
+  outside: z.boolean().optional(),
   /** Passed on from elsewhere: the words are not the author's own. */
   forwarded: z.boolean().optional(),
   /** Parts of the text that the platform shows as code or as a quote: from, to, UTF-16 units. */

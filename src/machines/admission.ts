@@ -152,6 +152,16 @@ function denied(gate: Gate): Admission {
 const senderOf = (author: Inbound["author"] | undefined): Sender | null =>
   author === undefined ? null : { id: author.id, isSelf: author.isSelf };
 
+/** A local channel may pass on what strangers say, and then says so. */
+function admitMessage(
+  config: EarshotConfig,
+  context: AdmissionContext,
+  message: Inbound,
+): Admission {
+  const here = message.outside === true ? { ...context, local: false } : context;
+  return admitFrom(config, here, message, senderOf(message.author));
+}
+
 /**
  * Judges one event of a channel. Edits carry their author where the platform tells; without one
  * they pass only where everybody does. Deletions and reads of members or history come from the
@@ -164,7 +174,7 @@ export function admit(
 ): Admission {
   switch (event.type) {
     case "message":
-      return admitFrom(config, context, event.message, senderOf(event.message.author));
+      return admitMessage(config, context, event.message);
     case "edit":
       return admitFrom(config, context, event.edit, senderOf(event.edit.author));
     default:
@@ -184,7 +194,7 @@ export function admitHistory(
   context: AdmissionContext,
 ): readonly Inbound[] {
   return report.messages.filter((message) => {
-    const { decision } = admitFrom(config, context, message, senderOf(message.author));
+    const { decision } = admitMessage(config, context, message);
     return decision === null || decision === "own";
   });
 }

@@ -18,6 +18,16 @@ export interface TelegramAccountConfig {
   readonly apiRoot: string;
   readonly pollSeconds: number;
   readonly allowedUpdates: readonly string[];
+  /** Updates are posted to us; absent: we ask for them. */
+  readonly webhook?: TelegramWebhookConfig | undefined;
+}
+
+export interface TelegramWebhookConfig {
+  /** Where Telegram finds the account's hook. */
+  readonly url: string;
+  readonly secret: string;
+  /** Posts at the same time. */
+  readonly connections: number;
 }
 
 type Method = keyof ApiMethods;
@@ -40,6 +50,9 @@ export interface TelegramClient {
   fileUrl(path: string): string;
 }
 
+/** Methods that grammY calls without a payload. */
+const bare: ReadonlySet<Method> = new Set(["getMe", "getWebhookInfo"]);
+
 export function createTelegramClient(config: TelegramAccountConfig): TelegramClient {
   let opening: Promise<TelegramApi> | undefined;
   const open = async () => (await import("./telegram-api.ts")).openTelegramApi(config);
@@ -50,7 +63,7 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
       opening ??= open();
       const api = await opening;
       const limit = deadline(signal, msMax);
-      const args = method === "getMe" ? [limit.signal] : [payload, limit.signal];
+      const args = bare.has(method) ? [limit.signal] : [payload, limit.signal];
       try {
         return await api.call(method, args);
       } catch (error) {

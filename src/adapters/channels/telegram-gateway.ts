@@ -58,6 +58,7 @@ export async function receive(
     try {
       if (self === null) {
         self = await whoAmI(client, signal);
+        await removeWebhook(client, context, signal);
         position = readCursor(await context.loadCursor(self.id));
       }
       // The first poll after a break asks for no waiting, so that being back is known at once.
@@ -79,6 +80,19 @@ export async function receive(
       context.reportState(self === null ? "connecting" : "resuming");
     }
   }
+}
+
+/** Telegram tells a bot nothing when asked while it still posts somewhere. */
+async function removeWebhook(
+  client: TelegramClient,
+  { log }: Context,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { kind: "connect", signal, msMax: connectMsMax } as const;
+  const { url } = await client.call("getWebhookInfo", undefined, options);
+  if (typeof url !== "string" || url === "") return;
+  await client.call("deleteWebhook", { drop_pending_updates: false }, options);
+  log("warn", "telegram.webhook-removed", { why: "the account is configured to poll" });
 }
 
 async function poll(
@@ -104,6 +118,22 @@ async function poll(
   throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read updates as they are not a list");
 }
 
+/** What an update tells; null for nothing, and for what cannot be read, which is logged. */
+export function readUpdate(
+  raw: unknown,
+  self: TelegramSelf,
+  { accountId, log }: Context,
+): ChannelEvent | null {
+  const update = updateSchema.safeParse(raw);
+  if (update.success) return eventOf(update.data, accountId, self);
+  const known = updateIdSchema.safeParse(raw);
+  log("warn", "telegram.update-unreadable", {
+    update: known.success ? known.data.update_id : null,
+    at: update.error.issues[0]?.path.join("."),
+  });
+  return null;
+}
+
 /** Delivers a batch; the new position once it is durable. */
 async function take(
   updates: readonly unknown[],
@@ -118,15 +148,8 @@ async function take(
   for (const raw of updates) {
     const known = updateIdSchema.safeParse(raw);
     if (known.success) highest = Math.max(highest ?? known.data.update_id, known.data.update_id);
-    const update = updateSchema.safeParse(raw);
-    if (update.success) {
-      const event = eventOf(update.data, context.accountId, self);
-      if (event !== null) events.push(event);
-    } else
-      context.log("warn", "telegram.update-unreadable", {
-        update: known.success ? known.data.update_id : null,
-        at: update.error.issues[0]?.path.join("."),
-      });
+    const event = readUpdate(raw, self, context);
+    if (event !== null) events.push(event);
   }
   if (highest === null)
     throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot confirm updates as none has an id");
@@ -184,7 +207,7 @@ const codeOf = (error: unknown) => (error instanceof EarshotError ? error.code :
 /**
  * As long as the platform asked, else growing with the failures, with half of it left to chance.
  */
-async function pause(
+export async function pause(
   { clock, random }: Context,
   error: EarshotError,
   failures: number,

@@ -1,9 +1,9 @@
 /**
  * Telegram
  * ========
- * A bot by long polling: no public address, no webhook. docs/channels/telegram.md tells how to make
- * one. Its rooms are here; each part has a file beside this one (wire form, normalising, the poll
- * loop, sending, markup, errors).
+ * A bot by long polling, which needs no public address, or by webhook. docs/channels/telegram.md
+ * tells how to make one. Its rooms are here; each part has a file beside this one (wire form,
+ * normalising, the poll loop, the webhook, sending, markup, errors).
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
@@ -13,6 +13,7 @@ import { createHttpClient } from "../http.ts";
 import { createTelegramClient, type TelegramAccountConfig, target } from "./telegram-client.ts";
 import { receive, whoAmI } from "./telegram-gateway.ts";
 import { createTelegramOutbound, telegramTextLimit } from "./telegram-outbound.ts";
+import { createTelegramWebhook } from "./telegram-webhook.ts";
 
 const askMsMax = 10_000;
 const fileMsMax = 30_000;
@@ -39,11 +40,30 @@ const accountSchema = z.strictObject({
     .max(64)
     .default(["message", "edited_message", "channel_post", "edited_channel_post"])
     .meta({ description: "Kinds of updates asked for; kinds earshot does not know are ignored." }),
+  webhook: z
+    .strictObject({
+      url: z
+        .url({ protocol: /^https?$/ })
+        .meta({ description: "Where Telegram finds /hooks/telegram/<account> of this daemon." }),
+      secret: z
+        .string()
+        .regex(/^[A-Za-z0-9_-]{16,256}$/, "a secret has 16 to 256 of A-Z a-z 0-9 _ -")
+        .meta({ description: "Sent with every update; without it anybody could post some." }),
+      connections: z
+        .number()
+        .int()
+        .min(1)
+        .max(100)
+        .default(1)
+        .meta({ description: "Posts at the same time. Over 1 messages may change places." }),
+    })
+    .optional()
+    .meta({ description: "Telegram posts its updates instead of being asked. Left out: polling." }),
 });
 
 export const telegramChannel = defineChannel<TelegramAccountConfig>({
   id: "telegram",
-  meta: { name: "Telegram", description: "A Telegram bot, by long polling" },
+  meta: { name: "Telegram", description: "A Telegram bot, by long polling or by webhook" },
   capabilities: {
     edits: true,
     deletes: false,
@@ -64,8 +84,11 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
   open(context) {
     const client = createTelegramClient(context.config);
     const http = createHttpClient({ allowPrivate: [new URL(context.config.apiRoot).origin] });
+    const { webhook } = context.config;
+    const posted = webhook && createTelegramWebhook(client, context, webhook);
     return {
-      start: (signal) => receive(client, context, signal),
+      start: (signal) => (posted ? posted.start(signal) : receive(client, context, signal)),
+      ...(posted && { hook: posted.hook }),
       outbound: createTelegramOutbound(client),
       async membership(route, signal) {
         const { chat_id } = target(route);

@@ -2,9 +2,9 @@
  * Webhook
  * =======
  * Plain HTTP in and out, for whatever has no channel of its own. Messages come in through the
- * daemon's API; what the agent answers is kept in a bounded list that the API serves, and, where
- * the account has a `url`, posted there as JSON with a signature over its time and its bytes
- * (docs/channels/webhook.md).
+ * daemon's API or, signed, through the account's hook; what the agent answers is kept in a bounded
+ * list that the API serves, and, where the account has a `url`, posted there as JSON with a
+ * signature over its time and its bytes (docs/channels/webhook.md).
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
@@ -19,12 +19,15 @@ import {
 } from "../../domain/ports.ts";
 import { createHttpClient, type HttpClient } from "../http.ts";
 import { signatureHeaders } from "../signature.ts";
+import { createWebhookHook, type WebhookHookConfig, webhookHookSchema } from "./webhook-hook.ts";
 
 export interface WebhookConfig {
   /** Where answers are posted; absent: they are only kept. */
   readonly url?: string | undefined;
   /** Key of the signature; required with `url`. */
   readonly secret?: string | undefined;
+  /** Takes messages by post; absent: only through the API. */
+  readonly hook?: WebhookHookConfig | undefined;
 }
 
 /** One thing that was sent. */
@@ -60,6 +63,7 @@ const accountSchema = z
       .max(1_024)
       .optional()
       .meta({ description: "Key of the HMAC-SHA256 signature on what is posted." }),
+    hook: webhookHookSchema.optional(),
   })
   .refine(({ url, secret }) => url === undefined || secret !== undefined, {
     path: ["secret"],
@@ -98,6 +102,9 @@ export function createWebhook(): Webhook {
         });
       },
       outbound: outboundOf(context, kept),
+      ...(context.config.hook === undefined
+        ? {}
+        : { hook: createWebhookHook(context, context.config.hook) }),
       identify: async () => ({ id: "webhook", name: context.config.url ?? "the API" }),
     }),
   });

@@ -16,6 +16,7 @@ import type {
   Route,
 } from "../message.ts";
 import type { Clock, Log, Random } from "../ports.ts";
+import type { ChannelHook } from "./hook.ts";
 
 export type ChannelEvent =
   | { readonly type: "message"; readonly message: Inbound }
@@ -123,6 +124,8 @@ export interface ChannelAccount {
   ): Promise<Omit<MembershipReport, "channel" | "account" | "chat" | "thread">>;
   history?(route: Route, limit: number, signal: AbortSignal): Promise<readonly Inbound[]>;
   downloadMedia?(attachmentId: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** What the platform posts to `/hooks/<channel>/<account>` of the daemon, where it does. */
+  readonly hook?: ChannelHook;
   /** A live check for `earshot doctor` and `init`: who are we there? */
   identify?(signal: AbortSignal): Promise<{ readonly id: string; readonly name: string }>;
 }

@@ -13,9 +13,11 @@ import { createBus } from "../../../src/daemon/bus.ts";
 import { knownHosts } from "../../../src/daemon/hosts.ts";
 import { createMetrics } from "../../../src/daemon/metrics.ts";
 import { loadPages } from "../../../src/daemon/pages.ts";
+import { createRoomDesk } from "../../../src/daemon/room-desk.ts";
 import { listen } from "../../../src/daemon/server.ts";
 import { ensureToken, readToken } from "../../../src/daemon/token.ts";
 import { createWebchat } from "../../../src/daemon/webchat.ts";
+import { defaultConfig } from "../../../src/domain/config/index.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
 
 export async function startSmallServer() {
@@ -43,6 +45,8 @@ export async function startSmallServer() {
     stateDir,
     channels: new Map(),
     connections: () => [],
+    hook: () => null,
+    room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
     webhookSent: () => [],
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
     problem: () => null,

@@ -1,0 +1,68 @@
+/**
+ * Bodies that nobody has vouched for
+ * ==================================
+ * The body of a hook is read by its bytes, because a signature is over bytes, and it has to be held
+ * until it is whole. So there is a cap on each, counted as it arrives, and one on all of them
+ * together: when strangers fill the room with bodies that never end, the one that has been coming
+ * longest is let go, and who sends what he has at once is served.
+ */
+import type { IncomingMessage } from "node:http";
+import { ApiRefusal } from "./api-error.ts";
+
+export interface BodyRoom {
+  /**
+   * The whole body, at most `bytesMax` of it in memory.
+   * @throws ApiRefusal `too-large` and `too-slow`. A line that is cut never answers anybody.
+   */
+  read(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>;
+  /** Bytes held now. */
+  held(): number;
+}
+
+interface Arriving {
+  bytes: number;
+  giveUp(why: ApiRefusal): void;
+}
+
+export function createBodyRoom(bytesMaxOfAll: number): BodyRoom {
+  const all = new Set<Arriving>();
+  let held = 0;
+
+  function read(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+    const { "content-length": declared, "transfer-encoding": coded } = incoming.headers;
+    // A length that is told beside a coding is not believed, and neither saves the counting.
+    if (coded === undefined && Number(declared) > bytesMax) return Promise.reject(over(bytesMax));
+    return new Promise((resolve, reject) => {
+      const parts: Buffer[] = [];
+      const end = (finish: () => void) => {
+        incoming.off("data", take).off("end", whole).off("close", cut).off("error", cut);
+        all.delete(arriving);
+        held -= arriving.bytes;
+        finish();
+      };
+      const arriving: Arriving = {
+        bytes: 0,
+        giveUp: (why) => end(() => reject(why)),
+      };
+      const take = (part: Buffer) => {
+        arriving.bytes += part.length;
+        held += part.length;
+        parts.push(part);
+        if (arriving.bytes > bytesMax) return arriving.giveUp(over(bytesMax));
+        for (const oldest of all) {
+          if (held <= bytesMaxOfAll) break;
+          oldest.giveUp(new ApiRefusal("too-slow", "Cannot read the body as it came too slowly"));
+        }
+      };
+      const whole = () => end(() => resolve(Buffer.concat(parts)));
+      const cut = () =>
+        end(() => reject(new ApiRefusal("bad-request", "Cannot read the body as it was cut")));
+      all.add(arriving);
+      incoming.on("data", take).on("end", whole).on("close", cut).on("error", cut);
+    });
+  }
+  return { read, held: () => held };
+}
+
+const over = (bytesMax: number) =>
+  new ApiRefusal("too-large", `Cannot read the body as it is over ${bytesMax} bytes`);
