@@ -151,7 +151,7 @@ export const limits = {
   reactionAgeMsMax: 60_000,
   /** One that could not be taken off is tried for so long: it says that somebody is answered. */
   unreactionAgeMsMax: 86_400_000,
-  /** Strangers of one account that wait to be approved; while there are so many, others hear nothing. */
+  /** Strangers of one account that wait to be approved; while so many do, others hear nothing. */
   pairingsPendingMax: 3,
   /** A pairing code is good for so long. */
   pairingMsMax: 3_600_000,

@@ -2,8 +2,8 @@
  * SHA-256
  * =======
  * The hash of FIPS 180-4, in plain arithmetic, because the domain may not import Node's. Used for
- * names of files, never for secrets: its running time depends on the length only, but nobody relies
- * on that.
+ * names of files, and to keep a random code without keeping the code; never for words that people
+ * choose, which a fast hash does not hide.
  */
 const primes: readonly number[] = (() => {
   const found: number[] = [];
