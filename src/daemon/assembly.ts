@@ -25,6 +25,7 @@ import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Plugged } from "./plugins.ts";
+import { createRoomDesk, type RoomDesk } from "./room-desk.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
 import { logReader } from "./told.ts";
@@ -83,6 +84,7 @@ export interface Assembly {
   readonly connections: Connections;
   readonly webchat: Webchat;
   readonly speaker: Speaker;
+  readonly room: RoomDesk;
 }
 
 /** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
@@ -123,6 +125,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
     unique: () => ids.next(),
     download: (...file) => connections.download(...file),
   });
+  const room = createRoomDesk({ store, clock, log, config });
+  bus.subscribe(room.line);
   const { session, store: kept } = config();
   const folderOf = (agentId: string) => sessionFolderOf({ session }, ports.stateDir, agentId);
   const runtime: Runtime = createRuntime({
@@ -142,6 +146,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     zoneOffset: localOffset,
     version,
     publish: bus.publish,
+    rooms: { decided: () => {}, ended: () => {}, changed: () => {}, applied: room.touched },
     workers: ports.workers,
     hostModule: hostModule.href,
   });
@@ -165,5 +170,5 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
-  return { bus, metrics, runtime, connections, webchat, speaker };
+  return { bus, metrics, runtime, connections, webchat, speaker, room };
 }

@@ -110,9 +110,10 @@ export class LiveRoom {
     return { ...this.#state, now };
   }
 
-  /** The entries after a number, or null where that is longer ago than what is kept. */
+  /** The entries after a number; null where that is longer ago than what is kept, or ahead. */
   after(seq: number): readonly RoomEntry[] | null {
-    return seq < this.#keptFrom ? null : this.#entries.filter((entry) => entry.seq > seq);
+    if (seq < this.#keptFrom || seq > this.#toldTo) return null;
+    return this.#entries.filter((entry) => entry.seq > seq);
   }
 
   /**
