@@ -84,11 +84,12 @@ function nameOf(channel: string, peer: string, mask: number, facts: Facts, role:
   return name;
 }
 
-const accountAsked = (match: BindingMatch): boolean =>
+/** Whether a binding names one account. */
+export const accountAsked = (match: BindingMatch): boolean =>
   match.accountId !== undefined && match.accountId !== "*";
 
 /** The tier a binding belongs to; exact peers serve tier 1 and, for threads, tier 2. */
-function tierOf(match: BindingMatch): Tier {
+export function tierOf(match: BindingMatch): Tier {
   if (match.peer !== undefined) return match.peer.id === "*" ? 3 : 1;
   if (match.guildId !== undefined) return match.roles === undefined ? 5 : 4;
   if (match.teamId !== undefined) return 6;
@@ -104,7 +105,8 @@ function maskOf(match: BindingMatch): number {
   );
 }
 
-function peerOf(match: BindingMatch): string {
+/** A binding's peer as `peersOf` writes them; for a whole kind its letter, without a peer nothing. */
+export function peerOf(match: BindingMatch): string {
   if (match.peer === undefined) return "";
   const kind = kindOf(match.peer.kind);
   return match.peer.id === "*" ? kind : kind + part(match.peer.id);
@@ -140,7 +142,7 @@ function earliest(
 /**
  * The peers a message may be bound by: itself first, then, for a thread, the chat it hangs below.
  */
-function peersOf(message: Routable): readonly { tier: 1 | 2; peer: string }[] {
+export function peersOf(message: Routable): readonly { tier: 1 | 2; peer: string }[] {
   const { chat, thread, author } = message;
   const kind = kindOf(chat.kind);
   if (thread === null) {
@@ -206,9 +208,13 @@ function find(index: ReadonlyMap<Tier, TierIndex>, message: Routable): BindingFo
     (facts.team === undefined ? ~asks.team : allAsks);
   const peers = index.get(1);
   if (peers !== undefined)
-    for (const { tier, peer } of peersOf(message)) {
-      const found = earliest(peers, channel, peer, facts, known);
-      if (found !== undefined) return { tier, index: found };
+    for (const tier of [1, 2] as const) {
+      // A place with two names is one peer: whichever binding stands first in the file.
+      const found = peersOf(message)
+        .filter((one) => one.tier === tier)
+        .map(({ peer }) => earliest(peers, channel, peer, facts, known))
+        .filter((position) => position !== undefined);
+      if (found.length > 0) return { tier, index: Math.min(...found) };
     }
   for (const tier of [3, 4, 5, 6, 7, 8] as const) {
     const entry = index.get(tier);

@@ -129,9 +129,11 @@ describe("route", () => {
     const { code, out } = await earshot("route", message({}));
     expect(code).toBe(0);
     expect(out).toContain("admitted: groups are open");
-    expect(out).toMatch(
-      /ops +8 +0 +agent:ops:telegram:group:-100 +bindings\[0\] matches by channel/u,
-    );
+    expect(out).toMatch(/^agent +ops$/mu);
+    expect(out).toMatch(/^session +agent:ops:telegram:group:-100$/mu);
+    expect(out).toMatch(/^because +bindings\[0\] matches by channel \(tier 8\)$/mu);
+    expect(out).toMatch(/^1 +peer +passed +no binding is of this kind$/mu);
+    expect(out).toMatch(/^8 +channel +matched +bindings\[0\] matches by channel$/mu);
     const told = JSON.parse((await earshot("route", message({}), "--json")).out);
     expect(told.routes).toEqual([
       expect.objectContaining({
@@ -141,6 +143,13 @@ describe("route", () => {
         sessionKey: "agent:ops:telegram:group:-100",
       }),
     ]);
+    expect(told.tiers[4]).toEqual({
+      tier: 5,
+      name: "guild",
+      outcome: "passed",
+      fact: "no binding is of this kind",
+    });
+    expect(told.tiers[8].outcome).toBe("not-reached");
   });
 
   test("tells what would admit a sender who is not heard, and ends with 1", async () => {

@@ -8,12 +8,22 @@ import type { Command } from "commander";
 import JSON5 from "json5";
 import { EarshotError } from "../../domain/errors.ts";
 import { inboundSchema } from "../../domain/message.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
 import { admit } from "../../machines/admission.ts";
-import { resolveRoute } from "../../machines/routing.ts";
+import { explainRoute, type TierTried } from "../../machines/routing.explain.ts";
+import type { ResolvedRoute } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
 import { loadConfig } from "./config.ts";
 import { type Lesson, teach } from "./help.ts";
-import { action, print, printJson, type StateOptions, table, withStateDir } from "./shared.ts";
+import {
+  action,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  table,
+  withStateDir,
+} from "./shared.ts";
 
 interface Options extends StateOptions {
   readonly config?: string;
@@ -23,8 +33,8 @@ interface Options extends StateOptions {
 const lesson: Lesson = {
   about:
     "Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks what the daemon would ask: " +
-    "may its sender speak, which agents hear it, in which session, by which binding. Nothing is " +
-    "sent, stored or started.",
+    "may its sender speak, which agents hear it, in which session, by which binding, and why no " +
+    "other one. Nothing is sent, stored or started.",
   examples: [
     `earshot route '{channel: "telegram", chat: {id: "-1", kind: "group"}, author: {id: "7"}}'`,
   ],
@@ -67,23 +77,30 @@ async function route(json: string, options: Options): Promise<void> {
   const { config } = await loadConfig(options);
   const local = createRegistry().channels.get(message.channel)?.local ?? false;
   const admission = admit({ type: "message", message }, config, { local });
-  const routes = resolveRoute(config, message);
+  const { routes, tiers } = explainRoute(config, message);
   process.exitCode = admission.decision === null ? 0 : 1;
   if (options.json === true) {
     const { decision, rule, authority, explanation } = admission;
-    return printJson({ admission: { decision, rule, authority, explanation }, routes });
+    return printJson({ admission: { decision, rule, authority, explanation }, routes, tiers });
   }
-  print(`${admission.decision ?? "admitted"}: ${admission.explanation}`);
-  print(
-    table([
-      ["agent", "tier", "binding", "session key", "because"],
-      ...routes.map((one) => [
-        one.agentId,
-        String(one.tier),
-        one.bindingIndex === null ? "none" : String(one.bindingIndex),
-        one.sessionKey,
-        one.explanation,
-      ]),
-    ]),
-  );
+  printText(terminalSafe(`${admission.decision ?? "admitted"}: ${admission.explanation}`), 2);
+  for (const one of routes) print(`\n${routeText(one)}`);
+  print(`\n${tiersText(tiers)}`);
+}
+
+function routeText({ agentId, sessionKey, tier, explanation }: ResolvedRoute): string {
+  return table([
+    ["agent", agentId],
+    ["session", sessionKey],
+    ["because", `${explanation} (${tier === 0 ? "before all tiers" : `tier ${tier}`})`],
+  ]);
+}
+
+/** What was tried on the way; what was not tried any more is one row. */
+function tiersText(tiers: readonly TierTried[]): string {
+  const tried = tiers.filter(({ outcome }) => outcome !== "not-reached");
+  const rest = tiers.length - tried.length;
+  const rows = tried.map(({ tier, name, outcome, fact }) => [String(tier), name, outcome, fact]);
+  const left = rest === 0 ? [] : [[`${tried.length + 1}-9`, "", "not reached", ""]];
+  return table([["tier", "kind of match", "outcome", "what was found"], ...rows, ...left]);
 }
