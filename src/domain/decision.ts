@@ -113,6 +113,8 @@ export interface EngagementInput {
     readonly repliesToOther: boolean;
     /** Rooms where only rule 1 may engage beyond solo (code reviews). */
     readonly explicitOnly?: boolean;
+    /** Names of the agents it calls, where several hear it and it calls some of them but not us. */
+    readonly namesOnly?: readonly string[];
   };
   readonly rules: {
     readonly trigger: readonly Trigger[];

@@ -51,6 +51,6 @@ const close = (run: Run, index: number): Run => ({
 });
 
 /** The newest `most` of a list after `added`, each once. */
-function latest(list: readonly string[], added: readonly string[], most: number): string[] {
+export function latest(list: readonly string[], added: readonly string[], most: number): string[] {
   return [...list.filter((one) => !added.includes(one)), ...added].slice(-most);
 }

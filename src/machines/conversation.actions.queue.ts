@@ -20,6 +20,7 @@ import {
   type PendingMessage,
   refOf,
 } from "./inbox.ts";
+import { mustWait, passRelay, takeFree } from "./relay.ts";
 import { quietWindow, waitsForQuiet } from "./timing.ts";
 
 /** Sets, moves or clears the deadline "flush" so that it wakes us when the first window closes. */
@@ -111,15 +112,39 @@ export function passOn(context: ConversationContext, closed: readonly Forming[],
   for (const batch of closed) {
     const behindTurn = context.run !== null && context.run.order.heartbeat !== true;
     const backlog = behindTurn || context.quietAt !== null;
+    const held = mustWait(context);
     const queued = enqueue(context.inbox, flushOf(batch, backlog), context.settings.queue);
     context.inbox = queued.inbox;
     discard(context, queued.dropped, queued.why);
+    askIfFreed(context, held);
     if (queued.notes.length > 0) {
       const notes = [...context.droppedWhileBusy, ...queued.notes];
       context.droppedWhileBusy = notes.slice(-Math.max(1, context.settings.queue.cap));
     }
     if (queued.why !== "queue-cap-new" || queued.dropped.length === 0) reachRun(context, batch, at);
   }
+}
+
+/** The line no longer waits for other agents, as its first batch is gone. `held`: it did before. */
+export function askIfFreed(context: ConversationContext, held: boolean): void {
+  if (held && context.run === null && context.inbox.length > 0) requestLane(context);
+}
+
+/** Other agents have ended: the running one may take in what waited for them. */
+export function steerFreed(context: ConversationContext): void {
+  const { run, settings } = context;
+  if (run === null || run.ended || run.abortedBy !== null) return;
+  if (steers(settings.queue.mode)) offerLine(context, run);
+}
+
+const steers = (mode: string) => mode === "steer" || mode === "steer-backlog";
+
+/** Takes the next turn's batch out of the line. */
+export function takeFromLine(context: ConversationContext): Flush | null {
+  const { flush, inbox, dropped } = takeFree(context);
+  context.inbox = inbox;
+  discard(context, dropped, "interrupted");
+  return flush;
 }
 
 /** Somebody is to be answered: a turn that nobody asked for ends, so that its lane is free in time. */
@@ -136,8 +161,7 @@ function reachRun(context: ConversationContext, batch: Forming, at: Millis): voi
   giveWay(context);
   if (run.order.heartbeat === true) return;
   if (mode === "interrupt") interrupt(context, run, at);
-  if ((mode === "steer" || mode === "steer-backlog") && sameRoute(batch.route, run.order.route))
-    offerLine(context, run);
+  if (steers(mode) && sameRoute(batch.route, run.order.route)) offerLine(context, run);
 }
 
 /** Each interruption may have cost a model call: in a room that thrashes the newest waits a bit. */
@@ -174,6 +198,7 @@ export function discard(
   for (const { messages, route } of batches) {
     for (const message of messages)
       context.effects.push({ type: "dropped", message: refOf(message), why });
+    passRelay(context, messages);
     unreact(context, messages, route);
   }
 }
@@ -188,7 +213,9 @@ export function unreact(
     if (ack !== null) context.effects.push({ type: "unreact", message: id, emoji: ack, route });
 }
 
+/** Asks for a lane, unless other agents have to answer first: their end asks then. */
 export function requestLane(context: ConversationContext): void {
+  if (mustWait(context)) return;
   context.effects.push({ type: "lane.request" });
 }
 

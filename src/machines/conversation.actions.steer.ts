@@ -10,15 +10,19 @@ import { sameRoute } from "../domain/message.ts";
 import type { ConversationContext, Run } from "./conversation.context.ts";
 import type { AgentSteered } from "./events.ts";
 import { type Flush, refOf } from "./inbox.ts";
+import { freeLine } from "./relay.ts";
 
 /** Blocks handed to delivery that are an answer. */
 export const answersOf = ({ blocks, asides = [] }: Run): number => blocks - asides.length;
 
 /** Offers the running agent what waits in its place. Whoever passes it on knows what it has. */
-export function offerLine({ effects, inbox }: ConversationContext, { order, left }: Run): void {
+export function offerLine(context: ConversationContext, { order, left }: Run): void {
   if (left === true) return;
+  const { effects, inbox, relays } = context;
   const { turnId, route } = order;
-  const line = inbox.filter((one) => one.steeredAt === null && sameRoute(one.route, route));
+  const line = freeLine(inbox, relays).filter(
+    (one) => one.steeredAt === null && sameRoute(one.route, route),
+  );
   const batch = line.flatMap(({ messages }) => messages.map(refOf));
   if (batch.length > 0) effects.push({ type: "turn.steer", turnId, batch });
 }

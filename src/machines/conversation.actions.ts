@@ -5,6 +5,7 @@
  * one event and leaves its mark on the context it is given; what should happen outside is put among
  * the effects, in order.
  */
+import { limits } from "../domain/limits.ts";
 import type { Millis } from "../domain/message.ts";
 import { routeOf } from "../domain/message.ts";
 import type { BufferEntry } from "./context-buffer.ts";
@@ -14,8 +15,10 @@ import {
   removeBuffered,
   seedBuffer,
 } from "./context-buffer.ts";
+import { latest } from "./conversation.actions.delivery.ts";
 import {
   armFlush,
+  askIfFreed,
   extendQuiet,
   giveWay,
   passOn,
@@ -26,6 +29,7 @@ import {
 import type { ConversationContext } from "./conversation.context.ts";
 import type { DropReason, MessageRef } from "./effects.ts";
 import type {
+  FellowSpoke,
   HistorySeeded,
   MembershipRead,
   MessageDeleted,
@@ -35,6 +39,7 @@ import type {
 import { noteSpeaker } from "./humans.ts";
 import { editPending, isOvertaken, overtake, removePending } from "./pending.ts";
 import { type Reading, readMessage } from "./reading.ts";
+import { joinRelay, leaveRelay, mustWait, passRelay } from "./relay.ts";
 import { grantCredits, spendCredit, sweepCredits } from "./sticky.ts";
 
 /** Notes who spoke and publishes the decision. First action of every message. */
@@ -56,13 +61,25 @@ export function hear(context: ConversationContext, event: MessageReceived): void
 
 /** Observed: kept for awareness. Last action of an observed message. */
 export function remember(context: ConversationContext, event: MessageReceived): void {
+  keep(context, event);
+  leaveRelay(context, event);
+  context.reading = null;
+}
+
+/** Another agent of ours spoke: kept like what was observed, but nobody here has spoken to us. */
+export function overhear(context: ConversationContext, event: FellowSpoke): void {
+  keep(context, event);
+  const { id } = event.message;
+  context.fellowMessages = latest(context.fellowMessages, [id], limits.ownMessagesCountMax);
+}
+
+function keep(context: ConversationContext, event: MessageReceived | FellowSpoke): void {
   const { at, seq, message } = event;
   const entry: BufferEntry = { seq, id: message.id, at, author: message.author.id, self: false };
   const { buffer, dropped } = rememberIn(context.buffer, entry, context.settings.context.size);
   context.buffer = buffer;
   for (const { seq, id } of dropped) drop(context, { seq, id }, "context-size");
   noteOvertaken(context, event);
-  context.reading = null;
 }
 
 /** Engaged: a turn is owed. Last action of an engaged message. */
@@ -72,6 +89,7 @@ export function takeUp(context: ConversationContext, event: MessageReceived): vo
   context.reading = null;
   if (gathered === null) return;
   useCredit(context, reading);
+  joinRelay(context, event);
   giveWay(context);
   const route = routeOf(event.message);
   const emoji = context.settings.ackReaction;
@@ -93,7 +111,10 @@ function useCredit(context: ConversationContext, { event, verdict }: Reading): v
     context.ledger = grantCredits(context.ledger, [id], event.at, windowMs);
 }
 
-function noteOvertaken(context: ConversationContext, { message }: MessageReceived): void {
+function noteOvertaken(
+  context: ConversationContext,
+  { message }: Pick<MessageReceived, "message">,
+): void {
   const { forming, inbox, run } = context;
   if (run === null && forming.length === 0 && inbox.length === 0) return;
   const route = routeOf(message);
@@ -126,9 +147,12 @@ export function applyDeletion(context: ConversationContext, { deletion }: Messag
   const removed = forming.removed ?? inbox.removed;
   if (removed === null) return;
   drop(context, { seq: removed.seq, id: removed.id }, "deleted");
+  const held = mustWait(context);
+  passRelay(context, [removed]);
   unreact(context, [removed], route);
   context.forming = forming.batches;
   context.inbox = inbox.batches;
+  askIfFreed(context, held);
   armFlush(context);
   if (context.inbox.length === 0) setQuiet(context, null);
 }

@@ -11,12 +11,12 @@ import { sameRoute } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import { emptyBuffer, takeBuffer } from "./context-buffer.ts";
 import {
-  discard,
   openQuiet,
   releaseLane,
   retuneTyping,
   startTyping,
   stopTyping,
+  takeFromLine,
   unreact,
 } from "./conversation.actions.queue.ts";
 import { answersOf, join, unsteered } from "./conversation.actions.steer.ts";
@@ -34,8 +34,9 @@ import type {
   RunAborted,
 } from "./events.ts";
 import { countHumans, isMultiHumanGroup } from "./humans.ts";
-import { type Flush, refOf, takeNext } from "./inbox.ts";
+import { type Flush, refOf } from "./inbox.ts";
 import { release } from "./pending.ts";
+import { passRelay } from "./relay.ts";
 
 /** How a turn's agent may end. */
 export type RunEnd = AgentEnded | AgentFailed | HostRecovered;
@@ -120,16 +121,10 @@ export function expireTurn(context: ConversationContext, event: LaneGranted): vo
     outcome: "expired",
     batch: flush.messages.map(refOf),
   });
+  passRelay(context, flush.messages);
   unreact(context, flush.messages, flush.route);
   releaseLane(context);
   retuneTyping(context);
-}
-
-function takeFromLine(context: ConversationContext): Flush | null {
-  const { flush, inbox, dropped } = takeNext(context.inbox, context.settings.queue.mode);
-  context.inbox = inbox;
-  discard(context, dropped, "interrupted");
-  return flush;
 }
 
 function orderOf(context: ConversationContext, event: LaneGranted, flush: Flush): TurnRun {
@@ -419,6 +414,7 @@ export function closeTurn(context: ConversationContext, { at }: { readonly at: M
   const { run } = context;
   if (run === null) return;
   unreact(context, run.batch, run.order.route);
+  passRelay(context, run.batch);
   // While it is still known which turn this was.
   openQuiet(context, at);
   context.run = null;

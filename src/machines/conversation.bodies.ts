@@ -13,6 +13,7 @@ import * as turn from "./conversation.actions.turn.ts";
 import type { ConversationContext, GuardState, TurnLock } from "./conversation.context.ts";
 import * as guards from "./conversation.guards.ts";
 import type { ConversationEvent } from "./events.ts";
+import * as relay from "./relay.ts";
 
 type Types = ConversationEvent["type"];
 type EventOf<Type extends Types> = Extract<ConversationEvent, { type: Type }>;
@@ -39,6 +40,9 @@ export const conversationGuards = {
   flushReleases: on<"deadline.due", boolean>(guards.flushReleases),
   isFlush: ({ event }: Step) => event.type === "deadline.due" && event.id === "flush",
   isInterrupt: ({ event }: Step) => event.type === "deadline.due" && event.id === "interrupt",
+  isRelay: ({ event }: Step) => event.type === "deadline.due" && relay.isRelayDeadline(event.id),
+  relayFrees: on<"deadline.due", boolean>(relay.frees),
+  mustWait: ({ context }: Step) => relay.mustWait(context),
   quietIsOver: on<"deadline.due", boolean>(guards.quietIsOver),
   commandReleases: on<"command.applied" | "session.reset", boolean>(guards.commandReleases),
   deletionLeaves: ({ context, event }: Step, params: { what: guards.Left }) =>
@@ -59,6 +63,7 @@ export const conversationGuards = {
 export const conversationActions = {
   hear: on<"message.received", void>(hearing.hear),
   remember: on<"message.received", void>(hearing.remember),
+  overhear: on<"fellow.spoke", void>(hearing.overhear),
   takeUp: on<"message.received", void>(hearing.takeUp),
   applyEdit: on<"message.edited", void>(hearing.applyEdit),
   applyDeletion: on<"message.deleted", void>(hearing.applyDeletion),
@@ -72,6 +77,8 @@ export const conversationActions = {
   oweHeartbeat: on<"heartbeat.due", void>(session.oweHeartbeat),
   flushDue: on<"deadline.due", void>(queue.flushDue),
   interruptDue: on<"deadline.due", void>(queue.interruptDue),
+  notePassed: on<"deadline.due", void>(relay.notePassed),
+  steerFreed: on<Types, void>(queue.steerFreed),
   endQuiet: on<"deadline.due", void>(queue.endQuiet),
   keepQuiet: on<Types, void>(queue.keepQuiet),
   closeWindows: on<Types, void>(queue.closeWindows),

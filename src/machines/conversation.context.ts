@@ -15,6 +15,7 @@ import type { Effect, TurnRun } from "./effects.ts";
 import type { Flush, Forming, PendingMessage } from "./inbox.ts";
 import { type GuardCounters, noCounters } from "./loop-guard.ts";
 import type { Reading } from "./reading.ts";
+import type { RelayLeg } from "./relay.ts";
 import type { StickyLedger } from "./sticky.ts";
 
 /** The guard region's state, for whoever reads the context only. */
@@ -96,6 +97,8 @@ export interface ConversationContext {
   /** Lines about messages that a full queue dropped, for the next prompt. */
   droppedWhileBusy: readonly string[];
   run: Run | null;
+  /** Engaged messages that other agents answer, too, in the order of their numbers. */
+  relays: readonly RelayLeg[];
   /** A heartbeat is owed, for this place; null: none. It goes when nobody waits. */
   heartbeat: Route | null;
   /** When a running turn was last interrupted for a newer message; 0: never. */
@@ -112,6 +115,8 @@ export interface ConversationContext {
   abortedLastRun: boolean;
   /** Platform ids of our latest messages, oldest first. */
   ownMessages: readonly string[];
+  /** The same of other agents here, so that a reply to them is none to us. */
+  fellowMessages: readonly string[];
   /** Threads in which a message of ours was delivered, oldest first. */
   spokenIn: readonly string[];
 }
@@ -138,6 +143,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     quietBy: 0,
     droppedWhileBusy: [],
     run: null,
+    relays: [],
     heartbeat: null,
     interruptedAt: 0,
     typing: null,
@@ -146,6 +152,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     introduced: false,
     abortedLastRun: false,
     ownMessages: [],
+    fellowMessages: [],
     spokenIn: [],
   };
 }

@@ -21,10 +21,11 @@ import type {
   MessageReceived,
   SessionReset,
 } from "./events.ts";
-import { type Flush, type Forming, takeNext } from "./inbox.ts";
+import type { Flush, Forming } from "./inbox.ts";
 import { reachedHardLimit, reachedLimit } from "./loop-guard.ts";
 import { removePending } from "./pending.ts";
 import { readMessage } from "./reading.ts";
+import { takeFree } from "./relay.ts";
 
 /** Where attention goes when a piece of work is done. */
 export type Next = "observing" | "gathering" | "waiting" | "settling";
@@ -101,12 +102,12 @@ export function isExpired(context: ConversationContext, event: LaneGranted): boo
   return newest !== undefined && event.at - newest.at > context.settings.turn.replyAgeMsMax;
 }
 
-const nextInLine = ({ inbox, settings }: ConversationContext): Flush | null =>
-  takeNext(inbox, settings.queue.mode).flush;
+const nextInLine = (context: ConversationContext): Flush | null => takeFree(context).flush;
 
 /** Where attention goes when the first in line has expired. */
-export function afterExpiry({ inbox, forming, heartbeat, settings }: ConversationContext): Next {
-  const rest = takeNext(inbox, settings.queue.mode).inbox;
+export function afterExpiry(context: ConversationContext): Next {
+  const { forming, heartbeat } = context;
+  const rest = takeFree(context).inbox;
   if (rest.length > 0) return "waiting";
   if (forming.length > 0) return "gathering";
   return heartbeat === null ? "observing" : "waiting";

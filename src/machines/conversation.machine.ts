@@ -30,6 +30,7 @@ export const conversationMachine = setup({
   context: ({ input }) => newContext(input.settings),
   type: "parallel",
   on: {
+    "fellow.spoke": { actions: "overhear", description: "Another agent of ours; decides nothing." },
     "message.edited": { actions: "applyEdit", description: "Rewrites what is not yet answered." },
     "message.deleted": { actions: "applyDeletion", description: "Forgets what is not answered." },
     "history.seeded": { actions: "seedHistory", description: "Cold start; decides nothing." },
@@ -80,11 +81,18 @@ export const conversationMachine = setup({
               },
               { actions: ["hear", "remember"] },
             ],
-            "deadline.due": {
-              guard: "isFlush",
-              actions: "flushDue",
-              description: "A window closed: its batch joins the line.",
-            },
+            "deadline.due": [
+              {
+                guard: "isFlush",
+                actions: "flushDue",
+                description: "A window closed: its batch joins the line.",
+              },
+              {
+                guard: "isRelay",
+                actions: ["notePassed", "steerFreed"],
+                description: "An agent before us has ended.",
+              },
+            ],
             "command.applied": {
               actions: ["closeWindows", "passOn"],
               description: "What was said before a command goes before it.",
@@ -110,6 +118,7 @@ export const conversationMachine = setup({
                   { guard: "flushReleases", target: "waiting", actions: "flushDue" },
                   { guard: "quietIsOver", target: "waiting", actions: "endQuiet" },
                   { guard: "isFlush", actions: "flushDue" },
+                  { guard: "isRelay", actions: "notePassed" },
                   { actions: "keepQuiet", description: "It came early." },
                 ],
                 "command.applied": {
@@ -140,7 +149,13 @@ export const conversationMachine = setup({
               description: "A batch is ready and wants a lane.",
               entry: "requestLane",
               on: {
+                "deadline.due": {
+                  guard: "relayFrees",
+                  actions: ["notePassed", "requestLane"],
+                  description: "The agents before us have ended.",
+                },
                 "lane.granted": [
+                  { guard: "mustWait", actions: "releaseLane" },
                   {
                     guard: { type: "expiresInto", params: { next: "waiting" } },
                     target: "waiting",

@@ -178,6 +178,14 @@ export interface OutcomeReached {
   readonly batch: readonly MessageRef[];
   readonly reason?: string;
 }
+/** We are through with a message: the conversations of `to` may answer it (machines/relay.ts). */
+export interface RelayPassed {
+  readonly type: "relay.pass";
+  readonly token: string;
+  readonly place: number;
+  /** Session keys. */
+  readonly to: readonly string[];
+}
 /** Someone never seen before spoke: read the member list for the next message. */
 export interface MembershipRefresh {
   readonly type: "membership.refresh";
@@ -230,4 +238,5 @@ export type Effect =
   | Dropped
   | OutcomeReached
   | MembershipRefresh
+  | RelayPassed
   | CommandDue;

@@ -17,6 +17,15 @@ export interface Authority {
   readonly owner: boolean;
 }
 
+/** The agents that answer a message one after the other, and our place among them. */
+export interface RelayOrder {
+  /** Names the message to all of them. */
+  readonly token: string;
+  readonly place: number;
+  /** Session keys, in the order in which they answer. */
+  readonly keys: readonly string[];
+}
+
 /** A message was admitted. `seq` is its journal number and stands for its text from here on. */
 export interface MessageReceived {
   readonly type: "message.received";
@@ -28,6 +37,17 @@ export interface MessageReceived {
   readonly levels?: TurnLevels;
   /** The channel's latest read of the room's member list, if one was in the cache. */
   readonly membership?: Membership | null;
+  /** Several agents hear it, and it calls these by name but not us. */
+  readonly namesOnly?: readonly string[];
+  /** Several agents answer it, one after the other. */
+  readonly relay?: RelayOrder;
+}
+/** Another agent of this earshot said something in the room. Remembered, never decided. */
+export interface FellowSpoke {
+  readonly type: "fellow.spoke";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly message: Inbound;
 }
 /** The text of a message changed. Rewrites what is pending or remembered; decides nothing. */
 export interface MessageEdited {
@@ -248,6 +268,7 @@ export interface HostRecovered {
 
 export type ConversationEvent =
   | MessageReceived
+  | FellowSpoke
   | MessageEdited
   | MessageDeleted
   | HistorySeeded

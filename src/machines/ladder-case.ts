@@ -30,6 +30,12 @@ function foldAliases(aliases: readonly string[]): readonly string[] {
   return folded;
 }
 
+/** Index of the first alias that a folded text contains, or -1. */
+export function aliasIn(foldedText: string, aliases: readonly string[]): number {
+  if (aliases.length === 0) return -1;
+  return foldAliases(aliases).findIndex((alias) => containsFolded(foldedText, alias));
+}
+
 export class LadderCase {
   readonly input: EngagementInput;
   /** Sticky, alias and always are off where only rule 1 and solo-human may engage. */
@@ -50,6 +56,11 @@ export class LadderCase {
 
   triggers(trigger: Trigger): boolean {
     return this.input.rules.trigger.includes(trigger);
+  }
+
+  /** It calls others of the agents that hear it, and not us: then nothing else counts. */
+  get calledOthers(): boolean {
+    return this.input.message.namesOnly !== undefined;
   }
 
   /** Effective humans of the room. */
@@ -80,13 +91,8 @@ export class LadderCase {
 
   /** Index of the first alias in the text, or -1. */
   get alias(): number {
-    if (this.#alias === undefined) {
-      const { aliases } = this.input.rules;
-      this.#alias =
-        aliases.length === 0
-          ? -1
-          : foldAliases(aliases).findIndex((alias) => containsFolded(this.#folded(), alias));
-    }
+    const { aliases } = this.input.rules;
+    this.#alias ??= aliases.length === 0 ? -1 : aliasIn(this.#folded(), aliases);
     return this.#alias;
   }
 

@@ -55,6 +55,12 @@ function noCredit(one: LadderCase): string {
     : "off: stickiness is disabled";
 }
 
+/** Calls other agents of the place by name. */
+export function called(one: LadderCase): string {
+  const names = (one.input.message.namesOnly ?? []).map((name) => oneLine(name));
+  return `names ${names.join(", ")} only`;
+}
+
 /** A rung of the first tier that the config leaves out. */
 export const noTrigger = (rule: string): string => `off: “${rule}” is not a trigger`;
 export const direct: Fact = (one) => (one.input.message.isDirect ? "a direct chat" : "a group");

@@ -65,10 +65,29 @@ function trigger(
     tier: 1,
     rule,
     decision: "engage",
-    test: (one) => holds(one) && one.triggers(rule),
-    fact: (one, matched) => (one.triggers(rule) ? found(one, matched) : facts.noTrigger(rule)),
+    test: (one) => holds(one) && one.triggers(rule) && !one.calledOthers,
+    fact: (one, matched) => {
+      if (one.calledOthers) return `off: ${facts.called(one)}`;
+      return one.triggers(rule) ? found(one, matched) : facts.noTrigger(rule);
+    },
   };
 }
+
+/** Aimed elsewhere. One that calls other agents by name is so for everybody, whatever is off. */
+const elsewhere: LadderRung = rung({
+  tier: 2,
+  rule: "addressed-elsewhere",
+  decision: "observe",
+  switches: [notInMention, notExplicit],
+  test: (one) =>
+    one.credit !== "none" && one.multiHumanGroup && one.aim !== null && one.alias === -1,
+  fact: facts.addressedElsewhere,
+});
+const addressedElsewhere: LadderRung = {
+  ...elsewhere,
+  test: (one) => one.calledOthers || elsewhere.test(one),
+  fact: (one, matched) => (one.calledOthers ? facts.called(one) : elsewhere.fact(one, matched)),
+};
 
 const always: LadderRung = rung({
   tier: 5,
@@ -83,15 +102,7 @@ const upToPeers: readonly LadderRung[] = [
   trigger("dm", (one) => one.input.message.isDirect, facts.direct),
   trigger("mention", (one) => one.input.message.mentionsSelf, facts.mention),
   trigger("reply", (one) => one.input.message.repliesToSelf, facts.reply),
-  rung({
-    tier: 2,
-    rule: "addressed-elsewhere",
-    decision: "observe",
-    switches: [notInMention, notExplicit],
-    test: (one) =>
-      one.credit !== "none" && one.multiHumanGroup && one.aim !== null && one.alias === -1,
-    fact: facts.addressedElsewhere,
-  }),
+  addressedElsewhere,
   rung({
     tier: 2,
     rule: "sticky",

@@ -94,13 +94,18 @@ function inputOf(
   membership: Membership | null,
   fromBot: boolean,
 ): EngagementInput {
-  const { settings, ownMessages } = context;
+  const { settings, ownMessages, fellowMessages } = context;
+  const { namesOnly } = event;
   const signals = signalsOf(event.message, {
     ownMessages,
+    fellowMessages,
     everyoneMentions: settings.everyoneMentions,
   });
   return {
-    message: fromBot && !signals.authorIsBot ? { ...signals, authorIsBot: true } : signals,
+    message: {
+      ...(fromBot && !signals.authorIsBot ? { ...signals, authorIsBot: true } : signals),
+      ...(namesOnly === undefined ? {} : { namesOnly }),
+    },
     rules: settings.engagement,
     room: { participants, membership, botInThread: hasSpokenInThread(context, event.message) },
     credits: context.ledger,

@@ -41,6 +41,7 @@ export function compact(context: Recorded): CompactContext {
   if (quietAt !== null) out.q = [quietAt, context.quietBy];
   if (context.droppedWhileBusy.length > 0) out.n = [...context.droppedWhileBusy];
   if (run !== null) out.r = mutable(run);
+  if (context.relays.length > 0) out.w = mutable(context.relays);
   if (context.heartbeat !== null) out.k = mutable(context.heartbeat);
   if (context.interruptedAt > 0) out.u = context.interruptedAt;
   if (Object.keys(context.override).length > 0) out.v = mutable(context.override);
@@ -50,6 +51,7 @@ export function compact(context: Recorded): CompactContext {
   if (context.introduced) out.x = 1;
   if (context.abortedLastRun) out.a = 1;
   if (context.ownMessages.length > 0) out.o = [...context.ownMessages];
+  if (context.fellowMessages.length > 0) out.e = [...context.fellowMessages];
   if (context.spokenIn.length > 0) out.h = [...context.spokenIn];
   return out;
 }
@@ -84,6 +86,7 @@ export function expand(fields: CompactContext): Recorded {
     quietBy: q === undefined ? 0 : q[1],
     droppedWhileBusy: fields.n ?? [],
     run: fields.r ?? null,
+    relays: fields.w ?? [],
     heartbeat: fields.k ?? null,
     interruptedAt: fields.u ?? 0,
     override: fields.v ?? {},
@@ -93,6 +96,7 @@ export function expand(fields: CompactContext): Recorded {
     introduced: fields.x === 1,
     abortedLastRun: fields.a === 1,
     ownMessages: fields.o ?? [],
+    fellowMessages: fields.e ?? [],
     spokenIn: fields.h ?? [],
   };
 }

@@ -104,6 +104,14 @@ const run = z.strictObject({
   asides: z.array(count).exactOptional(),
   shown: count.exactOptional(),
 });
+const relay = z.strictObject({
+  token: z.string(),
+  place: count,
+  keys: z.array(z.string()),
+  seq,
+  at: millis,
+  ahead: z.array(count),
+});
 const override = z.strictObject({
   queue: z
     .strictObject({
@@ -159,6 +167,8 @@ const compactSchema = z.strictObject({
   q: z.tuple([millis, millis]).exactOptional(),
   n: z.array(z.string()).exactOptional(),
   r: run.exactOptional(),
+  /** Messages that other agents answer, too. */
+  w: z.array(relay).exactOptional(),
   /** A heartbeat is owed, to this place. */
   k: route.exactOptional(),
   /** Last interruption. */
@@ -171,6 +181,8 @@ const compactSchema = z.strictObject({
   x: z.literal(1).exactOptional(),
   a: z.literal(1).exactOptional(),
   o: z.array(z.string()).exactOptional(),
+  /** Messages of other agents here. */
+  e: z.array(z.string()).exactOptional(),
   h: z.array(z.string()).exactOptional(),
 });
 export type CompactContext = z.infer<typeof compactSchema>;

@@ -15,6 +15,8 @@ import type { Inbound } from "../domain/message.ts";
 export interface SignalFacts {
   /** Platform ids of messages of ours, the recent ones. */
   readonly ownMessages: readonly string[];
+  /** The same of other agents here, who write under our account. @default none */
+  readonly fellowMessages?: readonly string[];
   /** @everyone counts as a mention of us. */
   readonly everyoneMentions: boolean;
 }
@@ -22,7 +24,7 @@ export interface SignalFacts {
 /** The ladder's view of a message. */
 export function signalsOf(message: Inbound, facts: SignalFacts): EngagementInput["message"] {
   const self = mentionsSelf(message, facts.everyoneMentions);
-  const parent = parentOf(message.replyTo, facts.ownMessages);
+  const parent = parentOf(message.replyTo, facts);
   return {
     text: ownWords(message.text),
     authorId: message.author.id,
@@ -49,9 +51,10 @@ function mentionsSelf(message: Inbound, everyoneMentions: boolean): boolean {
  */
 function parentOf(
   replyTo: Inbound["replyTo"],
-  ownMessages: readonly string[],
+  { ownMessages, fellowMessages = [] }: SignalFacts,
 ): "self" | "other" | "unknown" {
   if (replyTo === null) return "unknown";
+  if (fellowMessages.includes(replyTo.id)) return "other";
   if (replyTo.authorIsSelf !== undefined) return replyTo.authorIsSelf ? "self" : "other";
   if (ownMessages.includes(replyTo.id)) return "self";
   return replyTo.authorId === undefined ? "unknown" : "other";

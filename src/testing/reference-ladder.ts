@@ -25,6 +25,8 @@ export interface LadderFacts {
   readonly bot: boolean;
   readonly activation: EngagementInput["rules"]["activation"];
   readonly explicitOnly: boolean;
+  /** Calls other agents of the place, and not us. */
+  readonly calledOthers: boolean;
 }
 
 const plain = (text: string) =>
@@ -89,11 +91,13 @@ export function ladderFacts(input: EngagementInput): LadderFacts {
     bot: message.authorIsBot,
     activation: rules.activation,
     explicitOnly: message.explicitOnly === true,
+    calledOthers: message.namesOnly !== undefined,
   };
 }
 
 /** The rule that decides, read off the facts in order. */
 export function referenceRule(facts: LadderFacts): Rule {
+  if (facts.calledOthers) return "addressed-elsewhere";
   if (facts.dm) return "dm";
   if (facts.mention) return "mention";
   if (facts.reply) return "reply";

@@ -231,7 +231,12 @@ describe("the chart as a document", () => {
       ...{ "agent.usage": true, "agent.ended": true, "agent.failed": true, "delivery.sent": true },
       ...{ "delivery.failed": true, disengage: true, skip: true, "command.applied": true },
       ...{ "config.changed": true, "run.aborted": true, "host.recovered": true },
-      ...{ "heartbeat.due": true, "session.reset": true, "session.overridden": true },
+      ...{
+        "heartbeat.due": true,
+        "fellow.spoke": true,
+        "session.reset": true,
+        "session.overridden": true,
+      },
     };
     const placed = new Set(states.flatMap(([, { on = {} }]) => Object.keys(on)));
     expect([...placed].sort()).toEqual(Object.keys(known).sort());

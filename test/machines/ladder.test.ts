@@ -25,6 +25,7 @@ const flags = [
   "crowd",
   "bot",
   "explicitOnly",
+  "calledOthers",
 ] as const;
 type Flags = Record<(typeof flags)[number], boolean>;
 
@@ -44,6 +45,7 @@ function inputOf(on: Flags, activation: LadderFacts["activation"]): EngagementIn
       repliesToSelf: on.reply,
       repliesToOther: on.repliesElsewhere,
       explicitOnly: on.explicitOnly,
+      ...(on.calledOthers ? { namesOnly: ["Rover"] } : {}),
     },
     rules: {
       trigger: ["dm", "mention", "reply"],
@@ -88,7 +90,7 @@ test("every combination of facts, in every activation, comes to the reference's 
     }
   }
   expect(wrong).toEqual([]);
-  expect(compared).toBe(3 * 8_192);
+  expect(compared).toBe(3 * 16_384);
 });
 
 const none = Object.fromEntries(flags.map((flag) => [flag, false])) as Flags;
