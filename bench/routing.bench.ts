@@ -31,7 +31,7 @@ const configOf = (count: number): EarshotConfig =>
 
 const next = messages(40, busyMix);
 /** A known room, an unknown one, an unknown one of a known server, one of a known workspace. */
-const heard: Inbound[] = Array.from({ length: 4_096 }, (_, n) => {
+const heard: Inbound[] = Array.from({ length: 512 }, (_, n) => {
   const message = next(n, 0);
   if (n % 4 === 0) return message;
   const unknown: Inbound = { ...message, chat: { id: `-none${n}`, kind: "group" } };
@@ -40,7 +40,7 @@ const heard: Inbound[] = Array.from({ length: 4_096 }, (_, n) => {
   const scope = n % 4 === 2 ? { guildId: `g${of}`, roles: ["member"] } : { teamId: `t${of}` };
   return { ...unknown, scope };
 });
-const at = (n: number) => heard[n & 4_095] as Inbound;
+const at = (n: number) => heard[n & 511] as Inbound;
 
 /** What the compiled maps stand for: every tier reads the list from the top. */
 function readFromTheTop({ bindings }: EarshotConfig, message: Inbound): number {
