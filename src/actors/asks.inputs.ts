@@ -28,4 +28,7 @@ export const askPurposes: Readonly<Record<AskName, string>> = {
   history_search: "Search this session for words, newest first. Plain text, no wildcards.",
 };
 
+/** What a turn asks under this name is for an owner, not a tool of the agent's. */
+export const permitAsk = "permission";
+
 export const isAsk = (name: string): name is AskName => Object.hasOwn(askInputs, name);

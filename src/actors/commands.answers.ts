@@ -9,8 +9,10 @@ import { plainText } from "../domain/sanitize.ts";
 import { commandsText, helpText } from "../machines/commands/help.ts";
 import type { CommandName } from "../machines/commands/table.ts";
 import { isBusy } from "./commands.busy.ts";
-import { configText } from "./commands.config.ts";
+import { configCommand, debugCommand, restartText } from "./commands.house.ts";
+import { elevatedText, execText, ttsText } from "./commands.levels.ts";
 import type { CommandAbout, CommandPorts } from "./commands.ports.ts";
+import { approveText, subagentsText } from "./commands.running.ts";
 import { contextText, exportText, sessionText, usageText } from "./commands.session.ts";
 import { modelsText, modelText, queueText, statusText } from "./commands.status.ts";
 import { whyText } from "./commands.why.ts";
@@ -43,13 +45,18 @@ export function createAnswers(ports: CommandPorts): Answers {
     models: (_, about) => modelsText(ports, about),
     disengage: () => "I only listen here until I am spoken to again.",
     why: ([id], about) => whyText(ports, id, about),
-    config: ([verb, path], { asked }) =>
-      asked.owner ? configText(ports.configs.current(), verb, path) : "For owners.",
+    config: (args, about) => configCommand(ports, args, about),
+    debug: (args, about) => debugCommand(ports, args, about),
+    restart: () => restartText(ports),
+    approve: (args, about) => approveText(ports, args, about),
+    subagents: (args, about) => subagentsText(ports, args, about),
     export: ([lines], about) => exportText(ports, lines, about),
     think: (_, { settings, agent }) => `Thinking: ${settings.thinking ?? agent.thinking}.`,
     verbose: (_, { settings }) => `Verbose: ${settings.verbose}.`,
     reasoning: (_, { settings }) => `Reasoning: ${settings.reasoning}.`,
-    elevated: (_, { settings }) => `Elevated: ${settings.elevated}.`,
+    elevated: (_, about) => elevatedText(about),
+    exec: (_, about) => execText(about),
+    tts: (_, about) => ttsText(ports, about),
     model: ([word], about) =>
       word === "list" ? modelsText(ports, about) : `Model: ${modelText(about)}.`,
     queue: (args, about) => `Queue: ${queueText(args, about)}.`,

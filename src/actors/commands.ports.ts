@@ -5,17 +5,27 @@
  * made from.
  */
 import type { ConfiguredAgent } from "../domain/config/agent.ts";
-import type { Log, SessionRow, Store } from "../domain/ports.ts";
+import type {
+  Clock,
+  House,
+  Log,
+  OutboxRow,
+  SessionRow,
+  Store,
+  StoreWrite,
+} from "../domain/ports.ts";
 import type { SessionSettings } from "../domain/session.ts";
 import type { Standing } from "../machines/effects.ts";
 import type { CommandAsked } from "../machines/events.ts";
 import type { Compaction } from "./compaction.ts";
 import type { Configs } from "./configs.ts";
+import type { Permits } from "./permits.ts";
 import type { HostStep } from "./protocol.ts";
 import type { Why } from "./runtime.types.ts";
 import type { Sessions } from "./sessions.ts";
 
 export interface CommandPorts {
+  readonly clock: Clock;
   readonly log: Log;
   readonly store: Store;
   readonly configs: Configs;
@@ -25,6 +35,14 @@ export interface CommandPorts {
   readonly why: (messageId: string) => Promise<readonly Why[]>;
   /** Null: none is told. */
   readonly version: string | null;
+  readonly permits: Pick<Permits, "pending" | "find" | "answer">;
+  /** Null: nothing of the daemon can be changed from a room. */
+  readonly house: House | null;
+  readonly keep: (writes: readonly StoreWrite[]) => Promise<void>;
+  /** Stores a line of the runtime's own and sends it. */
+  readonly say: (row: OutboxRow) => Promise<void>;
+  /** Ends the turn of a conversation. */
+  readonly stop: (key: string, by: string) => Promise<void>;
 }
 
 /** What an answer is about. */

@@ -10,10 +10,12 @@ import type {
   ReasoningLevel,
   SessionPatch,
   ThinkingLevel,
+  TtsLevel,
   VerboseLevel,
 } from "../domain/session.ts";
 import type { QueueMode, QueueSettings, SendPolicy } from "../domain/settings.ts";
 import type { CommandCall } from "../machines/commands/directives.ts";
+import { execOf } from "../machines/commands/words.ts";
 
 type Override = NonNullable<SessionPatch["override"]>;
 
@@ -64,6 +66,8 @@ export function patchOf(
     if (command === "verbose") patch = { ...patch, verbose: word as VerboseLevel };
     if (command === "reasoning") patch = { ...patch, reasoning: word as ReasoningLevel };
     if (command === "elevated") patch = { ...patch, elevated: word as ElevatedLevel };
+    if (command === "exec") patch = { ...patch, exec: execOf(args) };
+    if (command === "tts") patch = { ...patch, tts: orDefault<TtsLevel>(word) };
     if (command === "model" && word !== "list" && word !== "status")
       patch = { ...patch, model: word === "default" ? null : ownModel(word, provider) };
   }

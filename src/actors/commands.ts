@@ -15,12 +15,13 @@ import {
   type SessionSettings,
 } from "../domain/session.ts";
 import type { CommandCall } from "../machines/commands/directives.ts";
+import { specOf } from "../machines/commands/table.ts";
 import type { CommandDue } from "../machines/effects.ts";
+import { beginAfter } from "./commands.after.ts";
 import { type Answers, createAnswers } from "./commands.answers.ts";
-import { isBusy } from "./commands.busy.ts";
 import type { CommandPorts } from "./commands.ports.ts";
+import { commandRow } from "./commands.row.ts";
 import { patchOf } from "./commands.settings.ts";
-import type { TextBody } from "./outbox.body.ts";
 import type { HostStep } from "./protocol.ts";
 
 /** What a command leads to. */
@@ -69,7 +70,7 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
     const about = { asked, step, standing: effect.standing, agent, session, settings };
     const texts: string[] = [];
     for (const call of calls) texts.push(await answerOf(answers, call, about));
-    const row = answerRow(effect, step, texts.join("\n\n"));
+    const row = commandRow(ports.configs, { asked, step, text: texts.join("\n\n") });
     writes.push({ kind: "outbox", row });
     return { writes, row };
   }
@@ -79,6 +80,7 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
     call: CommandCall,
     about: Parameters<Answers["help"]>[1],
   ): Promise<string> {
+    if (specOf(call.command).who === "owner" && !about.asked.owner) return "For owners.";
     try {
       return await all[call.command](call.args, about);
     } catch (error) {
@@ -88,29 +90,6 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
       ports.log("error", "command.failed", { command, error: String(error) });
       return `/${command} could not be carried out: an error of earshot's own.`;
     }
-  }
-
-  async function compact({ conv, key }: HostStep): Promise<void> {
-    const session = await ports.store.sessionOf(conv);
-    const who = { conv, key, agentId: ports.agentOf(key) };
-    if (session !== null) await ports.compaction.compact(who, session);
-  }
-
-  function answerRow({ asked }: CommandDue, step: HostStep, text: string): OutboxRow {
-    const { conv, key, seq, at } = step;
-    const { route, messageId } = asked as NonNullable<CommandDue["asked"]>;
-    const { replyTo, turn } = ports.configs.settings(key);
-    const replies = replyTo === "auto" ? route.chat.kind !== "direct" : replyTo !== "off";
-    const expiresAt = at + turn.replyAgeMsMax;
-    const body: TextBody = {
-      ...{ route, text, replyTo: replies ? messageId : null, quote: false, expiresAt },
-    };
-    const id = `command-${seq}`;
-    return {
-      ...{ id: `${id}:0`, conv, key, turnId: id, index: 0, kind: "notice", state: "pending" },
-      ...{ createdAt: at, dueAt: at, attempts: 0, doubts: 0, messageIds: null, error: null },
-      body: JSON.stringify(body),
-    };
   }
 
   return {
@@ -124,13 +103,7 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
             outcomes.set(effect, await carryOut(effect, step, changed));
       return outcomes;
     },
-    settled({ calls, asked, standing }, step) {
-      const wanted = asked !== null && calls.some(({ command }) => command === "compact");
-      if (!wanted || isBusy(standing)) return;
-      compact(step).catch((error: unknown) => {
-        ports.log("warn", "command.compact", { key: step.key, error: String(error) });
-      });
-    },
+    settled: (effect, step) => void beginAfter(ports, effect, step),
   };
 }
 

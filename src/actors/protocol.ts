@@ -158,6 +158,8 @@ export interface TurnOrder {
   readonly reacts?: false;
   readonly images: readonly AgentImage[];
   readonly session: SessionSettings;
+  /** Everybody whose words it answers is an owner. @default false */
+  readonly owned?: boolean;
   readonly thinking: ThinkingLevel;
   /** Another model for this turn; null: as configured. */
   readonly model: string | null;

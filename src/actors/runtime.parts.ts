@@ -11,8 +11,9 @@ import type { StreamLine } from "../domain/stream.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import { resetPolicy } from "../machines/session-policy.ts";
 import { loadActivation } from "./activation.ts";
+import { permitAsk } from "./asks.inputs.ts";
 import { type Asks, createAsks } from "./asks.ts";
-import { type CommandDesk, createCommandDesk } from "./commands.ts";
+import { returnWrites } from "./commands.return.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -25,7 +26,10 @@ import { spokenWords } from "./media.refs.ts";
 import { createMedia, type Media } from "./media.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.types.ts";
-import { type HostStep, quarantinedCode } from "./protocol.ts";
+import type { Permits } from "./permits.ts";
+import type { HostStep } from "./protocol.ts";
+import { setAside } from "./quarantine.ts";
+import { createDesk, createPermitDesk } from "./runtime.commands.ts";
 import { createSessionParts, type SessionParts } from "./runtime.sessions.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
 import { createGrant } from "./session.grant.ts";
@@ -38,7 +42,6 @@ import { createTurnStarter, type TurnStarter } from "./turns.ts";
 import { createTyping, type Typing } from "./typing.ts";
 import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { createWaiters, type DecisionWaiters } from "./waiters.ts";
-import { whyMessage } from "./why.ts";
 
 export interface Parts extends SessionParts {
   readonly store: RuntimePorts["store"];
@@ -56,6 +59,7 @@ export interface Parts extends SessionParts {
   readonly sweep: Sweep;
   readonly media: Media;
   readonly asks: Asks;
+  readonly permits: Permits;
   readonly heartbeats: Heartbeats;
   readonly hooks: HookRunner;
   readonly quarantined: { key: string; seq: number; error: string }[];
@@ -73,7 +77,8 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const boot = Number((await store.meta("boot")) ?? 0) + 1;
   const { configs, pending } = await openConfigs(store, ports.config);
   const bootRow = { kind: "meta", name: "boot", value: String(boot) } as const;
-  await store.commit(pending === null ? [bootRow] : [pending, bootRow]);
+  const back = await returnWrites(store, ports.clock.now());
+  await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
   const lastSeq = await store.lastSeq();
   return new Assembly(ports, boot, lastSeq, configs).parts;
 }
@@ -144,6 +149,7 @@ class Assembly {
       agentOf: (key) => this.#agentOf(key),
     });
     const asks = createAsks({ clock, log, ids: ports.ids, store, media });
+    const permits = createPermitDesk(ports, () => this.parts);
     const heartbeats = createHeartbeats({
       ...{ clock, log, store, configs, workspaces: ports.workspaces ?? null },
       append: (events, writes) => this.#append(events, writes),
@@ -159,18 +165,8 @@ class Assembly {
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
       ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks, heartbeats, hooks },
+      permits,
     };
-  }
-
-  #commands(configs: Configs): CommandDesk {
-    const { log, store, directory, version = null } = this.#ports;
-    const { isLocal } = directory;
-    const { sessions, compaction } = this.parts;
-    return createCommandDesk({
-      ...{ log, store, configs, sessions, compaction, version },
-      agentOf: (key) => this.#agentOf(key),
-      why: (messageId) => whyMessage({ store, configs, isLocal }, messageId),
-    });
   }
 
   #supervisor(boot: number, configs: Configs): Supervisor {
@@ -183,7 +179,12 @@ class Assembly {
         unmarked,
         settings: (key) => configs.settings(key),
         agentOf: (key) => this.#agentOf(key),
-        commands: this.#commands(configs),
+        commands: createDesk(
+          this.#ports,
+          configs,
+          (key) => this.#agentOf(key),
+          () => this.parts,
+        ),
         eventOf: async (seq) => {
           const [row] = await store.events([seq]);
           const event = row === undefined ? null : decodeEvent(row);
@@ -232,7 +233,10 @@ class Assembly {
         this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
       },
       onDraft: (draft) => this.parts.outbox.draft(draft),
-      ask: (question) => this.parts.asks.answer(question),
+      ask: (question) => {
+        const { asks, permits } = this.parts;
+        return question.tool === permitAsk ? permits.ask(question) : asks.answer(question);
+      },
       onHostLost: ({ host, turns }) => {
         const events = this.parts.summaries.lost(turns).map(({ conv, key, turnId }) => {
           const event = { type: "host.recovered", at: clock.now() } as const;
@@ -286,6 +290,9 @@ class Assembly {
         );
         if (order === null) return null;
         const { key, turn, prompt } = order;
+        const { turnId, route } = effect;
+        const { replyAgeMsMax: ageMsMax } = configs.settings(key).turn;
+        this.parts.permits.opened({ turnId, conv: step.conv, key, route, ageMsMax });
         if (this.#ports.prompts === true)
           this.#ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
         return order;
@@ -341,12 +348,12 @@ class Assembly {
     seq: number;
     error: string;
   }) {
-    const { quarantined, journal } = this.parts;
+    const { quarantined } = this.parts;
     this.#ports.log("error", "event.quarantined", { key, seq, error });
     quarantined.push({ key, seq, error });
     if (quarantined.length > quarantinedShownMax) quarantined.shift();
     this.#system({ system: "quarantine", key, seq, conv });
-    journal.keep([{ kind: "applied", seq, code: quarantinedCode }]).catch((reason: unknown) => {
+    setAside(this.parts, seq).catch((reason: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(reason) });
     });
   }

@@ -20,6 +20,7 @@ import {
 import { oneLine } from "../domain/sanitize.ts";
 import { fillPrefix } from "../machines/delivery-plan.ts";
 import type { AgentFailed, ConversationEvent } from "../machines/events.ts";
+import { permitAsk } from "./asks.inputs.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { AskAnswer } from "./protocol.ts";
 import { TurnOutput } from "./turn-output.ts";
@@ -73,6 +74,8 @@ export class TurnRun {
   #bytes = 0;
   #usage: { inputTokens: number; outputTokens: number; costUsd: number } | null = null;
   #lastSign = 0;
+  /** Questions that an owner has not answered. */
+  #waiting = 0;
   #timers: TimerHandle[] = [];
   #idle: TimerHandle | null = null;
   #end: () => void = () => undefined;
@@ -264,9 +267,32 @@ export class TurnRun {
       takePictures: () => this.#pictures.splice(0),
       model: order.model,
       thinking: order.thinking,
+      ...(order.bare === true ? {} : this.#permissions()),
       tools: order.bare === true ? [] : turnTools,
       callTool: async (name, input) =>
         order.bare === true ? "Refused: this turn has no tools." : call(name, input),
+    };
+  }
+
+  /** Whoever waits for an owner is not idle; the time of the whole turn goes on. */
+  #permissions(): Pick<AgentTurn, "permissions" | "askOwner"> {
+    const { owned = false, session } = this.#job.order;
+    const { exec, elevated } = session;
+    return {
+      permissions: { exec, elevated, owned },
+      askOwner: async ({ kind, title }) => {
+        if (this.#isOver) return "deny";
+        this.#waiting += 1;
+        const input = {
+          kind: kind.slice(0, messageUnitsMax),
+          title: title.slice(0, messageUnitsMax),
+        };
+        const answer = await this.#ports.ask(permitAsk, input).finally(() => {
+          this.#waiting -= 1;
+          this.#lastSign = this.#ports.clock.monotonic();
+        });
+        return !this.#isOver && (answer === "once" || answer === "always") ? answer : "deny";
+      },
     };
   }
 
@@ -342,6 +368,7 @@ export class TurnRun {
   #watchIdle(): void {
     const { clock } = this.#ports;
     const { idleMs } = this.#job.settings.turn;
+    if (this.#waiting > 0) this.#lastSign = clock.monotonic();
     const left = this.#lastSign + idleMs - clock.monotonic();
     if (left <= 0) this.#fail("idle-timeout", `gave no sign for ${idleMs} ms`);
     else this.#idle = clock.setTimer(clock.now() + left, () => this.#watchIdle());

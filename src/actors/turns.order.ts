@@ -10,7 +10,7 @@ import { agentOf } from "../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../domain/decision.ts";
 import type { Route } from "../domain/message.ts";
 import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../domain/ports.ts";
-import type { SessionSettings, TurnLevels } from "../domain/session.ts";
+import { type TurnLevels, withLevels } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeHeartbeat } from "../machines/heartbeat.ts";
@@ -46,6 +46,7 @@ export interface SaidMessage extends PromptMessage {
   readonly rule: Rule | null;
   /** What it asks of its turn. */
   readonly levels: TurnLevels;
+  readonly byOwner: boolean;
   readonly found: FoundMessage;
 }
 
@@ -72,7 +73,7 @@ export async function readMessages(
         replyTo,
         title: chat.title,
         rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
-        levels: levelsIn(row),
+        ...saidIn(row),
         found: edited === null ? message : withText(message, edited),
       },
     ];
@@ -92,9 +93,10 @@ function messageIn(row: EventRow, id: string): FoundMessage | null {
     : (found.find(({ said }) => said.id === id) ?? null);
 }
 
-function levelsIn(row: EventRow): TurnLevels {
+function saidIn(row: EventRow): Pick<SaidMessage, "levels" | "byOwner"> {
   const event = decodeEvent(row);
-  return (event.type === "message.received" ? event.levels : undefined) ?? {};
+  if (event.type !== "message.received") return { levels: {}, byOwner: false };
+  return { levels: event.levels ?? {}, byOwner: event.authority.owner };
 }
 
 function editedText(row: EventRow | undefined): string | null {
@@ -154,8 +156,7 @@ export async function composeOrder(
   const cfg = configs.version();
   const { system } = agent;
   // The latest message of the batch has the last word.
-  const asked: SessionSettings = { ...session.settings };
-  for (const { levels } of batch) Object.assign(asked, levels);
+  const asked = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
   const past = { turn: ordered, cfg, session, system, prompt, named };
   return {
     conv,
@@ -176,6 +177,7 @@ export async function composeOrder(
     ...(ports.canReact(route) ? {} : { reacts: false }),
     images,
     session: asked,
+    owned: batch.length > 0 && batch.every(({ byOwner }) => byOwner),
     thinking: asked.thinking ?? agent.thinking,
     model: beat?.model ?? session.settings.model,
     watched: ports.watched,

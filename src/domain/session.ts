@@ -6,6 +6,7 @@
  * settings carry over. What here differs from the config was said by somebody with authority.
  */
 import type { Millis } from "./message.ts";
+import type { ExecSettings } from "./permission.ts";
 import type { SessionOverride } from "./settings.ts";
 
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
@@ -18,6 +19,9 @@ export const reasoningLevels = ["off", "on", "stream"] as const;
 export type ReasoningLevel = (typeof reasoningLevels)[number];
 export const elevatedLevels = ["off", "ask", "full"] as const;
 export type ElevatedLevel = (typeof elevatedLevels)[number];
+export const ttsLevels = ["on", "off"] as const;
+/** Whether answers are said aloud as well, where the config names a program for it. */
+export type TtsLevel = (typeof ttsLevels)[number];
 
 /** Null: as the agent is configured. */
 export interface SessionSettings {
@@ -26,6 +30,9 @@ export interface SessionSettings {
   readonly verbose: VerboseLevel;
   readonly reasoning: ReasoningLevel;
   readonly elevated: ElevatedLevel;
+  /** What its agent may do when it asks first. */
+  readonly exec: ExecSettings;
+  readonly tts: TtsLevel | null;
   readonly override: SessionOverride;
 }
 
@@ -35,11 +42,14 @@ export const defaultSessionSettings: SessionSettings = {
   verbose: "off",
   reasoning: "off",
   elevated: "off",
+  exec: {},
+  tts: null,
   override: {},
 };
 
 /** A change of settings. Absent: as before; null: as configured. */
-export interface SessionPatch extends Partial<Omit<SessionSettings, "override">> {
+export interface SessionPatch extends Partial<Omit<SessionSettings, "override" | "exec">> {
+  readonly exec?: ExecSettings | null;
   readonly override?: {
     readonly queue?: SessionOverride["queue"] | null;
     readonly send?: SessionOverride["send"] | null;
@@ -50,12 +60,13 @@ export interface SessionPatch extends Partial<Omit<SessionSettings, "override">>
 /** The settings after a change. */
 export function patchedSettings(
   before: SessionSettings,
-  { override, ...levels }: SessionPatch,
+  { override, exec, ...levels }: SessionPatch,
 ): SessionSettings {
   const said = Object.entries(levels).filter(([, value]) => value !== undefined);
   return {
     ...before,
     ...(Object.fromEntries(said) as Partial<SessionSettings>),
+    exec: exec === undefined ? before.exec : exec === null ? {} : { ...before.exec, ...exec },
     override: override === undefined ? before.override : merged(before.override, override),
   };
 }
@@ -73,9 +84,14 @@ function merged(
   };
 }
 
+/** The settings of a session with what one message asks. */
+export function withLevels(settings: SessionSettings, levels: TurnLevels): SessionSettings {
+  return { ...settings, ...levels, exec: { ...settings.exec, ...levels.exec } };
+}
+
 /** What a message asks of the one turn that answers it; over the session's own settings. */
 export type TurnLevels = Partial<
-  Pick<SessionSettings, "thinking" | "verbose" | "reasoning" | "elevated">
+  Pick<SessionSettings, "thinking" | "verbose" | "reasoning" | "elevated" | "exec">
 >;
 
 export interface SessionUsage {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { acpDriver } from "../../src/adapters/agents/acp.ts";
+import { silentPolicy } from "../../src/domain/permission.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../src/domain/ports.ts";
 import {
   agentContract,
@@ -141,9 +142,53 @@ describe("acp driver", () => {
     ["deny", "ask", { outcome: "selected", optionId: "no" }],
     ["allow", "ask", { outcome: "selected", optionId: "yes" }],
     ["deny", "ask only-yes", { outcome: "cancelled" }],
+    ["allowlist", "ask read", { outcome: "selected", optionId: "yes" }],
+    ["allowlist", "ask execute", { outcome: "selected", optionId: "no" }],
+    ["allowlist", "ask", { outcome: "selected", optionId: "no" }],
   ])("answers a request for permission by policy: %s, %s", async (permissions, act, outcome) => {
     const agent = await open("", { permissions });
     expect(JSON.parse(spoken(await collect(agent, told(act))))).toEqual(outcome);
+  });
+
+  test.each([
+    ["full, from owners", { exec: { security: "full" }, owned: true }, null, "yes"],
+    ["full, from others", { exec: { security: "full" }, owned: false }, "deny", "no"],
+    ["a list that misses", { exec: { security: "allowlist" }, owned: true }, null, "no"],
+    ["a miss, asked", { exec: { security: "allowlist", ask: "on-miss" } }, "once", "yes"],
+    ["a miss, for good", { exec: { security: "allowlist", ask: "on-miss" } }, "always", "always"],
+    ["each, asked", { exec: { security: "full", ask: "always" }, owned: true }, "deny", "no"],
+    ["elevated", { elevated: "full", owned: true }, null, "yes"],
+    ["elevated, asked", { elevated: "ask" }, "once", "yes"],
+    ["elevated, refused", { elevated: "ask" }, "deny", "no"],
+  ] as const)("answers as the session says: %s", async (_, said, owner, optionId) => {
+    const asked: object[] = [];
+    const over: Partial<AgentTurn> = {
+      permissions: { ...silentPolicy, ...said },
+      askOwner: async (request) => {
+        asked.push(request);
+        return owner ?? "deny";
+      },
+    };
+    const agent = await open();
+    const answer = JSON.parse(spoken(await collect(agent, told("ask execute", over))));
+    expect(answer).toEqual({ outcome: "selected", optionId });
+    expect(asked).toEqual(owner === null ? [] : [{ kind: "execute", title: "rm -rf" }]);
+  });
+
+  test("allows nothing more once its turn was stopped while an owner was asked", async () => {
+    const agent = await open();
+    const stop = new AbortController();
+    const over: Partial<AgentTurn> = {
+      permissions: { ...silentPolicy, elevated: "ask" },
+      askOwner: async () => {
+        stop.abort(new Error("stopped"));
+        return "always";
+      },
+    };
+    const events = await collect(agent, told("ask execute", over), stop.signal);
+    expect(events).toMatchObject([{ type: "error", message: "Error: stopped" }]);
+    expect(JSON.stringify(noted())).not.toContain("always");
+    expect(spoken(await collect(agent, told("ask")))).toContain("no");
   });
 
   test("offers neither files nor a terminal, and refuses when asked all the same", async () => {

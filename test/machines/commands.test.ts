@@ -178,6 +178,13 @@ describe("directives", () => {
     ["x /think: nothing", "x nothing", {}],
     ["why /tmp is full", "why /tmp is full", {}],
     ["/elevated full now", "now", { elevated: "full" }],
+    ["/exec security=full now", "now", { exec: { security: "full" } }],
+    [
+      "/exec host=here ask=always security=allowlist now",
+      "now",
+      { exec: { ask: "always", security: "allowlist" } },
+    ],
+    ["/exec security=full host=sandbox now", "security=full host=sandbox now", {}],
   ])("%j leave %j", (text, left, levels) => {
     expect(read(text)).toMatchObject({ text: left, levels, ended: false });
   });

@@ -52,7 +52,22 @@ describe("a command", () => {
     ["/t on", /^Thinking: low\.$/],
     ["/verbose full", /^Verbose: full\.$/],
     ["/reasoning stream", /^Reasoning: stream\.$/],
-    ["/elevated full", /^Elevated: full\.$/],
+    ["/elevated full", /^Elevated: full\. The agent here \(recording\) never asks/],
+    ["/elevated off", /^Elevated: off\.$/],
+    ["/exec", /^Exec: security as configured, ask as configured\. The agent here/],
+    ["/exec ask=on-miss SECURITY=allowlist", /^Exec: security allowlist, ask on-miss\./],
+    ["/exec host=here security=full", /^Exec: security full, ask as configured\./],
+    ["/exec host=sandbox security=full", /^`\/exec \[host=here\]/],
+    ["/exec security=everything", /^`\/exec \[host=here\]/],
+    ["/tts off", /^Speech: off\. No program for speech is configured/],
+    ["/tts", /^Speech: as configured\./],
+    ["/subagents", /^Nothing else runs for this agent or in this room\.$/],
+    ["/subagents stop 7", /^No such turn runs/],
+    ["/approve", /^No agent waits for a permission here\.$/],
+    ["/approve K7QM always", /^Nothing of that id waits/],
+    ["/restart", /^This earshot runs inside another program/],
+    ["/config set log.level debug", /^This earshot runs inside another program/],
+    ["/debug", /^This earshot runs inside another program/],
     ["/config show", /^Sections: /],
     ["/config get engagement.activation", /^```json\n"ladder"\n```$/],
     ["/config get engagement.__proto__", /^Nothing has that name/],
@@ -345,7 +360,7 @@ describe("A18: somebody without authority", () => {
       ...["/config show", "/export", "/elevated full", "hey /elevated full"],
     ]);
     expect((await world.runtime.session(directKey))?.settings.elevated).toBe("off");
-    expect((await ask(world, "/elevated ask")).text).toBe("Elevated: ask.");
+    expect((await ask(world, "/elevated ask")).text).toMatch(/^Elevated: ask\./);
   });
 
   test("is who a revoked sender is from his next message on", async () => {

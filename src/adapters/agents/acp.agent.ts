@@ -6,6 +6,7 @@
  */
 import type { StopReason } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../domain/ports.ts";
+import { judgeOf } from "./acp.permit.ts";
 import { AcpProcess, type AcpSdk } from "./acp.process.ts";
 import { type AcpSession, configure, loadedSession, newSession, promptOf } from "./acp.session.ts";
 import type { AcpConfig } from "./acp.ts";
@@ -133,7 +134,7 @@ class AcpAgent {
   ): AsyncGenerator<AgentEvent> {
     const { process, id: sessionId } = session;
     const queue = new UpdateQueue();
-    const unlisten = process.listen(sessionId, queue);
+    const unlisten = process.listen(sessionId, queue, judgeOf(this.#config, turn, signal));
     const prompt = promptOf(turn, session);
     session.used = true;
     let settled = false;

@@ -16,6 +16,7 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
+import { type Judge, requestOf, responseOf } from "./acp.permit.ts";
 import type { AcpConfig } from "./acp.ts";
 import type { Child, ChildEnd, ChildSpec } from "./child.ts";
 import { openChild } from "./children.ts";
@@ -44,6 +45,7 @@ export class AcpProcess {
   readonly #child: Child;
   readonly #connection: ClientConnection;
   readonly #listeners = new Map<string, SessionListener>();
+  readonly #judges = new Map<string, Judge>();
   #capabilities: AgentCapabilities = {};
   #end: ChildEnd | null = null;
   #stray: string | null = null;
@@ -138,11 +140,17 @@ export class AcpProcess {
       .catch(() => undefined);
   }
 
-  /** Hands a session's updates to one listener until the returned function is called. */
-  listen(sessionId: string, listener: SessionListener): () => void {
+  /**
+   * Hands a session's updates to one listener, and what it asks permission for to its judge, until
+   * the returned function is called.
+   */
+  listen(sessionId: string, listener: SessionListener, judge: Judge): () => void {
     this.#listeners.set(sessionId, listener);
+    this.#judges.set(sessionId, judge);
     return () => {
-      if (this.#listeners.get(sessionId) === listener) this.#listeners.delete(sessionId);
+      if (this.#listeners.get(sessionId) !== listener) return;
+      this.#listeners.delete(sessionId);
+      this.#judges.delete(sessionId);
     };
   }
 
@@ -181,18 +189,14 @@ export class AcpProcess {
     return this.#stray === null ? "" : `; it said ${shown(this.#stray)}`;
   }
 
-  #permit({ sessionId, options }: RequestPermissionRequest): RequestPermissionResponse {
-    const wanted =
-      this.#config.permissions === "allow"
-        ? (["allow_once", "allow_always"] as const)
-        : (["reject_once", "reject_always"] as const);
-    const choice = wanted
-      .map((kind) => options.find((option) => option.kind === kind))
-      .find((option) => option !== undefined);
-    // Without a turn, or without such an answer among the offered ones, nothing is allowed.
-    if (choice === undefined || !this.#listeners.has(sessionId))
-      return { outcome: { outcome: "cancelled" } };
-    return { outcome: { outcome: "selected", optionId: choice.optionId } };
+  async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const judge = this.#judges.get(request.sessionId);
+    // Without a turn nothing is allowed.
+    if (judge === undefined) return { outcome: { outcome: "cancelled" } };
+    const choice = await judge(requestOf(request));
+    return this.#judges.get(request.sessionId) === judge
+      ? responseOf(request, choice)
+      : { outcome: { outcome: "cancelled" } };
   }
 
   #messages(): ReadableStream<AnyMessage> {

@@ -7,7 +7,7 @@
  * can.
  *
  * The agent gets no file system and no terminal from us, and what it asks permission for is
- * answered by the config: denied, unless it says otherwise. The protocol's library is an optional
+ * answered by a policy: denied, unless the config or the session says otherwise. The protocol's library is an optional
  * package, loaded when the first such agent is opened.
  */
 import { z } from "zod";
@@ -19,9 +19,14 @@ const configSchema = z.strictObject({
   kind: z.literal("acp").default("acp"),
   ...programFields,
   permissions: z
-    .enum(["deny", "allow"])
+    .enum(["deny", "allowlist", "allow"])
     .default("deny")
     .describe("What the agent is told when it asks whether it may do something."),
+  allowKinds: z
+    .array(z.enum(["read", "edit", "delete", "move", "search", "execute", "think", "fetch"]))
+    .max(8)
+    .default(["read", "search", "think"])
+    .describe("Kinds of things that `allowlist` (here or in /exec) allows."),
   sessions: z
     .number()
     .int()

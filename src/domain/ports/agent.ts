@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { Rule } from "../decision.ts";
 import { limits } from "../limits.ts";
 import type { ChatKind, Millis } from "../message.ts";
+import type { PermissionAnswer, PermissionPolicy, PermissionRequest } from "../permission.ts";
 import type { ThinkingLevel } from "../session.ts";
 
 const text = z.string().max(limits.agentEventUnitsMax);
@@ -84,6 +85,8 @@ export interface AgentTurn {
   /** Another model of the same provider for this turn; null: as configured. */
   readonly model: string | null;
   readonly thinking: ThinkingLevel;
+  /** What it may do that it asks permission for; left out: as its driver is configured. */
+  readonly permissions?: PermissionPolicy;
   readonly tools: readonly ToolDescription[];
   /**
    * Pictures that tools have fetched since this was last called, for agents that take pictures: they
@@ -92,6 +95,8 @@ export interface AgentTurn {
   takePictures?(): readonly AgentImage[];
   /** Runs one of `tools`. Resolves to what the agent is told; refusals are told, not thrown. */
   callTool(name: string, input: unknown): Promise<string>;
+  /** Puts something before an owner. Left out, or at the end of the turn: refused. */
+  askOwner?(request: PermissionRequest): Promise<PermissionAnswer>;
 }
 
 export interface AgentCapabilities {

@@ -8,7 +8,7 @@
  */
 import { type Span, shownSpans } from "./shown-spans.ts";
 import { type CommandName, commandNamed, specOf } from "./table.ts";
-import { looksLikeModel, queueWord } from "./words.ts";
+import { execWord, looksLikeModel, queueWord } from "./words.ts";
 
 /** A command with its words, in the form handlers expect. */
 export interface CommandCall {
@@ -25,13 +25,14 @@ export interface Directives {
 
 /** The documented order. */
 const order: readonly CommandName[] = [
-  ...(["think", "verbose", "reasoning", "elevated"] as const),
+  ...(["think", "verbose", "reasoning", "elevated", "exec"] as const),
   ...(["status", "model", "queue"] as const),
 ];
 const found = /(?<=^|\s)\/([a-z]{1,16})(?=[\s:]|$)/giu;
 const following = /[ \t]*(?::[ \t]*)?([^\s/]\S{0,127})(?=\s|$)/uy;
+const elsewhere = /^[ \t]*host=/iu;
 const colon = /[ \t]*:(?=\s|$)/uy;
-const queueWordsMax = 4;
+const wordsMax: Partial<Record<CommandName, number>> = { queue: 4, exec: 3 };
 
 /**
  * Takes the directives out of a text. `may` says whether the sender may give one; what he may not
@@ -79,8 +80,9 @@ function inOrder(spans: readonly Span[]): Span[] {
 /** The words behind a directive that belong to it, and where they end. */
 function wordsBehind(text: string, command: CommandName, from: number) {
   const args: string[] = [];
-  let to = colonAt(text, from);
-  const most = command === "queue" ? queueWordsMax : 1;
+  const start = colonAt(text, from);
+  let to = start;
+  const most = wordsMax[command] ?? 1;
   while (args.length < most) {
     following.lastIndex = args.length === 0 ? from : to;
     const [whole, word = ""] = following.exec(text) ?? [];
@@ -89,6 +91,8 @@ function wordsBehind(text: string, command: CommandName, from: number) {
     args.push(value);
     to = (args.length === 1 ? from : to) + whole.length;
   }
+  // Freedom that was meant for another place is not given here.
+  if (command === "exec" && elsewhere.test(text.slice(to, to + 64))) return { args: [], to: start };
   return { args, to };
 }
 
@@ -103,6 +107,7 @@ function colonAt(text: string, from: number): number {
 function wordOf(command: CommandName, word: string): string | null {
   if (command === "status") return null;
   if (command === "queue") return queueWord(word);
+  if (command === "exec") return execWord(word);
   if (command === "model" && !looksLikeModel(word)) return null;
   return specOf(command).args.safeParse([word]).data?.[0] ?? null;
 }

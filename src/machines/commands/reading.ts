@@ -12,6 +12,7 @@ import type { Authority } from "../events.ts";
 import { afterResetTrigger } from "../reset-words.ts";
 import { type CommandCall, takeDirectives } from "./directives.ts";
 import { commandNamed, specOf } from "./table.ts";
+import { execOf } from "./words.ts";
 
 /** What a message orders. */
 export interface Orders {
@@ -87,6 +88,7 @@ const ended = (calls: readonly CommandCall[]): Orders => ({
 /** Directives beside a message: levels for its turn, changes that stay, `/status` is answered. */
 function beside(calls: readonly CommandCall[]): Pick<Orders, "calls" | "quiet" | "levels"> {
   const said = new Map(calls.map(({ command, args }) => [command as string, args[0]]));
+  const exec = execOf(calls.find(({ command }) => command === "exec")?.args ?? []) ?? {};
   const [thinking, verbose, reasoning, elevated] = perTurn.map((name) => said.get(name));
   const levels = { thinking, verbose, reasoning, elevated };
   return {
@@ -94,9 +96,12 @@ function beside(calls: readonly CommandCall[]): Pick<Orders, "calls" | "quiet" |
     quiet: calls.filter(
       ({ command, args }) => args.length > 0 && (command === "model" || command === "queue"),
     ),
-    levels: Object.fromEntries(
-      Object.entries(levels).filter(([, level]) => level !== undefined),
-    ) as TurnLevels,
+    levels: {
+      ...(Object.fromEntries(
+        Object.entries(levels).filter(([, level]) => level !== undefined),
+      ) as TurnLevels),
+      ...(Object.keys(exec).length === 0 ? {} : { exec }),
+    },
   };
 }
 
@@ -117,7 +122,8 @@ function wholeCommand(message: Inbound, authority: Authority): CommandCall | nul
     return mayCall(call, authority) ? call : null;
   }
   // Amid other words it may still be a directive; those have their own rules for what follows.
-  return spec.form === "inline" ? null : { command: "help", args: [command] };
+  const settings = command === "exec" && given.every((one) => one.includes("="));
+  return spec.form === "inline" && !settings ? null : { command: "help", args: [command] };
 }
 
 /** The platform shows its beginning as code or as a quote. */

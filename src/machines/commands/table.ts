@@ -8,13 +8,28 @@
  */
 import type { z } from "zod";
 import { activations } from "../../domain/decision.ts";
+import { execAsks, execSecurities } from "../../domain/permission.ts";
 import {
   elevatedLevels,
   reasoningLevels,
   thinkingLevels,
+  ttsLevels,
   verboseLevels,
 } from "../../domain/session.ts";
-import { choice, maybe, modelWord, nothing, path, queueWords, verbAndPath, word } from "./words.ts";
+import {
+  approveWords,
+  choice,
+  debugWords,
+  execWords,
+  maybe,
+  modelWord,
+  nothing,
+  path,
+  queueWords,
+  subagentWords,
+  verbAndPath,
+  word,
+} from "./words.ts";
 
 /** One command. */
 export interface CommandSpec {
@@ -40,6 +55,7 @@ export interface CommandSpec {
 const levels = (list: readonly string[]) => list.join("|");
 const plain = { aliases: [], who: "authorised", usage: "", menu: false, form: "whole" } as const;
 const bare = { ...plain, args: nothing } as const;
+const ownerOnly = { ...plain, who: "owner" } as const;
 const inline = { ...plain, form: "inline" } as const;
 
 export const commandTable = {
@@ -100,8 +116,32 @@ export const commandTable = {
     example: "/why",
   },
   config: {
-    ...{ ...plain, who: "owner", args: verbAndPath, usage: "show|get [path]" },
-    ...{ help: "The config in force, without its secrets", example: "/config get engagement" },
+    ...{ ...ownerOnly, args: verbAndPath },
+    usage: "show|get [path] | set <path> <value> | unset <path>",
+    ...{
+      help: "The config in force without its secrets, and changes over the file",
+      example: "/config get engagement",
+    },
+  },
+  debug: {
+    ...{ ...ownerOnly, args: debugWords },
+    usage: "[show] | set <path> <value> | unset <path> | reset",
+    ...{
+      help: "As /config set, in memory only: gone at a restart",
+      example: "/debug set log.level debug",
+    },
+  },
+  restart: {
+    ...{ ...ownerOnly, args: nothing },
+    ...{ help: "Stops earshot and starts it anew with the config as it is", example: "/restart" },
+  },
+  approve: {
+    ...{ ...ownerOnly, args: approveWords, usage: "[id] [once|always|deny]" },
+    ...{ help: "Answers what an agent asks to be allowed", example: "/approve K7QM once" },
+  },
+  subagents: {
+    ...{ ...ownerOnly, args: subagentWords, usage: "[list] | stop <n>" },
+    ...{ help: "Other turns of this agent and of this room that run", example: "/subagents" },
   },
   export: {
     ...{ ...plain, who: "owner", aliases: ["export-session"], args: maybe(path(/^\d{1,3}$/u)) },
@@ -129,6 +169,19 @@ export const commandTable = {
     args: maybe(choice(elevatedLevels, { on: "ask" })),
     usage: `[${levels(elevatedLevels)}]`,
     ...{ help: "What it may do beyond this room; full is for owners", example: "/elevated ask" },
+  },
+  exec: {
+    ...{ ...inline, who: "owner", args: execWords },
+    usage: `[host=here] [security=${levels(execSecurities)}] [ask=${levels(execAsks)}] | default`,
+    ...{
+      help: "What an agent may do that asks for permission first",
+      example: "/exec security=allowlist ask=on-miss",
+    },
+  },
+  tts: {
+    ...{ ...plain, args: maybe(choice([...ttsLevels, "default"])) },
+    usage: `[${levels(ttsLevels)}|default]`,
+    ...{ help: "Whether answers are said aloud as well", example: "/tts off" },
   },
   model: {
     ...{ ...inline, args: maybe(modelWord), usage: "[name|default|list|status]", menu: true },

@@ -5,6 +5,7 @@
  * expects (one spelling for each value) or refuses it.
  */
 import { z } from "zod";
+import { type ExecSettings, execAsks, execSecurities } from "../../domain/permission.ts";
 
 type Words = z.ZodType<readonly string[], readonly string[]>;
 type Word = z.ZodType<string, string>;
@@ -38,10 +39,46 @@ export function choice(
 /** This word, or none. */
 export const maybe = (one: Word): Words => z.union([z.tuple([one]), z.tuple([])]);
 
-/** `show`, `get PATH` and so on: names with dots. */
+/** Names with dots. */
+const place = path(/^[\w.@:+-]{1,256}$/u);
+const value = z.array(word).min(1).max(64);
+
+/** `show PATH`, `set PATH VALUE` and so on. */
 export const verbAndPath: Words = z.union([
-  z.tuple([z.literal("show")]),
-  z.tuple([choice(["show", "get"]), path(/^[\w.@:+-]{1,256}$/u)]),
+  z.tuple([choice(["show"])]),
+  z.tuple([choice(["show", "get", "unset"]), place]),
+  z
+    .tuple([choice(["set"]), place], word)
+    .refine((words) => value.safeParse(words.slice(2)).success),
+]);
+
+/** The same for what is forgotten at a restart. */
+export const debugWords: Words = z.union([
+  maybe(choice(["show", "reset"])),
+  z.tuple([choice(["unset"]), place]),
+  z
+    .tuple([choice(["set"]), place], word)
+    .refine((words) => value.safeParse(words.slice(2)).success),
+]);
+
+/** The short id of a question, and what is answered. */
+const shortId = path(/^[0-9a-z]{2,16}$/iu);
+export const approveWords: Words = z.union([
+  z.tuple([]),
+  z.tuple([shortId]),
+  z.tuple([shortId, choice(["once", "always", "deny"])]),
+]);
+
+/** `add ID` and so on; ids as platforms have them. */
+const person = path(/^\S{1,256}$/u);
+export const listWords: Words = z.union([
+  maybe(choice(["list"])),
+  z.tuple([choice(["add", "remove"]), person]),
+]);
+
+export const subagentWords: Words = z.union([
+  maybe(choice(["list"])),
+  z.tuple([choice(["stop"]), path(/^\d{1,15}$/u)]),
 ]);
 
 /** What is asked about models; any case. */
@@ -80,13 +117,38 @@ export function queueWord(given: string): string | null {
   return ms <= waitMsMax ? `debounce:${ms}` : null;
 }
 
+/** One word of `/exec` in its one spelling; null: it is none. There is one place to run: here. */
+export function execWord(given: string): string | null {
+  const lower = given.toLowerCase();
+  if (lower === "default" || lower === "reset") return "default";
+  if (lower === "host=here") return lower;
+  const [, name, value = ""] = /^(security|ask)=([a-z-]{1,16})$/u.exec(lower) ?? [];
+  const known: readonly string[] = name === "ask" ? execAsks : execSecurities;
+  return name !== undefined && known.includes(value) ? lower : null;
+}
+
+/** What those words set; null: as configured. */
+export function execOf(words: readonly string[]): ExecSettings | null {
+  if (words[0] === "default") return null;
+  const said = words.map((one) => one.split("=")).filter(([name]) => name !== "host");
+  return Object.fromEntries(said) as ExecSettings;
+}
+
+/** What `/exec` may be followed by: `default` alone, or settings. */
+export const execWords: Words = settingWords(execWord, 3);
+
 const within = (value: number, name: string, most: number) =>
   value >= 1 && value <= most ? `${name}:${value}` : null;
 
 /** What `/queue` may be followed by: `default` alone, or a mode and options. */
-export const queueWords: Words = z
-  .array(z.string().max(wordUnitsMax))
-  .max(4)
-  .transform((given) => given.map(queueWord))
-  .refine((words) => !words.includes(null) && (!words.includes("default") || words.length === 1))
-  .transform((words) => words as string[]);
+export const queueWords: Words = settingWords(queueWord, 4);
+
+/** At most so many words, each with one spelling; `default` stands alone. */
+function settingWords(wordOf: (given: string) => string | null, most: number): Words {
+  return z
+    .array(z.string().max(wordUnitsMax))
+    .max(most)
+    .transform((given) => given.map(wordOf))
+    .refine((words) => !words.includes(null) && (!words.includes("default") || words.length === 1))
+    .transform((words) => words as string[]);
+}

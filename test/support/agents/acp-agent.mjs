@@ -57,7 +57,10 @@ const acts = {
   async ask(turn) {
     const answer = await turn.client.request("session/request_permission", {
       sessionId: turn.sessionId,
-      toolCall: { toolCallId: "t1", title: "rm -rf" },
+      toolCall: {
+        ...{ toolCallId: "t1", title: "rm -rf" },
+        ...(/^(?:execute|read|edit)$/.test(turn.rest) ? { kind: turn.rest } : {}),
+      },
       options: [
         { optionId: "yes", name: "Yes", kind: "allow_once" },
         { optionId: "always", name: "Always", kind: "allow_always" },

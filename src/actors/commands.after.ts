@@ -1,0 +1,58 @@
+/**
+ * After the answer
+ * ================
+ * What a command begins once it is durable that it was given: the parts that take longer, or that act
+ * on what lives in memory only. Each begins at most once; a crash before it leaves it undone.
+ */
+import { agentOf } from "../domain/config/index.ts";
+import type { CommandDue } from "../machines/effects.ts";
+import { isBusy } from "./commands.busy.ts";
+import type { CommandPorts } from "./commands.ports.ts";
+import { noteReturn } from "./commands.return.ts";
+import { approvalOf, runsBeside } from "./commands.running.ts";
+import type { HostStep } from "./protocol.ts";
+
+type After = (ports: CommandPorts, effect: CommandDue, step: HostStep, args: Args) => Promise<void>;
+type Args = readonly string[];
+
+const after: Readonly<Record<string, After>> = {
+  async compact({ store, compaction, agentOf: agentIn }, { standing }, { conv, key }) {
+    if (isBusy(standing)) return;
+    const session = await store.sessionOf(conv);
+    if (session !== null) await compaction.compact({ conv, key, agentId: agentIn(key) }, session);
+  },
+  async approve({ permits }, _, __, args) {
+    const said = approvalOf(args);
+    if (said !== null) permits.answer(said.id, said.answer);
+  },
+  async subagents(ports, { asked }, step, [verb, number]) {
+    if (verb !== "stop") return;
+    const agent = agentOf(ports.configs.current(), ports.agentOf(step.key));
+    const runs = await runsBeside(ports, { step, agent });
+    const run = runs.find(({ conv, turnId }) => String(conv) === number && turnId !== null);
+    if (run !== undefined) await ports.stop(run.key, asked?.author ?? "an owner");
+  },
+  async restart(ports, { asked }, step) {
+    const restart = ports.house?.restart;
+    if (restart == null || asked === null || (await restart.problem()) !== null) return;
+    await noteReturn(ports, asked, step);
+    restart.begin();
+  },
+};
+
+/** Begins what the commands of a step leave to do. Never rejects. */
+export async function beginAfter(
+  ports: CommandPorts,
+  effect: CommandDue,
+  step: HostStep,
+): Promise<void> {
+  if (effect.asked === null) return;
+  for (const { command, args } of effect.calls) {
+    if (!Object.hasOwn(after, command)) continue;
+    try {
+      await after[command]?.(ports, effect, step, args);
+    } catch (error) {
+      ports.log("warn", "command.after", { command, key: step.key, error: String(error) });
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What runs besides
+ * =================
+ * `/subagents`: turns of this agent in its other conversations, and of other agents in this room.
+ * Each is named by the number of its conversation, which stays the same, so that `stop 12` never ends
+ * another turn than the one that was looked at. `/approve`: what agents wait for.
+ */
+import type { PermissionAnswer } from "../domain/permission.ts";
+import type { RunRow } from "../domain/ports.ts";
+import { oneLine } from "../domain/sanitize.ts";
+import type { CommandAbout, CommandPorts } from "./commands.ports.ts";
+
+const shownMax = 20;
+const titleUnitsMax = 200;
+const harmless = (text: string, units = titleUnitsMax) => oneLine(text, units).replaceAll("`", "'");
+
+/** Keys differ from the second part on where two agents share a room. */
+const placeOf = (key: string) => key.split(":").slice(2).join(":");
+
+/** Runs that the command is about, the longest first. */
+export async function runsBeside(
+  { store }: CommandPorts,
+  { step, agent }: Pick<CommandAbout, "step" | "agent">,
+): Promise<readonly RunRow[]> {
+  const runs = await store.runs();
+  return runs
+    .filter(({ conv, key, agentId }) => {
+      if (conv === step.conv) return false;
+      return agentId === agent.id || placeOf(key) === placeOf(step.key);
+    })
+    .sort((a, b) => a.since - b.since);
+}
+
+export async function subagentsText(
+  ports: CommandPorts,
+  [verb = "list", number]: readonly string[],
+  about: CommandAbout,
+): Promise<string> {
+  const runs = await runsBeside(ports, about);
+  if (verb === "stop") {
+    const run = runs.find(({ conv }) => String(conv) === number);
+    if (run === undefined) return "No such turn runs: /subagents lists those that do.";
+    return run.turnId === null ? "It only waits for its turn to begin." : `Stopping ${number}.`;
+  }
+  if (runs.length === 0) return "Nothing else runs for this agent or in this room.";
+  const lines = runs.slice(0, shownMax).map(({ conv, key, agentId, state, since }) => {
+    const seconds = Math.max(0, Math.round((about.step.at - since) / 1_000));
+    return `${conv}: \`${harmless(key)}\` (${agentId}), ${state} for ${seconds} s`;
+  });
+  const more = runs.length - lines.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  return [...lines, "End one: /subagents stop <number>"].join("\n");
+}
+
+/** What an `/approve` answers; null: nothing. */
+export function approvalOf(
+  args: readonly string[],
+): { id: string; answer: PermissionAnswer } | null {
+  const [id, answer = "once"] = args;
+  return id === undefined ? null : { id: id.toUpperCase(), answer: answer as PermissionAnswer };
+}
+
+export function approveText(
+  { permits }: CommandPorts,
+  args: readonly string[],
+  { step }: CommandAbout,
+): string {
+  const said = approvalOf(args);
+  if (said === null) {
+    const lines = permits
+      .pending(step.conv)
+      .map(({ id, kind, title }) => `${id}: \`${harmless(`${kind}: ${title}`)}\``);
+    return lines.length === 0 ? "No agent waits for a permission here." : lines.join("\n");
+  }
+  const permit = permits.find(said.id);
+  if (permit === null) return "Nothing of that id waits for an answer.";
+  const what = harmless(`${permit.kind}: ${permit.title}`);
+  const told = { once: "Allowed once", always: "Allowed, and from now on", deny: "Refused" };
+  return `${told[said.answer]}: \`${what}\``;
+}
