@@ -5,7 +5,7 @@
  * with the line and the fix, and whatever ran before goes on. Secrets may come from the
  * environment, and nothing else may: a config means the same on every machine.
  */
-import { existsSync } from "node:fs";
+import { existsSync, type Stats } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { watch as watchFile } from "chokidar";
@@ -19,7 +19,6 @@ import {
   type ParseOptions,
   parseConfig,
   pathText,
-  secretValues,
   unsafePath,
 } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
@@ -46,23 +45,38 @@ export interface LoadedConfig {
 
 interface FileText {
   readonly text: string;
-  readonly mode: number;
+  /** Users other than the owner may read it. */
+  readonly open: boolean;
+}
+
+const unsafe = (path: string, why: string, fix: string): EarshotError =>
+  new EarshotError("EAR_CONFIG_UNSAFE", `Cannot read ${path} as ${why}: ${fix}`);
+
+/**
+ * Whoever can write the config decides what runs as the daemon, so it is a plain file of ours or of
+ * the system's, which not everybody may write.
+ */
+function checkOwner(path: string, { uid, mode }: Stats): void {
+  const me = process.getuid?.();
+  if (me === undefined) return;
+  if (uid !== me && uid !== 0)
+    throw unsafe(path, `it belongs to user ${uid}`, "use one that belongs to you");
+  if ((mode & 0o002) !== 0) throw unsafe(path, "everybody may write it", `chmod 600 ${path}`);
 }
 
 async function readText(path: string): Promise<FileText> {
   try {
     const stats = await lstat(path);
     if (stats.isSymbolicLink())
-      throw new EarshotError(
-        "EAR_CONFIG_UNSAFE",
-        `Cannot read ${path} as it is a symbolic link: name the file it points to`,
-      );
+      throw unsafe(path, "it is a symbolic link", "name the file it points to");
     if (!stats.isFile() || stats.size > configBytesMax)
       throw new EarshotError(
         "EAR_CONFIG_INVALID",
         `Cannot read ${path} as it is no file of at most ${configBytesMax} bytes`,
       );
-    return { text: await readFile(path, "utf8"), mode: stats.mode };
+    checkOwner(path, stats);
+    const open = process.platform !== "win32" && (stats.mode & 0o077) !== 0;
+    return { text: await readFile(path, "utf8"), open };
   } catch (cause) {
     if (cause instanceof EarshotError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";
@@ -70,6 +84,14 @@ async function readText(path: string): Promise<FileText> {
       code === "ENOENT" ? "there is no such file" : `the system refuses to open it (${code})`;
     throw new EarshotError("EAR_CONFIG_INVALID", `Cannot read ${path} as ${why}`, { cause });
   }
+}
+
+/**
+ * The text of a config file, under the same conditions as `readConfigFile`.
+ * @throws EarshotError EAR_CONFIG_UNSAFE | EAR_CONFIG_INVALID
+ */
+export async function readConfigText(path: string): Promise<string> {
+  return (await readText(path)).text;
 }
 
 /** A JSON5 text as a value. @throws EarshotError EAR_CONFIG_SYNTAX with line and column. */
@@ -166,14 +188,26 @@ export async function readConfigFile(
   path: string,
   options: ConfigFileOptions,
 ): Promise<LoadedConfig> {
-  const { text, mode } = await readText(path);
+  const { text, open } = await readText(path);
   const { config, raw } = configFromText(text, path, options);
-  const written = secretValues(raw).filter((secret) => !reference.test(secret));
-  const exposed = (mode & 0o077) !== 0 && written.length > 0;
-  const warnings = exposed
-    ? [`${path} holds secrets and others may read it: run chmod 600 ${path}`]
-    : [];
-  return { path, config, raw, warnings };
+  const written = open ? writtenSecret(raw) : null;
+  if (written !== null)
+    throw unsafe(
+      path,
+      `others may read it and ${pathText(written)} is written in it`,
+      `chmod 600 ${path}, or write "\${NAME}" and set that in the environment`,
+    );
+  return { path, config, raw, warnings: [] };
+}
+
+/** The place of the first secret that stands in the file itself, or null. */
+function writtenSecret(raw: unknown): readonly PropertyKey[] | null {
+  let found: readonly PropertyKey[] | null = null;
+  mapTexts(raw, (text, path) => {
+    if (isSecretPath(path) && text !== "" && !reference.test(text)) found ??= path;
+    return text;
+  });
+  return found;
 }
 
 /**

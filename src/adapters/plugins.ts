@@ -5,12 +5,11 @@
  * daemon has chosen, and run as the daemon itself; what they export is checked all the same, so that
  * a wrong one is told by its name at the start, and not by what it does later.
  */
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { hookNames, type Plugin } from "../domain/ports.ts";
-import { parseJson5 } from "./config-file.ts";
+import { parseJson5, readConfigText } from "./config-file.ts";
 import { importDefault, modulePath, whyNot } from "./imports.ts";
 
 const callable = z.custom<(...given: unknown[]) => unknown>(
@@ -34,7 +33,7 @@ export async function pluginsNamedIn(path: string): Promise<readonly string[]> {
     plugins: z.array(z.string().min(1).max(limits.idUnitsMax)).max(limits.pluginsMax),
   });
   try {
-    const found = named.safeParse(parseJson5(await readFile(path, "utf8"), path));
+    const found = named.safeParse(parseJson5(await readConfigText(path), path));
     return found.success ? found.data.plugins : [];
   } catch {
     // Whoever reads the whole file says what is wrong with it.

@@ -16,6 +16,7 @@ import {
 import { defaultConfig, type EarshotConfig, type ParseOptions } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Log } from "../domain/ports.ts";
+import { routingWarnings } from "../machines/routing.ts";
 
 export interface ConfigSource {
   /** Null: the embedded defaults. */
@@ -76,7 +77,8 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   const path = configPathOf(options.told, env, options.stateDir);
   const first =
     path === null ? defaultsOf(options.stateDir) : await readConfigFile(path, { env, parse });
-  for (const warning of first.warnings) log("warn", "config.warning", { warning });
+  for (const warning of [...first.warnings, ...routingWarnings(first.config)])
+    log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
   return {
     path,

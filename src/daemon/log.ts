@@ -15,7 +15,8 @@ const textUnitsMax = 2_000;
 const itemsCountMax = 50;
 const depthMax = 5;
 const blot = "[redacted]";
-const secretName = /(token|secret|password|passphrase|apikey|privatekey|accesskey|authorization)$/i;
+const secretName =
+  /(token|secret|password|passphrase|api[_-]?key|private[_-]?key|access[_-]?key|authorization)$/i;
 
 export interface LogOptions {
   readonly level: LogLevel;

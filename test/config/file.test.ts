@@ -1,5 +1,6 @@
 /** The config file on a real disk: what is refused, what is told, and what is followed. */
-import { chmod, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, chown, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -11,6 +12,7 @@ import {
   watchConfigFile,
 } from "../../src/adapters/config-file.ts";
 import { lineFinder } from "../../src/adapters/json5-lines.ts";
+import { loadPlugins, pluginsNamedIn } from "../../src/adapters/plugins.ts";
 import { defaultConfig } from "../../src/domain/config/index.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 
@@ -118,13 +120,54 @@ describe("secrets", () => {
     );
   });
 
-  test("secrets in a file that others may read are warned about", async () => {
-    await write(telegram("123:abcdef"));
-    expect((await readConfigFile(path, { env: {} })).warnings).toEqual([]);
+  test.each([0o644, 0o640, 0o604])(
+    "A37: a secret in a file of mode %o, which others may read, is refused with its place",
+    async (mode) => {
+      await write(telegram("123:abcdef"));
+      expect((await readConfigFile(path, { env: {} })).warnings).toEqual([]);
+      await chmod(path, mode);
+      const refused = await readConfigFile(path, { env: {} }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "EAR_CONFIG_UNSAFE" });
+      expect(String(refused)).toContain(
+        `others may read it and channels.telegram.accounts.default.botToken is written in it: chmod 600 ${path}`,
+      );
+      expect(String(refused)).not.toContain("abcdef");
+    },
+  );
+
+  test("A37: a file that everybody may write is refused, secrets or not", async () => {
+    await write("{}");
+    await chmod(path, 0o646);
+    await expect(readConfigFile(path, { env: {} })).rejects.toThrow("everybody may write it");
     await chmod(path, 0o644);
-    expect((await readConfigFile(path, { env: {} })).warnings).toEqual([
-      `${path} holds secrets and others may read it: run chmod 600 ${path}`,
-    ]);
+    await expect(readConfigFile(path, { env: {} })).resolves.toBeDefined();
+  });
+
+  test("A37: a file of another user is refused, one of root is not", async () => {
+    const ofRoot = await readConfigFile("/etc/hostname", { env: {} }).catch(String);
+    expect(String(ofRoot)).not.toContain("belongs to");
+    // Only root can give a file away.
+    if (process.getuid?.() !== 0) return;
+    await write("{}");
+    await chown(path, 4_242, 4_242);
+    await expect(readConfigFile(path, { env: {} })).rejects.toThrow("it belongs to user 4242");
+  });
+
+  test("A37: a plugin named by a file that is refused is never loaded", async () => {
+    const marker = join(folder, "ran");
+    const code = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(marker)}, "");
+      export default { name: "evil" };`;
+    await writeFile(join(folder, "evil.mjs"), code);
+    await write("{ plugins: ['./evil.mjs'] }");
+    const load = async () => {
+      const named = await pluginsNamedIn(path);
+      await loadPlugins(named, folder);
+      return named;
+    };
+    await chmod(path, 0o666);
+    expect([await load(), existsSync(marker)]).toEqual([[], false]);
+    await chmod(path, 0o600);
+    expect([await load(), existsSync(marker)]).toEqual([["./evil.mjs"], true]);
   });
 });
 

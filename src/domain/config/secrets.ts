@@ -3,7 +3,7 @@
  * ===================
  * Secrets are recognised by the name of their field, so a driver or channel written elsewhere gets
  * the same care without asking for it: any text under `channels`, `agents` or `media` whose field
- * name ends in one of the words below. Only such a field may be `${NAME}`, and it is never printed,
+ * name ends in one of the words below, whatever its case, dashes and underscores. Only such a field may be `${NAME}`, and it is never printed,
  * journalled or handed to a thread that does not need it.
  */
 import { isPlain } from "./overlay.ts";
@@ -17,7 +17,7 @@ export const redacted = "[redacted]";
 export function isSecretPath(path: readonly PropertyKey[]): boolean {
   if (path.length < 2 || !places.has(String(path[0]))) return false;
   if (path.at(-2) === "silent") return false;
-  const name = String(path.at(-1)).toLowerCase();
+  const name = String(path.at(-1)).toLowerCase().replaceAll(/[_-]/gu, "");
   return words.some((word) => name.endsWith(word));
 }
 
