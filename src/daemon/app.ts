@@ -6,7 +6,7 @@
  */
 import { Hono } from "hono";
 import { answerError, refuse } from "./api-error.ts";
-import { guardHost, guardToken, type HttpEnv } from "./guard.ts";
+import { guardHost, guardStreams, guardToken, type HttpEnv } from "./guard.ts";
 import type { KnownHosts } from "./hosts.ts";
 import { openApi } from "./openapi.ts";
 import { securityHeaders } from "./pages.ts";
@@ -16,6 +16,7 @@ import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { roomRoutes } from "./routes/room.ts";
+import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -38,6 +39,7 @@ export function createApp(
   app.route("/", healthRoutes(ports));
   app.route("/", hookRoutes(ports));
   app.use("/api/*", guardToken(ports.readToken));
+  app.use("/api/*", guardStreams(ports.readToken, ports.clock));
   app.use("/api/*", async (context, next) => {
     await next();
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
@@ -50,6 +52,7 @@ export function createApp(
     outboxRoutes,
     simulateRoutes,
     sessionRoutes,
+    roomsRoutes,
     roomRoutes,
   ])
     app.route("/api", routes(ports));

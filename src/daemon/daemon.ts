@@ -19,12 +19,14 @@ import { removeAddress, writeAddress } from "./address.ts";
 import { withFoundModels } from "./agents.ts";
 import { createApp } from "./app.ts";
 import { type Assembly, assemble, createRegistry, type Registry, workersOf } from "./assembly.ts";
+import type { Clients } from "./clients.ts";
 import { openConfig } from "./config-source.ts";
-import { knownHosts } from "./hosts.ts";
+import type { TokenReader } from "./guard.ts";
+import type { KnownHosts } from "./hosts.ts";
+import { type Listeners, openListeners } from "./listeners.ts";
 import { createLog, type DaemonLog } from "./log.ts";
 import { builtPagesDir, loadPages } from "./pages.ts";
 import { plugIn } from "./plugins.ts";
-import { type HttpServer, listen } from "./server.ts";
 import { simulate } from "./simulate.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
 import { ensureToken, readToken } from "./token.ts";
@@ -110,8 +112,9 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   await prepareStateDir(stateDir);
   const lock = await lockStateDir(stateDir);
   undo.push(() => lock.release());
-  const token = await ensureToken(stateDir);
-  journal.keepSecret([token]);
+  await ensureToken(stateDir);
+  const currentToken = tokenReader(stateDir, journal);
+  const token = await currentToken();
 
   const plugged = await plugIn({ config: options.config, env, stateDir }, options.plugins);
   const registry = createRegistry([...(options.channels ?? []), ...plugged.channels]);
@@ -134,7 +137,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
     workers: options.workers ?? workersOf(current.config()),
     stateDir,
     plugged,
-    readToken: () => readToken(stateDir),
+    readToken: currentToken,
     config: current.config,
   });
   const state: State = { problem: "starting" };
@@ -148,13 +151,14 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
     state,
     stateDir,
     current,
+    token: currentToken,
+    baseDir: plugged.baseDir,
   });
   undo.push(
     () => server.close(),
     () => rooms.webchat.close(),
   );
-  const { host } = current.config().server;
-  const base = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
+  const { base } = server;
   await writeAddress(stateDir, base);
   undo.push(() => removeAddress(stateDir));
 
@@ -165,7 +169,10 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   await rooms.runtime.start();
   rooms.connections.start();
   state.problem = null;
-  journal.log("info", "daemon.ready", { base, stateDir, config: source.path, version });
+  journal.log("info", "daemon.ready", {
+    ...{ base, stateDir, config: source.path, version },
+    ...(server.exposed !== null && { exposed: server.exposed }),
+  });
   await source.watch((next) => reload(next, env, journal, options, current, rooms));
 
   let stopping: Promise<void> | null = null;
@@ -183,6 +190,17 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
       stopping ??= takeApart(undo).then(() => journal.log("info", "daemon.stopped", {}));
       return stopping;
     },
+  };
+}
+
+/** The token as it is now. One that was written while the daemon runs is a secret, too. */
+function tokenReader(stateDir: string, { keepSecret }: DaemonLog): TokenReader {
+  let known: string | null = null;
+  return async () => {
+    const token = await readToken(stateDir);
+    if (token !== known) keepSecret([token]);
+    known = token;
+    return token;
   };
 }
 
@@ -261,6 +279,9 @@ interface Serving {
   readonly state: State;
   readonly stateDir: string;
   readonly current: Current;
+  readonly token: TokenReader;
+  /** What relative files of the config are relative to. */
+  readonly baseDir: string;
 }
 
 /** What a simulated room takes from the config: the rules and agents, not who may speak where. */
@@ -269,44 +290,43 @@ function rulesOf(config: EarshotConfig): unknown {
   return { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt };
 }
 
-async function serve(parts: Serving): Promise<HttpServer> {
-  const { clock, journal, registry, store, rooms, state, stateDir, current } = parts;
-  const { host, port: configured } = current.config().server;
-  const wanted = parts.options.port ?? configured;
-  let port = wanted;
-  const known = () => knownHosts(host, port);
-  const app = createApp(
-    {
-      runtime: rooms.runtime,
-      store,
-      bus: rooms.bus,
-      clock,
-      log: journal.log,
-      metrics: rooms.metrics,
-      readToken: () => readToken(stateDir),
-      version,
-      startedAt: clock.now(),
-      stateDir,
-      channels: registry.channels,
-      connections: () => rooms.connections.states(),
-      hook: (channel, account) => rooms.connections.hook(channel, account),
-      room: rooms.room,
-      webhookSent: (account) => registry.webhook.sent(account),
-      simulate: (lines, explain) =>
-        simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),
-      problem: () => state.problem,
-    },
-    known,
-    await loadPages(builtPagesDir()),
-  );
-  const server = await listen({
-    host,
-    port: wanted,
+async function serve(parts: Serving): Promise<Listeners> {
+  const { options, clock, journal, registry, store, rooms, state, stateDir, current } = parts;
+  const pages = await loadPages(builtPagesDir());
+  const app = async (known: () => KnownHosts, clients: Clients) =>
+    createApp(
+      {
+        runtime: rooms.runtime,
+        store,
+        bus: rooms.bus,
+        clock,
+        log: journal.log,
+        metrics: rooms.metrics,
+        readToken: parts.token,
+        clients,
+        version,
+        startedAt: clock.now(),
+        stateDir,
+        channels: registry.channels,
+        connections: () => rooms.connections.states(),
+        hook: (channel, account) => rooms.connections.hook(channel, account),
+        room: rooms.room,
+        rooms: rooms.rooms,
+        webhookSent: (account) => registry.webhook.sent(account),
+        simulate: (lines, explain) =>
+          simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),
+        problem: () => state.problem,
+      },
+      known,
+      pages,
+    );
+  return openListeners({
+    server: current.config().server,
+    port: options.port,
+    baseDir: parts.baseDir,
+    log: journal.log,
     app,
-    known,
     problem: () => state.problem,
     upgrade: rooms.webchat.upgrade,
   });
-  port = server.port;
-  return server;
 }

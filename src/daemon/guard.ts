@@ -7,9 +7,12 @@
  */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
+import type { Clock } from "../domain/ports.ts";
 import { refuse } from "./api-error.ts";
-import { isLoopbackAddress, type KnownHosts } from "./hosts.ts";
+import type { Clients } from "./clients.ts";
+import type { KnownHosts } from "./hosts.ts";
 import { sameSecret } from "./token.ts";
+import { onTokenChange } from "./token-watch.ts";
 
 export interface HttpEnv {
   Bindings: HttpBindings;
@@ -56,9 +59,26 @@ export function guardToken(read: TokenReader): MiddlewareHandler<HttpEnv> {
         );
 }
 
-/** Lets this machine on, and bearers of the token from elsewhere. */
-export function guardLocalOrToken(read: TokenReader): MiddlewareHandler<HttpEnv> {
+/**
+ * Ends a stream once the token that opened it is not the current one any more: what is opened once
+ * must not outlive the right to open it.
+ */
+export function guardStreams(read: TokenReader, clock: Clock): MiddlewareHandler<HttpEnv> {
+  return async (context, next) => {
+    await next();
+    const { outgoing } = context.env;
+    const type = context.res.headers.get("content-type") ?? "";
+    if (!type.startsWith("text/event-stream") || outgoing.destroyed) return;
+    const off = onTokenChange(read, clock, () => {
+      void hasToken(context, read).then((still) => still || outgoing.destroy());
+    });
+    outgoing.once("close", off);
+  };
+}
+
+/** Lets programs of this machine on, and bearers of the token from elsewhere. */
+export function guardLocalOrToken(read: TokenReader, clients: Clients): MiddlewareHandler<HttpEnv> {
   const token = guardToken(read);
   return async (context, next) =>
-    isLoopbackAddress(context.env.incoming.socket.remoteAddress) ? next() : token(context, next);
+    clients.isHere(context.env.incoming) ? next() : token(context, next);
 }

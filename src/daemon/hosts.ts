@@ -17,27 +17,41 @@ export interface KnownHosts {
 }
 
 const bracketed = (address: string) => (address.includes(":") ? `[${address}]` : address);
-const anyAddress = new Set(["0.0.0.0", "::"]);
+/** Every address of this machine. */
+export const anyAddress: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 const loopback = ["127.0.0.1", "localhost", "[::1]"];
 
-/** The names of a server that listens on `host` and `port`. */
-export function knownHosts(host: string, port: number): KnownHosts {
-  const names = new Set([bracketed(host), ...loopback]);
-  if (anyAddress.has(host))
-    for (const list of Object.values(networkInterfaces()))
-      for (const { address } of list ?? []) names.add(bracketed(address));
-  const hosts = new Set([...names].map((name) => `${name}:${port}`));
-  if (port === 80) for (const name of names) hosts.add(name);
-  const origins = new Set([...hosts].map((name) => `http://${name}`));
+/** One listener: its address, its port, and how it is spoken to. */
+export interface Bound {
+  readonly host: string;
+  readonly port: number;
+  readonly scheme: "http" | "https";
+}
+
+/** The names of a server that listens there and is found at `publicUrl`. */
+export function knownHosts(bound: readonly Bound[], publicUrl: string | null = null): KnownHosts {
+  const hosts = new Set<string>();
+  const origins = new Set<string>();
+  const add = (scheme: string, name: string) => {
+    hosts.add(name);
+    origins.add(`${scheme}://${name}`);
+  };
+  for (const { host, port, scheme } of bound)
+    for (const name of namesOf(host)) {
+      add(scheme, `${name}:${port}`);
+      if (port === (scheme === "https" ? 443 : 80)) add(scheme, name);
+    }
+  if (publicUrl !== null) add("https", new URL(publicUrl).host);
   return {
     host: (header) => header !== undefined && hosts.has(header.toLowerCase()),
     origin: (header) => header === undefined || origins.has(header.toLowerCase()),
   };
 }
 
-/** Whether the other end of a socket is this machine. */
-export function isLoopbackAddress(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const plain = address.startsWith("::ffff:") ? address.slice(7) : address;
-  return plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
+function namesOf(host: string): ReadonlySet<string> {
+  const names = new Set([bracketed(host), ...loopback]);
+  if (anyAddress.has(host))
+    for (const list of Object.values(networkInterfaces()))
+      for (const { address } of list ?? []) names.add(bracketed(address));
+  return names;
 }

@@ -11,9 +11,11 @@ import type { Millis } from "../domain/message.ts";
 import type { ChannelDefinition, ChannelHook, Clock, Log, Store } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { Bus } from "./bus.ts";
+import type { Clients } from "./clients.ts";
 import type { TokenReader } from "./guard.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RoomDesk } from "./room-desk.ts";
+import type { Rooms } from "./rooms.ts";
 
 /** What a simulated room did. */
 export interface Simulated {
@@ -29,6 +31,7 @@ export interface ServerPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly readToken: TokenReader;
+  readonly clients: Clients;
   readonly version: string;
   readonly startedAt: Millis;
   readonly stateDir: string;
@@ -36,6 +39,8 @@ export interface ServerPorts {
   connections(): readonly ConnectionStatus[];
   /** What an account takes by post; null where there is no such thing. */
   hook(channel: string, account: string): ChannelHook | null;
+  /** The list of rooms. */
+  readonly rooms: Rooms;
   /** Reading along in one room. */
   readonly room: RoomDesk;
   webhookSent(account?: string): readonly WebhookSent[];

@@ -6,14 +6,17 @@
  * anybody else.
  */
 import type { IncomingMessage, Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import type { Clients } from "./clients.ts";
 import type { HttpEnv } from "./guard.ts";
 import type { KnownHosts } from "./hosts.ts";
+import type { TlsPair } from "./tls.ts";
 
 const connectionsCountMax = 2_000;
 const headerBytesMax = 16_384;
@@ -24,6 +27,9 @@ export interface ServerOptions {
   readonly port: number;
   readonly app: Hono<HttpEnv>;
   readonly known: () => KnownHosts;
+  readonly clients: Clients;
+  /** Speaks https with these. @default plain http */
+  readonly tls?: TlsPair;
   /** Why no socket can be served now; null: they can. */
   readonly problem: () => string | null;
   /** Takes a socket that wants to be a WebSocket; Host and Origin are checked already. */
@@ -32,6 +38,8 @@ export interface ServerOptions {
 
 export interface HttpServer {
   readonly port: number;
+  /** New connections get this certificate; those that are open keep theirs. */
+  renew(tls: TlsPair): void;
   /** Takes no new requests, ends idle connections and, after a moment, the others. */
   close(): Promise<void>;
 }
@@ -40,16 +48,23 @@ const closeMsMax = 1_000;
 
 /** @throws EarshotError EAR_PORT_TAKEN naming the port and how to choose another. */
 export async function listen(options: ServerOptions): Promise<HttpServer> {
+  const serverOptions = {
+    headersTimeout: limits.bodyMsMax,
+    requestTimeout: limits.bodyMsMax,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: headerBytesMax,
+    ...(options.tls && { ...options.tls, handshakeTimeout: limits.bodyMsMax }),
+  };
   const server = createAdaptorServer({
     fetch: options.app.fetch,
-    serverOptions: {
-      headersTimeout: limits.bodyMsMax,
-      requestTimeout: limits.bodyMsMax,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: headerBytesMax,
-    },
+    ...(options.tls && { createServer: createTlsServer }),
+    serverOptions,
   }) as Server;
   server.maxConnections = connectionsCountMax;
+  // Before a byte is read, TLS or not.
+  server.on("connection", (socket: Socket) => {
+    if (!options.clients.admits(socket)) socket.destroy();
+  });
   server.on("upgrade", (request, socket, head) => {
     const refusal = refuseUpgrade(request, options);
     if (refusal === null) return options.upgrade(request, socket, head);
@@ -61,6 +76,9 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   });
   return {
     port: (server.address() as AddressInfo).port,
+    renew: (tls) => {
+      if (options.tls !== undefined) (server as unknown as TlsServer).setSecureContext(tls);
+    },
     close: () =>
       new Promise((resolve) => {
         const late = setTimeout(() => server.closeAllConnections(), closeMsMax);

@@ -7,13 +7,17 @@
  * nothing.
  */
 import { randomBytes } from "node:crypto";
-import { open, rm, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EarshotError } from "../domain/errors.ts";
 
 export { sameSecret } from "../adapters/signature.ts";
 
 export const tokenFileOf = (stateDir: string): string => join(stateDir, "token");
+
+// Where the system has no such flag there are no such links.
+const readNoLink = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
 /** A token is at least this long; a shorter one could be guessed. */
 const tokenUnitsMin = 32;
@@ -24,13 +28,20 @@ const tokenUnitsMin = 32;
  */
 export async function readToken(stateDir: string): Promise<string> {
   const path = tokenFileOf(stateDir);
-  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
-    throw unsafe(path, error.code === "ENOENT" ? "it is missing" : "it cannot be read", stateDir);
+  const file = await open(path, readNoLink).catch((error: NodeJS.ErrnoException) => {
+    const whys: Readonly<Record<string, string>> = {
+      ENOENT: "it is missing",
+      ELOOP: "it is a symbolic link",
+    };
+    throw unsafe(path, whys[error.code ?? ""] ?? "it cannot be read", stateDir);
   });
   try {
     const found = await file.stat();
     const mode = found.mode & 0o777;
     if (!found.isFile()) throw unsafe(path, "it is not a file", stateDir);
+    const me = process.getuid?.();
+    if (me !== undefined && found.uid !== me)
+      throw unsafe(path, `it belongs to user ${found.uid}`, stateDir);
     if (process.platform !== "win32" && mode !== 0o600)
       throw new EarshotError(
         "EAR_STATE_UNSAFE",
@@ -71,6 +82,27 @@ export async function ensureToken(stateDir: string): Promise<string> {
     },
   );
   return readToken(stateDir);
+}
+
+/**
+ * Puts a new token in the place of the old one, whole: there is no moment without one. A running
+ * daemon lets nobody in with the old one from its next request on. A file that others could read is
+ * replaced, too: that is how it is mended.
+ * @throws EarshotError EAR_STORE_FAILED when none can be written; the old one stands then.
+ */
+export async function rotateToken(stateDir: string): Promise<string> {
+  const path = tokenFileOf(stateDir);
+  const fresh = randomBytes(24).toString("base64url");
+  const beside = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    await writeFile(beside, `${fresh}\n`, { mode: 0o600, flag: "wx" });
+    await rename(beside, path);
+  } catch (cause) {
+    await rm(beside, { force: true });
+    const { code = "unknown" } = cause as NodeJS.ErrnoException;
+    throw new EarshotError("EAR_STORE_FAILED", `Cannot write ${path} (${code})`, { cause });
+  }
+  return fresh;
 }
 
 function unsafe(path: string, why: string, stateDir: string): EarshotError {

@@ -17,6 +17,7 @@ import { EarshotError } from "../domain/errors.ts";
 import type { Clock, Log } from "../domain/ports.ts";
 import type { TokenReader } from "./guard.ts";
 import { sameSecret } from "./token.ts";
+import { onTokenChange } from "./token-watch.ts";
 
 const helloMsMax = 5_000;
 const beatMs = 30_000;
@@ -67,13 +68,19 @@ export function serveSession(socket: WebSocket, ports: SessionPorts): WebchatSes
     return current !== null && sameSecret(token, current);
   };
   let token = "";
+  let closed = false;
+  let off = () => {};
 
   async function greet(frame: ClientFrame): Promise<void> {
     if (frame.type !== "hello") return session.close("badFrame");
     token = frame.token;
     if (!(await allowed(token))) return session.close("badToken");
+    if (closed) return;
     state = "open";
     clock.clearTimer(greeting);
+    off = onTokenChange(ports.readToken, clock, () => {
+      void allowed(token).then((still) => still || session.close("badToken"));
+    });
     await ports.opened(session, frame.after);
   }
   async function hear(frame: ClientFrame): Promise<void> {
@@ -108,6 +115,8 @@ export function serveSession(socket: WebSocket, ports: SessionPorts): WebchatSes
   socket.on("close", () => {
     clock.clearTimer(greeting);
     clock.clearTimer(beating);
+    closed = true;
+    off();
     ports.closed(session);
   });
   return session;

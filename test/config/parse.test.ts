@@ -56,7 +56,8 @@ describe("defaults", () => {
     });
     expect(defaultConfig.access.dmPolicy).toBe("pairing");
     expect(defaultConfig.access.groupPolicy).toBe("allowlist");
-    expect(defaultConfig.server).toEqual({ host: "127.0.0.1", port: 4_747, exposed: false });
+    const closed = { exposed: false, publicUrl: null, tls: null, proxy: null };
+    expect(defaultConfig.server).toEqual({ host: "127.0.0.1", port: 4_747, ...closed });
     expect(agentOf(defaultConfig, "main")).toMatchObject({
       name: "earshot",
       driver: { kind: "guide" },
@@ -166,7 +167,12 @@ describe("what is refused", () => {
 
   test("A10: a host that others reach needs exposed, and only loopback is loopback", () => {
     expect(codes({ server: { host: "0.0.0.0" } })).toEqual(["EAR_CONFIG_UNSAFE"]);
-    expect(codes({ server: { host: "0.0.0.0", exposed: true } })).toEqual([]);
+    const meant = { host: "0.0.0.0", exposed: true };
+    expect(codes({ server: meant })).toEqual(["EAR_CONFIG_UNSAFE"]);
+    expect(codes({ server: { ...meant, tls: { cert: "c.pem", key: "k.pem" } } })).toEqual([]);
+    expect(codes({ server: { ...meant, proxy: { addresses: ["10.0.0.2"] } } })).toEqual([]);
+    for (const everybody of ["0.0.0.0/0", "::/0", "*", "proxy.example.com"])
+      expect(codes({ server: { ...meant, proxy: { addresses: [everybody] } } })).not.toEqual([]);
     for (const host of [
       "127.evil.com",
       "0x7f.1",

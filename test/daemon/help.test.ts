@@ -15,6 +15,7 @@ import { addReplayCommand } from "../../src/daemon/cli/replay.ts";
 import { addRouteCommand } from "../../src/daemon/cli/route.ts";
 import { addStartCommand } from "../../src/daemon/cli/start.ts";
 import { addStatusCommands } from "../../src/daemon/cli/status.ts";
+import { addTokenCommand } from "../../src/daemon/cli/token.ts";
 import { addWhyCommand } from "../../src/daemon/cli/why.ts";
 
 const program = new Command("earshot");
@@ -29,6 +30,7 @@ for (const add of [
   addWhyCommand,
   addOutboxCommand,
   addRouteCommand,
+  addTokenCommand,
   addConfigCommand,
   addCompletionCommand,
 ])

@@ -26,6 +26,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["why"], async () => (await import("./why.ts")).addWhyCommand],
   [["outbox"], async () => (await import("./outbox.ts")).addOutboxCommand],
   [["route"], async () => (await import("./route.ts")).addRouteCommand],
+  [["token"], async () => (await import("./token.ts")).addTokenCommand],
   [["config"], async () => (await import("./config.ts")).addConfigCommand],
   [["completion"], async () => (await import("./completion.ts")).addCompletionCommand],
 ];

@@ -17,7 +17,7 @@ export function healthRoutes(ports: ServerPorts): Hono<HttpEnv> {
       ? context.json({ ready: true })
       : context.json({ ready: false, error: { code: "not-ready", message: problem } }, 503);
   });
-  app.get("/metrics", guardLocalOrToken(ports.readToken), async (context) => {
+  app.get("/metrics", guardLocalOrToken(ports.readToken, ports.clients), async (context) => {
     const { registry } = ports.metrics;
     return context.text(await registry.metrics(), 200, { "content-type": registry.contentType });
   });

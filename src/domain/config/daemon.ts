@@ -22,13 +22,50 @@ export const workers = section(
   { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
 );
 
+const path = z.string().min(1).max(4_096);
+/** Everybody is no proxy. */
+const proxyAddress = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .refine((address) => !/\/0+$/u.test(address), "this would be every address there is");
+
 export const server = section(
   {
     host: z.string().min(1).max(255).describe("Address to listen on."),
     port: count(0, 65_535).describe("0: any free port."),
-    exposed: z.boolean().describe("Must be true to listen on anything but this machine."),
+    exposed: z
+      .boolean()
+      .describe("Must be true to listen on anything but this machine; needs `tls` or `proxy`."),
+    publicUrl: z
+      .url({ protocol: /^https$/ })
+      .refine((url) => /^https:\/\/[^/?#@]+\/?$/u.test(url), "expected https, a host and no path")
+      .nullable()
+      .describe("Where others find this server: requests for that name are answered, too."),
+    tls: z
+      .strictObject({
+        cert: path.describe("PEM file of the certificate and those above it."),
+        key: path.describe("PEM file of its key, readable by this user only."),
+      })
+      .nullable()
+      .describe("Answers https beyond this machine. Files are read again when they change."),
+    proxy: z
+      .strictObject({
+        addresses: z
+          .array(proxyAddress)
+          .min(1)
+          .max(100)
+          .describe("From where it connects: addresses or ranges such as 10.0.0.0/24."),
+      })
+      .nullable()
+      .describe("A proxy that ends TLS. Only its `X-Forwarded-For` is believed."),
   },
-  { host: "127.0.0.1", port: 4_747, exposed: false },
+  {
+    host: "127.0.0.1",
+    port: 4_747,
+    exposed: false,
+    publicUrl: null,
+    tls: null,
+    proxy: null,
+  },
 );
 
 export const store = section(

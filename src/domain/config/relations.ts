@@ -124,7 +124,16 @@ function* placeProblems(
   config: EarshotConfig,
   channels: ReadonlyMap<string, unknown> | undefined,
 ): Problems {
-  const { host, exposed } = config.server;
+  const { host, exposed, tls, proxy } = config.server;
+  if (exposed && !isLoopbackHost(host) && tls === null && proxy === null)
+    yield {
+      code: "EAR_CONFIG_UNSAFE",
+      path: ["server", "exposed"],
+      message:
+        `server.exposed is true for ${quoted(host)}, where the token would travel for anyone to read: ` +
+        "set server.tls to a certificate and its key, or server.proxy to the addresses of a proxy " +
+        "that ends TLS",
+    };
   if (!exposed && !isLoopbackHost(host))
     yield {
       code: "EAR_CONFIG_UNSAFE",

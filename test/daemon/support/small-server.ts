@@ -10,10 +10,12 @@ import { createSystemClock } from "../../../src/adapters/clock.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createApp } from "../../../src/daemon/app.ts";
 import { createBus } from "../../../src/daemon/bus.ts";
+import { createClients } from "../../../src/daemon/clients.ts";
 import { knownHosts } from "../../../src/daemon/hosts.ts";
 import { createMetrics } from "../../../src/daemon/metrics.ts";
 import { loadPages } from "../../../src/daemon/pages.ts";
 import { createRoomDesk } from "../../../src/daemon/room-desk.ts";
+import { createRooms } from "../../../src/daemon/rooms.ts";
 import { listen } from "../../../src/daemon/server.ts";
 import { ensureToken, readToken } from "../../../src/daemon/token.ts";
 import { createWebchat } from "../../../src/daemon/webchat.ts";
@@ -40,12 +42,14 @@ export async function startSmallServer() {
     log,
     metrics,
     readToken: read,
+    clients: createClients({ proxies: [], onlyProxies: false }),
     version: "0.0.0-test",
     startedAt: clock.now(),
     stateDir,
     channels: new Map(),
     connections: () => [],
     hook: () => null,
+    rooms: createRooms({ clock, log, store, glances: async () => new Map() }),
     room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
     webhookSent: () => [],
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
@@ -58,12 +62,13 @@ export async function startSmallServer() {
     isOn: () => true,
   });
   let port = 0;
-  const known = () => knownHosts("127.0.0.1", port);
+  const known = () => knownHosts([{ host: "127.0.0.1", port, scheme: "http" }]);
   const server = await listen({
     host: "127.0.0.1",
     port: 0,
     app: createApp(ports, known, await loadPages(stateDir)),
     known,
+    clients: ports.clients,
     problem: () => null,
     upgrade: webchat.upgrade,
   });

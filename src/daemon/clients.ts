@@ -1,0 +1,78 @@
+/**
+ * Who is at the other end
+ * =======================
+ * A connection's address is a fact; everything a header says about addresses is a claim, believed
+ * only from the proxies that the config names. Whatever carries such a header has come through
+ * something, so it is not a program on this machine, even where the connection is.
+ */
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP, type Socket } from "node:net";
+
+/** What of a request this room looks at. */
+type From = Pick<IncomingMessage, "headers"> & {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+};
+
+export interface Clients {
+  /** The address of whoever asks, as far as it can be known. */
+  address(request: From): string;
+  /** Whether a program on this machine asks, not through a proxy. */
+  isHere(request: From): boolean;
+  /** Whether a connection is taken at all: without TLS of our own only from here and from proxies. */
+  admits(socket: Pick<Socket, "remoteAddress" | "localAddress">): boolean;
+}
+
+export interface ClientsOptions {
+  /** Addresses and ranges. */
+  readonly proxies: readonly string[];
+  /** Nobody else may connect from beyond this machine. */
+  readonly onlyProxies: boolean;
+}
+
+/** A chain longer than this is somebody's game. */
+const hopsMax = 20;
+const passedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+
+export function createClients({ proxies, onlyProxies }: ClientsOptions): Clients {
+  const trusted = new BlockList();
+  for (const one of proxies) {
+    const [net = "", prefix] = one.split("/");
+    const family = familyOf(net);
+    if (prefix === undefined) trusted.addAddress(net, family);
+    else trusted.addSubnet(net, Number(prefix), family);
+  }
+  const isProxy = (address: string) =>
+    isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  return {
+    address({ headers, socket }) {
+      let address = plainAddress(socket.remoteAddress);
+      const told = headers["x-forwarded-for"];
+      const chain = (Array.isArray(told) ? told.join(",") : (told ?? "")).split(",");
+      // From the nearest on: what a proxy of ours has written is true, what it passed on is not.
+      for (const hop of chain.slice(-hopsMax).reverse()) {
+        if (!isProxy(address) || isIP(hop.trim()) === 0) break;
+        address = plainAddress(hop.trim());
+      }
+      return address;
+    },
+    isHere: ({ headers, socket }) =>
+      isLoopbackAddress(socket.remoteAddress) &&
+      passedOn.every((name) => headers[name] === undefined),
+    admits({ remoteAddress, localAddress }) {
+      if (!onlyProxies || isLoopbackAddress(remoteAddress)) return true;
+      const address = plainAddress(remoteAddress);
+      return isProxy(address) || address === plainAddress(localAddress);
+    },
+  };
+}
+
+const familyOf = (address: string) => (address.includes(":") ? "ipv6" : "ipv4");
+
+/** An IPv4 address inside an IPv6 one is the IPv4 address. */
+const plainAddress = (address = "") => (address.startsWith("::ffff:") ? address.slice(7) : address);
+
+/** Whether the other end of a socket is this machine. */
+export function isLoopbackAddress(address: string | undefined): boolean {
+  const plain = plainAddress(address);
+  return plain === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(plain);
+}
