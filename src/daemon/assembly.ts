@@ -26,6 +26,7 @@ import type { TokenReader } from "./guard.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Plugged } from "./plugins.ts";
 import { createRoomDesk, type RoomDesk } from "./room-desk.ts";
+import { createRooms, type Rooms } from "./rooms.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
 import { logReader } from "./told.ts";
@@ -85,6 +86,7 @@ export interface Assembly {
   readonly webchat: Webchat;
   readonly speaker: Speaker;
   readonly room: RoomDesk;
+  readonly rooms: Rooms;
 }
 
 /** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
@@ -127,6 +129,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
   });
   const room = createRoomDesk({ store, clock, log, config });
   bus.subscribe(room.line);
+  const rooms = createRooms({ clock, log, store, glances: (convs) => runtime.glances(convs) });
+  bus.subscribe(rooms.line);
   const { session, store: kept } = config();
   const folderOf = (agentId: string) => sessionFolderOf({ session }, ports.stateDir, agentId);
   const runtime: Runtime = createRuntime({
@@ -146,7 +150,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     zoneOffset: localOffset,
     version,
     publish: bus.publish,
-    rooms: { decided: () => {}, ended: () => {}, changed: () => {}, applied: room.touched },
+    rooms: { ...rooms.tap, applied: room.touched },
     workers: ports.workers,
     hostModule: hostModule.href,
   });
@@ -170,5 +174,5 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
-  return { bus, metrics, runtime, connections, webchat, speaker, room };
+  return { bus, metrics, runtime, connections, webchat, speaker, room, rooms };
 }

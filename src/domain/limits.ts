@@ -81,6 +81,8 @@ export const limits = {
   /** One event of an agent's stream. */
   agentEventUnitsMax: 262_144,
 
+  /** Conversations in the list of rooms; others are found by a search. */
+  roomsListedMax: 10_000,
   /** Rooms whose member read is remembered. */
   membershipRoomsMax: 10_000,
   /** Messages of the platform that one block may become. */

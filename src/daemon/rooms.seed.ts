@@ -1,0 +1,117 @@
+/**
+ * Rooms from the store
+ * ====================
+ * What the list knows of the time before this start: which conversations there are, and what the
+ * newest journal rows tell of them. Read once, when the list is first looked at, in pieces small
+ * enough that nobody waits for it.
+ */
+import { decodeEvent } from "../actors/journal.codec.ts";
+import { decodeVerdict } from "../domain/decision.ts";
+import { isSessionKey } from "../domain/key.ts";
+import { limits } from "../domain/limits.ts";
+import type { EventRow, Store } from "../domain/ports.ts";
+import type { Pulse } from "./rooms.pulse.ts";
+import { Room } from "./rooms.room.ts";
+import type { RoomRow } from "./rooms.types.ts";
+
+export interface Remembered {
+  /** At most as many as are listed, those with the newest events. */
+  readonly rooms: readonly Room[];
+  /** Conversations there are. */
+  readonly total: number;
+}
+
+interface Known {
+  readonly conv: number;
+  readonly key: string;
+  readonly lastSeq: number;
+}
+
+const pageRows = 1_000;
+const heardMark = '{"type":"message.received"';
+
+/** `firstSeq`: what was told live of a conversation begins there, and is left out here. */
+export async function readJournal(
+  store: Pick<Store, "conversations" | "lastSeq" | "scan">,
+  firstSeq: (conv: number) => number,
+  pulse: Pulse,
+): Promise<Remembered> {
+  const { known, total } = await readNames(store);
+  const rooms = new Map(known.map(({ conv, key }) => [conv, new Room(conv, key)]));
+  const end = await store.lastSeq();
+  let after = Math.max(0, end - limits.searchRowsMax);
+  while (after < end) {
+    const rows = await store.scan(after, pageRows);
+    for (const row of rows) {
+      const room = rooms.get(row.conv);
+      if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, pulse);
+    }
+    after = rows.at(-1)?.seq ?? end;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return { rooms: [...rooms.values()], total };
+}
+
+function note(room: Room, row: EventRow, pulse: Pulse): void {
+  if (row.code === null || row.code <= 0 || !row.body.startsWith(heardMark)) return;
+  const event = decodeEvent(row);
+  const verdict = decodeVerdict(row.code);
+  if (event.type !== "message.received" || verdict === null) return;
+  room.note(event.message, verdict, event.at);
+  pulse.heard(event.at, verdict.decision === "engage");
+}
+
+/** The conversations with the newest events, and how many there are. */
+async function readNames(
+  store: Pick<Store, "conversations">,
+): Promise<{ known: Known[]; total: number }> {
+  let known: Known[] = [];
+  let total = 0;
+  let after = -1;
+  for (;;) {
+    const page = await store.conversations({ after, limit: pageRows });
+    for (const { conv, key, lastSeq } of page) {
+      if (!isSessionKey(key)) continue;
+      known.push({ conv, key, lastSeq });
+      total += 1;
+    }
+    if (known.length > 2 * limits.roomsListedMax) known = newest(known);
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) break;
+    after = last.conv;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return { known: newest(known), total };
+}
+
+interface Beyond {
+  readonly known: (conv: number) => boolean;
+  readonly filter: (row: RoomRow) => boolean;
+  readonly most: number;
+}
+
+/** Rooms that only the store knows, told by what their keys say. */
+export async function findBeyond(
+  store: Pick<Store, "conversations">,
+  { known, filter, most }: Beyond,
+): Promise<RoomRow[]> {
+  const found: RoomRow[] = [];
+  let after = -1;
+  while (found.length < most) {
+    const page = await store.conversations({ after, limit: pageRows });
+    for (const { conv, key } of page) {
+      if (known(conv) || !isSessionKey(key)) continue;
+      const row = new Room(conv, key).row();
+      if (filter(row)) found.push(row);
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) break;
+    after = last.conv;
+  }
+  return found.slice(0, most);
+}
+
+function newest(known: Known[]): Known[] {
+  if (known.length <= limits.roomsListedMax) return known;
+  return known.sort((a, b) => b.lastSeq - a.lastSeq).slice(0, limits.roomsListedMax);
+}
