@@ -42,14 +42,14 @@ import {
   revokeClaim,
   revokePairing,
 } from "../machines/pairing.ts";
+import type { Configs } from "./configs.ts";
 import type { Journal } from "./journal.ts";
 
 export interface AccessBookPorts {
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
   readonly journal: Pick<Journal, "offer">;
-  /** The config names an owner. */
-  readonly owned: () => boolean;
+  readonly configs: Pick<Configs, "current">;
 }
 
 /** What the book holds at this moment. Codes of claims are in none of it. */
@@ -109,7 +109,7 @@ const labelLength = 6;
 /** A book with these rows in it (`Store.access`). */
 export function openAccessBook(
   rows: readonly { readonly name: string; readonly body: string }[],
-  { clock, random, journal, owned }: AccessBookPorts,
+  { clock, random, journal, configs }: AccessBookPorts,
 ): AccessBook {
   const grants = new Map<string, Grant>();
   const open = new Map<string, Exclude<AccessEntry, Grant>>();
@@ -117,6 +117,8 @@ export function openAccessBook(
   /** Channel to account to `scope:id`. */
   const known = new Map<string, Map<string, Set<string>>>();
 
+  /** The config names an owner. */
+  const owned = () => configs.current().commands.ownerAllowFrom.length > 0;
   const read = (name: string): AccessEntry | null => grants.get(name) ?? open.get(name) ?? null;
 
   function put([name, entry]: AccessChange): void {

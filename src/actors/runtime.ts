@@ -173,6 +173,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
     },
     ...operator,
+    access: () => opened().access,
     ...createSessionOperator(ports, opened),
     connectionChanged(channel, account) {
       parts?.outbox.wake(channel, account);

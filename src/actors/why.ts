@@ -6,7 +6,7 @@
  * is known. The recorded verdict stands beside it; they differ only if the rules have changed
  * since.
  */
-import { decodeVerdict } from "../domain/decision.ts";
+import { decodeVerdict, type Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { type EventRow, noConversation, type OutboxRow, type Store } from "../domain/ports.ts";
 import { admit } from "../machines/admission.ts";
@@ -64,7 +64,6 @@ async function whyEnded(
   await configs.load([row.cfg]);
   const { explanation } = admit({ type: "message", message }, configs.get(row.cfg), context);
   const recorded = decodeVerdict(row.code ?? 0);
-  const isCommand = recorded?.decision === "command";
   return {
     message,
     at,
@@ -72,7 +71,7 @@ async function whyEnded(
     key: "",
     recorded,
     explanation: null,
-    admission: isCommand ? `a command, carried out: ${explanation}` : explanation,
+    admission: admissionWords(recorded, explanation),
     humans: { count: 0, source: "nobody was counted" },
     participants: [],
     membership: null,
@@ -81,6 +80,15 @@ async function whyEnded(
     guard: { state: "clear", consecutive: 0 },
     fate: noFate,
   };
+}
+
+/** The access book is not what it was: why it let somebody in is not worked out again. */
+function admissionWords(recorded: Verdict | null, explanation: string): string {
+  if (recorded?.decision === "command") return "a command, carried out: the sender may give it";
+  if (recorded?.decision === "claim") return "a claim code, which gave its sender a role";
+  if (recorded?.rule === "claim")
+    return "a claim code that was not open, or too many wrong ones had come from this account";
+  return explanation;
 }
 
 async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived): Promise<Why> {

@@ -43,6 +43,8 @@ const authorSchema = z
     username: label.optional(),
     isBot: z.boolean().default(false),
     isSelf: z.boolean().default(false),
+    /** Speaks in the name of a chat: which person it is, the platform does not say. */
+    isChat: z.boolean().optional(),
   })
   .transform((author) => ({ ...author, name: author.name || author.id }));
 

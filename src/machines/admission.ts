@@ -11,11 +11,14 @@ import type { Decision, Rule } from "../domain/decision.ts";
 import type { HistoryReport, Inbound } from "../domain/message.ts";
 import type { ChannelEvent } from "../domain/ports.ts";
 import { type AccessRules, accessOf, names, peopleOf } from "./access.ts";
+import { type GrantScope, type KnownPeople, nobodyKnown } from "./access-entries.ts";
 import type { Authority } from "./events.ts";
 
 export interface AdmissionContext {
   /** The channel is local: whoever writes there is the operator. */
   readonly local: boolean;
+  /** Whom the access book knows. @default nobody */
+  readonly known?: KnownPeople;
 }
 
 /**
@@ -29,6 +32,8 @@ export interface Admission {
   readonly authority: Authority;
   /** One plain sentence for `why` and the log; for a refusal, what would admit it. */
   readonly explanation: string;
+  /** Set where a stranger may ask to be let in: they are told a code, once. */
+  readonly pairs?: true;
 }
 
 /** A person as the gate sees them. */
@@ -51,34 +56,49 @@ const passed = (explanation: string): Gate => ({ rule: null, explanation });
 const refused = (rule: Rule, explanation: string): Gate => ({ rule, explanation });
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 128));
 
-/** Names that list an owner; those may speak directly without being listed again. */
-function isOwner(config: EarshotConfig, place: Place, sender: Sender): boolean {
-  return names(peopleOf(config.commands.ownerAllowFrom, null), place.channel, sender.id);
+/** Where something was said, what is configured there, and how its sender is known. */
+interface Case {
+  readonly config: EarshotConfig;
+  readonly rules: AccessRules;
+  readonly place: Place;
+  readonly sender: Sender;
+  readonly owner: boolean;
+  /** Whether the access book knows the sender like this. */
+  readonly is: (scope: GrantScope) => boolean;
 }
 
-function directGate(rules: AccessRules, place: Place, sender: Sender, owner: boolean): Gate {
-  if (rules.dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");
-  if (rules.dmPolicy === "open") return passed("direct chats are open");
+/** Owners speak directly without being listed again; so does whoever an owner has put on the list. */
+function directGate({ rules, place, sender, owner, is }: Case): Gate {
+  const { dmPolicy } = rules;
+  if (dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");
+  if (dmPolicy === "open") return passed("direct chats are open");
   if (owner) return passed("the sender is an owner");
   if (names(rules.allowFrom, place.channel, sender.id)) return passed("the sender is on allowFrom");
+  if (is("direct")) return passed("an owner put the sender on the list of direct chats");
+  if (is("member")) return passed("the sender is a member");
+  // Who was paired before the policy became a list is not on it.
+  if (dmPolicy === "pairing" && is("paired")) return passed("the sender was approved by a code");
   const who = quoted(`${place.channel}:${sender.id}`);
-  return refused("dm-policy", `the sender is not known here: add ${who} to access.allowFrom`);
+  const list = `add ${who} to access.allowFrom`;
+  const fix = dmPolicy === "pairing" ? `approve them with \`earshot pair\`, or ${list}` : list;
+  return refused("dm-policy", `the sender is not known here: ${fix}`);
 }
 
-/** Groups that are heard at all, and who is heard in them. A missing sender passes where all do. */
-function groupGate(rules: AccessRules, place: Place, sender: Sender | null): Gate {
+/** Groups that are heard at all, and who is heard in them. No role and no pairing counts here. */
+function groupGate({ rules, place, sender, is }: Case): Gate {
   if (rules.groupPolicy === "disabled") return refused("group-policy", "groups are switched off");
   const group = rules.groups.get(place.chat.id);
   if (group !== undefined && !group.enabled)
     return refused("group-policy", "this group is switched off in groups");
   const only = group?.allowFrom;
   if (only === undefined && rules.groupPolicy === "open") return passed("groups are open");
-  const onGroupList = only !== undefined && names(only, place.channel, sender?.id);
+  const onGroupList = only !== undefined && names(only, place.channel, sender.id);
   if (onGroupList) return passed("the sender is on this group's allowFrom");
   if (only !== undefined)
     return refused("group-policy", "the sender is not on this group's allowFrom");
-  if (names(rules.groupAllowFrom, place.channel, sender?.id))
+  if (names(rules.groupAllowFrom, place.channel, sender.id))
     return passed("the sender is on groupAllowFrom");
+  if (is("group")) return passed("an owner put the sender on the list of groups");
   if (group !== undefined && rules.groupAllowFrom.size === 0)
     return passed("the group is listed in groups");
   const where = quoted(`${place.channel}:${place.chat.id}`);
@@ -92,12 +112,7 @@ function groupGate(rules: AccessRules, place: Place, sender: Sender | null): Gat
 }
 
 /** Who may give commands: the list for this channel if there is one, else the place's own lists. */
-function mayCommand(
-  config: EarshotConfig,
-  rules: AccessRules,
-  place: Place,
-  sender: Sender,
-): boolean {
+function mayCommand({ config, rules, place, sender, is }: Case): boolean {
   if (ownValue(config.channels, place.channel)?.enforceOwner === true) return false;
   const { allowFrom } = config.commands;
   const here = ownValue(allowFrom, place.channel);
@@ -105,9 +120,14 @@ function mayCommand(
   const general = everywhere && peopleOf(everywhere, null);
   const only = here === undefined ? general : peopleOf(here, place.channel);
   if (only !== undefined) return names(only, place.channel, sender.id);
-  if (place.chat.kind === "direct") return names(rules.allowFrom, place.channel, sender.id);
-  const own = rules.groups.get(place.chat.id)?.allowFrom ?? rules.groupAllowFrom;
-  return names(own, place.channel, sender.id);
+  if (is("member")) return true;
+  if (place.chat.kind === "direct") {
+    const paired = rules.dmPolicy === "pairing" && is("paired");
+    return paired || is("direct") || names(rules.allowFrom, place.channel, sender.id);
+  }
+  const group = rules.groups.get(place.chat.id)?.allowFrom;
+  if (group !== undefined) return names(group, place.channel, sender.id);
+  return is("group") || names(rules.groupAllowFrom, place.channel, sender.id);
 }
 
 function admitFrom(
@@ -125,23 +145,30 @@ function admitFrom(
       authority: operator,
       explanation: "a local channel: the sender is the operator",
     };
+  if (sender === null) return denied(refused("no-author", "nobody is identified as the sender"));
   const rules = accessOf(config, place.channel, place.account);
+  const { channel, account } = place;
+  const known = context.known ?? nobodyKnown;
+  const is = (scope: GrantScope) => known.has(scope, { channel, account, id: sender.id });
+  const listed = names(peopleOf(config.commands.ownerAllowFrom, null), channel, sender.id);
+  const owner = listed || is("owner");
+  const one: Case = { config, rules, place, sender, owner, is };
   const direct = place.chat.kind === "direct";
-  if (sender === null && direct && rules.dmPolicy !== "open")
-    return denied(refused("no-author", "nobody is identified as the sender"));
-  const owner = sender !== null && isOwner(config, place, sender);
-  const unknown: Sender = { id: "", isSelf: false };
-  const gate = direct
-    ? directGate(rules, place, sender ?? unknown, owner)
-    : groupGate(rules, place, sender);
-  if (gate.rule !== null) return denied(gate);
-  const commandAuthorized = sender !== null && (owner || mayCommand(config, rules, place, sender));
-  return {
-    decision: null,
-    rule: null,
-    authority: { owner, commandAuthorized },
-    explanation: gate.explanation,
-  };
+  const gate = direct ? directGate(one) : groupGate(one);
+  if (gate.rule !== null) {
+    const pairs = direct && rules.dmPolicy === "pairing";
+    return pairs ? { ...denied(gate), pairs } : denied(gate);
+  }
+  const commandAuthorized = owner || mayCommand(one);
+  const { explanation } = gate;
+  return { decision: null, rule: null, authority: { owner, commandAuthorized }, explanation };
+}
+
+/** Whether codes are taken here at all: wherever anybody may be heard. */
+export function takesClaims(config: EarshotConfig, place: Place): boolean {
+  const rules = accessOf(config, place.channel, place.account);
+  if (place.chat.kind === "direct") return rules.dmPolicy !== "disabled";
+  return rules.groupPolicy !== "disabled" && rules.groups.get(place.chat.id)?.enabled !== false;
 }
 
 function denied(gate: Gate): Admission {
@@ -163,8 +190,8 @@ function admitMessage(
 }
 
 /**
- * Judges one event of a channel. Edits carry their author where the platform tells; without one
- * they pass only where everybody does. Deletions and reads of members or history come from the
+ * Judges one event of a channel. An edit is its author's; one that names nobody is denied, also
+ * where everybody may speak. Deletions and reads of members or history come from the
  * platform itself and pass; the messages inside a history are judged one by one by `admitHistory`.
  */
 export function admit(

@@ -195,6 +195,7 @@ describe("telegram updates", () => {
       name: "boss, Kitchen",
       isBot: false,
       isSelf: false,
+      isChat: true,
     });
   });
 

@@ -169,12 +169,13 @@ describe("every kind of event", () => {
   });
   const listed = parseConfig({ access: { groups: { "telegram:-1": { allowFrom: ["u1"] } } } });
 
-  test("A16: an edit is judged by its author, and without one only where everybody is heard", () => {
+  test("A16: an edit is judged by its author, and denied without one, also where everybody is heard", () => {
     expect(admit(edit({ id: "u1" }), listed, remote).decision).toBeNull();
     expect(admit(edit({ id: "u2" }), listed, remote).decision).toBe("denied");
     expect(admit(edit(), listed, remote).decision).toBe("denied");
     const open = parseConfig({ access: { groupPolicy: "open" } });
-    expect(admit(edit(), open, remote).decision).toBeNull();
+    expect(admit(edit({ id: "u2" }), open, remote).decision).toBeNull();
+    expect(admit(edit(), open, remote)).toMatchObject({ decision: "denied", rule: "no-author" });
     const lone: ChannelEvent = {
       type: "edit",
       edit: { ...place, chat: direct("7"), id: "m", text: "x" },

@@ -2,12 +2,14 @@
  * The intake keeps step with the hosts: it waits while too much waits for them, and no longer.
  */
 import { expect, test } from "vitest";
+import { openAccessBook } from "../../src/actors/access-book.ts";
 import { Backlog } from "../../src/actors/backlog.ts";
 import { openConfigs } from "../../src/actors/configs.ts";
 import { createIngress } from "../../src/actors/ingress.ts";
 import { createJournal } from "../../src/actors/journal.ts";
 import { createWaiters } from "../../src/actors/waiters.ts";
 import { createSystemClock } from "../../src/adapters/clock.ts";
+import { createRandom } from "../../src/adapters/ids.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import { limits } from "../../src/domain/limits.ts";
@@ -67,6 +69,8 @@ async function intake(size: number) {
     directory: { isLocal: () => false, membership: () => null },
     publish: () => undefined,
     heartbeats: { heard: () => null },
+    access: openAccessBook([], { clock, random: createRandom(), journal, configs }),
+    outbox: { enqueue: () => undefined },
     onPoint: () => undefined,
   });
   const chat = { id: "room", kind: "group" };

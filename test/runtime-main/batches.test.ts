@@ -129,7 +129,8 @@ test("an edit rewrites what waits and neither moves nor decides anything", async
   await world.pass(100);
   const place = { channel: "telegram", account: "default", thread: null } as const;
   const chat = { id: "ann", kind: "direct" } as const;
-  const edit = { ...place, chat, id: "m0", text: "better words", editedAt: 1 };
+  const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
+  const edit = { ...place, chat, id: "m0", text: "better words", editedAt: 1, author };
   await world.runtime.ingest("telegram", "default", [{ type: "edit", edit }]);
   await world.pass(10_000);
   expect(turns(world, since)).toEqual(["700 m0+m1"]);

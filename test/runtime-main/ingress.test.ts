@@ -20,6 +20,9 @@ const message = (id: string, more: Record<string, unknown> = {}): ChannelEvent =
 });
 const cursor = (value: string) => ({ cursor: { identity: "42", value } });
 
+/** Whose words the edits change. */
+const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
+
 test("a redelivery is a duplicate: told as one, applied once, also after a restart", async () => {
   const world = await new World().start();
   const deliver = () => world.runtime.ingest("telegram", "default", [message("m1"), message("m2")]);
@@ -173,7 +176,7 @@ test("edits, deletions, members and history reach the conversation; nothing is d
     { type: "membership", membership: { ...place, chat, humans: 5, bots: 1, truncated: false } },
     message("m1", { text: "first words" }),
     message("m2", { text: "to be deleted" }),
-    { type: "edit", edit: { ...place, chat, id: "m1", text: "better words" } },
+    { type: "edit", edit: { ...place, chat, id: "m1", text: "better words", author } },
     { type: "delete", deletion: { ...place, chat, id: "m2" } },
     message("m3", { mentions: [{ id: "bot", isSelf: true }], text: "now you" }),
   ]);
@@ -192,7 +195,10 @@ test("an edit or a deletion that is delivered again is taken once, and undoes no
   const chat = { id: "room", kind: "group" } as const;
   const edit = (text: string, editedAt: number, editId?: string) => ({
     type: "edit" as const,
-    edit: { ...place, chat, id: "m1", text, editedAt, ...(editId === undefined ? {} : { editId }) },
+    edit: {
+      ...{ ...place, chat, id: "m1", text, editedAt, author },
+      ...(editId === undefined ? {} : { editId }),
+    },
   });
   const deletion = { type: "delete" as const, deletion: { ...place, chat, id: "m2" } };
   const ingest = (...events: ChannelEvent[]) => world.runtime.ingest("telegram", "default", events);
@@ -222,7 +228,8 @@ test("an edit or a deletion that is delivered again is taken once, and undoes no
 test("an edit without any mark of its own is taken each time", async () => {
   const world = await new World().start();
   const place = { channel: "telegram", account: "default", thread: null } as const;
-  const edit = { ...place, chat: { id: "room", kind: "group" }, id: "m1", text: "same" } as const;
+  const chat = { id: "room", kind: "group" } as const;
+  const edit = { ...place, chat, id: "m1", text: "same", author };
   for (let n = 0; n < 2; n += 1)
     await world.runtime.ingest("telegram", "default", [{ type: "edit", edit }]);
   expect(await world.store.scan(0, 10)).toHaveLength(2);

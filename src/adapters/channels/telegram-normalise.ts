@@ -122,7 +122,7 @@ function userAuthor(user: WireUser, self: TelegramSelf): Author {
 function chatAuthor(chat: WireChat, signature: string | undefined): Author {
   const id = `chat:${chat.id}`;
   const name = [signature, chat.title].filter(Boolean).join(", ");
-  return { id, name: name || id, isBot: false, isSelf: false };
+  return { id, name: name || id, isBot: false, isSelf: false, isChat: true };
 }
 
 /** `sender_chat` wins: beside it `from` is a stand-in that Telegram fills in for old clients. */

@@ -50,6 +50,9 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     crashHost: async () => undefined,
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
+    access() {
+      throw new EarshotError("EAR_USAGE", "Cannot change that as this runtime keeps no book");
+    },
     session: async () => null,
     sessions: async () => [],
     usage: async () => [],
