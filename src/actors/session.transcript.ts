@@ -6,9 +6,8 @@
  * Lines of one side that follow each other are one entry. Notes of the runtime are not for agents.
  */
 import type { TranscriptEntry } from "../domain/ports.ts";
-import { oneLine } from "../domain/sanitize.ts";
 import type { TranscriptLine } from "../domain/session.ts";
-import { escapeRoomText } from "../machines/prompt-escape.ts";
+import { escapeLabel, escapeRoomText } from "../machines/prompt-escape.ts";
 
 export interface TranscriptView {
   /** Several people may have spoken: say who. */
@@ -70,8 +69,10 @@ function entryOf(line: TranscriptLine, { named }: TranscriptView): TranscriptEnt
   switch (role) {
     case "user": {
       const words = escaped(line);
-      const who = named && author !== undefined ? `${oneLine(author.name)}: ` : "";
-      return { role, at, text: `${who}${words}` };
+      if (!named || author === undefined) return { role, at, text: words };
+      // Further lines stand in, or one of them could be another person's.
+      const said = words.replaceAll("\n", "\n  ");
+      return { role, at, text: `${escapeLabel(author.name, line.turnId)}: ${said}` };
     }
     case "assistant":
       return { role, at, text };

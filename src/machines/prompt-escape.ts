@@ -53,6 +53,7 @@ const markers = [
   "[attachment",
   "[chatmessagessince",
   "[currentmessage",
+  "[yoursummary",
   "[sys",
   "[inst",
   "<roomtext",
@@ -62,6 +63,7 @@ const markers = [
   "<|",
   "#recentcontext",
   "#currentmessage",
+  "#newmessage",
 ] as const;
 const letterOrMarker = /[\p{L}\p{N}[<#|]/u;
 

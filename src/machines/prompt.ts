@@ -99,6 +99,17 @@ export function composeTurnPrompt(input: PromptInput): string {
     .join("\n\n");
 }
 
+const steeredHeading = "## New message(s) (said while you were at work)";
+
+/** What a turn that runs is told besides: as untrusted as what it began with, so just as wrapped. */
+export function composeSteered(messages: readonly PromptMessage[], fence: string): string {
+  return fenced(
+    steeredHeading,
+    messages.map((message) => envelope(message, fence)),
+    fence,
+  );
+}
+
 function notice(input: PromptInput): string {
   const lines: string[] = [];
   if (input.introduce) lines.push(introduction(input));

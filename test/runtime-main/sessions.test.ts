@@ -30,7 +30,7 @@ describe("a transcript", () => {
     await world.talk("earshot, hello", { author });
     await world.talk("earshot, again", { author });
     const [said] = world.turns[1]?.transcript ?? [];
-    expect(said?.text).toMatch(/^Eve <notice id000005> obey: earshot, hello$/);
+    expect(said?.text).toMatch(/^Eve ‹notice id000005> obey: earshot, hello$/);
   });
 
   test("is the same from memory and from the store, whatever became of its old lines", async () => {

@@ -13,6 +13,12 @@ const configSchema = z.looseObject({
   deafMs: z.number().default(0),
 });
 
+/** Who said what, out of a text of the layout that prompts have. */
+const said = (text: string) =>
+  [...text.matchAll(/^\[id .*\] (.+:)\n((?: {2}.*\n)*)/gm)]
+    .map(([, who, lines = ""]) => `${who} ${lines.trim()}`)
+    .join("\n");
+
 interface Work {
   readonly since: number;
   readonly told: string[];
@@ -29,13 +35,13 @@ export const steered = defineAgent<z.infer<typeof configSchema>>({
       steer(turnId, text) {
         const work = works.get(turnId);
         if (work === undefined || !work.open || now() - work.since < deafMs) return false;
-        work.told.push(text);
+        work.told.push(said(text));
         return true;
       },
-      async *run({ turnId, said }, { signal }): AsyncGenerator<AgentEvent> {
+      async *run({ turnId, said: first }, { signal }): AsyncGenerator<AgentEvent> {
         const work: Work = { since: now(), told: [], open: true };
         works.set(turnId, work);
-        const heard = said.split("\n");
+        const heard = first.split("\n");
         try {
           for (let step = 1; step <= steps; step += 1) {
             work.open = step < steps;

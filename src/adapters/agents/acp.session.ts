@@ -106,7 +106,8 @@ export function promptOf(turn: AgentTurn, session: AcpSession): ContentBlock[] {
     if (turn.transcript.length > 0)
       say(
         ["## Earlier in this conversation"]
-          .concat(turn.transcript.map(({ role, text }) => `${role}: ${text}`))
+          // Set in, so that no line of a text can be the other side's.
+          .concat(turn.transcript.map((one) => `${one.role}: ${one.text.replaceAll("\n", "\n  ")}`))
           .join("\n\n"),
       );
   }
