@@ -39,6 +39,8 @@ export class Room {
   /** Journal number of the first message that was noted as it happened. */
   firstSeq = Number.POSITIVE_INFINITY;
   heardAt: Millis = 0;
+  /** Names where people speak that are heard here; null: nobody was heard since the start. */
+  place: string | null = null;
   readonly #parts: SessionKeyParts;
   #recent: string[] = [];
   #faces: Face[] = [];
@@ -133,11 +135,6 @@ export class Room {
   get kind(): RoomRow["kind"] {
     const { kind } = this.#parts;
     return kind === "group" || kind === "channel" || kind === "main" ? kind : "direct";
-  }
-
-  /** Somebody was heard here. */
-  get placed(): boolean {
-    return this.#place !== null;
   }
 }
 

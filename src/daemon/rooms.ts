@@ -58,6 +58,9 @@ const frameMs = 250;
 const beatMs = 1_000;
 /** Rooms in one frame, and in one question to the hosts. */
 const frameRooms = 500;
+/** A room that was heard within this is spared when the list is full, but not all of them. */
+const latelyMs = 60_000;
+const sparedMax = 8;
 /** Turns whose first words are waited for at the same time. */
 const turnsTimedMax = 1_000;
 
@@ -92,7 +95,10 @@ class RoomBook implements Rooms {
       const room = this.#rooms.get(conv) ?? this.#add(conv, key);
       const { at, seq, message } = received;
       if (room.firstSeq > seq) room.firstSeq = seq;
-      if (!room.placed) this.#places.set(placeOf(message), room);
+      if (room.place === null) {
+        room.place = placeOf(message);
+        this.#places.set(room.place, room);
+      }
       room.note(message, verdict, at);
       const engaged = verdict.decision === "engage";
       this.#pulse.heard(at, engaged);
@@ -172,14 +178,20 @@ class RoomBook implements Rooms {
     return room;
   }
 
-  /** The one that is in the list for longest. */
+  /** One that is in the list for long and was not heard lately. */
   #dropOne(): void {
-    const [first] = this.#rooms.keys();
-    if (first === undefined) return;
-    const room = this.#rooms.get(first);
-    this.#rooms.delete(first);
-    for (const [place, there] of this.#places) if (there === room) this.#places.delete(place);
-    this.#beyond += 1;
+    const lately = this.#ports.clock.now() - latelyMs;
+    let spared = 0;
+    for (const [conv, room] of this.#rooms) {
+      this.#rooms.delete(conv);
+      if (room.heardAt < lately || spared >= sparedMax) {
+        if (room.place !== null) this.#places.delete(room.place);
+        this.#beyond += 1;
+        return;
+      }
+      spared += 1;
+      this.#rooms.set(conv, room);
+    }
   }
 
   #touch(room: Room): void {

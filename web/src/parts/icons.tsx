@@ -100,9 +100,27 @@ function OtherSymbols() {
         />
         <path {...onMark} stroke-width="1.3" d="m4.200 4.200 3.600 3.600m0-3.600L4.200 7.800" />
       </symbol>
+      <symbol id="i-warn" viewBox="0 0 14 14">
+        <path {...outline} stroke-width="1.4" d="M7 1.200 13.300 12.500H.7z" />
+        <path {...outline} stroke-width="1.4" d="M7 5v3.500M7 10.200v.5" />
+      </symbol>
+      <symbol id="i-find" viewBox="0 0 14 14">
+        <circle {...outline} stroke-width="1.4" cx="6" cy="6" r="4.3" />
+        <path {...outline} stroke-width="1.4" d="m9.300 9.300 3.500 3.500" />
+      </symbol>
       <symbol id="i-theme" viewBox="0 0 16 16">
         <circle {...outline} stroke-width="1.4" cx="8" cy="8" r="6" />
         <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" />
+      </symbol>
+      <symbol id="i-warn" viewBox="0 0 14 14">
+        <path {...outline} stroke-width="1.4" d="M7 1.200 13.300 12.500H.700z" />
+        <path {...outline} stroke-width="1.4" d="M7 5v3.500M7 10.200v.5" />
+      </symbol>
+      <symbol id="i-back" viewBox="0 0 16 16">
+        <path {...outline} stroke-width="1.5" d="M10 3.500 5.500 8l4.500 4.500" />
+      </symbol>
+      <symbol id="i-to" viewBox="0 0 16 16">
+        <path {...outline} stroke-width="1.3" d="M3 8h9.500M9 4.500 12.500 8 9 11.500" />
       </symbol>
       <symbol id="i-plus" viewBox="0 0 12 12">
         <path {...outline} stroke-width="1.4" d="M6 1.500v9M1.500 6h9" />
