@@ -91,6 +91,8 @@ const accountId = (channel: string, account: string) => JSON.stringify([channel,
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, log, definitions } = options;
   const runs = new Map<string, AccountRun>();
+  /** Authors' ids under which our accounts write, by channel and account. */
+  const ours = new Map<string, string>();
   let config = options.config;
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -107,7 +109,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       runAccount({
         definition,
         raw,
-        context: contextOf(options, definition.id, account),
+        context: contextOf(options, definition.id, account, (id) =>
+          ours.set(accountId(channel, account), accountId(channel, id)),
+        ),
         changed: (status) => tellChange(options, status),
       }),
     );
@@ -133,6 +137,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     await Promise.all(gone.map(([, run]) => run.stop()));
     for (const [id, run] of gone) {
       runs.delete(id);
+      ours.delete(id);
       members.forget(run.status().channel, run.status().account);
     }
     if (!stopped) openMissing();
@@ -151,7 +156,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
       changing = change.catch(() => undefined);
       return change;
     },
-    directory: directoryOf(definitions, find, members),
+    directory: {
+      ...directoryOf(definitions, find, members),
+      isOurs: (channel, author) => [...ours.values()].includes(accountId(channel, author)),
+    },
     async download(channel, account, attachmentId, signal) {
       const opened = find(channel, account)?.account;
       return (await opened?.downloadMedia?.(attachmentId, signal)) ?? null;
@@ -177,6 +185,7 @@ function contextOf(
   options: ConnectionsOptions,
   channel: string,
   account: string,
+  onIdentity: (id: string) => void,
 ): Omit<ChannelContext<unknown>, "config" | "reportState"> {
   let identity: string | null = null;
   return {
@@ -195,6 +204,7 @@ function contextOf(
     },
     loadCursor(who) {
       identity = who;
+      onIdentity(who);
       return options.loadCursor(channel, account, who);
     },
   };

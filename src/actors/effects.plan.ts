@@ -6,16 +6,26 @@
  * next start, and what was not is made again by the same step.
  */
 import { limits } from "../domain/limits.ts";
-import type { Route } from "../domain/message.ts";
+import type { Millis, Route } from "../domain/message.ts";
 import type { OutboxRow, StoreWrite } from "../domain/ports.ts";
 import type { TranscriptLine } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
-import type { Block, CommandDue, Effect, React, Unreact } from "../machines/effects.ts";
+import type {
+  Block,
+  CommandDue,
+  Effect,
+  React,
+  RelayPassed,
+  Unreact,
+} from "../machines/effects.ts";
+import { passedId } from "../machines/relay.ts";
 import type { CommandOutcome } from "./commands.ts";
+import { conversationOf } from "./journal.codec.ts";
 import type { ReactionBody, TextBody } from "./outbox.body.ts";
 import type { HostStep } from "./protocol.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
 import { type SessionPlanContext, sessionWrites } from "./session.plan.ts";
+import type { Deadline } from "./timers.ts";
 
 /** What one step leads to, in the order of its effects. */
 export interface StepPlan {
@@ -60,6 +70,7 @@ export function planStep(step: HostStep, context: PlanContext): StepPlan {
       if (outcome?.row) rows.push(outcome.row);
       return outcome?.writes ?? [];
     }
+    if (effect.type === "relay.pass") return passedOn(effect, step.at).map(deadlineWrite);
     const write = writeFor(effect, step, context);
     if (write === null) return sessionWrites(effect, step, context);
     if (write.kind === "outbox") rows.push(write.row);
@@ -68,6 +79,17 @@ export function planStep(step: HostStep, context: PlanContext): StepPlan {
   for (const write of writes) if (write.kind === "transcript") lines.push(write.line);
   return { step, writes, rows, lines };
 }
+
+/** The deadlines, due at once, by which those behind hear that somebody has ended. */
+export function passedOn({ token, place, to }: RelayPassed, at: Millis): readonly Deadline[] {
+  const id = passedId(token, place);
+  return to.map((key) => ({ conv: conversationOf(key).conv, id, at }));
+}
+
+export const deadlineWrite = (deadline: Deadline): StoreWrite => ({
+  kind: "deadline",
+  ...deadline,
+});
 
 function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWrite | null {
   const { conv, key, at } = step;

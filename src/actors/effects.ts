@@ -14,7 +14,7 @@ import type { StreamLine } from "../domain/stream.ts";
 import type { Effect, Joined, MessageRef, OutcomeReached, TurnRun } from "../machines/effects.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import type { CommandDesk } from "./commands.ts";
-import { canShow, planStep, type StepPlan } from "./effects.plan.ts";
+import { canShow, passedOn, planStep, type StepPlan } from "./effects.plan.ts";
 import type { HookRunner } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
@@ -223,6 +223,9 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
         ports.publish(agentEndLine(t, key, effect));
         tellEnd(key, t, effect);
+        break;
+      case "relay.pass":
+        for (const deadline of passedOn(effect, step.at)) ports.timers.set(deadline);
         break;
       case "membership.refresh":
         ports.directory.refreshMembership(effect.route);

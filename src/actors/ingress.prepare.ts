@@ -17,11 +17,15 @@ import {
   routeOf,
 } from "../domain/message.ts";
 import { type ChannelEvent, noConversation } from "../domain/ports.ts";
+import type { KnownPeople } from "../machines/access-entries.ts";
 import { type Admission, admit, admitHistory } from "../machines/admission.ts";
 import { noOrders } from "../machines/commands/reading.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import { resolveRoute } from "../machines/routing.ts";
 import { orderRows, ordersIn, wordsOfEdit } from "./commands.intake.ts";
+import { hearsPlace } from "./fellows.ts";
+import { sharesOf } from "./ingress.broadcast.ts";
+import { type Knock, knockOf, withoutCode, withoutCodes } from "./ingress.door.ts";
 import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
 
 export interface PrepareContext {
@@ -30,7 +34,11 @@ export interface PrepareContext {
   readonly now: Millis;
   /** The operator's own channel. */
   readonly local: boolean;
+  /** Whom the access book knows. */
+  readonly known: KnownPeople;
   readonly membership: (route: Route) => Membership | null;
+  /** One of our accounts on this channel writes under that id. */
+  readonly isOurs: (authorId: string) => boolean;
   /** A new unique text. */
   readonly unique: () => string;
 }
@@ -51,6 +59,8 @@ export interface Prepared {
   readonly keys: readonly (string | null)[];
   /** For the log where it was refused: what would admit it. */
   readonly explanation: string;
+  /** What it wants of the access book, which is asked only when it is no copy. */
+  readonly knock: Knock | null;
 }
 
 type Place = ReturnType<typeof placeOf>;
@@ -86,10 +96,26 @@ export function prepare(
   }
   const admission = admit(event, context.config, context);
   if (admission.decision === "own") return null;
-  if (event.type === "message") return prepareMessage(event.message, admission, context);
+  const clean = withoutCodes(event);
+  if (clean.type === "message" && context.isOurs(clean.message.author.id))
+    return prepareFellow(clean.message, context);
+  if (clean.type === "message") {
+    const knock = event.type === "message" ? knockOf(event.message, admission, context) : null;
+    const prepared =
+      knock?.kind === "claim"
+        ? prepareMessage(withoutCode(clean.message), unclaimed, context)
+        : prepareMessage(clean.message, admission, context);
+    return { ...prepared, knock };
+  }
   if (admission.decision !== null) return null;
-  return prepareOther(event, place, admission, context);
+  return prepareOther(clean, place, admission, context);
 }
+
+/** How a claim stands until the access book has been asked. */
+const unclaimed: Admission = {
+  ...{ decision: "denied", rule: "claim", explanation: "a claim code" },
+  authority: { commandAuthorized: false, owner: false },
+};
 
 function prepareMessage(message: Inbound, admission: Admission, context: PrepareContext): Prepared {
   const identity = messageIdentity(message);
@@ -100,7 +126,8 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
       ? ordersIn(message, authority, context.config)
       : noOrders(message.text);
   const before = orderRows(message, identity, orders, authority.owner, context);
-  const common = { message, dedupeId: identity, explanation: admission.explanation, before };
+  const { explanation } = admission;
+  const common = { message, dedupeId: identity, explanation, before, knock: null };
   const received = {
     type: "message.received",
     at: context.now,
@@ -121,11 +148,33 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     return { ...common, events: [event], ended, keys: [null] };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
-  const whole = membership === null ? received : { ...received, membership };
-  const keys = resolveRoute(context.config, message).map(({ sessionKey }) => sessionKey);
-  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, whole, named));
+  const said = orders.text === message.text ? {} : { said: message.text };
+  const whole = { ...received, ...said, ...(membership === null ? {} : { membership }) };
+  const routes = resolveRoute(context.config, message);
+  const keys = routes.map(({ sessionKey }) => sessionKey);
+  const shares = sharesOf(message, orders.text, identity, routes, context);
+  const events = keys.map((key, place) =>
+    newEvent(conversationOf(key), context.cfg, { ...whole, ...shares[place] }, named),
+  );
   return { ...common, events, ended: null, keys };
 }
+
+/** Words of another agent of ours, which speaks through another account: told, never decided. */
+function prepareFellow(message: Inbound, context: PrepareContext): Prepared | null {
+  if (!context.local && !hearsPlace(context.config, message)) return null;
+  const { config, cfg, now: at } = context;
+  const identity = `fellow|${messageIdentity(message)}`;
+  const said = { ...message, author: { ...message.author, isBot: true } };
+  const made = { type: "fellow.spoke", at, seq: 0, message: said } as const;
+  const keys = resolveRoute(config, message).map((route) => route.sessionKey);
+  const events = keys.map((key) => newEvent(conversationOf(key), cfg, made, { identity }));
+  return { ...nothingSaid, events, keys };
+}
+
+/** What is no message that anybody waits for an answer about. */
+const nothingSaid = {
+  ...{ message: null, dedupeId: null, before: [], ended: null, knock: null, explanation: "" },
+};
 
 function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {
   return JSON.stringify(["message", channel, account, chat.id, thread?.id ?? null, id]);
@@ -146,8 +195,7 @@ function prepareOther(
   const identity = otherIdentity(event) ?? context.unique();
   const keys = resolveRoute(context.config, standIn(event, place)).map((route) => route.sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
-  const nothing = { message: null, dedupeId: null, before: [], ended: null, explanation: "" };
-  return { ...nothing, events, keys };
+  return { ...nothingSaid, events, keys };
 }
 
 function conversationEvent(

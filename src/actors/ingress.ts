@@ -11,11 +11,15 @@ import { limits } from "../domain/limits.ts";
 import { routeOf } from "../domain/message.ts";
 import type { ChannelEvent, Clock, CursorWrite, Ids, Log, MetaWrite } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
+import type { AccessBook } from "./access-book.ts";
 import type { Configs } from "./configs.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
 import type { Heartbeats } from "./heartbeats.ts";
+import { createDenials } from "./ingress.denials.ts";
+import { type Answered, answerKnock } from "./ingress.door.ts";
 import { type Prepared, prepare } from "./ingress.prepare.ts";
 import type { Journal } from "./journal.ts";
+import type { Outbox } from "./outbox.types.ts";
 import { decisionLine } from "./publish.ts";
 import type { IngestOptions, IngestOutcome, OutboundDirectory, RoomTap } from "./runtime.types.ts";
 import type { Supervisor } from "./supervisor.types.ts";
@@ -28,9 +32,11 @@ export interface IngressPorts {
   readonly journal: Journal;
   readonly supervisor: Pick<Supervisor, "room">;
   readonly configs: Configs;
-  readonly directory: Pick<OutboundDirectory, "isLocal" | "membership">;
+  readonly directory: Pick<OutboundDirectory, "isLocal" | "membership" | "isOurs">;
   readonly waiters: DecisionWaiters;
   readonly heartbeats: Pick<Heartbeats, "heard">;
+  readonly access: Pick<AccessBook, "has" | "ask" | "redeem">;
+  readonly outbox: Pick<Outbox, "enqueue">;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   readonly rooms?: RoomTap;
@@ -61,12 +67,15 @@ interface Taken {
   readonly prepared: Prepared;
   readonly claim: Claim | null;
   readonly copyOf: Promise<boolean> | null;
+  /** What came of its knock. */
+  readonly door: Answered | null;
 }
 
 export function createIngress(ports: IngressPorts): Ingress {
   const { clock, configs, journal } = ports;
   const { entries, ttlMs } = configs.current().messages.dedupe;
   const dedupe = createDedupe(clock, entries, ttlMs);
+  const denials = createDenials(clock, ports.log);
   let pending = 0;
   let refused = 0;
   let stopped = false;
@@ -77,18 +86,36 @@ export function createIngress(ports: IngressPorts): Ingress {
       cfg: configs.version(),
       now: clock.now(),
       local: ports.directory.isLocal(channel),
+      known: ports.access,
       membership: ports.directory.membership,
+      isOurs: (author: string) => ports.directory.isOurs?.(channel, author) ?? false,
       unique: () => ports.ids.next(),
     };
     return events.flatMap((event) => prepare(channel, account, event, context) ?? []);
   }
 
   function take(prepared: Prepared): Taken {
-    if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null };
+    if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null, door: null };
     const claim = dedupe.claim(prepared.dedupeId);
-    return claim instanceof Promise
-      ? { prepared, claim: null, copyOf: claim }
-      : { prepared, claim, copyOf: null };
+    if (claim instanceof Promise) return { prepared, claim: null, copyOf: claim, door: null };
+    const door = knocked(prepared);
+    if (door === null) return { prepared, claim, copyOf: null, door };
+    const { event, ended, explanation } = door;
+    return {
+      prepared: { ...prepared, events: [event], ended, explanation },
+      claim,
+      copyOf: null,
+      door,
+    };
+  }
+
+  function knocked({ knock, message, events }: Prepared): Answered | null {
+    const [event] = events;
+    if (knock === null || message === null || event === undefined) return null;
+    return answerKnock(knock, message, event, {
+      ...{ log: ports.log, access: ports.access, unique: () => ports.ids.next() },
+      ...{ now: clock.now(), config: configs.current() },
+    });
   }
 
   /** Stores what is ours; the numbers of each, or null for a copy. */
@@ -104,13 +131,19 @@ export function createIngress(ports: IngressPorts): Ingress {
         events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
       for (const { claim } of own) claim?.commit();
       let at = 0;
-      return taken.map(({ copyOf, prepared }) => {
+      return taken.map(({ copyOf, prepared, door }) => {
         if (copyOf !== null) return null;
         at += prepared.before.length + prepared.events.length;
-        return numbers.slice(at - prepared.events.length, at);
+        const given = numbers.slice(at - prepared.events.length, at);
+        if (given[0] === 0) door?.undo();
+        else if (door !== null) ports.outbox.enqueue(door.rows);
+        return given;
       });
     } catch (error) {
-      for (const { claim } of own) claim?.release();
+      for (const { claim, door } of [...own].reverse()) {
+        claim?.release();
+        door?.undo();
+      }
       refused += events.length;
       throw error;
     }
@@ -154,7 +187,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
       ports.rooms?.ended(message, key, verdict);
       if (verdict.decision === "denied") {
-        ports.log("info", "message.denied", { rule: verdict.rule, reason: explanation });
+        denials(message, verdict, explanation);
       }
     }
   }

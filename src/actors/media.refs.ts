@@ -52,7 +52,7 @@ export function parseAttachmentName(name: string): { seq: number; index: number 
 export function messagesIn(row: EventRow): FoundMessage[] {
   const event = decodeEvent(row);
   const { seq, conv } = row;
-  if (event.type === "message.received")
+  if (event.type === "message.received" || event.type === "fellow.spoke")
     return [{ seq, conv, said: event.message, at: event.at, offset: 0 }];
   if (event.type !== "history.seeded") return [];
   let offset = 0;

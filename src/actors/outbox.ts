@@ -10,7 +10,7 @@
  * The states and their changes are `deliveryMachine`; this file decides when, and tells the
  * conversation.
  */
-import type { ChannelOutbound, OutboxRow } from "../domain/ports.ts";
+import { type ChannelOutbound, noConversation, type OutboxRow } from "../domain/ports.ts";
 import type { SendStatus } from "../domain/stream.ts";
 import { type DeliveryEvent, nextDelivery } from "../machines/delivery.machine.ts";
 import { newEvent } from "./journal.codec.ts";
@@ -81,9 +81,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const write = { kind: "outbox", row } as const;
     if (!isText(delivery)) return journal.keep([write]);
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
-    const event = newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
+    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
     ports.onPoint("before-mark");
-    await journal.append([event], [write]);
+    const told = () => [report(), ...ports.told(deliveryWith(delivery, row))];
+    await journal.append(row.conv === noConversation ? [] : told(), [write]);
     ports.publish(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
   }
 

@@ -6,7 +6,9 @@
 import type { Clock, Log, OutboxRow, OutboxState, Random } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { HookRunner } from "./hooks.ts";
+import type { NewEvent } from "./journal.codec.ts";
 import type { Journal } from "./journal.ts";
+import type { Delivery } from "./outbox.body.ts";
 import type { TurnDraft } from "./protocol.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
 
@@ -27,6 +29,8 @@ export interface OutboxPorts {
   readonly hooks: Pick<HookRunner, "hears" | "sending">;
   /** The agent that speaks in a conversation. */
   readonly agentOf: (key: string) => string;
+  /** What others are told of a text that has ended, in the commit that says so. */
+  readonly told: (delivery: Delivery) => readonly NewEvent[];
   /** A row as the store has it. */
   readonly row: (id: string) => Promise<OutboxRow | null>;
 }

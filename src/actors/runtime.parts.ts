@@ -7,15 +7,17 @@
  */
 import { parseSessionKey } from "../domain/key.ts";
 import { limits } from "../domain/limits.ts";
+import type { AccessRow } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
-import type { ConversationEvent } from "../machines/events.ts";
 import { resetPolicy } from "../machines/session-policy.ts";
+import { type AccessBook, openAccessBook } from "./access-book.ts";
 import { loadActivation } from "./activation.ts";
 import { permitAsk } from "./asks.inputs.ts";
 import { type Asks, createAsks } from "./asks.ts";
 import { returnWrites } from "./commands.return.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
+import { toldToFellows } from "./fellows.ts";
 import { createGate, type Gate } from "./gate.ts";
 import { createHeartbeats, type Heartbeats } from "./heartbeats.ts";
 import { createHooks, type HookRunner } from "./hooks.ts";
@@ -27,18 +29,18 @@ import { createMedia, type Media } from "./media.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.types.ts";
 import type { Permits } from "./permits.ts";
-import type { HostStep } from "./protocol.ts";
 import { setAside } from "./quarantine.ts";
 import { createDesk, createPermitDesk } from "./runtime.commands.ts";
 import { createSessionParts, type SessionParts } from "./runtime.sessions.ts";
+import { assembleTurns } from "./runtime.turns.ts";
 import type { RuntimePorts } from "./runtime.types.ts";
 import { createGrant } from "./session.grant.ts";
 import { createSupervisor } from "./supervisor.ts";
 import type { Supervisor } from "./supervisor.types.ts";
 import { createSweep, type Sweep } from "./sweep.ts";
 import { createTimers, type Deadline, type Timers } from "./timers.ts";
-import { composeOrder, readMessages } from "./turns.order.ts";
-import { createTurnStarter, type TurnStarter } from "./turns.ts";
+import { readMessages } from "./turns.order.ts";
+import type { TurnStarter } from "./turns.ts";
 import { createTyping, type Typing } from "./typing.ts";
 import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { createWaiters, type DecisionWaiters } from "./waiters.ts";
@@ -57,6 +59,7 @@ export interface Parts extends SessionParts {
   readonly turns: TurnStarter;
   readonly waiters: DecisionWaiters;
   readonly sweep: Sweep;
+  readonly access: AccessBook;
   readonly media: Media;
   readonly asks: Asks;
   readonly permits: Permits;
@@ -80,7 +83,15 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const back = await returnWrites(store, ports.clock.now());
   await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
   const lastSeq = await store.lastSeq();
-  return new Assembly(ports, boot, lastSeq, configs).parts;
+  return new Assembly(ports, { boot, lastSeq, configs, book: await store.access() }).parts;
+}
+
+/** What the store held at start. */
+interface Found {
+  readonly boot: number;
+  readonly lastSeq: number;
+  readonly configs: Configs;
+  readonly book: readonly AccessRow[];
 }
 
 class Assembly {
@@ -89,20 +100,18 @@ class Assembly {
   readonly #agents = new Map<string, string>();
   #parked = false;
 
-  constructor(ports: RuntimePorts, boot: number, lastSeq: number, configs: Configs) {
+  constructor(ports: RuntimePorts, { boot, lastSeq, configs, book }: Found) {
     this.#ports = ports;
     const { store, directory, clock, log } = ports;
     const gate = createGate((entries) => this.parts.supervisor.dispatch(entries));
     const publish = (line: StreamLine) => ports.publish(line);
     const journal = createJournal({
-      clock,
-      log,
-      store,
-      lastSeq,
+      ...{ clock, log, store, lastSeq },
       onCommitted: gate.pass,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
     });
+    const access = openAccessBook(book, { clock, random: ports.random, journal, configs });
     const sessions = createSessionParts({
       ...{ ...ports, journal, configs },
       supervisor: () => this.parts.supervisor,
@@ -125,12 +134,8 @@ class Assembly {
       onCall: (call) => this.#system({ system: "hook", ...call }),
     });
     const outbox = createOutbox({
-      ...{ clock, hooks, agentOf: (key) => this.#agentOf(key) },
-      log,
-      random: ports.random,
-      journal,
-      directory,
-      publish,
+      ...{ clock, log, hooks, agentOf: (key) => this.#agentOf(key) },
+      ...{ random: ports.random, journal, directory, publish },
       doubts: () => {
         const { onInDoubt, inDoubtFreshMs } = configs.current().turn;
         return { policy: onInDoubt, freshMs: inDoubtFreshMs };
@@ -138,13 +143,15 @@ class Assembly {
       cfg: () => configs.version(),
       onPoint: ports.onPoint ?? (() => undefined),
       row: (id) => store.outboxRow(id),
+      told: (delivery) => {
+        const context = { config: configs.current(), cfg: configs.version(), now: clock.now() };
+        return toldToFellows(delivery, this.#agentOf(delivery.row.key), context);
+      },
     });
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
     const media = createMedia({
-      clock,
-      log,
-      desk: ports.media ?? null,
+      ...{ clock, log, desk: ports.media ?? null },
       config: () => configs.current(),
       agentOf: (key) => this.#agentOf(key),
     });
@@ -155,7 +162,11 @@ class Assembly {
       append: (events, writes) => this.#append(events, writes),
       onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
     });
-    const turns = this.#turnStarter(configs, sessions);
+    const turns = assembleTurns(ports, {
+      ...{ configs, sessions, parts: () => this.parts },
+      agentOf: (key) => this.#agentOf(key),
+      append: (events) => this.#append(events),
+    });
     const quarantined: Parts["quarantined"] = [];
     const supervisor = this.#supervisor(boot, configs);
     const sweep = createSweep({ clock, log, store, journal, configs });
@@ -165,7 +176,7 @@ class Assembly {
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
       ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks, heartbeats, hooks },
-      permits,
+      ...{ permits, access },
     };
   }
 
@@ -251,64 +262,6 @@ class Assembly {
     });
   }
 
-  #turnStarter(configs: Configs, { turnSessions }: SessionParts): TurnStarter {
-    const { store, ids, clock, directory, log } = this.#ports;
-    return createTurnStarter({
-      log,
-      now: () => clock.now(),
-      supervisor: {
-        run: (order) => this.parts.supervisor.run(order),
-        abort: (turnId, reason) => this.parts.supervisor.abort(turnId, reason),
-        steer: (turnId, text) => this.parts.supervisor.steer(turnId, text),
-      },
-      waiting: () => this.parts.media.waiting() + this.parts.compaction.waiting(),
-      compose: async (effect, step, signal) => {
-        const order = await composeOrder(
-          {
-            store,
-            sessions: turnSessions,
-            configs,
-            ids,
-            textLimit: directory.textLimit,
-            // What plugins are asked about is whole before it is shown.
-            canEdit: ({ channel, account }) =>
-              !this.parts.hooks.hears("message.sending") &&
-              directory.outbound(channel, account)?.editText !== undefined,
-            canReact: ({ channel, account }) => {
-              const outbound = directory.outbound(channel, account);
-              return outbound === null || outbound.addReaction !== undefined;
-            },
-            agentOf: (key) => this.#agentOf(key),
-            media: this.parts.media,
-            asks: this.parts.asks,
-            heartbeats: this.parts.heartbeats,
-            watched: this.#ports.live !== false && this.#ports.deterministic !== true,
-          },
-          effect,
-          step,
-          signal,
-        );
-        if (order === null) return null;
-        const { key, turn, prompt } = order;
-        const { turnId, route } = effect;
-        const { replyAgeMsMax: ageMsMax } = configs.settings(key).turn;
-        this.parts.permits.opened({ turnId, conv: step.conv, key, route, ageMsMax });
-        if (this.#ports.prompts === true)
-          this.#ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
-        return order;
-      },
-      words: async (batch) => {
-        const messages = await readMessages({ store, media: this.parts.media }, batch);
-        return messages.map((one) => `${one.author.name}: ${spokenWords(one)}`).join("\n");
-      },
-      report: ({ conv, key }: HostStep, event: ConversationEvent, part: string) => {
-        const turnId = "turnId" in event ? event.turnId : "";
-        const identity = `turn|${turnId}|${part}`;
-        this.#append([newEvent({ conv, key }, configs.version(), event, { identity })]);
-      },
-    });
-  }
-
   /** Journals what the runtime itself has to say. Rejected only once the journal has stopped. */
   #append(...args: Parameters<Journal["append"]>): void {
     this.parts.journal.append(...args).catch((error: unknown) => {
@@ -337,17 +290,7 @@ class Assembly {
     });
   }
 
-  #quarantine({
-    conv,
-    key,
-    seq,
-    error,
-  }: {
-    conv: number;
-    key: string;
-    seq: number;
-    error: string;
-  }) {
+  #quarantine({ conv, key, seq, error }: Parts["quarantined"][number] & { conv: number }) {
     const { quarantined } = this.parts;
     this.#ports.log("error", "event.quarantined", { key, seq, error });
     quarantined.push({ key, seq, error });

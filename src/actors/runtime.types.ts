@@ -24,6 +24,7 @@ import type {
 import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../domain/session.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { MessageReceived } from "../machines/events.ts";
+import type { AccessBook } from "./access-book.ts";
 import type { Glance } from "./glance.ts";
 
 /** The platform side as the outbox sees it. */
@@ -36,6 +37,8 @@ export interface OutboundDirectory {
   typingIntervalMs(channel: string): number;
   /** The sender of a local channel is the operator. */
   isLocal(channel: string): boolean;
+  /** Whether one of our accounts writes under this author's id. @default none does */
+  isOurs?(channel: string, authorId: string): boolean;
   /** Starts a member read; its answer is attached to the next message of that chat. */
   refreshMembership(route: Route): void;
   /** The cached read of a chat (threads resolve under their parent), or null. */
@@ -226,6 +229,8 @@ export interface Runtime {
   crashHost(id?: number): Promise<void>;
   resend(outboxId: string): Promise<boolean>;
   drop(outboxId: string): Promise<boolean>;
+  /** Who may speak beside those whom the config names. */
+  access(): AccessBook;
   /** The session in use under a key; null where there is none yet. */
   session(key: string): Promise<Session | null>;
   /** In the order they were made. */

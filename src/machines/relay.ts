@@ -8,8 +8,8 @@
  * message on to those behind it.
  *
  * Passing on is an effect that becomes a durable deadline of the others, in the commit of the step
- * that ended the message: so the order survives whatever dies, and nobody waits for ever, as a
- * deadline of one's own ends the wait when the message is too old to be answered anyway.
+ * that ended the message: so the order survives whatever dies. Nobody waits for ever: a deadline of
+ * one's own ends the wait at the last moment at which the message may still be answered.
  */
 import type { Millis } from "../domain/message.ts";
 import type { ConversationContext } from "./conversation.context.ts";

@@ -95,6 +95,11 @@ export function sessionKeyOf(config: EarshotConfig, agentId: string, message: Ro
   });
 }
 
+/** Whether the agents of a broadcast group answer one after the other. */
+export function isSequential(config: EarshotConfig): boolean {
+  return config.broadcast.strategy === "sequential";
+}
+
 /**
  * The agents that hear a message, each with its session. One, unless the place is a broadcast
  * group. Never empty.

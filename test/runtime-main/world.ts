@@ -81,6 +81,8 @@ export class World {
   canEdit = true;
   /** The platform has neither typing nor reactions. */
   wordsOnly = false;
+  /** Author ids under which accounts of ours write. */
+  readonly ours = new Set<string>();
   /** People in every group, so that nobody is alone with the agent. */
   humans = 4;
   runtime!: Runtime;
@@ -172,6 +174,7 @@ export class World {
       textLimit: () => 4_096,
       typingIntervalMs: () => 5_000,
       isLocal: () => false,
+      isOurs: (_channel, author) => this.ours.has(author),
       refreshMembership: (route) => this.refreshed.push(route.chat.id),
       membership: () => {
         const fetchedAt = this.clock.now();

@@ -1,0 +1,47 @@
+/**
+ * Narrowing
+ * =========
+ * Where several agents hear a place, a line that calls some of them by name is for those alone. All
+ * names are known only where the message is admitted, so it is found out there and becomes a part
+ * of the record. Names are looked for as the ladder does: in the author's own words, wherever they
+ * stand. A platform mention of the account that all of them share calls nobody in particular.
+ */
+import { fold } from "../domain/fold.ts";
+import { limits } from "../domain/limits.ts";
+import type { Inbound } from "../domain/message.ts";
+import { aliasIn } from "./ladder-case.ts";
+import { ownWords } from "./signals.ts";
+
+/** An agent under all its names. */
+export interface Called {
+  readonly name: string;
+  readonly aliases: readonly string[];
+}
+
+/**
+ * Which of the agents a text calls, by their places in the list; null: all of them or none, so it is
+ * for everybody. Linear in the text's length for each agent.
+ */
+export function narrowTo(
+  text: string,
+  { mentions }: Pick<Inbound, "mentions">,
+  agents: readonly Called[],
+): readonly number[] | null {
+  const looked = ownWords(text).slice(0, limits.matchUnitsMax);
+  const isToUs = mentions.some(({ isSelf }) => isSelf);
+  const said = fold(isToUs ? withoutOurAccount(looked, agents) : looked);
+  const called = agents.flatMap(({ aliases }, place) =>
+    aliasIn(said, aliases) === -1 ? [] : [place],
+  );
+  return called.length === 0 || called.length === agents.length ? null : called;
+}
+
+const handle = /@([\p{L}\p{N}_.-]{1,64})/gu;
+
+/** Without handles, as ours may hold a name by chance; one that is wholly a name calls its agent. */
+function withoutOurAccount(text: string, agents: readonly Called[]): string {
+  const names = new Set(agents.flatMap(({ aliases }) => aliases.map(fold)));
+  return text.replace(handle, (whole, given: string) =>
+    names.has(fold(given.replace(/[.-]+$/u, ""))) ? whole : " ",
+  );
+}
