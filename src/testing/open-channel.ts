@@ -8,6 +8,7 @@ import type { Edit, Inbound } from "../domain/message.ts";
 import type {
   ChannelDefinition,
   ChannelEvent,
+  ChannelHook,
   ChannelOutbound,
   ConnectionState,
   LogLevel,
@@ -21,6 +22,8 @@ interface LogLine {
 
 export interface OpenedChannel {
   readonly outbound: ChannelOutbound;
+  /** What the platform posts to; null where it is asked instead. */
+  readonly hook: ChannelHook | null;
   readonly logs: readonly LogLine[];
   readonly states: readonly { readonly state: ConnectionState; readonly detail?: string }[];
   /** Errors met so far; checked for secrets with the rest. */
@@ -136,6 +139,7 @@ export function openChannel(
   return {
     ...waysToWait(kept),
     outbound: account.outbound,
+    hook: account.hook ?? null,
     logs: kept.logs,
     states: kept.states,
     errors,

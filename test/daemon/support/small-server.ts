@@ -20,12 +20,16 @@ import { listen } from "../../../src/daemon/server.ts";
 import { ensureToken, readToken } from "../../../src/daemon/token.ts";
 import { createWebchat } from "../../../src/daemon/webchat.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
+import type { ChannelHook } from "../../../src/domain/ports.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
 
 export async function startSmallServer() {
   const stateDir = await mkdtemp(join(tmpdir(), "earshot-small-"));
   const token = await ensureToken(stateDir);
-  const clock = createSystemClock();
+  const real = createSystemClock();
+  /** Set: the time stands still. */
+  const time: { at: number | null } = { at: null };
+  const clock = { ...real, now: () => time.at ?? real.now() };
   const events: { level: string; event: string }[] = [];
   const log = (level: string, event: string) => void events.push({ level, event });
   const bus = createBus(log);
@@ -34,6 +38,7 @@ export async function startSmallServer() {
   const metrics = createMetrics(() => clock.monotonic(), runtime.status);
   bus.subscribe(metrics.line);
   const read = () => readToken(stateDir);
+  const hooks = new Map<string, ChannelHook>();
   const ports = {
     runtime,
     store,
@@ -48,7 +53,7 @@ export async function startSmallServer() {
     stateDir,
     channels: new Map(),
     connections: () => [],
-    hook: () => null,
+    hook: (channel: string, account: string) => hooks.get(`${channel}/${account}`) ?? null,
     rooms: createRooms({ clock, log, store, glances: async () => new Map() }),
     room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
     webhookSent: () => [],
@@ -81,6 +86,8 @@ export async function startSmallServer() {
     token,
     stateDir,
     runtime,
+    hooks,
+    time,
     bus,
     events,
     authorized,

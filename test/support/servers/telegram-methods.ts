@@ -159,11 +159,29 @@ export const methods: Readonly<Record<string, Method>> = {
       file_path: `files/${String(file_id)}`,
     };
   },
-  deleteWebhook: () => true,
+  setWebhook(world, { url, secret_token }) {
+    if (typeof url !== "string" || !/^https?:\/\/[^/]/.test(url))
+      throw new Refusal(400, "Bad Request: bad webhook: An HTTPS URL must be provided for webhook");
+    if (secret_token !== undefined && !/^[A-Za-z0-9_-]{1,256}$/.test(String(secret_token)))
+      throw new Refusal(400, "Bad Request: secret token contains unallowed characters");
+    world.webhook = {
+      url,
+      ...(secret_token === undefined ? {} : { secret_token: String(secret_token) }),
+    };
+    return true;
+  },
+  deleteWebhook(world) {
+    world.webhook = null;
+    return true;
+  },
   getWebhookInfo: (world) => ({
-    url: "",
+    url: world.webhook?.url ?? "",
     has_custom_certificate: false,
     pending_update_count: world.queue.length,
+    ...(world.webhookError && {
+      last_error_date: Math.floor(world.webhookError.at / 1_000),
+      last_error_message: world.webhookError.message,
+    }),
   }),
   logOut: () => true,
   close: () => true,

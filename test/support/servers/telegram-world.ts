@@ -56,6 +56,10 @@ export class TelegramWorld {
   /** Not yet confirmed, in order. Raw, as garbage may be among them. */
   queue: { readonly update_id: number }[] = [];
   readonly files = new Map<string, Buffer>();
+  /** Where updates are posted to; null: the bot asks for them. */
+  webhook: { readonly url: string; readonly secret_token?: string } | null = null;
+  /** What the last post that failed was answered. */
+  webhookError: { readonly at: number; readonly message: string } | null = null;
   private nextUpdate = 1_000;
   private nextMessage = 100;
   private nextId = 7_000;

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { breakAnswer, createFaultScript, type Fault, type FaultScript } from "./faults.ts";
 import { methods, Refusal } from "./telegram-methods.ts";
+import { startPoster } from "./telegram-poster.ts";
 import { TelegramWorld } from "./telegram-world.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -33,6 +34,7 @@ export const sampleToken = "4242:AAF-canary-token-that-no-sink-may-show";
 export async function startTelegramServer(port = 0): Promise<TelegramServer> {
   const world = new TelegramWorld();
   const faults = createFaultScript();
+  const stopPosting = startPoster(world);
   let server: Server | null = null;
   let at = port;
   const listen = async () => {
@@ -65,7 +67,10 @@ export async function startTelegramServer(port = 0): Promise<TelegramServer> {
     until: (done, what, ms = 10_000) => until(world, done, what, ms),
     down,
     up: listen,
-    close: down,
+    close: () => {
+      stopPosting();
+      return down();
+    },
   };
   await listen();
   return api;
@@ -139,6 +144,12 @@ async function getUpdates(
   response: ServerResponse,
 ): Promise<readonly unknown[]> {
   const { offset, timeout = 0, limit = 100 } = payload as Record<string, number | undefined>;
+  if (world.webhook !== null)
+    throw new Refusal(
+      409,
+      "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete " +
+        "the webhook first",
+    );
   poller.current?.(
     new Refusal(409, "Conflict: terminated by other getUpdates request; make sure that only one"),
   );
