@@ -10,7 +10,7 @@ import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { defaultAccount, isSessionKey, parseSessionKey } from "../domain/key.ts";
 import type { Clock, Log, Store } from "../domain/ports.ts";
-import type { StreamLine } from "../domain/stream.ts";
+import type { DeltaLine, StreamLine } from "../domain/stream.ts";
 import { keyOf, tagged } from "./lines.ts";
 import { createRoomConfigs } from "./room-configs.ts";
 import { frameMs, LiveRoom } from "./room-live.ts";
@@ -57,6 +57,7 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
   const { store, clock, log, config } = ports;
   const configs = createRoomConfigs(store, config);
   const open = new Map<number, Shared>();
+  const running = createRunning();
 
   const failed = (error: unknown) => log("warn", "room.unreadable", { error: String(error) });
 
@@ -73,7 +74,11 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
     const { conv } = row;
     let shared = open.get(conv);
     if (shared === undefined || shared.live?.closed === true) {
-      const room = LiveRoom.open({ store, clock, configs, failed }, row);
+      const room = LiveRoom.open({ store, clock, configs, failed }, row).then((live) => {
+        const text = running.of(key);
+        if (text !== null) live.write(text);
+        return live;
+      });
       shared = { room, live: null, readers: 0 };
       open.set(conv, shared);
     }
@@ -142,15 +147,33 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
       if (open.size > 0) open.get(conv)?.live?.touch();
     },
     line(line) {
+      const { kind, line: told } = tagged(line);
+      if (kind === "delta") running.note(told);
+      else if (kind === "agent_end") running.forget(told.key);
       if (open.size === 0) return;
       const key = keyOf(line);
       const live = key === null ? null : open.get(conversationOf(key).conv)?.live;
       if (live === null || live === undefined) return;
-      const { kind, line: told } = tagged(line);
       if (kind === "delta") live.write(told);
       else live.touch();
     },
     watched: () => open.size,
+  };
+}
+
+const runningKept = 256;
+
+/** What running turns have written so far, for whoever comes to look: the latest text of each. */
+function createRunning() {
+  const texts = new Map<string, DeltaLine>();
+  return {
+    note(line: DeltaLine) {
+      if (texts.size >= runningKept && !texts.has(line.key))
+        texts.delete(texts.keys().next().value as string);
+      texts.set(line.key, line);
+    },
+    forget: (key: string) => void texts.delete(key),
+    of: (key: string) => texts.get(key) ?? null,
   };
 }
 
@@ -189,7 +212,7 @@ function createReader({ room, leave, clock, after, view }: ReaderPorts): RoomRea
     if (entries === null) {
       const opened = await view();
       had = opened.upTo;
-      return { type: "open", view: opened };
+      return { type: "open", view: opened, writing: room.writing };
     }
     had = upTo;
     const state = await room.state();

@@ -12,7 +12,7 @@ import type { RoomConfigs } from "./room-configs.ts";
 import { entriesOf } from "./room-entries.ts";
 import { openFold, type RoomFold } from "./room-fold.ts";
 import { createOverheardTexts, type OverheardTexts, personOf, stateOf } from "./room-state.ts";
-import type { RoomEntry, RoomFrame, RoomHistory, RoomState } from "./room-types.ts";
+import type { RoomEntry, RoomHistory, RoomState, RoomWriting } from "./room-types.ts";
 
 export interface LivePorts {
   readonly store: Store;
@@ -29,8 +29,6 @@ const entriesKept = 512;
 /** Journal numbers looked through at first when going back; it grows from there. */
 const firstStride = 512;
 
-type Writing = Extract<RoomFrame, { type: "more" }>["writing"];
-
 export class LiveRoom {
   readonly row: ConversationRow;
   readonly #ports: LivePorts;
@@ -42,7 +40,7 @@ export class LiveRoom {
   #keptFrom: number;
   /** Up to here `#entries` is whole; the fold may be a step ahead. */
   #toldTo: number;
-  #writing: Writing = null;
+  #writing: RoomWriting | null = null;
   #state: RoomState | null = null;
   #version = 0;
   #timer: TimerHandle | null = null;
@@ -78,7 +76,7 @@ export class LiveRoom {
   get agentName(): string {
     return this.#fold.conversation.context.settings.agentName;
   }
-  get writing(): Writing {
+  get writing(): RoomWriting | null {
     return this.#writing;
   }
 

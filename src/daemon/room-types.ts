@@ -194,15 +194,21 @@ export interface RoomView {
   readonly history: RoomHistory;
 }
 
+/** The running turn's text so far. */
+export interface RoomWriting {
+  readonly turnId: string;
+  readonly text: string;
+}
+
 /** A frame of the live stream. */
 export type RoomFrame =
   /** First, and again where more was missed than is kept: everything from here. */
-  | { readonly type: "open"; readonly view: RoomView }
-  /** What is new since. `writing` is the running turn's text so far; null: nothing to show. */
+  | { readonly type: "open"; readonly view: RoomView; readonly writing: RoomWriting | null }
+  /** What is new since. */
   | {
       readonly type: "more";
       readonly upTo: number;
       readonly entries: readonly RoomEntry[];
       readonly state: RoomState;
-      readonly writing: { readonly turnId: string; readonly text: string } | null;
+      readonly writing: RoomWriting | null;
     };

@@ -88,7 +88,9 @@ describe("one room", () => {
     const opened = await frames.next();
     expect(opened.type).toBe("open");
     expect(await say(daemon, "m4", "cy", "scout, is staging safe?")).toBe("engage alias");
-    const running = await frames.until((frame) => frame.type === "more" && frame.writing !== null);
+    const running = await frames.until(
+      (frame) => frame.writing !== null && stateIn(frame).attention === "engaged.running.open",
+    );
     expect(running).toMatchObject({
       writing: { text: "Staging runs" },
       state: {

@@ -12,7 +12,8 @@ import { useWebchat } from "./direct/use-webchat.ts";
 import { useKeys } from "./keys.ts";
 import type { PageProps } from "./page.ts";
 import { ApiError, ask } from "./parts/api.ts";
-import { clockTime, shownName, shownText } from "./parts/harmless.ts";
+import { clockTime, shownName } from "./parts/harmless.ts";
+import { shellWord } from "./parts/shell-word.ts";
 import { RoomPane } from "./room/pane.tsx";
 import type { Answer } from "./room/rows.ts";
 import type { AgentName } from "./room/scenario.ts";
@@ -230,10 +231,6 @@ function firstWhy(answer: unknown): Why | null {
     typeof answer === "object" && answer !== null && "why" in answer ? answer.why : answer;
   return Array.isArray(list) ? ((list[0] as Why | undefined) ?? null) : null;
 }
-
-/** An id as one word of a shell: whoever made it, pasting the command runs nothing else. */
-const shellWord = (id: string): string =>
-  /^[\w:.@-]+$/.test(id) ? id : `'${shownText(id).replaceAll("'", "'\\''")}'`;
 
 interface WhyOf {
   readonly focus: Focus;

@@ -1,6 +1,34 @@
-/** Room: one conversation, what was heard in it and what became of each line. */
+/**
+ * Room
+ * ====
+ * One conversation: what was heard in it with each decision, the ladder of the line that is looked
+ * at, and how the conversation stands, live. Narrower windows show fewer panes at a time.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Why } from "../../src/actors/runtime.types.ts";
+import type { RoomPerson, RoomState } from "../../src/daemon/room-types.ts";
+import { useKeys } from "./keys.ts";
+import { lineId } from "./live/line.tsx";
+import { Side, stateWord } from "./live/side.tsx";
+import {
+  isLine,
+  type LineRow,
+  newestDecided,
+  type PersonRow,
+  type Row,
+  rowsOf,
+} from "./live/transcript.ts";
+import { TranscriptPane } from "./live/transcript-pane.tsx";
+import { type Room, useRoom } from "./live/use-room.ts";
 import type { PageProps } from "./page.ts";
-import { shownName } from "./parts/harmless.ts";
+import { ApiError, ask } from "./parts/api.ts";
+import { Face } from "./parts/chip.tsx";
+import { bots, clockTime, people, shownName } from "./parts/harmless.ts";
+import { Icon } from "./parts/icons.tsx";
+import { shellWord } from "./parts/shell-word.ts";
+import { navigate } from "./route.ts";
+import "./styles/room.css";
+import { WhyPane, type WhyPaneProps } from "./why/pane.tsx";
 
 interface RoomPageProps extends PageProps {
   readonly roomKey: string;
@@ -8,15 +36,303 @@ interface RoomPageProps extends PageProps {
   readonly message: string | null;
 }
 
-export function RoomPage({ roomKey }: RoomPageProps) {
+type Pane = "talk" | "why" | "state";
+
+export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPageProps) {
+  const { room, missing, link, loadOlder } = useRoom(token, roomKey);
+  useEffect(() => onLink(link), [link]);
+  if (room === null)
+    return (
+      <>
+        <RoomBar title={roomKey} />
+        <main id="main" tabIndex={-1}>
+          {missing && <NothingHeard />}
+        </main>
+      </>
+    );
+  const stale = link.state !== "live";
+  return <Shown {...{ token, room, message, loadOlder, onHelp, stale }} />;
+}
+
+function NothingHeard() {
+  return (
+    <div class="empty">
+      <h2>Nothing was heard here yet</h2>
+      <p>
+        The room appears as soon as someone writes where the agent can hear. This page looks again
+        by itself.
+      </p>
+      <div class="acts">
+        <a class="btn" href="/">
+          All rooms
+        </a>
+      </div>
+    </div>
+  );
+}
+
+interface ShownProps {
+  readonly token: string;
+  readonly room: Room;
+  readonly message: string | null;
+  readonly loadOlder: () => Promise<void>;
+  readonly onHelp: () => void;
+  readonly stale: boolean;
+}
+
+function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
+  const rows = useMemo(() => rowsOf(room.entries), [room.entries]);
+  const [selected, setSelected] = useState<string | null>(null);
+  const [pane, setPane] = useState<Pane>("talk");
+  const [opening, setOpening] = useState(false);
+  const toEnd = useRef<() => void>(() => undefined);
+  const wanted = useRef(message);
+  if (selected === null) {
+    const first = rowOfMessage(rows, wanted.current) ?? newestDecided(rows);
+    if (first !== null) setSelected(first.key);
+  }
+  useEffect(() => {
+    if (message === null || selected === null) return;
+    document.getElementById(lineId(selected))?.scrollIntoView({ block: "center" });
+  }, []);
+  const row = rows.filter(isLine).find(({ key }) => key === selected) ?? null;
+  const told = useWhy(token, room, row);
+  const { title } = room.view;
+  useEffect(() => {
+    document.title = `${shownName(title)} · earshot`;
+  }, [title]);
+  const toLadder = () => {
+    setPane("why");
+    setOpening(true);
+  };
+  const back = () => {
+    setPane("talk");
+    if (selected !== null) requestAnimationFrame(() => focusLine(selected));
+  };
+  useKeys(roomKeys({ rows, selected, select: setSelected, toEnd: () => toEnd.current() }));
+  const agentName = room.view.agent.name;
   return (
     <>
-      <div class="page-bar">
-        <h1>
-          <bdi>{shownName(roomKey)}</bdi>
-        </h1>
-      </div>
-      <main id="main" tabIndex={-1} />
+      <RoomBar room={room} title={title} pane={pane} onPane={setPane} />
+      <main id="main" class={stale ? "room stale" : "room"} data-pane={pane} tabIndex={-1}>
+        <TranscriptPane
+          {...{ room, rows, agentName, selected, loadOlder, toEnd }}
+          onSelect={setSelected}
+          onOpen={toLadder}
+        />
+        <div class="right">
+          <WhyPane
+            {...whyOf(row, told, agentName)}
+            isDraft={false}
+            onBack={back}
+            onHelp={onHelp}
+            wantsFocus={opening}
+            onFocused={() => setOpening(false)}
+          />
+          <Side state={room.state} before={room.before} agentName={agentName} ahead={room.ahead} />
+        </div>
+      </main>
     </>
   );
+}
+
+interface RoomBarProps {
+  readonly room?: Room;
+  readonly title: string;
+  readonly pane?: Pane;
+  readonly onPane?: (pane: Pane) => void;
+}
+
+const panes: readonly (readonly [Pane, string])[] = [
+  ["talk", "Transcript"],
+  ["why", "Why"],
+  ["state", "State"],
+];
+
+function RoomBar({ room, title, pane, onPane }: RoomBarProps) {
+  return (
+    <div class="page-bar room-bar">
+      <a class="btn quiet icon" href="/" aria-label="All rooms">
+        <Icon name="back" size={16} />
+      </a>
+      <h1 class="cut">
+        <bdi>{shownName(title)}</bdi>
+      </h1>
+      {room !== undefined && (
+        <>
+          <State state={room.state} />
+          <span class="small muted cut hide-s">
+            <bdi>{shownName(room.view.channel)}</bdi>{" "}
+            <bdi class="mono">{shownName(room.view.key)}</bdi>
+          </span>
+          <span class="grow hide-s" />
+          <Faces state={room.state} />
+          {onPane !== undefined && (
+            // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip
+            <div class="seg" role="group" aria-label="Show">
+              {panes.map(([name, word]) => (
+                <button
+                  key={name}
+                  type="button"
+                  aria-pressed={pane === name}
+                  onClick={() => onPane(name)}
+                >
+                  {word}
+                </button>
+              ))}
+            </div>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function State({ state }: { readonly state: RoomState }) {
+  const word = stateWord(state.attention);
+  return <span class={word === "observing" ? "state" : "state on"}>{word}</span>;
+}
+
+const facesShown = 6;
+const nameOf = ({ name, isBot }: RoomPerson) => shownName(name) + (isBot ? ", a bot" : "");
+
+/** Who spoke here lately; the count is what the ladder reckons with. */
+function Faces({ state: { people: here, humans, bots: botCount } }: { readonly state: RoomState }) {
+  const shown = here.slice(0, facesShown);
+  return (
+    <>
+      <span class="faces hide-s" role="img" aria-label={shown.map(nameOf).join(", ")}>
+        {shown.map(({ id, name, isBot }) => (
+          <Face key={id} name={name} kind={isBot ? "bot" : "person"} />
+        ))}
+      </span>
+      <span class="small muted hide-s" title={`Counted from ${humans.source}`}>
+        {people(humans.count)}
+        {botCount > 0 && `, ${bots(botCount)}`}
+      </span>
+    </>
+  );
+}
+
+const rowOfMessage = (rows: readonly Row[], id: string | null): LineRow | null =>
+  id === null
+    ? null
+    : (rows.filter(isLine).findLast((row) => row.kind === "person" && row.entry.id === id) ?? null);
+
+const focusLine = (key: string) => {
+  const line = document.getElementById(lineId(key));
+  line?.focus({ preventScroll: true });
+  line?.scrollIntoView({ block: "nearest" });
+};
+
+interface RoomKeyTools {
+  readonly rows: readonly Row[];
+  readonly selected: string | null;
+  readonly select: (key: string) => void;
+  readonly toEnd: () => void;
+}
+
+function roomKeys({ rows, selected, select, toEnd }: RoomKeyTools) {
+  const lines = rows.filter(isLine);
+  const at = lines.findIndex(({ key }) => key === selected);
+  const go = (index: number) => {
+    const line = lines[Math.max(0, Math.min(lines.length - 1, index))];
+    if (line === undefined) return;
+    select(line.key);
+    requestAnimationFrame(() => focusLine(line.key));
+  };
+  const engaged = (step: 1 | -1) => {
+    const from = at < 0 ? lines.length : at;
+    for (let index = from + step; index >= 0 && index < lines.length; index += step) {
+      const line = lines[index];
+      if (line?.kind === "person" && line.entry.verdict?.decision === "engage") return go(index);
+    }
+  };
+  return {
+    j: () => go(at + 1),
+    ArrowDown: () => go(at + 1),
+    k: () => go(at - 1),
+    ArrowUp: () => go(at - 1),
+    e: () => engaged(1),
+    E: () => engaged(-1),
+    n: () => {
+      go(lines.length - 1);
+      toEnd();
+    },
+    Escape: () => navigate("/"),
+  };
+}
+
+interface Told {
+  readonly key: string;
+  readonly why: Why | null;
+  readonly note: string | null;
+}
+
+/** The ladder of a line, asked for again while what became of it is open. */
+function useWhy(token: string, room: Room, row: LineRow | null): Told | null {
+  const [told, setTold] = useState<Told | null>(null);
+  const person = row?.kind === "person" && row.entry.verdict !== null ? row : null;
+  const open = told?.key === person?.key && told?.why != null && told.why.fate.outcome === null;
+  // What became of it can only change with a turn.
+  const turned = open ? `${room.state.turns} ${room.state.turn?.turnId}` : "";
+  useEffect(() => {
+    if (person === null) return;
+    const stop = new AbortController();
+    const { id, seq } = person.entry;
+    ask(`/api/why/${encodeURIComponent(id)}`, { token, signal: stop.signal }).then(
+      (answer) => setTold({ key: person.key, why: whyIn(answer, room.view.key, seq), note: null }),
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        const note = error instanceof ApiError ? error.message : "earshot could not be asked.";
+        setTold({ key: person.key, why: null, note });
+      },
+    );
+    return () => stop.abort();
+  }, [token, person?.key, turned]);
+  return told !== null && told.key === person?.key ? told : null;
+}
+
+/** Several agents may have heard it, and ids are unique in a chat only. */
+function whyIn(answer: unknown, key: string, seq: number): Why | null {
+  const { why = [] } = (answer ?? {}) as { readonly why?: readonly Why[] };
+  return why.find((one) => one.key === key && one.seq === seq) ?? null;
+}
+
+type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;
+
+/** What the Why pane says of a line. */
+function whyOf(row: LineRow | null, told: Told | null, agentName: string): About {
+  const blank = { of: "", why: null, verdict: null, note: null, command: null };
+  if (row === null) return blank;
+  const at = clockTime(row.entry.at);
+  if (row.kind === "person") return personWhy(row, told, at);
+  if (row.kind === "command") {
+    const verdict = { decision: "command", rule: "command" } as const;
+    return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, verdict };
+  }
+  const of = `${shownName(agentName)}, ${at}`;
+  if (row.kind === "quiet")
+    return { ...blank, of, note: "A turn of the agent that left no words in the room." };
+  const { quote, entry } = row;
+  const answered =
+    quote === null
+      ? "It was sent as a plain message."
+      : `It answers ${shownName(quote.author.name)}.`;
+  const way = entry.status === "sent" ? "" : ` It stands as ${entry.status} in the outbox.`;
+  const note = `The agent’s own line: nothing was decided about it. ${answered}${way}`;
+  return { ...blank, of, note };
+}
+
+function personWhy({ entry }: PersonRow, told: Told | null, at: string): About {
+  const { author, verdict, id, history } = entry;
+  const fromHistory =
+    history === true ? "Read from the room’s history: nothing was decided about it." : null;
+  return {
+    of: `${shownName(author.name)}, ${at}`,
+    why: told?.why ?? null,
+    verdict,
+    note: fromHistory ?? told?.note ?? (verdict === null ? "It could not be decided." : null),
+    command: history === true ? null : `earshot why ${shellWord(id)}`,
+  };
 }

@@ -8,13 +8,21 @@
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import { Icon } from "./icons.tsx";
 
+interface ChipProps {
+  readonly decision: Decision;
+  readonly rule: Rule;
+  /** Says more than the rule: which command it was. */
+  readonly word?: string;
+}
+
 /** A decision with its rule. For admission the rule repeats the decision, so it is left out. */
-export function Chip({ decision, rule }: { readonly decision: Decision; readonly rule: Rule }) {
+export function Chip({ decision, rule, word }: ChipProps) {
+  const said = word ?? (rule === decision ? null : rule);
   return (
     <span class={`chip ${decision}`}>
       <Icon name={decision} />
       <b>{decision}</b>
-      {rule !== decision && <span class="rule">{rule}</span>}
+      {said !== null && <span class="rule">{said}</span>}
     </span>
   );
 }

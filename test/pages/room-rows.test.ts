@@ -1,0 +1,167 @@
+/** The Room page as data: rows from entries, the statechart's nodes, what was just left. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { HeardEntry, RoomEntry, RoomState, SaidEntry } from "../../src/daemon/room-types.ts";
+import { conversationMachine } from "../../src/machines/conversation.machine.ts";
+import {
+  chartHeight,
+  chartWidth,
+  leftMs,
+  leftNodes,
+  litNodes,
+  nodeHeight,
+  nodes,
+  nodeWidth,
+  pathsOf,
+} from "../../web/src/live/chart.geometry.ts";
+import { isLine, merged, newestDecided, rowsOf } from "../../web/src/live/transcript.ts";
+
+const ann = { id: "ann", name: "Ann", isBot: false };
+const heard = (seq: number, id = `m${seq}`): HeardEntry => ({
+  ...{ kind: "heard", seq, at: seq * 1_000, id, author: ann, text: `line ${seq}` },
+  ...{ mentions: [], quote: null, files: 0 },
+  verdict: { decision: "observe", rule: "default", credit: "none" },
+});
+const said = (seq: number, more: Partial<SaidEntry> = {}): SaidEntry => ({
+  ...{ kind: "said", seq, at: seq * 1_000, id: `t${seq}:0`, turnId: `t${seq}`, text: "hello" },
+  ...{ replyTo: null, status: "sent", error: null, credited: [] },
+  ...more,
+});
+
+describe("rows of a room", () => {
+  test("any portions in any order, with any repetitions, make the same rows", () => {
+    const entry = fc.oneof(
+      fc.nat(40).map((seq) => heard(seq)),
+      fc
+        .nat(40)
+        .map((seq): RoomEntry => ({ kind: "edited", seq, at: 1, id: "m3", text: `e${seq}` })),
+      fc.nat(40).map((seq) => said(seq)),
+    );
+    const unique = fc.uniqueArray(entry, { selector: ({ seq }) => seq, maxLength: 20 });
+    fc.assert(
+      fc.property(unique, fc.array(fc.nat(20)), (all, cuts) => {
+        const sorted = [...all].sort((a, b) => a.seq - b.seq);
+        let entries: readonly RoomEntry[] = [];
+        for (const from of cuts) entries = merged(entries, sorted.slice(from, from + 5));
+        entries = merged(entries, sorted);
+        expect(rowsOf(entries)).toEqual(rowsOf(sorted));
+        expect(new Set(rowsOf(entries).map(({ key }) => key)).size).toBe(rowsOf(entries).length);
+      }),
+    );
+  });
+
+  test("an edit changes its line, a deletion keeps its decision, the last of several counts", () => {
+    const rows = rowsOf([
+      heard(1),
+      heard(2),
+      { kind: "edited", seq: 3, at: 3_000, id: "m1", text: "first try" },
+      { kind: "edited", seq: 4, at: 4_000, id: "m1", text: "second try" },
+      { kind: "deleted", seq: 5, at: 5_000, id: "m2" },
+    ]).filter(isLine);
+    expect(rows).toMatchObject([
+      { text: "second try", editedAt: 4_000, deleted: false },
+      { deleted: true, entry: { verdict: { rule: "default" } } },
+    ]);
+  });
+
+  test("an answer that grew is one line with its last words, and says what it answers", () => {
+    const rows = rowsOf([
+      heard(1),
+      said(3, { turnId: "t", id: "t:0", text: "Stag", replyTo: "m1" }),
+      said(5, { turnId: "t", id: "t:1", text: "Staging runs 212.", edits: "t:0" }),
+    ]).filter(isLine);
+    expect(rows.slice(1)).toMatchObject([
+      { kind: "agent", text: "Staging runs 212.", tookMs: 2_000, quote: { id: "m1" } },
+    ]);
+  });
+
+  test("a turn without words leaves one row, and one that was tried again only its end", () => {
+    const end = (seq: number, outcome: "failed" | "silent"): RoomEntry => ({
+      ...{ kind: "ended", seq, at: seq, turnId: "t", outcome, reason: null },
+    });
+    expect(rowsOf([end(1, "failed"), end(2, "silent")]).filter(isLine)).toMatchObject([
+      { kind: "quiet", entry: { outcome: "silent" } },
+    ]);
+    const spoken = rowsOf([said(1, { turnId: "t" }), end(2, "failed")]).filter(isLine);
+    expect(spoken.map(({ kind }) => kind)).toEqual(["agent"]);
+  });
+
+  test("the newest decided message is looked at first, whatever the agent said since", () => {
+    const undecided = { ...heard(3), verdict: null };
+    expect(newestDecided(rowsOf([heard(1), heard(2), undecided, said(4)]))?.entry.seq).toBe(2);
+    expect(newestDecided(rowsOf([said(4)]))).toBeNull();
+  });
+});
+
+/** Paths of all states below the root, as the chart names them. */
+function statesOf(config: object, path: string): string[] {
+  const { states = {} } = config as { readonly states?: Readonly<Record<string, object>> };
+  return Object.entries(states).flatMap(([name, state]) => {
+    const here = path === "" ? name : `${path}.${name}`;
+    return [here, ...statesOf(state, here)];
+  });
+}
+
+const stateWith = (more: Partial<RoomState>): RoomState =>
+  ({
+    ...{ now: 10_000, attention: "observing", typing: false, trail: [] },
+    guard: { state: "clear", consecutive: 0 },
+    ...more,
+  }) as RoomState;
+
+describe("the statechart", () => {
+  const regions = ["attention", "guard"];
+  const machine = statesOf(conversationMachine.config, "").filter(
+    (path) => !regions.includes(path),
+  );
+
+  test("every state of the machine has a node, and every node a state", () => {
+    const drawn = nodes.map(({ id }) => id).filter((id) => !id.startsWith("typing."));
+    expect(machine.length).toBeGreaterThan(10);
+    expect([...drawn].sort()).toEqual([...machine].sort());
+  });
+
+  test("every leaf of the machine lights itself and all it is in, and nothing else", () => {
+    const leaves = machine.filter((one) => !machine.some((other) => other.startsWith(`${one}.`)));
+    for (const leaf of leaves.filter((path) => path.startsWith("attention."))) {
+      const attention = leaf.slice("attention.".length);
+      const lit = [...litNodes(stateWith({ attention }))].filter((id) =>
+        id.startsWith("attention."),
+      );
+      expect(nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(lit));
+      expect(lit).toEqual(machine.filter((id) => leaf === id || leaf.startsWith(`${id}.`)));
+    }
+  });
+
+  test("nodes lie apart and inside the drawing", () => {
+    for (const one of nodes) {
+      expect(one.x).toBeGreaterThanOrEqual(0);
+      expect(one.x + nodeWidth).toBeLessThanOrEqual(chartWidth);
+      expect(one.y + nodeHeight).toBeLessThanOrEqual(chartHeight);
+      for (const other of nodes)
+        if (other !== one && other.y === one.y)
+          expect(Math.abs(other.x - one.x)).toBeGreaterThan(nodeWidth);
+    }
+  });
+
+  test("what came and went between two looks was just left, for as long as it fades", () => {
+    const now = stateWith({
+      attention: "engaged.running.open",
+      trail: [
+        { attention: "observing", until: 10_000 - leftMs },
+        { attention: "engaged.gathering", until: 9_600 },
+        { attention: "engaged.waiting", until: 9_900 },
+      ],
+    });
+    expect([...leftNodes(null, now)]).toEqual([
+      ["attention.engaged.gathering", 400],
+      ["attention.engaged.waiting", 100],
+    ]);
+    const before = stateWith({ guard: { state: "tripped", consecutive: 5 } });
+    expect([...leftNodes(before, now).keys()]).toContain("guard.tripped");
+    expect(pathsOf("engaged.settling")).toEqual([
+      "attention.engaged",
+      "attention.engaged.settling",
+    ]);
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * One room, live: what the daemon tells of it, kept together over lost connections. The newest part
+ * of the transcript is followed; older pages are fetched on demand.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type {
+  RoomEntry,
+  RoomFrame,
+  RoomHistory,
+  RoomState,
+  RoomView,
+} from "../../../src/daemon/room-types.ts";
+import type { Link } from "../direct/webchat.ts";
+import { ask } from "../parts/api.ts";
+import { followFrames } from "../parts/frames.ts";
+import { merged } from "./transcript.ts";
+
+export interface Room {
+  readonly view: Omit<RoomView, "state" | "history">;
+  readonly state: RoomState;
+  /** The state before, for what was just left. */
+  readonly before: RoomState | null;
+  readonly entries: readonly RoomEntry[];
+  /** Null: nothing older is known. */
+  readonly older: number | null;
+  /** Lines that came since the page was opened. */
+  readonly arrived: number;
+  readonly writing: { readonly turnId: string; readonly text: string } | null;
+  /** What is to be added to this machine's clock to have the daemon's. */
+  readonly ahead: number;
+}
+
+export interface LiveRoom {
+  /** Null: not told yet. */
+  readonly room: Room | null;
+  /** Nothing was heard there yet. */
+  readonly missing: boolean;
+  readonly link: Link;
+  /** Fetches the page before; resolves when it is there. */
+  readonly loadOlder: () => Promise<void>;
+}
+
+const isTalk = ({ kind }: RoomEntry) => kind === "heard" || kind === "said" || kind === "command";
+
+/** The room after a frame. */
+export function withFrame(room: Room | null, frame: RoomFrame, at: number): Room | null {
+  if (frame.type === "open") {
+    const { state, history, ...view } = frame.view;
+    return {
+      ...{ view, state, before: null, writing: frame.writing, ahead: state.now - at },
+      entries: history.entries,
+      older: history.before,
+      arrived: (room?.arrived ?? 0) + (room === null ? 0 : history.entries.filter(isTalk).length),
+    };
+  }
+  if (room === null) return null;
+  const { state, entries, writing, upTo } = frame;
+  return {
+    ...room,
+    view: { ...room.view, upTo },
+    ...{ state, before: room.state, writing, ahead: state.now - at },
+    entries: merged(room.entries, entries),
+    arrived: room.arrived + entries.filter(isTalk).length,
+  };
+}
+
+export function useRoom(token: string, key: string): LiveRoom {
+  const [room, setRoom] = useState<Room | null>(null);
+  const [missing, setMissing] = useState(false);
+  const [link, setLink] = useState<Link>({ state: "connecting" });
+  const newest = useRef<Room | null>(null);
+  const path = `/api/rooms/${encodeURIComponent(key)}`;
+  const keep = (next: Room | null) => {
+    newest.current = next;
+    setRoom(next);
+  };
+  useEffect(() => {
+    keep(null);
+    setMissing(false);
+    return followFrames({
+      token,
+      address: () => {
+        const upTo = newest.current?.view.upTo;
+        return upTo === undefined ? `${path}/live` : `${path}/live?after=${upTo}`;
+      },
+      onFrame(frame) {
+        setMissing(false);
+        keep(withFrame(newest.current, frame as RoomFrame, Date.now()));
+      },
+      onLink: setLink,
+      onMissing: () => setMissing(true),
+    });
+  }, [token, path]);
+  const loadOlder = useMemo(() => {
+    let loading: Promise<void> | null = null;
+    const load = async () => {
+      const before = newest.current?.older ?? null;
+      if (before === null) return;
+      const page = (await ask(`${path}/history?before=${before}`, { token })) as RoomHistory;
+      const now = newest.current;
+      // The room may have begun anew meanwhile.
+      if (now === null || now.older !== before) return;
+      keep({ ...now, entries: merged(page.entries, now.entries), older: page.before });
+    };
+    return () => {
+      loading ??= load()
+        .catch(() => undefined)
+        .finally(() => {
+          loading = null;
+        });
+      return loading;
+    };
+  }, [token, path]);
+  return { room, missing, link, loadOlder };
+}
+
+/** This machine's clock, once a second (or as often as said). */
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
