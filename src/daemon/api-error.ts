@@ -23,6 +23,7 @@ const refusals = {
   "too-large": 413,
   "wrong-type": 415,
   "wrong-host": 421,
+  locked: 429,
   "too-many": 429,
   "not-ready": 503,
 } as const;

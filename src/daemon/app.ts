@@ -10,6 +10,7 @@ import { guardHost, guardStreams, guardToken, type HttpEnv } from "./guard.ts";
 import type { KnownHosts } from "./hosts.ts";
 import { openApi } from "./openapi.ts";
 import { securityHeaders } from "./pages.ts";
+import { accessRoutes } from "./routes/access.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { hookRoutes } from "./routes/hooks.ts";
@@ -52,6 +53,7 @@ export function createApp(
     outboxRoutes,
     simulateRoutes,
     sessionRoutes,
+    accessRoutes,
     roomsRoutes,
     roomRoutes,
   ])

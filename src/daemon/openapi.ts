@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { decisions } from "../domain/decision.ts";
 import { inboundSchema } from "../domain/message.ts";
+import { claimSchema, revokeSchema } from "./routes/access.ts";
 import { sessionPatchSchema } from "./routes/sessions.ts";
 
 type Json = Record<string, unknown>;
@@ -149,6 +150,37 @@ const paths: Json = {
     [text("id", "path", "turn id, colon, index")],
     null,
     404,
+  ),
+  "/api/pairings": get("Strangers who wait, people who were let in, and locks after wrong codes"),
+  "/api/pairings/{code}/approve": post(
+    "Lets in whoever was told the code; `owner`: it made them the owner",
+    [text("code", "path", "eight letters")],
+    null,
+    404,
+    429,
+    503,
+  ),
+  "/api/pairings/revoke": post(
+    "Takes back a waiting code, or what somebody was given",
+    [],
+    z.toJSONSchema(revokeSchema, { io: "input" }) as Json,
+    ...[400, 404, 413, 415, 503],
+  ),
+  "/api/claims": {
+    ...get("Claim codes that are open, by their labels"),
+    ...post(
+      "Makes a claim code; it is in this answer only",
+      [],
+      z.toJSONSchema(claimSchema, { io: "input" }) as Json,
+      ...[400, 413, 415, 503],
+    ),
+  },
+  "/api/claims/{label}/revoke": post(
+    "Makes a claim code worthless",
+    [text("label", "path", "as listed")],
+    null,
+    404,
+    503,
   ),
   "/api/outbound": get("What the webhook channel sent", [
     text("channel", "query", "webhook", ["webhook"]),

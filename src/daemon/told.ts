@@ -12,6 +12,8 @@ export function logReader(log: Log, showText: () => boolean): (line: StreamLine)
     const { kind, line } = tagged(told);
     if (kind === "decision") {
       const { id, key, decision, rule, credit, channel, author } = line;
+      // The intake tells who was turned away, once in a while and not once a message.
+      if (decision === "denied") return;
       log("info", "decision", { decision, rule, credit, key, id, channel, author });
     } else if (kind === "agent_end") {
       const { key, turn, outcome, reason } = line;
