@@ -16,21 +16,28 @@ export interface Places {
   complete(line: ScenarioLine): ScenarioLine;
 }
 
-export function placesOf({ lines }: Scenario): Places {
+/** Lines that may leave to others where they belong. */
+const placed = ["edit", "delete", "membership", "history"] as const;
+
+/** Walks the scenario as often as needed: twice where anything in it is edited or deleted. */
+export function placesOf({ lines, kinds }: Pick<Scenario, "lines" | "kinds">): Places {
   const wanted = new Set<string>();
-  for (const line of lines) {
-    const named = changed(line);
-    if (named !== null) wanted.add(messageKey(named, named.id));
-  }
   const chats = new Map<string, Inbound["chat"]>();
   const messages = new Map<string, Inbound>();
-  const note = (message: Inbound): void => {
-    const chat = chatKey(message);
-    if (!chats.has(chat)) chats.set(chat, message.chat);
-    const key = messageKey(message, message.id);
-    if (wanted.has(key) && !messages.has(key)) messages.set(key, message);
-  };
-  for (const line of lines) said(line).forEach(note);
+  const isNeeded = placed.some((kind) => kinds.has(kind));
+  for (const line of isNeeded ? lines : []) {
+    const named = changed(line);
+    if (named !== null) wanted.add(messageKey(named, named.id));
+    for (const message of said(line)) {
+      const chat = chatKey(message);
+      if (!chats.has(chat)) chats.set(chat, message.chat);
+    }
+  }
+  for (const line of wanted.size > 0 ? lines : [])
+    for (const message of said(line)) {
+      const key = messageKey(message, message.id);
+      if (wanted.has(key) && !messages.has(key)) messages.set(key, message);
+    }
 
   /** `chat` with its kind, where the line has not said more than an id. */
   const inChat = <Told extends Place>(told: Told): Told => {

@@ -39,12 +39,15 @@ const turnsRememberedMax = 10_000;
  * process tries again gets the run it had.
  */
 export interface Scripts {
-  next(agentId: string, turnId: string): ScriptedRun | undefined;
+  /** `key`: of the conversation that the turn belongs to. */
+  next(agentId: string, turnId: string, key: string): ScriptedRun | undefined;
 }
 
 /** What the composition root gives: the runtime's parts that are not simulated here. */
 export interface SimulationPorts {
   readonly config: EarshotConfig;
+  /** What a config line stands for; null: the config stays as it is. */
+  readonly reading: (config: Readonly<Record<string, unknown>>) => EarshotConfig | null;
   readonly store: Store;
   readonly log: Log;
   drivers(scripts: Scripts): ReadonlyMap<string, AgentDriver>;
@@ -58,6 +61,8 @@ export interface SimulationOptions {
   /** Walk the ladder again at the end: for every message, or for those named. */
   readonly explain: boolean | readonly string[];
   readonly onLine: (line: StreamLine) => void;
+  /** Told of each line of the scenario before what follows from it. */
+  readonly onInput?: (line: ScenarioLine) => void;
   /** Lines of the scenario done so far; waited for, so that a slow reader slows the run. */
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
 }
@@ -65,28 +70,14 @@ export interface SimulationOptions {
 /** Why of each message, where asked for; a message heard by several agents has its first. */
 export type Explanations = Readonly<Record<string, Why>>;
 
-/**
- * Runs a scenario to its end.
- * @throws EarshotError EAR_SCENARIO_INVALID for a line that cannot be simulated; nothing was run
- * then.
- */
+/** Runs a scenario to its end. */
 export async function runScenario(
   scenario: Scenario,
   ports: SimulationPorts,
   options: SimulationOptions,
 ): Promise<Explanations> {
-  refuseApprovals(scenario);
   const simulation = new Simulation(scenario, ports, options);
   return simulation.run();
-}
-
-/** Pairing has no queue in a simulated world: who may speak stands in the config. */
-function refuseApprovals({ lines }: Scenario): void {
-  if (lines.some((line) => "approve" in line))
-    throw new EarshotError(
-      "EAR_SCENARIO_INVALID",
-      "Cannot run the scenario as it approves a pairing: set access in its header instead",
-    );
 }
 
 class Simulation {
@@ -100,50 +91,57 @@ class Simulation {
   /** Turns under way and the runs they were given. */
   readonly #given = new Map<string, ScriptedRun>();
   readonly #messages = new Set<string>();
+  readonly #log: Log;
+  readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => Incarnation;
+  #config: EarshotConfig;
   #life: Incarnation;
 
   constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
     this.#scenario = scenario;
     this.#places = placesOf(scenario);
+    this.#log = ports.log;
+    this.#reading = ports.reading;
+    this.#config = ports.config;
     this.#options = options;
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock);
     const drivers = ports.drivers({
-      next: (agentId, turnId) => this.#runFor(agentId, turnId),
+      next: (agentId, turnId, key) => this.#runFor(agentId, turnId, key),
     });
     const common = {
       ids: seededIds(this.#clock, options.seed),
       random: seededRandom(options.seed),
       log: ports.log,
-      config: ports.config,
       drivers,
       directory: this.#world.directory,
       publish: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
       workers: options.workers,
       prompts: options.prompts,
     };
-    this.#boot = () => incarnate(this.#clock, ports.store, common);
+    this.#boot = () => incarnate(this.#clock, ports.store, { ...common, config: this.#config });
     this.#life = this.#boot();
   }
 
   async run(): Promise<Explanations> {
-    const { lines } = this.#scenario;
+    const { lines, count, last } = this.#scenario;
     try {
       await this.#runtime.start();
       let reached = -1;
-      for (const [index, line] of lines.entries()) {
+      let done = 0;
+      for (const line of lines) {
         const at = this.#start + line.t;
         if (line.t > reached) await this.#runTimers(at);
         reached = line.t;
         this.#clock.advanceTo(at);
+        this.#options.onInput?.(line);
         await this.#apply(this.#places.complete(line));
         await this.#settle();
-        await this.#options.onProgress?.(index + 1, lines.length);
+        done += 1;
+        await this.#options.onProgress?.(done, count);
       }
-      const last = lines.at(-1);
-      const ends = last !== undefined && "end" in last;
+      const ends = last !== null && "end" in last;
       await this.#runTimers(this.#clock.now() + (ends ? 0 : afterLastLineMsMax));
       return await this.#explain();
     } finally {
@@ -183,12 +181,15 @@ class Simulation {
     else if ("delete" in line)
       await this.#ingest(line.delete, { type: "delete", deletion: line.delete });
     else if ("membership" in line) {
-      this.#world.readMembers(line.membership);
-      await this.#ingest(line.membership, { type: "membership", membership: line.membership });
+      const { ageMs, ...membership } = line.membership;
+      this.#world.readMembers(membership, ageMs ?? 0);
+      if (ageMs === undefined) await this.#ingest(membership, { type: "membership", membership });
     } else if ("history" in line)
       await this.#ingest(line.history, { type: "history", history: line.history });
     else if ("agent" in line) this.#script(line.agent);
+    else if ("approve" in line) await this.#approve(line.approve);
     else if ("platform" in line) this.#world.order(line.platform);
+    else if ("config" in line) await this.#reload(line.config);
     else if ("passivate" in line) await this.#runtime.passivateAll();
     else if ("crash" in line) await this.#crash(line.crash);
   }
@@ -197,18 +198,44 @@ class Simulation {
     await this.#runtime.ingest(place.channel, place.account, [event]);
   }
 
-  #script({ agentId, runs }: { agentId: string; runs: readonly ScriptedRun[] }): void {
-    const queue = this.#scripts.get(agentId) ?? [];
-    queue.push(...runs);
-    this.#scripts.set(agentId, queue);
+  async #reload(line: Readonly<Record<string, unknown>>): Promise<void> {
+    const config = this.#reading(line);
+    if (config === null) return;
+    this.#config = config;
+    await this.#runtime.reload(config);
   }
 
-  #runFor(agentId: string, turnId: string): ScriptedRun | undefined {
-    const run = this.#given.get(turnId) ?? this.#scripts.get(agentId)?.shift();
+  #script({ agentId, key, runs }: Extract<ScenarioLine, { agent: unknown }>["agent"]): void {
+    const whose = scriptName(agentId, key ?? null);
+    const queue = this.#scripts.get(whose) ?? [];
+    queue.push(...runs);
+    this.#scripts.set(whose, queue);
+  }
+
+  #runFor(agentId: string, turnId: string, key: string): ScriptedRun | undefined {
+    const run = this.#given.get(turnId) ?? this.#take(agentId, key) ?? this.#take(agentId, null);
     if (run === undefined) return undefined;
     this.#given.set(turnId, run);
     if (this.#given.size > turnsRememberedMax)
       this.#given.delete(this.#given.keys().next().value as string);
+    return run;
+  }
+
+  /** What the operator does on the console; a code that nobody was told changes nothing there, too. */
+  async #approve(whom: { readonly code: string } | { readonly sender: string }): Promise<void> {
+    const book = this.#runtime.access();
+    const answer =
+      "code" in whom
+        ? await book.approve(whom.code, "console")
+        : await book.approvePerson(whom.sender, "console");
+    if (answer?.outcome !== "approved") this.#log("warn", "approve.nobody", whom);
+  }
+
+  #take(agentId: string, key: string | null): ScriptedRun | undefined {
+    const whose = scriptName(agentId, key);
+    const queue = this.#scripts.get(whose);
+    const run = queue?.shift();
+    if (queue?.length === 0) this.#scripts.delete(whose);
     return run;
   }
 
@@ -233,3 +260,5 @@ class Simulation {
     return why;
   }
 }
+
+const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

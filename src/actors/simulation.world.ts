@@ -22,8 +22,8 @@ export interface SimulatedWorld {
   readonly directory: OutboundDirectory;
   /** Orders the fate of the next sends on a channel; orders queue up. */
   order(fate: Fate): void;
-  /** The channel read its member list, now. */
-  readMembers(report: MembershipReport): void;
+  /** The channel read its member list, `ageMs` ago. */
+  readMembers(report: MembershipReport, ageMs: number): void;
 }
 
 export function createSimulatedWorld(clock: Clock): SimulatedWorld {
@@ -31,16 +31,19 @@ export function createSimulatedWorld(clock: Clock): SimulatedWorld {
   const members = new Map<string, NonNullable<ReturnType<OutboundDirectory["membership"]>>>();
   let sent = 0;
 
-  const nextFate = (channel: string): Fate | null => {
-    const queue = fates.get(channel);
+  const ordered = (name: string): Fate | null => {
+    const queue = fates.get(name);
     const first = queue?.[0];
     if (queue === undefined || first === undefined) return null;
     first.left -= 1;
     if (first.left === 0) queue.shift();
+    if (queue.length === 0) fates.delete(name);
     return first.fate;
   };
+  const nextFate = ({ channel, chat }: Route): Fate | null =>
+    fates.size === 0 ? null : (ordered(placeName(channel, chat.id)) ?? ordered(placeName(channel)));
   const send = (route: Route, signal: AbortSignal): Promise<SendReceipt> => {
-    const fate = nextFate(route.channel);
+    const fate = nextFate(route);
     if (fate === null || fate.send === "ok") {
       sent += 1;
       return Promise.resolve({ messageIds: [`sent-${sent}`] });
@@ -69,16 +72,22 @@ export function createSimulatedWorld(clock: Clock): SimulatedWorld {
       },
     },
     order(fate) {
-      const queue = fates.get(fate.channel) ?? [];
+      const name = placeName(fate.channel, fate.chat);
+      const queue = fates.get(name) ?? [];
       queue.push({ fate, left: fate.count });
-      fates.set(fate.channel, queue);
+      fates.set(name, queue);
     },
-    readMembers(report) {
+    readMembers(report, ageMs) {
       const { humans, bots, truncated } = report;
-      members.set(roomOf(report), { humans, bots, truncated, fetchedAt: clock.now() });
+      const fetchedAt = clock.now() - ageMs;
+      members.set(roomOf(report), { humans, bots, truncated, fetchedAt });
     },
   };
 }
+
+/** A channel, or one chat of it, as orders name it. */
+const placeName = (channel: string, chat?: string): string =>
+  JSON.stringify(chat === undefined ? [channel] : [channel, chat]);
 
 /** Threads are looked up under their parent. */
 function roomOf(place: Pick<Route, "channel" | "account" | "chat">): string {

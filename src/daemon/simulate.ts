@@ -12,12 +12,15 @@ import { createScriptedDriver } from "../adapters/agents/scripted.ts";
 import { createMemoryStore } from "../adapters/stores/memory.ts";
 import { type EarshotConfig, overlay, scenarioConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Log } from "../domain/ports.ts";
-import { type Scenario, scenarioOf } from "../domain/scenario.ts";
+import { scenarioOf } from "../domain/scenario.read.ts";
+import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 import type { StreamLine } from "../domain/stream.ts";
 
 export interface SimulateOptions {
   /** The config as its file says, under the scenario's header. */
   readonly config?: unknown;
+  /** A config in place of the scenario's own: neither its header's nor its config lines count. */
+  readonly instead?: unknown;
   /** @default 1 */
   readonly seed?: number;
   /** @default 0 */
@@ -27,6 +30,7 @@ export interface SimulateOptions {
   readonly explain?: boolean | readonly string[];
   readonly log?: Log;
   readonly onLine?: (line: StreamLine) => void;
+  readonly onInput?: (line: ScenarioLine) => void;
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
 }
 
@@ -61,11 +65,16 @@ export async function simulateScenario(
   scenario: Scenario,
   options: SimulateOptions = {},
 ): Promise<Simulated["why"]> {
-  const config = scriptedOnly(configOf(scenario, options.config ?? {}));
+  const { instead, config: base = {} } = options;
+  const own = instead === undefined;
+  const config = own ? configOf(scenario, base) : scenarioConfig({}, instead);
+  const reading = (line: Readonly<Record<string, unknown>>) => scenarioConfig(line, base);
+  if (own && scenario.kinds.has("config")) checkConfigs(scenario, reading);
   return runScenario(
     scenario,
     {
-      config,
+      config: scriptedOnly(config),
+      reading: (line) => (own ? scriptedOnly(reading(line)) : null),
       store: createMemoryStore(),
       log: options.log ?? quiet,
       drivers: (scripts) => {
@@ -79,6 +88,7 @@ export async function simulateScenario(
       prompts: options.prompts ?? false,
       explain: options.explain ?? false,
       onLine: options.onLine ?? (() => {}),
+      ...(options.onInput === undefined ? {} : { onInput: options.onInput }),
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
     },
   );
@@ -91,6 +101,11 @@ function configOf({ header, headerAt }: Scenario, base: unknown): EarshotConfig 
   const plain = scenarioConfig({}, base);
   if (headerAt === undefined) return plain;
   return scenarioConfig(header.config, base, { source: `${headerAt} at config` });
+}
+
+/** Reads every config line before the first line runs. @throws EarshotError EAR_CONFIG_* */
+function checkConfigs({ lines }: Scenario, read: (line: Record<string, unknown>) => unknown): void {
+  for (const line of lines) if ("config" in line) read(line.config);
 }
 
 /** Every agent follows the scenario's script instead of its own driver. */

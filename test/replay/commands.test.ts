@@ -12,7 +12,7 @@ import { renderWhy } from "../../src/daemon/cli/why-render.ts";
 import { simulate } from "../../src/daemon/simulate.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import type { AgentDriver } from "../../src/domain/ports.ts";
-import { scenarioOf } from "../../src/domain/scenario.ts";
+import { scenarioOf } from "../../src/domain/scenario.read.ts";
 import { expectedOf, playRoom, printed, roomLines } from "./support.ts";
 
 /** No screen: nothing is cut or wrapped. */
@@ -109,7 +109,7 @@ describe("earshot replay", () => {
 });
 
 test("the summary counts decisions, turns and replies, in that order and one below the other", () => {
-  const table = new ReplayTable(scenarioOf(roomLines("mention"), "mention"), unbounded);
+  const table = new ReplayTable(unbounded);
   const send = {
     t: 0,
     key: "k",
@@ -131,7 +131,11 @@ test("on eighty columns no row of the table and of a why is wider", async () => 
   const lines = roomLines("mention").map((line) =>
     JSON.parse(JSON.stringify(line).replaceAll(/"text":"[^"]*"/g, `"text":${long}`)),
   );
-  const table = new ReplayTable(scenarioOf(lines, "long"), { colour: false, columns });
+  const table = new ReplayTable({ colour: false, columns });
+  for (const line of scenarioOf(lines, "long").lines) {
+    table.measure(line);
+    table.hear(line);
+  }
   const rows: string[] = [];
   const { lines: told, why } = await simulate(lines, { explain: true });
   for (const line of told) rows.push(table.row(line) ?? "");
@@ -159,8 +163,9 @@ describe("earshot why", () => {
         agents: { list: [{ id: "main", name: "Scout", driver: "scripted" }] },
       });
       const options = { seed: 1, workers: 0, prompts: false, explain: false, onLine: () => {} };
+      const reading = () => null;
       const drivers = () => new Map([[driver.kind, driver]]);
-      await runScenario(scenario, { config, store, log: () => {}, drivers }, options);
+      await runScenario(scenario, { config, reading, store, log: () => {}, drivers }, options);
       const before = await store.lastSeq();
       await store.close();
 

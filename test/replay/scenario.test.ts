@@ -1,6 +1,6 @@
 /** Scenario lines: what is accepted, and how a wrong one is told. */
 import { describe, expect, test } from "vitest";
-import { parseScenario, scenarioOf } from "../../src/domain/scenario.ts";
+import { parseScenario, scenarioOf } from "../../src/domain/scenario.read.ts";
 
 const message = {
   channel: "irc",

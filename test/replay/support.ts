@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type SimulateOptions, simulateScenario } from "../../src/daemon/simulate.ts";
-import { parseScenario } from "../../src/domain/scenario.ts";
+import { parseScenario } from "../../src/domain/scenario.read.ts";
 import type {
   AgentEndLine,
   AgentStartLine,

@@ -24,7 +24,7 @@ type ScriptedConfig = z.infer<typeof configSchema>;
 
 /** Where runs come from besides the config. Undefined: the script has ended. */
 export interface ScriptSource {
-  next(agentId: string, turnId: string): ScriptedRun | undefined;
+  next(agentId: string, turnId: string, sessionKey: string): ScriptedRun | undefined;
 }
 
 /** Turns whose run is remembered for another attempt. */
@@ -39,10 +39,10 @@ export function createScriptedDriver(source?: ScriptSource): AgentDriver<Scripte
     open({ agentId, config, sleep }) {
       const own = [...config.runs];
       const given = new Map<string, ScriptedRun>();
-      const runFor = (turnId: string): ScriptedRun => {
+      const runFor = ({ turnId, sessionKey }: AgentTurn): ScriptedRun => {
         const before = given.get(turnId);
         if (before !== undefined) return before;
-        const run = own.shift() ?? source?.next(agentId, turnId) ?? answerOk;
+        const run = own.shift() ?? source?.next(agentId, turnId, sessionKey) ?? answerOk;
         given.set(turnId, run);
         if (given.size > rememberedTurnsMax) given.delete(given.keys().next().value as string);
         return run;
@@ -50,7 +50,7 @@ export function createScriptedDriver(source?: ScriptSource): AgentDriver<Scripte
       return {
         capabilities: { steer: false, tools: true, images: false },
         async *run(turn, { signal }) {
-          const run = runFor(turn.turnId);
+          const run = runFor(turn);
           if (run.afterMs > 0) await sleep(run.afterMs, signal);
           for (const step of run.steps) {
             signal.throwIfAborted();

@@ -12,6 +12,8 @@ import type { WriteStream } from "node:tty";
 const chunkUnits = 65_536;
 /** Shorter scenarios are over before a bar could be read. */
 const progressFromLines = 5_000;
+/** And those that are over by then need no plain lines either, ms. */
+const plainFromMs = 5_000;
 const barUnits = 30;
 const escapeUnit = "\u001b";
 
@@ -48,14 +50,27 @@ export class Output {
   }
 }
 
-/** A bar on `screen`, unless the output itself goes to a terminal and would be torn by it. */
+/** A bar that shows how far something has come. */
+export interface Progress {
+  show(done: number): void;
+  end(): void;
+}
+
+/**
+ * A bar on `screen`, and plain lines where that is a file or a pipe; nothing for what is short, or
+ * where the output itself goes to a terminal and would be torn by it.
+ */
 export function progressOf(
   total: number,
   screen: WriteStream,
   output: Sink,
-): { show(done: number): void; end(): void } {
-  if (!screen.isTTY || output.isTTY || total < progressFromLines)
-    return { show: () => {}, end: () => {} };
+  now: () => number = () => performance.now(),
+): Progress {
+  if (output.isTTY || total < progressFromLines) return { show: () => {}, end: () => {} };
+  return screen.isTTY ? bar(total, screen) : tenths(total, screen, now);
+}
+
+function bar(total: number, screen: Sink): Progress {
   let shown = -1;
   return {
     show(done) {
@@ -63,11 +78,26 @@ export function progressOf(
       if (percent === shown) return;
       shown = percent;
       const filled = Math.round((percent * barUnits) / 100);
-      const bar = "█".repeat(filled) + "░".repeat(barUnits - filled);
-      screen.write(`\r${bar} ${percent} % of ${total} lines`);
+      const drawn = "█".repeat(filled) + "░".repeat(barUnits - filled);
+      screen.write(`\r${drawn} ${percent} % of ${total} lines`);
     },
     end: () => {
       screen.write(`\r${escapeUnit}[K`);
     },
+  };
+}
+
+/** A line for each tenth, of what takes long enough to be waited for. */
+function tenths(total: number, screen: Sink, now: () => number): Progress {
+  const from = now();
+  let shown = 0;
+  return {
+    show(done) {
+      const tenth = Math.floor((done * 10) / total);
+      if (tenth === shown || now() - from < plainFromMs) return;
+      shown = tenth;
+      screen.write(`${tenth * 10} % of ${total} lines\n`);
+    },
+    end: () => {},
   };
 }

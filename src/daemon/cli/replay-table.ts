@@ -6,7 +6,7 @@
  */
 import pico from "picocolors";
 import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
-import type { Scenario } from "../../domain/scenario.ts";
+import type { ScenarioLine } from "../../domain/scenario.ts";
 import type { AgentEndLine, DecisionLine, SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
 import { columnsOf, cutLine, padTo } from "./wrap.ts";
@@ -16,6 +16,9 @@ const textUnitsMax = 72;
 /** And however narrow the screen is. */
 const textUnitsMin = 12;
 const nameUnitsMax = 16;
+/** Messages whose words are still known when they are decided on, and as much of each as is shown. */
+const saidMax = 10_000;
+const saidUnitsMax = 1_024;
 const ruleUnits = 19;
 const tagUnits = 11;
 /** Turns end later than the last line of the file; there is room for a digit more. */
@@ -42,28 +45,32 @@ interface Counted {
 export class ReplayTable {
   readonly #paint: ReturnType<typeof pico.createColors>;
   readonly #columns: number;
-  readonly #clockColumns: number;
+  #clockColumns = clockText(0).length + clockMarginUnits;
   #nameColumns = 0;
   readonly #said = new Map<string, { readonly author: string; readonly text: string }>();
   readonly #counts = new Map<string, Counted>();
 
   /** `columns`: of the screen; texts are cut to fit. */
-  constructor(
-    scenario: Scenario,
-    { colour, columns }: { readonly colour: boolean; readonly columns: number },
-  ) {
+  constructor({ colour, columns }: { readonly colour: boolean; readonly columns: number }) {
     this.#paint = pico.createColors(colour);
     this.#columns = columns;
-    this.#clockColumns = clockText(scenario.lines.at(-1)?.t ?? 0).length + clockMarginUnits;
-    for (const line of scenario.lines) {
-      if (!("in" in line)) continue;
-      const { author, id, text } = line.in;
-      this.#said.set(id, { author: author.name, text });
-      this.#nameColumns = Math.max(
-        this.#nameColumns,
-        columnsOf(oneLine(author.name, nameUnitsMax)),
-      );
-    }
+  }
+
+  /** Told of every line before the first row, so that the columns are as wide as they need to be. */
+  measure(line: ScenarioLine): void {
+    this.#clockColumns = clockText(line.t).length + clockMarginUnits;
+    if (!("in" in line)) return;
+    const name = columnsOf(oneLine(line.in.author.name, nameUnitsMax));
+    this.#nameColumns = Math.max(this.#nameColumns, name);
+  }
+
+  /** Told of each line before what follows from it: who said what. */
+  hear(line: ScenarioLine): void {
+    if (!("in" in line)) return;
+    const { author, id, text } = line.in;
+    this.#said.delete(id);
+    this.#said.set(id, { author: author.name, text: text.slice(0, saidUnitsMax) });
+    if (this.#said.size > saidMax) this.#said.delete(this.#said.keys().next().value as string);
   }
 
   /** The row of a line, or null for what the table leaves out (typing, reactions). */

@@ -10,8 +10,8 @@ import { text as readAll } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import JSON5 from "json5";
 import pico from "picocolors";
+import { openScenario, spool } from "../../adapters/scenario-file.ts";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
-import { parseScenario } from "../../domain/scenario.ts";
 import { simulateScenario } from "../simulate.ts";
 import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
@@ -69,17 +69,29 @@ function wholeNumber(most: number): (given: string) => number {
 }
 
 async function replay(file: string, options: ReplayOptions): Promise<void> {
-  const scenario = parseScenario(await read(file, "scenario", "EAR_SCENARIO_INVALID"), file);
+  if (file !== "-") return play(file, file, options);
+  const spooled = await spool(process.stdin);
+  try {
+    await play(spooled.path, "-", options);
+  } finally {
+    spooled.remove();
+  }
+}
+
+/** `source`: the file as errors name it. */
+async function play(path: string, source: string, options: ReplayOptions): Promise<void> {
+  const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
+  const table = options.json ? null : new ReplayTable(screen);
+  const scenario = openScenario(path, { source, onLine: (line) => table?.measure(line) });
   const config = options.config === undefined ? {} : await readConfig(options.config);
   const output = new Output(process.stdout);
-  const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
-  const table = options.json ? null : new ReplayTable(scenario, screen);
-  const progress = progressOf(scenario.lines.length, process.stderr, process.stdout);
+  const progress = progressOf(scenario.count, process.stderr, process.stdout);
   const run = simulateScenario(scenario, {
     config,
     seed: options.seed,
     workers: options.workers,
     prompts: options.prompts === true,
+    onInput: (line) => table?.hear(line),
     onLine(line) {
       const row = table === null ? JSON.stringify(line) : table.row(line);
       if (row !== null) output.add(row);
