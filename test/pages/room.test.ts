@@ -1,7 +1,7 @@
 /** The simulated room as data: mentions, scenario lines, and what has happened by a moment. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { scenarioOf } from "../../src/domain/scenario.ts";
+import { scenarioOf } from "../../src/domain/scenario.read.ts";
 import { firstCast, join, type Member, mentioned, pieces } from "../../web/src/room/cast.ts";
 import { type Answer, nextChange, rowsAt } from "../../web/src/room/rows.ts";
 import { agentMember, exampleRoom, type Line, scenarioLines } from "../../web/src/room/scenario.ts";
