@@ -31,6 +31,8 @@ export interface ConfigFileOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Schemas of channels and drivers. */
   readonly parse?: Omit<ParseOptions, "source" | "locate">;
+  /** What lies over the file; called with what stands in it, which stays as it is. */
+  readonly over?: (raw: unknown) => unknown;
 }
 
 /** A config file that was fine. */
@@ -169,8 +171,9 @@ export function configFromText(
   const line = lineFinder(text);
   const locate = (path: readonly PropertyKey[]) => ` (line ${line(path)})`;
   const parse: ParseOptions = { ...options.parse, source, locate };
-  if (unsafePath(raw) !== null) return { config: parseConfig(raw, parse), raw };
-  const whole = withSecrets(raw, options.env, (code, path, why) => {
+  const said = options.over?.(raw) ?? raw;
+  if (unsafePath(said) !== null) return { config: parseConfig(said, parse), raw };
+  const whole = withSecrets(said, options.env, (code, path, why) => {
     throw new EarshotError(
       code,
       `Cannot read ${source} as ${pathText(path)} ${why}${locate(path)}`,
@@ -239,6 +242,8 @@ export interface ConfigWatchOptions extends ConfigFileOptions {
 }
 
 export interface ConfigWatch {
+  /** Another config was taken over meanwhile: later ones are compared with it. */
+  took(config: EarshotConfig): void;
   close(): Promise<void>;
 }
 
@@ -284,6 +289,9 @@ export async function watchConfigFile(
   // What was written between the first reading and now has no event of its own.
   if (existsSync(first.path)) again();
   return {
+    took(config) {
+      good = { ...good, config };
+    },
     async close() {
       await watcher.close();
       await running;

@@ -19,7 +19,7 @@ import { openMediaDesk } from "../adapters/media/desk.ts";
 import { createSessionFiles } from "../adapters/session-files.ts";
 import { createWorkspaces } from "../adapters/workspaces.ts";
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
-import type { AgentDriver, ChannelDefinition, Clock, Log, Store } from "../domain/ports.ts";
+import type { AgentDriver, ChannelDefinition, Clock, House, Log, Store } from "../domain/ports.ts";
 import { menuCommands } from "../machines/commands/help.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
@@ -76,6 +76,8 @@ export interface AssemblyPorts {
   readonly readToken: TokenReader;
   /** The config in force. */
   readonly config: () => EarshotConfig;
+  /** What owners may change of it from a room. */
+  readonly house: House;
 }
 
 export interface Assembly {
@@ -144,6 +146,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     directory: connections.directory,
     media,
     plugins: ports.plugged.plugins,
+    house: ports.house,
     workspaces: createWorkspaces(ports.plugged.baseDir),
     // What nothing is kept of leaves no files either.
     ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
@@ -170,7 +173,10 @@ export function assemble(ports: AssemblyPorts): Assembly {
   });
   registry.show(webchat);
   const { directory } = connections;
-  const speaker = createSpeaker({ clock, log, config, media, directory });
+  const speaker = createSpeaker({
+    ...{ clock, log, config, media, directory },
+    session: (key) => runtime.session(key),
+  });
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));

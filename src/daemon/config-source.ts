@@ -4,19 +4,23 @@
  * The file that was named, else `<state>/earshot.json5` if there is one, else the embedded defaults. A
  * file is followed, also one that comes later: what changes is taken over once it is valid, and until then
  * the last good one stays.
+ * What owners said in rooms lies over it (config-said.ts).
  */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   type ConfigWatch,
+  configFromText,
   type LoadedConfig,
   readConfigFile,
   watchConfigFile,
 } from "../adapters/config-file.ts";
-import { defaultConfig, type EarshotConfig, type ParseOptions } from "../domain/config/index.ts";
+import type { EarshotConfig, ParseOptions } from "../domain/config/index.ts";
+import { withSaid } from "../domain/config/said.ts";
 import { EarshotError } from "../domain/errors.ts";
-import type { Log } from "../domain/ports.ts";
+import type { ConfigLayers, Log, SaidValue } from "../domain/ports.ts";
 import { routingWarnings } from "../machines/routing.ts";
+import { createLayers, readSaid, type SaidLayers, saidFileName } from "./config-said.ts";
 
 export interface ConfigSource {
   /** Null: the embedded defaults. */
@@ -24,6 +28,10 @@ export interface ConfigSource {
   config(): EarshotConfig;
   /** Calls with every valid new config, one after the other. */
   watch(changed: (config: EarshotConfig) => Promise<void>): Promise<void>;
+  /** What was said over it in rooms. */
+  readonly layers: ConfigLayers;
+  /** Why a daemon could not start with it as it is now; null: it could. */
+  problem(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -63,32 +71,92 @@ function withBaseDir(config: EarshotConfig, path: string): EarshotConfig {
   };
 }
 
-/** Nothing is written yet; the file is taken over as soon as it is. */
-const defaultsOf = (stateDir: string): LoadedConfig => ({
-  path: resolve(stateDir, "earshot.json5"),
-  config: defaultConfig,
-  raw: {},
-  warnings: [],
-});
+const noFile = (stateDir: string) => resolve(stateDir, "earshot.json5");
+
+/**
+ * What the file says with what was said over it; without a file, over nothing.
+ * @throws EarshotError EAR_CONFIG_*
+ */
+export async function readWithSaid(
+  path: string | null,
+  stateDir: string,
+  said: readonly SaidValue[],
+  { env, parse }: Pick<ConfigSourceOptions, "env" | "parse">,
+): Promise<LoadedConfig> {
+  const options = { env, parse, over: (raw: unknown) => withSaid(raw, said) };
+  if (path !== null && existsSync(path)) return readConfigFile(path, options);
+  if (path !== null && path !== noFile(stateDir)) return readConfigFile(path, options);
+  const source = said.length === 0 ? "the defaults" : join(stateDir, saidFileName);
+  return { path: noFile(stateDir), warnings: [], ...configFromText("{}", source, options) };
+}
+
+/** What was said and fits; what does not fit any more is left out, and why is logged. */
+async function fitting(path: string | null, options: ConfigSourceOptions) {
+  const { stateDir, log } = options;
+  const kept = await readSaid(stateDir);
+  try {
+    return { kept, first: await readWithSaid(path, stateDir, kept, options) };
+  } catch (error) {
+    if (kept.length === 0) throw error;
+    // Without them it may be fine, and who runs the machine has not written them.
+    const first = await readWithSaid(path, stateDir, [], options);
+    log("error", "config.said-left-out", {
+      file: join(stateDir, saidFileName),
+      error: error instanceof EarshotError ? error.message : String(error),
+    });
+    return { kept: [], first };
+  }
+}
 
 /** @throws EarshotError EAR_CONFIG_*, naming the file, the place and the fix. */
 export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSource> {
-  const { env, parse, log } = options;
-  const path = configPathOf(options.told, env, options.stateDir);
-  const first =
-    path === null ? defaultsOf(options.stateDir) : await readConfigFile(path, { env, parse });
+  const { env, parse, log, stateDir } = options;
+  const path = configPathOf(options.told, env, stateDir);
+  const { kept, first } = await fitting(path, options);
   for (const warning of [...first.warnings, ...routingWarnings(first.config)])
     log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
+  /** One after the other, whoever caused them. */
+  let taking: Promise<void> = Promise.resolve();
+  let takeOver: (config: EarshotConfig) => Promise<void> = async () => undefined;
+  const take = (config: EarshotConfig): Promise<void> => {
+    const done = taking.then(() => takeOver(withBaseDir(config, first.path)));
+    taking = done.catch(() => undefined);
+    return done;
+  };
+  const layers: SaidLayers = createLayers(
+    {
+      stateDir,
+      async check(said) {
+        const { config } = await readWithSaid(first.path, stateDir, said, options);
+        return async () => {
+          await take(config);
+          watching?.took(config);
+          log("info", "config.said", { values: said.length });
+        };
+      },
+    },
+    kept,
+  );
   return {
     path,
+    layers,
     config: () => withBaseDir(first.config, first.path),
+    async problem() {
+      const wrong = await readWithSaid(first.path, stateDir, layers.said("set"), options).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      return wrong instanceof Error ? wrong.message : null;
+    },
     async watch(changed) {
+      takeOver = changed;
       watching = await watchConfigFile(first, {
         env,
         parse,
+        over: (raw) => withSaid(raw, layers.all()),
         async changed({ config }, paths) {
-          await changed(withBaseDir(config, first.path));
+          await take(config);
           log("info", "config.changed", { path: first.path, paths });
         },
         refused: (error) =>

@@ -14,13 +14,13 @@ import { openSqliteStore } from "../adapters/stores/sqlite.ts";
 import { type EarshotConfig, isLoopbackHost, secretValues } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import type { ChannelDefinition, Clock, LogLevel, Plugin, Store } from "../domain/ports.ts";
+import type { ChannelDefinition, Clock, House, LogLevel, Plugin, Store } from "../domain/ports.ts";
 import { removeAddress, writeAddress } from "./address.ts";
 import { withFoundModels } from "./agents.ts";
 import { createApp } from "./app.ts";
 import { type Assembly, assemble, createRegistry, type Registry, workersOf } from "./assembly.ts";
 import type { Clients } from "./clients.ts";
-import { openConfig } from "./config-source.ts";
+import { type ConfigSource, openConfig } from "./config-source.ts";
 import type { TokenReader } from "./guard.ts";
 import type { KnownHosts } from "./hosts.ts";
 import { type Listeners, openListeners } from "./listeners.ts";
@@ -48,8 +48,12 @@ export interface DaemonOptions {
   readonly writeLog?: (line: string) => void;
   /** Further channels that the config may name. */
   readonly channels?: readonly ChannelDefinition[];
+  /** Folder of the built pages. @default beside the built daemon */
+  readonly pagesDir?: string;
   /** Before those that the config names. */
   readonly plugins?: readonly Plugin[];
+  /** An owner asks for a new start, and nothing is known to be in its way. @default not possible */
+  readonly onRestart?: () => void;
   /** @default process.env */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -139,6 +143,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
     plugged,
     readToken: currentToken,
     config: current.config,
+    house: houseOf(options, source),
   });
   const state: State = { problem: "starting" };
   const server = await serve({
@@ -191,6 +196,14 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
       return stopping;
     },
   };
+}
+
+/** The answer to who asks for a restart has a moment to be on its way. */
+const restartMs = 50;
+
+function houseOf({ onRestart }: DaemonOptions, { layers, problem }: ConfigSource): House {
+  if (onRestart === undefined) return { layers, restart: null };
+  return { layers, restart: { problem, begin: () => void setTimeout(onRestart, restartMs) } };
 }
 
 /** The token as it is now. One that was written while the daemon runs is a secret, too. */
@@ -292,7 +305,7 @@ function rulesOf(config: EarshotConfig): unknown {
 
 async function serve(parts: Serving): Promise<Listeners> {
   const { options, clock, journal, registry, store, rooms, state, stateDir, current } = parts;
-  const pages = await loadPages(builtPagesDir());
+  const pages = await loadPages(options.pagesDir ?? builtPagesDir());
   const app = async (known: () => KnownHosts, clients: Clients) =>
     createApp(
       {

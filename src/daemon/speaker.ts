@@ -5,7 +5,7 @@
  * sent as text. The text is what counts: it is durable and never waits for this. A sound that cannot
  * be made or sent is logged and left out, and after a restart none is made again.
  */
-import type { OutboundDirectory } from "../actors/runtime.types.ts";
+import type { OutboundDirectory, Runtime } from "../actors/runtime.types.ts";
 import { type EarshotConfig, resolveMedia } from "../domain/config/index.ts";
 import { parseSessionKey } from "../domain/key.ts";
 import type { Route } from "../domain/message.ts";
@@ -19,6 +19,8 @@ export interface SpeakerPorts {
   readonly config: () => EarshotConfig;
   readonly media: Pick<MediaDesk, "speak">;
   readonly directory: Pick<OutboundDirectory, "outbound">;
+  /** What the session of a key says (`/tts`). */
+  readonly session: Runtime["session"];
 }
 
 /** Answers that wait for their sound; more are text only. */
@@ -76,6 +78,7 @@ function settingsOf({ config }: SpeakerPorts, { key, channel, account }: SendLin
 async function say(ports: SpeakerPorts, line: SendLine, stopping: AbortSignal): Promise<void> {
   const { clock, media, directory } = ports;
   stopping.throwIfAborted();
+  if ((await ports.session(line.key))?.settings.tts === "off") return;
   const stop = new AbortController();
   const late = clock.setTimer(clock.now() + sayMsMax, () => stop.abort(new Error("too late")));
   const give = () => stop.abort(stopping.reason);

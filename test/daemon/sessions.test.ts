@@ -123,11 +123,15 @@ describe("the commands", () => {
       "queue",
       "--send",
       "deny",
+      ...["--activation", "mention", "--tts", "off"],
+      ...["--exec", "security=allowlist ask=on-miss"],
     );
     expect([set.code, set.out]).toEqual([0, expect.stringContaining("thinking high")]);
     expect((await daemon.runtime.session(key))?.settings).toMatchObject({
       thinking: "high",
-      override: { queue: { mode: "queue" }, send: "deny" },
+      override: { queue: { mode: "queue" }, send: "deny", activation: "mention" },
+      exec: { security: "allowlist", ask: "on-miss" },
+      tts: "off",
     });
     const reset = await run("sessions", "reset", key);
     expect([reset.code, reset.err]).toEqual([0, ""]);
@@ -141,10 +145,11 @@ describe("the commands", () => {
       "default",
       "--send",
       "inherit",
+      ...["--activation", "default", "--tts", "default", "--exec", "default"],
     );
     const fresh = (await daemon.runtime.session(key)) as Session;
     expect(reset.out).toBe(`a new session: ${fresh.sessionId}\n`);
-    expect(fresh.settings).toMatchObject({ thinking: null, override: {} });
+    expect(fresh.settings).toMatchObject({ thinking: null, override: {}, exec: {}, tts: null });
     const [all, past] = await Promise.all([
       run("sessions", "list", "--all", "--json"),
       run("sessions", "export", key, "--id", old.sessionId),
@@ -159,12 +164,14 @@ describe("the commands", () => {
   });
 
   test("bad use ends with 2 and says what to do", async () => {
-    const [nothing, level, odd] = await Promise.all([
+    const [exec, nothing, level, odd] = await Promise.all([
+      run("sessions", "set", key, "--exec", "security=all"),
       run("sessions", "set", key),
       run("sessions", "set", key, "--thinking", "hard"),
       run("sessions", "show", "no key"),
     ]);
-    expect([nothing.code, level.code, odd.code]).toEqual([2, 2, 2]);
+    expect([exec.code, nothing.code, level.code, odd.code]).toEqual([2, 2, 2, 2]);
+    expect(exec.err).toContain("security=deny|allowlist|full");
     expect(level.err).toContain("Allowed choices are");
     expect(odd.err).toContain("`earshot sessions` lists them");
     const completion = await run("completion", "bash");

@@ -10,6 +10,7 @@ import { createSystemClock } from "../../src/adapters/clock.ts";
 import { createSpeaker } from "../../src/daemon/speaker.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import type { ChannelOutbound } from "../../src/domain/ports.ts";
+import { defaultSessionSettings, type Session, type TtsLevel } from "../../src/domain/session.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
 import { never, openDesk, program, settingsOf } from "../support/media-desk.ts";
 import { sampleFiles } from "../support/servers/media.ts";
@@ -67,7 +68,11 @@ describe("the program that speaks", () => {
   });
 });
 
-function openSpeaker(media: object, sendMedia?: ChannelOutbound["sendMedia"]) {
+function openSpeaker(
+  media: object,
+  sendMedia?: ChannelOutbound["sendMedia"],
+  tts: () => TtsLevel | null = () => null,
+) {
   const logs: string[] = [];
   const outbound = { ...(sendMedia === undefined ? {} : { sendMedia }) } as ChannelOutbound;
   const speaker = createSpeaker({
@@ -76,6 +81,7 @@ function openSpeaker(media: object, sendMedia?: ChannelOutbound["sendMedia"]) {
     config: () => parseConfig({ media }),
     media: openDesk().desk,
     directory: { outbound: () => outbound },
+    session: async () => ({ settings: { ...defaultSessionSettings, tts: tts() } }) as Session,
   });
   return { speaker: speaker.line, stop: speaker.stop, logs };
 }
@@ -97,6 +103,22 @@ describe("answers", () => {
       speaker(told);
     await expect.poll(() => said.length, { timeout: 10_000 }).toBe(2);
     expect(said).toEqual(["-1/7 t1:0:speech OggSone", "-1/7 t1:1:speech OggStwo"]);
+  });
+
+  test("are text only while the session says so", async () => {
+    const said: string[] = [];
+    let level: TtsLevel | null = "off";
+    const sendMedia: ChannelOutbound["sendMedia"] = async ({ id }) => {
+      said.push(id);
+      return { messageIds: ["1"] };
+    };
+    const { speaker, logs } = openSpeaker({ speech }, sendMedia, () => level);
+    speaker(line("one"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    level = "on";
+    speaker(line("two", { id: "t1:1" }));
+    await expect.poll(() => said, { timeout: 10_000 }).toEqual(["t1:1:speech"]);
+    expect(logs).toEqual([]);
   });
 
   test("are text only where nothing speaks, or the channel cannot send files", async () => {

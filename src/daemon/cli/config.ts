@@ -4,17 +4,18 @@
  * Works on the file, not on the daemon, so it can be used before a daemon is started or while one
  * runs. `show` says of every value where it comes from; secrets are never printed.
  */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { agentWarnings } from "../../adapters/agents/check.ts";
-import { readConfigFile } from "../../adapters/config-file.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
-import { configValues, defaultConfig } from "../../domain/config/index.ts";
+import { configValues, pathText } from "../../domain/config/index.ts";
+import type { SaidValue } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { accessWarnings } from "../../machines/admission.ts";
 import { routingWarnings } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
-import { configPathOf } from "../config-source.ts";
+import { readSaid, saidFileName } from "../config-said.ts";
+import { configPathOf, readWithSaid } from "../config-source.ts";
 import { plugIn } from "../plugins.ts";
 import { configSchemaText } from "../schemas.ts";
 import { type Lesson, teach } from "./help.ts";
@@ -35,12 +36,41 @@ interface Options extends StateOptions {
   readonly json?: boolean;
 }
 
-/** What a command reads: the file that applies, or the embedded defaults. */
+/**
+ * What a command reads: the file that applies, or the embedded defaults, with what was said in rooms
+ * over it. What does not fit any more is left out with a warning, as by the daemon.
+ */
 export async function loadConfig(options: Pick<Options, "config" | "stateDir">) {
-  const path = configPathOf(options.config, process.env, stateDirFor(options));
-  if (path === null) return { path, config: defaultConfig, raw: {}, warnings: [] };
-  const { channels } = await plugIn({ config: path, env: process.env, stateDir: dirname(path) });
-  return readConfigFile(path, { env: process.env, parse: createRegistry(channels) });
+  const stateDir = stateDirFor(options);
+  const { env } = process;
+  const path = configPathOf(options.config, env, stateDir);
+  const { channels } =
+    path === null ? { channels: [] } : await plugIn({ config: path, env, stateDir: dirname(path) });
+  const reading = { env, parse: createRegistry(channels) };
+  const said = await readSaid(stateDir);
+  try {
+    return { ...(await readWithSaid(path, stateDir, said, reading)), path, said };
+  } catch (error) {
+    if (said.length === 0) throw error;
+    const loaded = await readWithSaid(path, stateDir, [], reading);
+    const why = error instanceof Error ? error.message : String(error);
+    const left = `${join(stateDir, saidFileName)} is left out as it does not fit: ${why}`;
+    return { ...loaded, path, said: [], warnings: [...loaded.warnings, left] };
+  }
+}
+
+/** Where a value comes from, for people; what was said in a room names who said it. */
+function originOf(
+  { path, origin }: { readonly path: string; readonly origin: string },
+  said: readonly SaidValue[],
+): string {
+  const steps = (one: string) =>
+    pathText(one.split(".").map((name) => (/^\d+$/.test(name) ? Number(name) : name)));
+  const by = said.findLast(({ path: place }) => {
+    const whole = steps(place);
+    return path === whole || path.startsWith(`${whole}.`) || path.startsWith(`${whole}[`);
+  })?.by;
+  return by === undefined || origin === "flag" ? origin : `set in a chat by ${terminalSafe(by)}`;
 }
 
 const lesson: Lesson = {
@@ -64,7 +94,8 @@ const schemaLesson: Lesson = {
 };
 const showLesson: Lesson = {
   about:
-    "Origins: default, file, env (a secret from the environment), flag. Secrets are not shown.",
+    "Origins: default, file, env (a secret from the environment), flag, and `set in a chat by …` " +
+    "(/config set). Secrets are not shown.",
   examples: [
     "earshot config show",
     "earshot config show engagement",
@@ -115,15 +146,15 @@ function flagsOf(options: Options): Readonly<Record<string, unknown>> {
 }
 
 async function show(path: string | undefined, options: Options): Promise<void> {
-  const { config, raw } = await loadConfig(options);
+  const { config, raw, said } = await loadConfig(options);
   const below = (name: string) =>
     path === undefined ||
     name === path ||
     name.startsWith(`${path}.`) ||
     name.startsWith(`${path}[`);
-  const values = configValues(config, raw, flagsOf(options)).filter(({ path: name }) =>
-    below(name),
-  );
+  const values = configValues(config, raw, flagsOf(options))
+    .filter(({ path: name }) => below(name))
+    .map((value) => ({ ...value, origin: originOf(value, said) }));
   if (values.length === 0) process.exitCode = 1;
   if (options.json === true) return printJson(values);
   if (values.length === 0) return print(`nothing is called ${path ?? ""}`);

@@ -4,8 +4,10 @@
  */
 import { open } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { activations } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { isSessionKey } from "../../domain/key.ts";
+import { type ExecSettings, execAsks, execSecurities } from "../../domain/permission.ts";
 import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
 import {
   elevatedLevels,
@@ -14,8 +16,10 @@ import {
   type SessionUsage,
   type TranscriptLine,
   thinkingLevels,
+  ttsLevels,
   verboseLevels,
 } from "../../domain/session.ts";
+import { execOf, execWords } from "../../machines/commands/words.ts";
 import { callApi, type DaemonAddress, needDaemon } from "./client.ts";
 import { teach } from "./help.ts";
 import { harmlessJson, safeJson } from "./line-render.ts";
@@ -63,6 +67,7 @@ const levels = [
   ["verbose", verboseLevels],
   ["reasoning", reasoningLevels],
   ["elevated", elevatedLevels],
+  ["tts", [...ttsLevels, "default"]],
 ] as const;
 const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];
 
@@ -95,6 +100,10 @@ export function addSessionsCommand(program: Command): void {
     .addOption(
       new Option("--send <policy>", "whether answers leave").choices(["allow", "deny", "inherit"]),
     )
+    .addOption(
+      new Option("--activation <when>", "when it answers").choices([...activations, "default"]),
+    )
+    .option("--exec <words>", "as in /exec: `security=allowlist ask=on-miss`, or `default`")
     .action(action(change));
   teach(withStateDir(sessions.command("reset <key>")), lessons.reset)
     .description("Archive the session in use and begin the next")
@@ -241,17 +250,39 @@ async function change(key: string, options: SetOptions): Promise<void> {
   printText(`${answer.session.key}: ${settingsText(answer.session.settings)}`, 2);
 }
 
-function patchOf({ model, queue, send, ...more }: SetOptions): Record<string, unknown> {
+/** The words of `/exec`. @throws EarshotError EAR_USAGE */
+function execPatch(words: string): ExecSettings | null {
+  const parsed = execWords.safeParse(words.split(/\s+/).filter(Boolean));
+  if (parsed.success && parsed.data.length > 0) return execOf(parsed.data);
+  throw new EarshotError(
+    "EAR_USAGE",
+    `Cannot set exec to "${oneLine(words, 100)}": security=${execSecurities.join("|")}, ` +
+      `ask=${execAsks.join("|")}, or default`,
+  );
+}
+
+function patchOf({
+  model,
+  queue,
+  send,
+  activation,
+  exec,
+  ...more
+}: SetOptions): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   if (model !== undefined) patch.model = model === "default" ? null : model;
   for (const [name] of levels) {
     const level = more[name];
     if (level !== undefined) patch[name] = level === "default" ? null : level;
   }
-  if (queue === undefined && send === undefined) return patch;
+  if (exec !== undefined) patch.exec = execPatch(exec);
+  if ([queue, send, activation].every((one) => one === undefined)) return patch;
   patch.override = {
     ...(queue === undefined ? {} : { queue: queue === "default" ? null : { mode: queue } }),
     ...(send === undefined ? {} : { send: send === "inherit" ? null : send }),
+    ...(activation === undefined
+      ? {}
+      : { activation: activation === "default" ? null : activation }),
   };
   return patch;
 }
@@ -270,9 +301,9 @@ function missing(key: string): void {
   process.exitCode = 1;
 }
 
-function settingsText({ override, ...settings }: Session["settings"]): string {
+function settingsText({ override, exec, ...settings }: Session["settings"]): string {
   const { queue, ...said } = override;
-  const all = { ...settings, ...queue, ...said };
+  const all = { ...settings, ...exec, ...queue, ...said };
   return Object.entries(all)
     .map(([name, value]) => `${name} ${value ?? "as configured"}`)
     .join(", ");

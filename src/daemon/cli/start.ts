@@ -5,7 +5,8 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../domain/ports.ts";
-import { type Daemon, type DaemonOptions, startDaemon } from "../daemon.ts";
+import type { DaemonOptions } from "../daemon.ts";
+import { type KeptDaemon, keepDaemon } from "../keep.ts";
 import { version } from "../version.ts";
 import { type Lesson, teach } from "./help.ts";
 import { action, fail, print, withStateDir } from "./shared.ts";
@@ -71,7 +72,7 @@ export function daemonOptions(options: StartOptions): DaemonOptions {
 
 async function start(options: StartOptions): Promise<void> {
   let asked = false;
-  let daemon: Daemon | null = null;
+  let daemon: KeptDaemon | null = null;
   // Listened to before anything runs: whoever sees the address may send a signal at once.
   const stop = (signal: NodeJS.Signals) => {
     if (asked) {
@@ -87,12 +88,19 @@ async function start(options: StartOptions): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   try {
-    daemon = await startDaemon(daemonOptions(options));
+    daemon = await keepDaemon(daemonOptions(options), {
+      restarted: ({ page }) => print(`earshot ${version}: ${page}`),
+      failed(error) {
+        process.off("SIGTERM", stop);
+        process.off("SIGINT", stop);
+        fail(error);
+      },
+    });
   } catch (error) {
     process.off("SIGTERM", stop);
     process.off("SIGINT", stop);
     throw error;
   }
   if (asked) return daemon.stop();
-  print(`earshot ${version}: ${daemon.page}`);
+  print(`earshot ${version}: ${daemon.current().page}`);
 }

@@ -11,11 +11,13 @@ import { stream } from "hono/streaming";
 import { z } from "zod";
 import { activations } from "../../domain/decision.ts";
 import { isSessionKey } from "../../domain/key.ts";
+import { execAsks, execSecurities } from "../../domain/permission.ts";
 import type { Session, TranscriptLine } from "../../domain/session.ts";
 import {
   elevatedLevels,
   reasoningLevels,
   thinkingLevels,
+  ttsLevels,
   verboseLevels,
 } from "../../domain/session.ts";
 import { ApiRefusal } from "../api-error.ts";
@@ -44,6 +46,14 @@ export const sessionPatchSchema = z.strictObject({
   verbose: z.enum(verboseLevels).exactOptional(),
   reasoning: z.enum(reasoningLevels).exactOptional(),
   elevated: z.enum(elevatedLevels).exactOptional(),
+  exec: z
+    .strictObject({
+      security: z.enum(execSecurities).exactOptional(),
+      ask: z.enum(execAsks).exactOptional(),
+    })
+    .nullable()
+    .exactOptional(),
+  tts: z.enum(ttsLevels).nullable().exactOptional(),
   override: z
     .strictObject({
       queue: queue.nullable().exactOptional(),
