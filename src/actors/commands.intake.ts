@@ -16,8 +16,10 @@ import type {
   ConversationEvent,
   SessionOverridden,
 } from "../machines/events.ts";
+import { callAtStart, narrowTo } from "../machines/narrowing.ts";
 import { resolveRoute } from "../machines/routing.ts";
 import { overrideOf } from "./commands.settings.ts";
+import { calledBy } from "./ingress.broadcast.ts";
 import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
 
 export interface CommandIntake {
@@ -27,14 +29,37 @@ export interface CommandIntake {
   readonly unique: () => string;
 }
 
-/** What a message that was admitted orders. */
-export function ordersIn(message: Inbound, authority: Authority, config: EarshotConfig): Orders {
+/** What a message orders, and of which of the agents that hear it. */
+export interface Ordered extends Orders {
+  /** Places of those whom it calls by name; left out: it is for all of them. */
+  readonly places?: readonly number[];
+}
+
+/**
+ * What a message that was admitted orders. Where several agents hear it, a name in front of a
+ * command orders it of that one alone, and directives beside a message are for those whom it calls.
+ */
+export function ordersIn(message: Inbound, authority: Authority, config: EarshotConfig): Ordered {
   if (!config.commands.text) return noOrders(message.text);
   const { stopWords } = config.commands;
-  return readOrders(message, {
-    ...{ authority, stopWords },
-    resetTriggers: config.session.resetTriggers,
-  });
+  const rules = { authority, stopWords, resetTriggers: config.session.resetTriggers };
+  const routes = resolveRoute(config, message);
+  if (routes.length < 2) return readOrders(message, rules);
+  const agents = calledBy(config, routes);
+  const call = callAtStart(message.text, agents);
+  const asked = call === null ? null : readOrders(withoutCall(message, call.units), rules);
+  if (call !== null && asked?.ended === true) return { ...asked, places: [call.place] };
+  const orders = readOrders(message, rules);
+  const places = orders.ended ? null : narrowTo(orders.text, message, agents);
+  return places === null ? orders : { ...orders, places };
+}
+
+function withoutCall(message: Inbound, units: number): Inbound {
+  const { text, verbatim } = message;
+  const rest = { ...message, text: text.slice(units) };
+  if (verbatim === undefined) return rest;
+  const left = verbatim.filter(([, to]) => to > units);
+  return { ...rest, verbatim: left.map(([from, to]) => [Math.max(0, from - units), to - units]) };
 }
 
 /** The words of an edit without what they order. */
@@ -44,33 +69,46 @@ export function wordsOfEdit(text: string, authority: Authority, config: EarshotC
 }
 
 /**
- * The rows of what a message orders, for each conversation that hears it. Only the first of them
- * answers.
+ * The rows of what a message orders, for each conversation that it orders it of. Where those are
+ * several, each answers for itself what concerns its session; the rest is answered by the first.
  */
 export function orderRows(
   message: Inbound,
   identity: string,
-  orders: Orders,
+  orders: Ordered,
   owner: boolean,
   context: CommandIntake,
 ): NewEvent[] {
-  const { calls, quiet, resets } = orders;
+  const { calls, quiet, resets, places } = orders;
   if (calls.length + quiet.length === 0 && !resets) return [];
-  return resolveRoute(context.config, message).flatMap(({ sessionKey }, index) => {
-    const asked = index === 0 && calls.length > 0 ? askedBy(message, owner) : undefined;
+  const routes = resolveRoute(context.config, message);
+  const agents = routes.length < 2 ? [] : calledBy(context.config, routes);
+  const first = places?.[0] ?? 0;
+  return routes.flatMap(({ sessionKey }, place) => {
+    if (places !== undefined && !places.includes(place)) return [];
+    const own = place === first ? calls : calls.filter(({ command }) => ofSession.has(command));
+    const by = askedBy(message, owner, agents[place]?.name);
+    const asked = own.length > 0 ? by : undefined;
     const row = (event: ConversationEvent, what: string) =>
       newEvent(conversationOf(sessionKey), context.cfg, event, {
         identity: `${what}|${identity}`,
         sentAt: message.sentAt,
       });
-    const given = commandOf(calls, quiet, context.now, asked);
+    const given = commandOf(own, quiet, context.now, asked);
     return [
       ...(given === null ? [] : [row(given, "command")]),
-      ...changes([...calls, ...quiet], context.now).map(([what, event]) => row(event, what)),
+      ...changes([...own, ...quiet], context.now).map(([what, event]) => row(event, what)),
       ...(resets ? [row(resetNow(context), "reset")] : []),
     ];
   });
 }
+
+/** Commands that concern one agent's session: each agent of a room has an answer of its own. */
+const ofSession: ReadonlySet<string> = new Set<CommandCall["command"]>([
+  ...(["status", "new", "reset", "stop", "activation", "send", "usage", "session"] as const),
+  ...(["compact", "context", "models", "disengage", "export", "think", "verbose"] as const),
+  ...(["reasoning", "elevated", "exec", "tts", "model", "queue"] as const),
+]);
 
 const resetNow = ({ now, unique }: CommandIntake) =>
   ({ type: "session.reset", at: now, sessionId: unique() }) as const;
@@ -90,10 +128,11 @@ function commandOf(
   };
 }
 
-function askedBy(message: Inbound, owner: boolean): CommandAsked {
+function askedBy(message: Inbound, owner: boolean, as: string | undefined): CommandAsked {
   const { id: messageId, author, replyTo } = message;
   const about = replyTo?.id ?? null;
-  return { route: routeOf(message), messageId, author: author.id, owner, about };
+  const asked = { route: routeOf(message), messageId, author: author.id, owner, about };
+  return as === undefined ? asked : { ...asked, as };
 }
 
 /** What commands change in a conversation, with a word that tells the rows apart. */

@@ -52,6 +52,9 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
     const { conv, key, at } = step;
     const { store } = ports;
     const config = ports.configs.current();
+    // Its agent was taken out of the config since: nobody is left who could do it.
+    if (!config.agents.list.some(({ id }) => id === ports.agentOf(key)))
+      return { writes: [], row: null };
     const agent = agentOf(config, ports.agentOf(key));
     const session = await store.sessionOf(conv);
     const before = changed.get(conv) ?? session?.settings ?? defaultSessionSettings;
@@ -70,7 +73,8 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
     const about = { asked, step, standing: effect.standing, agent, session, settings };
     const texts: string[] = [];
     for (const call of calls) texts.push(await answerOf(answers, call, about));
-    const row = commandRow(ports.configs, { asked, step, text: texts.join("\n\n") });
+    const text = `${asked.as === undefined ? "" : `${asked.as}: `}${texts.join("\n\n")}`;
+    const row = commandRow(ports.configs, { asked, step, text });
     writes.push({ kind: "outbox", row });
     return { writes, row };
   }

@@ -5,13 +5,12 @@
  * and who answers before and after it. Worked out once, when the message is admitted, from the
  * config of that moment; it is journalled with the message and never worked out again.
  */
-import type { EarshotConfig } from "../domain/config/index.ts";
+import { agentOf, type EarshotConfig } from "../domain/config/index.ts";
 import { hash52 } from "../domain/key.ts";
 import type { Inbound } from "../domain/message.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import { type Called, narrowTo } from "../machines/narrowing.ts";
 import { isSequential, type ResolvedRoute } from "../machines/routing.ts";
-import { settingsFor } from "./host-settings.ts";
 
 /** What one agent is told of the others. */
 export type Share = Pick<MessageReceived, "namesOnly" | "relay">;
@@ -19,13 +18,9 @@ export type Share = Pick<MessageReceived, "namesOnly" | "relay">;
 /** The agents of these routes under their names. */
 export function calledBy(
   config: EarshotConfig,
-  cfg: number,
-  routes: readonly ResolvedRoute[],
+  routes: readonly Pick<ResolvedRoute, "agentId">[],
 ): readonly Called[] {
-  return routes.map(({ sessionKey }) => {
-    const { agentName, engagement } = settingsFor(config, sessionKey, cfg);
-    return { name: agentName, aliases: engagement.aliases };
-  });
+  return routes.map(({ agentId }) => agentOf(config, agentId));
 }
 
 /**
@@ -37,10 +32,10 @@ export function sharesOf(
   words: string,
   identity: string,
   routes: readonly ResolvedRoute[],
-  { config, cfg }: { readonly config: EarshotConfig; readonly cfg: number },
+  { config }: { readonly config: EarshotConfig },
 ): readonly Share[] {
   if (routes.length < 2) return routes.map(() => ({}));
-  const agents = calledBy(config, cfg, routes);
+  const agents = calledBy(config, routes);
   const called = narrowTo(words, message, agents);
   const answering = called ?? routes.map((_, place) => place);
   const inTurn = isSequential(config) && answering.length > 1;

@@ -215,6 +215,8 @@ export interface CommandAsked {
   readonly owner: boolean;
   /** The message that the one with the command replies to. */
   readonly about: string | null;
+  /** The agent that answers, where several share the room; its name goes before the answer. */
+  readonly as?: string;
 }
 /** A control command took effect; answered by the runtime. */
 export interface CommandApplied extends CommandGiven {

@@ -36,6 +36,29 @@ export function narrowTo(
   return called.length === 0 || called.length === agents.length ? null : called;
 }
 
+/**
+ * A line that begins with a name, as people call somebody before they say what they want: whom it
+ * calls, and how many UTF-16 units come before the rest. Null: it begins with no name.
+ */
+export function callAtStart(
+  text: string,
+  agents: readonly Called[],
+): { readonly place: number; readonly units: number } | null {
+  const start = text.length - text.trimStart().length;
+  let found: { place: number; units: number } | null = null;
+  for (const [place, { aliases }] of agents.entries()) {
+    for (const alias of aliases) {
+      const end = start + alias.length;
+      const gap = /^[,:]?\s+/u.exec(text.slice(end, end + callGapUnitsMax))?.[0];
+      if (gap === undefined || fold(text.slice(start, end)) !== fold(alias)) continue;
+      if (found === null || end + gap.length > found.units)
+        found = { place, units: end + gap.length };
+    }
+  }
+  return found;
+}
+
+const callGapUnitsMax = 16;
 const handle = /@([\p{L}\p{N}_.-]{1,64})/gu;
 
 /** Without handles, as ours may hold a name by chance; one that is wholly a name calls its agent. */

@@ -195,7 +195,7 @@ describe("a command", () => {
     expect(await world.store.transcriptMark(session?.sessionId ?? "")).not.toBeNull();
   });
 
-  test("of a broadcast is answered once and counts for every agent", async () => {
+  test("of a broadcast counts for every agent, and each answers under its name", async () => {
     const world = await sessionWorld({
       agents: {
         list: [
@@ -206,7 +206,7 @@ describe("a command", () => {
       broadcast: { strategy: "parallel", "telegram:room": ["main", "second"] },
     });
     const { answers } = await ask(world, "/think max", {});
-    expect(answers).toHaveLength(1);
+    expect(answers).toHaveLength(2);
     const levels = (await world.runtime.sessions({ limit: 10 })).map(({ settings }) => settings);
     expect(levels.map(({ thinking }) => thinking)).toEqual(["max", "max"]);
   });

@@ -218,3 +218,65 @@ describe("who is called by name", () => {
     expect(verdicts(world, "2")).toEqual({ scout: "reply", rover: "reply-to-other" });
   });
 });
+
+describe("commands in a room of several", () => {
+  const owned = { commands: { ownerAllowFrom: ["telegram:ann"] } };
+  const models = async (world: World) =>
+    Promise.all(
+      ["scout", "rover"].map(
+        async (id) => (await world.runtime.session(`agent:${id}:telegram:group:room`))?.settings,
+      ),
+    );
+
+  test("a name in front orders it of that agent alone, which answers under its name", async () => {
+    const world = await open([scout, rover], "parallel", { config: owned });
+    await world.say("Rover, /think high", { id: "1" });
+    await world.pass(minutes);
+    expect(said(world)).toEqual(["Rover: Thinking: high."]);
+    expect((await models(world)).map((one) => one?.thinking)).toEqual([undefined, "high"]);
+    expect(world.decisions().map(({ decision }) => decision)).toEqual(["command"]);
+  });
+
+  test("without a name it is for all, and each answers for itself", async () => {
+    const world = await open([scout, rover], "parallel", { config: owned });
+    await world.say("/think low", { id: "1" });
+    await world.pass(minutes);
+    expect(said(world).toSorted()).toEqual(["Rover: Thinking: low.", "Scout: Thinking: low."]);
+    expect((await models(world)).map((one) => one?.thinking)).toEqual(["low", "low"]);
+  });
+
+  test("what concerns no session is answered once", async () => {
+    const world = await open([scout, rover], "parallel", { config: owned });
+    await world.say("/whoami", { id: "1" });
+    await world.pass(minutes);
+    expect(said(world)).toHaveLength(1);
+  });
+
+  test("a directive beside a message is for those whom the message calls", async () => {
+    const world = await open([scout, rover], "parallel", { config: owned });
+    await world.say("/queue collect cap:3 rover, what now?", { id: "1" });
+    await world.pass(minutes);
+    expect(said(world)).toEqual(["Rover: rover, what now?"]);
+    const queues = (await models(world)).map((one) => one?.override.queue?.cap);
+    expect(queues).toEqual([undefined, 3]);
+  });
+
+  test("a name in front stops that agent alone", async () => {
+    const mates = [scout, rover].map((mate) => ({ ...mate, afterMs: 20_000 }));
+    const world = await open(mates, "parallel", { config: owned });
+    await world.say("what now?", { id: "1" });
+    await world.pass(5_000);
+    await world.say("scout stop", { id: "2" });
+    await world.pass(minutes);
+    const ends = walk(world).filter((one) => one.startsWith("-"));
+    expect(ends.toSorted()).toEqual(["-rover replied", "-scout cancelled"]);
+  });
+
+  test("from somebody who may not give commands it is a line for the agent it calls", async () => {
+    const world = await open([scout, rover], "parallel", { config: owned });
+    await world.say("Rover, /think high", { id: "1", author: { id: "eve", name: "Eve" } });
+    await world.pass(minutes);
+    expect(said(world)).toEqual(["Rover: Rover, /think high"]);
+    expect((await models(world)).map((one) => one?.thinking)).not.toContain("high");
+  });
+});
