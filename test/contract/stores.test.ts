@@ -108,6 +108,23 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect((await store.events([seq as number])).map(({ code }) => code)).toEqual([3]);
   });
 
+  test("keeps the access book by name, also what comes with an event, but not with its copy", async () => {
+    const store = await create();
+    const set = (name: string, body: string | null) => ({ kind: "access", name, body }) as const;
+    await store.commit([set("b", "1"), set("a", "2"), set("c", "3"), set("c", null)]);
+    const book = async () => (await store.access()).map(({ name, body }) => `${name}=${body}`);
+    expect(await book()).toEqual(["a=2", "b=1"]);
+    const denied = event("m1", { conv: noConversation, key: "", code: 5 });
+    const notice = { kind: "outbox", row: row("n", { conv: noConversation }) } as const;
+    await store.commit([{ ...denied, also: [set("b", "4"), notice] }]);
+    expect(await book()).toEqual(["a=2", "b=4"]);
+    expect((await store.outboxOpen()).map(({ id }) => id)).toEqual(["n"]);
+    const again = { ...notice, row: { ...notice.row, id: "n2" } };
+    expect(await store.commit([{ ...denied, also: [set("b", "5"), again] }])).toEqual([0]);
+    expect(await book()).toEqual(["a=2", "b=4"]);
+    expect(await store.outboxOpen()).toHaveLength(1);
+  });
+
   test("gives a tail with the marks of its events, up to where it is asked for", async () => {
     const store = await create();
     const seqs = await store.commit(["a", "b", "c"].map((name, eid) => event(name, { eid })));
@@ -331,6 +348,22 @@ describe("the sqlite store on disk", () => {
     other.exec("PRAGMA user_version = 77");
     other.close();
     await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: "EAR_STORE_VERSION" });
+  });
+
+  test("a database of the second version gets an access book, and keeps what it has", async () => {
+    const path = join(newFolder(), "earshot.db");
+    const first = await openSqliteStore({ path });
+    await first.commit([event("a")]);
+    await first.close();
+    const { DatabaseSync } = await loadDriver();
+    const old = new DatabaseSync(path);
+    old.exec("DROP TABLE access; PRAGMA user_version = 2");
+    old.close();
+    const store = await open(path);
+    expect(await store.access()).toEqual([]);
+    await store.commit([{ kind: "access", name: "n", body: "{}" }]);
+    expect(await store.access()).toEqual([{ name: "n", body: "{}" }]);
+    expect(await store.scan(0, 10)).toHaveLength(1);
   });
 
   test("a file that is no database is refused, not overwritten", async () => {
