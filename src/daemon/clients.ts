@@ -6,7 +6,7 @@
  * something, so it is not a program on this machine, even where the connection is.
  */
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP, type Socket } from "node:net";
+import { BlockList, isIP } from "node:net";
 
 /** What of a request this room looks at. */
 type From = Pick<IncomingMessage, "headers"> & {
@@ -19,7 +19,10 @@ export interface Clients {
   /** Whether a program on this machine asks, not through a proxy. */
   isHere(request: From): boolean;
   /** Whether a connection is taken at all: without TLS of our own only from here and from proxies. */
-  admits(socket: Pick<Socket, "remoteAddress" | "localAddress">): boolean;
+  admits(socket: {
+    readonly remoteAddress?: string | undefined;
+    readonly localAddress?: string | undefined;
+  }): boolean;
 }
 
 export interface ClientsOptions {
@@ -61,7 +64,8 @@ export function createClients({ proxies, onlyProxies }: ClientsOptions): Clients
     admits({ remoteAddress, localAddress }) {
       if (!onlyProxies || isLoopbackAddress(remoteAddress)) return true;
       const address = plainAddress(remoteAddress);
-      return isProxy(address) || address === plainAddress(localAddress);
+      const isOurs = address !== "" && address === plainAddress(localAddress);
+      return isOurs || isProxy(address);
     },
   };
 }

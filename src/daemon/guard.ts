@@ -10,7 +10,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Clock } from "../domain/ports.ts";
 import { refuse } from "./api-error.ts";
 import type { Clients } from "./clients.ts";
-import type { KnownHosts } from "./hosts.ts";
+import { hostOf, type KnownHosts } from "./hosts.ts";
 import { sameSecret } from "./token.ts";
 import { onTokenChange } from "./token-watch.ts";
 
@@ -25,7 +25,7 @@ export type TokenReader = () => Promise<string>;
 export function guardHost(known: () => KnownHosts): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { headers, url } = context.env.incoming;
-    if (!known().host(headers.host))
+    if (!known().host(hostOf(context.env.incoming)))
       return refuse(context, "wrong-host", "Cannot answer as this server does not go by that Host");
     if (url === undefined || !url.startsWith("/") || url.startsWith("//"))
       return refuse(context, "bad-request", "Cannot answer as the path is not a plain path");

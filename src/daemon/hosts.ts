@@ -7,6 +7,7 @@
  * must be one of them, too. Names are compared whole: nothing is decided by how a name begins or
  * ends.
  */
+import type { IncomingMessage } from "node:http";
 import { networkInterfaces } from "node:os";
 
 export interface KnownHosts {
@@ -54,4 +55,16 @@ function namesOf(host: string): ReadonlySet<string> {
     for (const list of Object.values(networkInterfaces()))
       for (const { address } of list ?? []) names.add(bracketed(address));
   return names;
+}
+
+/**
+ * The Host header. Undefined also where it came twice: the next program on the way might believe
+ * the other one.
+ */
+export function hostOf({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, "headers" | "rawHeaders">): string | undefined {
+  const count = rawHeaders.filter((one, n) => n % 2 === 0 && one.toLowerCase() === "host").length;
+  return count === 1 ? headers.host : undefined;
 }

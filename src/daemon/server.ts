@@ -15,7 +15,7 @@ import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Clients } from "./clients.ts";
 import type { HttpEnv } from "./guard.ts";
-import type { KnownHosts } from "./hosts.ts";
+import { hostOf, type KnownHosts } from "./hosts.ts";
 import type { TlsPair } from "./tls.ts";
 
 const connectionsCountMax = 2_000;
@@ -92,11 +92,9 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
 }
 
 /** A socket that stands for a page of ours; anything else is told to go. */
-function refuseUpgrade(
-  { headers, url }: IncomingMessage,
-  { known, problem }: ServerOptions,
-): string | null {
-  if (!known().host(headers.host)) return "421 Misdirected Request";
+function refuseUpgrade(request: IncomingMessage, { known, problem }: ServerOptions): string | null {
+  const { headers, url } = request;
+  if (!known().host(hostOf(request))) return "421 Misdirected Request";
   if (!known().origin(headers.origin)) return "403 Forbidden";
   if (url !== "/ws") return "404 Not Found";
   return problem() === null ? null : "503 Service Unavailable";

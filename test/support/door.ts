@@ -53,7 +53,9 @@ export async function openDoor(
 ): Promise<Door> {
   const stateDir = options.stateDir ?? newFolder();
   const log: string[] = [];
-  const whole = { store: { driver: "memory" }, channels: hookChannels, ...config };
+  // Nobody is answered in groups, so that a message there is one row and nothing comes after it.
+  const quiet = { engagement: { activation: "mention" }, store: { driver: "memory" } };
+  const whole = { ...quiet, channels: hookChannels, ...config };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(whole), { mode: 0o600 });
   const daemon = await startDaemon({
     ...{ port: 0, workers: 0, env: {}, stateDir, writeLog: (line: string) => void log.push(line) },
