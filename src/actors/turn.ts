@@ -5,6 +5,8 @@
  * what it reports is journalled before it means anything. Turns of one runner share opened agents
  * and nothing else.
  */
+import { blotted } from "../domain/blot.ts";
+import { secretValues } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { AgentFailed } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
@@ -47,6 +49,12 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   return new Runner(options);
 }
 
+/** The failure of an agent in its own words, without the secrets it was given. */
+function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
+  const secrets = secretValues({ agents: { driver: agent.config } });
+  return { ...event, message: blotted(event.message, secrets) };
+}
+
 class Runner implements TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #agents: TurnAgents;
@@ -80,7 +88,8 @@ class Runner implements TurnRunner {
     const run: TurnRun = new TurnRun(job, {
       clock: this.#options.clock,
       port: lease.port,
-      report: (event) => {
+      report: (given) => {
+        const event = given.type === "agent.failed" ? discreet(given, job) : given;
         if (event.type === "agent.failed") this.#tell(key, turnId, event);
         this.#report({ conv, key, turnId, n, attempt, event });
         n += 1;

@@ -8,13 +8,13 @@
  * rest.
  */
 import { pino } from "pino";
+import { allForms, redacted, withoutForms } from "../domain/blot.ts";
 import type { Log, LogLevel } from "../domain/ports.ts";
 import { cut, terminalSafe } from "../domain/sanitize.ts";
 
 const textUnitsMax = 2_000;
 const itemsCountMax = 50;
 const depthMax = 5;
-const blot = "[redacted]";
 const secretName =
   /(token|secret|password|passphrase|api[_-]?key|private[_-]?key|access[_-]?key|authorization)$/i;
 
@@ -50,15 +50,14 @@ export function cleanField(value: unknown, secrets: readonly string[], depth = 0
     entries.map(([name, item]) => [
       cleanText(name, secrets),
       secretName.test(name) && typeof item === "string"
-        ? blot
+        ? redacted
         : cleanField(item, secrets, depth + 1),
     ]),
   );
 }
 
 function cleanText(text: string, secrets: readonly string[]): string {
-  let shown = text;
-  for (const secret of secrets) if (shown.includes(secret)) shown = shown.replaceAll(secret, blot);
+  const shown = withoutForms(text, secrets);
   const short = cut(shown, textUnitsMax);
   const safe = terminalSafe(short).replaceAll("\n", "␊");
   return short.length < shown.length ? `${safe}…` : safe;
@@ -86,8 +85,7 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
       logger[level](fields === undefined ? {} : (cleanField(fields, secrets) as object), event);
     },
     keepSecret(values) {
-      const known = new Set([...secrets, ...values.filter((value) => value.length >= 6)]);
-      secrets = [...known].sort((a, b) => b.length - a.length);
+      secrets = [...new Set([...secrets, ...allForms(values)])].sort((a, b) => b.length - a.length);
     },
     setLevel(level) {
       logger.level = level;

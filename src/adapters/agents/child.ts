@@ -7,6 +7,7 @@
  * between us and the program.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { blotted } from "../../domain/blot.ts";
 
 export interface ChildSpec {
   readonly command: string;
@@ -188,10 +189,8 @@ const codeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?
 
 /** Secrets handed over by the environment do not come back through its complaints. */
 function without(text: string, names: readonly string[], env: Record<string, string>): string {
-  let clean = text;
-  for (const name of names) {
-    const value = env[name];
-    if (value !== undefined && value.length >= 6) clean = clean.replaceAll(value, "[redacted]");
-  }
-  return clean;
+  return blotted(
+    text,
+    names.flatMap((name) => env[name] ?? []),
+  );
 }

@@ -23,6 +23,7 @@ import {
   tool,
   type UserContent,
 } from "ai";
+import { blotted } from "../../domain/blot.ts";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../domain/ports.ts";
 import type { ThinkingLevel } from "../../domain/session.ts";
 import type { ModelConfig, OneModel } from "./model.ts";
@@ -81,9 +82,8 @@ function refused(error: unknown): boolean {
 function describe(error: unknown, model: string, config: ModelConfig): string {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
-  let message = last instanceof Error ? last.message : String(last);
-  for (const { apiKey } of [config, ...config.fallbacks])
-    if (apiKey !== undefined) message = message.replaceAll(apiKey, "[redacted]");
+  const keys = [config, ...config.fallbacks].flatMap(({ apiKey }) => apiKey ?? []);
+  const message = blotted(last instanceof Error ? last.message : String(last), keys);
   return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
 }
 

@@ -6,6 +6,7 @@
  * token.
  */
 import { GrammyError, HttpError } from "grammy";
+import { blotted } from "../../domain/blot.ts";
 import { EarshotError } from "../../domain/errors.ts";
 
 /**
@@ -47,7 +48,7 @@ export function telegramError(
 }
 
 function refusal(error: GrammyError, cannot: string, kind: CallKind, token: string): EarshotError {
-  const told = `${error.error_code} ${error.description}`.replaceAll(token, "[token]");
+  const told = blotted(`${error.error_code} ${error.description}`, [token]);
   switch (error.error_code) {
     case 429: {
       const seconds = Math.min(error.parameters.retry_after ?? 5, retryAfterSecondsMax);

@@ -3,9 +3,11 @@
  * =================================================================
  * Both walk the leaves of parsed configs. Values of secrets are never part of an answer.
  */
+
+import { redacted } from "../blot.ts";
 import { isPlain, pathText } from "./overlay.ts";
 import type { EarshotConfig } from "./schema.ts";
-import { isSecretPath, redacted } from "./secrets.ts";
+import { isSecretPath } from "./secrets.ts";
 
 type Path = readonly PropertyKey[];
 

@@ -6,12 +6,11 @@
  * name ends in one of the words below, whatever its case, dashes and underscores. Only such a field may be `${NAME}`, and it is never printed,
  * journalled or handed to a thread that does not need it.
  */
+import { redacted } from "../blot.ts";
 import { isPlain } from "./overlay.ts";
 
 const words = ["token", "secret", "password", "passphrase", "apikey", "privatekey", "accesskey"];
 const places: ReadonlySet<string> = new Set(["channels", "agents", "media"]);
-/** What stands where a secret stood. */
-export const redacted = "[redacted]";
 
 /** Whether the field at this path holds a secret. The silent token is a word, not a secret. */
 export function isSecretPath(path: readonly PropertyKey[]): boolean {
