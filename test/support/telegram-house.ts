@@ -131,6 +131,11 @@ export class House {
     await this.until(() => connections.states()[0]?.state === "live", "a live connection");
   }
 
+  get runtime(): Runtime {
+    if (this.#runtime === null) throw new Error("the house is not open");
+    return this.#runtime;
+  }
+
   /** Ends everything but the store and Telegram. */
   async stop(): Promise<void> {
     await this.#runtime?.stop({ drainMs: 2_000 });
