@@ -18,6 +18,7 @@ import { limits } from "../domain/limits.ts";
 import type { Clock, Log, Store, StoreWrite } from "../domain/ports.ts";
 import { entryOf, type NewEvent } from "./journal.codec.ts";
 import type { HostEntry } from "./protocol.ts";
+import { Times } from "./times.ts";
 
 export interface JournalPorts {
   readonly clock: Clock;
@@ -54,6 +55,8 @@ export interface Journal {
   /** As `isQuiet`, but events that wait for quiet do not count. */
   isWritten(): boolean;
   lastCommitMs(): number;
+  /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows each had. */
+  commits(): { readonly msP99: number | null; readonly rows: number | null };
   /** The highest number ever given; 0 before the first. */
   lastSeq(): number;
   /** Ends the retries; what is still queued is rejected. */
@@ -86,6 +89,8 @@ export function createJournal(ports: JournalPorts): Journal {
   let retryTimer: ReturnType<Clock["setTimer"]> | null = null;
   const waitingForFailure = new Set<() => void>();
   let lastCommitMs = 0;
+  const commitTimes = new Times();
+  const commitRows = new Times();
   let { lastSeq } = ports;
 
   function submit(
@@ -153,6 +158,10 @@ export function createJournal(ports: JournalPorts): Journal {
     try {
       const numbers = writes.length === 0 ? [] : await store.commit(writes);
       lastCommitMs = clock.monotonic() - startedAt;
+      if (writes.length > 0) {
+        commitTimes.add(lastCommitMs);
+        commitRows.add(writes.length);
+      }
       settle(jobs, numbers);
     } catch (error) {
       const told =
@@ -231,6 +240,7 @@ export function createJournal(ports: JournalPorts): Journal {
     isQuiet: () => gated.length === 0 && isWritten(),
     isWritten,
     lastCommitMs: () => lastCommitMs,
+    commits: () => ({ msP99: commitTimes.quantile(0.99), rows: commitRows.quantile(0.5) }),
     lastSeq: () => lastSeq,
     async stop() {
       while (!stopped && failure === null && (committing || queue.length + gated.length > 0)) {

@@ -16,6 +16,13 @@ export interface LaneRequest {
   readonly agentId: string;
 }
 
+/** Turns of one agent. */
+export interface LaneOfAgent {
+  readonly agentId: string;
+  readonly running: number;
+  readonly waiting: number;
+}
+
 export interface Lanes {
   /** Asks for a slot. A conversation that waits or runs already changes nothing. */
   request(request: LaneRequest): void;
@@ -27,6 +34,8 @@ export interface Lanes {
   pump(): void;
   waiting(): number;
   running(): number;
+  /** Agents that have turns or wait for some. */
+  agents(): readonly LaneOfAgent[];
 }
 
 export interface LanePorts {
@@ -121,5 +130,11 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
     pump,
     waiting: () => agentOfWaiting.size,
     running: () => running.size,
+    agents: () =>
+      [...new Set([...runningOfAgent.keys(), ...queues.keys()])].map((agentId) => ({
+        agentId,
+        running: runningOfAgent.get(agentId) ?? 0,
+        waiting: queues.get(agentId)?.size ?? 0,
+      })),
   };
 }

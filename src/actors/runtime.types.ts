@@ -26,6 +26,7 @@ import type { StreamLine } from "../domain/stream.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import type { AccessBook } from "./access-book.ts";
 import type { Glance } from "./glance.ts";
+import type { LaneOfAgent } from "./lanes.ts";
 
 /** The platform side as the outbox sees it. */
 export interface OutboundDirectory {
@@ -142,6 +143,8 @@ export interface RuntimeStatus {
   readonly hosts: readonly HostStatus[];
   readonly conversations: { readonly live: number; readonly dirty: number };
   readonly turns: { readonly running: number; readonly waiting: number };
+  /** Agents that have turns or wait for some. */
+  readonly lanes: readonly LaneOfAgent[];
   readonly outbox: Readonly<Record<string, number>>;
   readonly ingress: { readonly pending: number; readonly refused: number };
   /** When agents are woken next, the soonest first. */
@@ -150,6 +153,8 @@ export interface RuntimeStatus {
     readonly lastSeq: number;
     readonly failing: boolean;
     readonly lastCommitMs: number;
+    /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows half of them had. */
+    readonly commits: { readonly msP99: Millis | null; readonly rows: number | null };
   };
   readonly quarantined: readonly {
     readonly key: string;

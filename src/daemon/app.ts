@@ -11,6 +11,7 @@ import type { KnownHosts } from "./hosts.ts";
 import { openApi } from "./openapi.ts";
 import { securityHeaders } from "./pages.ts";
 import { accessRoutes } from "./routes/access.ts";
+import { conditionRoutes } from "./routes/condition.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { hookRoutes } from "./routes/hooks.ts";
@@ -55,6 +56,7 @@ export function createApp(
     sessionRoutes,
     accessRoutes,
     roomsRoutes,
+    conditionRoutes,
     roomRoutes,
   ])
     app.route("/api", routes(ports));

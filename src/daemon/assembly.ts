@@ -23,12 +23,14 @@ import type { AgentDriver, ChannelDefinition, Clock, House, Log, Store } from ".
 import { menuCommands } from "../machines/commands/help.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
+import { createHealth, type HealthDesk } from "./health.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Plugged } from "./plugins.ts";
 import { createRoomDesk, type RoomDesk } from "./room-desk.ts";
 import { createRooms, type Rooms } from "./rooms.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
+import { storePathOf } from "./state-dir.ts";
 import { logReader } from "./told.ts";
 import { version } from "./version.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
@@ -89,6 +91,7 @@ export interface Assembly {
   readonly speaker: Speaker;
   readonly room: RoomDesk;
   readonly rooms: Rooms;
+  readonly health: HealthDesk;
 }
 
 /** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
@@ -171,6 +174,15 @@ export function assemble(ports: AssemblyPorts): Assembly {
       return section !== undefined && accountsOf(section).some(([id]) => id === "default");
     },
   });
+  const health = createHealth({
+    ...{ clock, store, version, config, channels: registry.channels },
+    status: () => runtime.status(),
+    connections: () => connections.states(),
+    heardAt: (...account) => rooms.heardAt(...account),
+    doubles: () => rooms.doubles,
+    titleOf: (key) => rooms.titleOf(key),
+    storePath: () => (kept.driver === "memory" ? null : storePathOf(config(), ports.stateDir)),
+  });
   registry.show(webchat);
   const { directory } = connections;
   const speaker = createSpeaker({
@@ -180,5 +192,5 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
-  return { bus, metrics, runtime, connections, webchat, speaker, room, rooms };
+  return { bus, metrics, runtime, connections, webchat, speaker, room, rooms, health };
 }

@@ -325,6 +325,7 @@ async function serve(parts: Serving): Promise<Listeners> {
         hook: (channel, account) => rooms.connections.hook(channel, account),
         room: rooms.room,
         rooms: rooms.rooms,
+        health: rooms.health,
         webhookSent: (account) => registry.webhook.sent(account),
         simulate: (lines, explain) =>
           simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),

@@ -4,32 +4,13 @@
  * How much was heard and engaged in the last 15 minutes, and how long decisions and first words
  * took. Fixed rings of numbers: to count a message is three additions, whether anyone looks or not.
  */
+import { Times } from "../actors/times.ts";
 import type { Millis } from "../domain/message.ts";
 import type { PulseView } from "./rooms.types.ts";
 
 const barMs = 7_500;
 const barCount = 120;
-const timesKept = 512;
 const barsAMinute = 60_000 / barMs;
-
-/** The newest times of one kind. */
-class Times {
-  readonly #ring = new Float64Array(timesKept);
-  #count = 0;
-
-  add(ms: number): void {
-    this.#ring[this.#count % timesKept] = ms;
-    this.#count += 1;
-  }
-
-  /** Null: there is none yet. */
-  quantile(share: number): number | null {
-    const kept = Math.min(this.#count, timesKept);
-    if (kept === 0) return null;
-    const sorted = this.#ring.slice(0, kept).sort();
-    return Math.round(sorted[Math.min(kept - 1, Math.floor(kept * share))] as number);
-  }
-}
 
 export class Pulse {
   readonly #heard = new Uint32Array(barCount);
@@ -72,8 +53,8 @@ export class Pulse {
     return {
       perMinute: sum(bars.slice(-barsAMinute), 0),
       engagedPercent: all === 0 ? null : Math.round((100 * sum(bars, 1)) / all),
-      decidedMsP99: this.#decided.quantile(0.99),
-      firstWordsMsP50: this.#words.quantile(0.5),
+      decidedMsP99: rounded(this.#decided.quantile(0.99)),
+      firstWordsMsP50: rounded(this.#words.quantile(0.5)),
       bars,
       barMs,
     };
@@ -90,3 +71,5 @@ export class Pulse {
     this.#newest = bar;
   }
 }
+
+const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms));

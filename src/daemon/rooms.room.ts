@@ -92,7 +92,7 @@ export class Room {
     const { glance, state, heardAt } = this;
     return {
       ...this.#fixedPart(),
-      title: this.#title(),
+      title: this.title,
       state,
       faces: [...this.#faces]
         .sort((a, b) => Number(a.bot) - Number(b.bot))
@@ -124,12 +124,13 @@ export class Room {
     return fixed;
   }
 
-  #title(): string {
+  /** A name for people. */
+  get title(): string {
     const title = this.#place?.chat.title;
     if (title !== undefined) return oneLine(title);
     const other = this.#faces.find(({ bot }) => !bot) ?? this.#faces[0];
     if (this.kind === "direct" && other !== undefined) return nameOf(other);
-    return oneLine(idOf(this.#parts));
+    return this.kind === "main" ? "Direct chats" : oneLine(idOf(this.#parts));
   }
 
   get kind(): RoomRow["kind"] {

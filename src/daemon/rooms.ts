@@ -6,8 +6,8 @@
  * only while somebody watches. Changes are gathered and told at most four times a second, so a
  * thousand messages a second are four frames, and with nobody there they are a few numbers.
  */
+import { conversationOf } from "../actors/journal.codec.ts";
 import type { RoomTap, Runtime } from "../actors/runtime.types.ts";
-import { hash52 } from "../domain/key.ts";
 import { limits } from "../domain/limits.ts";
 import type { Inbound, Millis } from "../domain/message.ts";
 import type { Clock, Log, Store, TimerHandle } from "../domain/ports.ts";
@@ -29,6 +29,12 @@ export interface RoomsPorts {
 export type FrameReader = (frame: string) => void;
 
 export interface Rooms {
+  /** When an account last brought a message; 0: not since the start. */
+  heardAt(channel: string, account: string): Millis;
+  /** Messages that came again since the start. */
+  readonly doubles: number;
+  /** What people call a room. */
+  titleOf(key: string): string;
   /** Told by the runtime what happens. */
   readonly tap: Required<Pick<RoomTap, "decided" | "ended" | "changed">>;
   /** A line of the event stream. */
@@ -76,6 +82,9 @@ class RoomBook implements Rooms {
   readonly #started = new Map<string, Millis>();
   /** Where people speak, to the room that hears it. */
   readonly #places = new Map<string, Room>();
+  /** When each account last brought a message. */
+  readonly #heard = new Map<string, Millis>();
+  #doubles = 0;
   /** Rooms that changed since they were told. */
   readonly #dirty = new Set<Room>();
   /** Reading what the store has; null: not begun. */
@@ -100,6 +109,7 @@ class RoomBook implements Rooms {
         this.#places.set(room.place, room);
       }
       room.note(message, verdict, at);
+      this.#heard.set(accountOf(message), at);
       const engaged = verdict.decision === "engage";
       this.#pulse.heard(at, engaged);
       this.#pulse.decidedIn(this.#ports.clock.now() - at);
@@ -108,7 +118,9 @@ class RoomBook implements Rooms {
     ended: (message, key, verdict) => {
       const now = this.#ports.clock.now();
       this.#pulse.heard(now, false);
-      const known = key === null ? null : this.#rooms.get(hash52(key));
+      this.#heard.set(accountOf(message), now);
+      if (verdict.decision === "duplicate") this.#doubles += 1;
+      const known = key === null ? null : this.#rooms.get(conversationOf(key).conv);
       const room = known ?? this.#places.get(placeOf(message));
       if (room === undefined) return;
       room.note(message, verdict, now);
@@ -135,6 +147,19 @@ class RoomBook implements Rooms {
     else if (kind === "system" && told.system === "host.lost" && this.#readers.size > 0)
       for (const room of this.#rooms.values()) this.#touch(room);
   };
+
+  get doubles(): number {
+    return this.#doubles;
+  }
+
+  heardAt(channel: string, account: string): Millis {
+    return this.#heard.get(accountOf({ channel, account })) ?? 0;
+  }
+
+  titleOf(key: string): string {
+    const { conv } = conversationOf(key);
+    return (this.#rooms.get(conv) ?? new Room(conv, key)).title;
+  }
 
   watch(reader: FrameReader): () => void {
     let over = false;
@@ -298,5 +323,7 @@ class RoomBook implements Rooms {
 }
 
 const text = (frame: RoomsFrame): string => JSON.stringify(frame);
+const accountOf = ({ channel, account }: Pick<Inbound, "channel" | "account">): string =>
+  `${channel}\n${account}`;
 const placeOf = ({ channel, account, chat }: Inbound): string =>
   `${channel}\n${account}\n${chat.id}`;

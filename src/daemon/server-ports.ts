@@ -13,6 +13,7 @@ import type { StreamLine } from "../domain/stream.ts";
 import type { Bus } from "./bus.ts";
 import type { Clients } from "./clients.ts";
 import type { TokenReader } from "./guard.ts";
+import type { HealthDesk } from "./health.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RoomDesk } from "./room-desk.ts";
 import type { Rooms } from "./rooms.ts";
@@ -39,6 +40,7 @@ export interface ServerPorts {
   connections(): readonly ConnectionStatus[];
   /** What an account takes by post; null where there is no such thing. */
   hook(channel: string, account: string): ChannelHook | null;
+  readonly health: HealthDesk;
   /** The list of rooms. */
   readonly rooms: Rooms;
   /** Reading along in one room. */

@@ -80,7 +80,8 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     turns: { running: 0, waiting: 0 },
     outbox: {},
     ingress: { pending: 0, refused: 0 },
-    store: { lastSeq, failing: false, lastCommitMs: 0 },
+    store: { lastSeq, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
+    lanes: [],
     heartbeats: [],
     quarantined: [],
   };

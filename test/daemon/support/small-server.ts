@@ -54,6 +54,12 @@ export async function startSmallServer() {
     channels: new Map(),
     connections: () => [],
     hook: (channel: string, account: string) => hooks.get(`${channel}/${account}`) ?? null,
+    health: {
+      read: async () => {
+        throw new Error("this server has no health");
+      },
+      watch: () => () => undefined,
+    },
     rooms: createRooms({ clock, log, store, glances: async () => new Map() }),
     room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
     webhookSent: () => [],

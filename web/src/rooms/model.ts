@@ -23,7 +23,7 @@ const passes: Readonly<Record<Filter, (row: RoomRow) => boolean>> = {
   all: () => true,
   engaged: isEngaged,
   guarded: ({ guard }) => guard !== "clear",
-  direct: ({ kind }) => kind === "direct",
+  direct: ({ kind }) => kind === "direct" || kind === "main",
 };
 
 export interface Shown {

@@ -51,7 +51,12 @@ function Stat({ name, value, unit }: StatProps) {
       <dt>{name}</dt>
       <dd>
         {value ?? "–"}
-        {value !== null && unit !== undefined && <small> {unit}</small>}
+        {value !== null && unit !== undefined && (
+          <>
+            {" "}
+            <small>{unit}</small>
+          </>
+        )}
       </dd>
     </dl>
   );
