@@ -9,16 +9,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addConfigCommand } from "../../src/daemon/cli/config.ts";
-import { addDoctorCommand } from "../../src/daemon/cli/doctor.ts";
-import { addOutboxCommand } from "../../src/daemon/cli/outbox.ts";
-import { addSessionsCommand } from "../../src/daemon/cli/sessions.ts";
-import { addStatusCommands } from "../../src/daemon/cli/status.ts";
-import { addWhyCommand } from "../../src/daemon/cli/why.ts";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../daemon/support/folder.ts";
+import { earshot } from "../support/commands.ts";
 import {
   sampleToken,
   startTelegramServer,
@@ -138,34 +132,9 @@ async function serve(path: string): Promise<string> {
   return answer.text();
 }
 
-/** A command as a person calls it beside the daemon; what it printed. */
 async function printed(...args: readonly string[]): Promise<string> {
-  const program = new Command("earshot").exitOverride();
-  for (const add of [
-    addConfigCommand,
-    addDoctorCommand,
-    addStatusCommands,
-    addSessionsCommand,
-    addOutboxCommand,
-    addWhyCommand,
-  ])
-    add(program);
-  const { stdout, stderr } = process;
-  const kept = [stdout.write, stderr.write, process.exitCode] as const;
-  let text = "";
-  const take = (part: string | Uint8Array) => {
-    text += String(part);
-    return true;
-  };
-  [stdout.write, stderr.write] = [take, take];
-  Object.assign(process.env, env, { EARSHOT_STATE_DIR: stateDir });
-  try {
-    await program.parseAsync([...args], { from: "user" });
-  } finally {
-    [stdout.write, stderr.write, process.exitCode] = kept;
-    for (const name of [...Object.keys(env), "EARSHOT_STATE_DIR"]) delete process.env[name];
-  }
-  return text;
+  const { out, err } = await earshot(args, { ...env, EARSHOT_STATE_DIR: stateDir });
+  return out + err;
 }
 
 function filesBelow(folder: string): string[] {

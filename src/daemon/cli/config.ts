@@ -136,7 +136,9 @@ async function check(options: Options): Promise<void> {
   const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config), ...cannot];
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
-  print(path === null ? "no config file: the embedded defaults apply" : `${path} is fine`);
+  print(
+    path === null ? "no config file: the embedded defaults apply" : terminalSafe(`${path} is fine`),
+  );
 }
 
 /** What the command line and the environment say over the file. */
@@ -157,7 +159,7 @@ async function show(path: string | undefined, options: Options): Promise<void> {
     .map((value) => ({ ...value, origin: originOf(value, said) }));
   if (values.length === 0) process.exitCode = 1;
   if (options.json === true) return printJson(values);
-  if (values.length === 0) return print(`nothing is called ${path ?? ""}`);
+  if (values.length === 0) return print(terminalSafe(`nothing is called ${path ?? ""}`));
   print(
     table(values.map(({ path: name, value, origin }) => [name, origin, JSON.stringify(value)])),
   );

@@ -10,7 +10,8 @@ import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
 import { type DaemonAddress, findDaemon, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
-import { renderLine, safeJson } from "./line-render.ts";
+import { renderLine } from "./line-render.ts";
+import { safeJson } from "./safe-json.ts";
 import {
   action,
   print,

@@ -72,18 +72,3 @@ function rendered(told: StreamLine): string {
     }
   }
 }
-
-/**
- * JSON for a terminal: what a terminal might obey is written as an escape, and it parses the same.
- */
-export function safeJson(value: unknown, indent = 0): string {
-  return harmlessJson(JSON.stringify(value, null, indent));
-}
-
-/** As `safeJson`, for text that is JSON already, or a part of it. */
-export function harmlessJson(json: string): string {
-  return json.replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}

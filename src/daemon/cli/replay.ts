@@ -16,6 +16,7 @@ import { simulateScenario } from "../simulate.ts";
 import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
 import { ReplayTable } from "./replay-table.ts";
+import { safeJson } from "./safe-json.ts";
 import { action, fail } from "./shared.ts";
 import { screenColumns } from "./wrap.ts";
 
@@ -93,7 +94,7 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
     prompts: options.prompts === true,
     onInput: (line) => table?.hear(line),
     onLine(line) {
-      const row = table === null ? JSON.stringify(line) : table.row(line);
+      const row = table === null ? safeJson(line) : table.row(line);
       if (row !== null) output.add(row);
     },
     async onProgress(done) {

@@ -22,7 +22,7 @@ import {
 import { execOf, execWords } from "../../machines/commands/words.ts";
 import { callApi, type DaemonAddress, needDaemon } from "./client.ts";
 import { teach } from "./help.ts";
-import { harmlessJson, safeJson } from "./line-render.ts";
+import { harmlessJson, safeJson } from "./safe-json.ts";
 import * as lessons from "./sessions.lessons.ts";
 import {
   action,

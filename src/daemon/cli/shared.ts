@@ -9,6 +9,7 @@ import { type Command, Option } from "commander";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { stateDirOf } from "../state-dir.ts";
+import { safeJson } from "./safe-json.ts";
 import { columnsOf, padTo, screenColumns, wrapText } from "./wrap.ts";
 
 /** Errors that are about how the command was called or what it was given. */
@@ -73,7 +74,7 @@ export function printText(text: string, hang?: number): void {
 
 /** Writes data for programs. */
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+  print(safeJson(value, process.stdout.isTTY ? 2 : 0));
 }
 
 export interface StateOptions {

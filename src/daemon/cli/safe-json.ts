@@ -1,0 +1,21 @@
+/**
+ * JSON on a terminal
+ * ==================
+ * `JSON.stringify` escapes the first 32 controls and leaves the next ones, and marks that turn the
+ * direction of what is read, as they are. Whatever prints JSON prints it through here.
+ */
+
+/**
+ * JSON for a terminal: what a terminal might obey is written as an escape, and it parses the same.
+ */
+export function safeJson(value: unknown, indent = 0): string {
+  return harmlessJson(JSON.stringify(value, null, indent));
+}
+
+/** As `safeJson`, for text that is JSON already, or a part of it. */
+export function harmlessJson(json: string): string {
+  return json.replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
