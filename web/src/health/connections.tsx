@@ -1,0 +1,84 @@
+/** Accounts and whether they are connected, told by shape, colour and word. */
+import type { HealthConnection } from "../../../src/daemon/health.types.ts";
+import { Icon } from "../parts/icons.tsx";
+import { age, amount } from "../parts/times.ts";
+
+interface ConnectionsProps {
+  readonly connections: readonly HealthConnection[];
+  readonly now: number;
+}
+
+export function Connections({ connections, now }: ConnectionsProps) {
+  const up = connections.filter(({ state }) => state === "live").length;
+  return (
+    <section class="panel" aria-labelledby="connections-title">
+      <header>
+        <h2 id="connections-title">Connections</h2>
+        <span class="end">
+          {up} of {connections.length} connected
+        </span>
+      </header>
+      {connections.length === 0 ? (
+        <div class="calm">
+          <h3>No channel yet</h3>
+          <p>
+            In a terminal, <code>earshot init</code> connects one.
+          </p>
+        </div>
+      ) : (
+        <div class="scroll-x">
+          <table class="table">
+            <thead>
+              <tr>
+                <th>Channel</th>
+                <th class="opt">Account</th>
+                <th>State</th>
+                <th class="num opt">For</th>
+                <th class="num">Last heard</th>
+                <th class="num opt">Reconnects</th>
+              </tr>
+            </thead>
+            <tbody>
+              {connections.map((one) => (
+                <tr key={`${one.channel} ${one.account}`}>
+                  <td class="main">
+                    <bdi>{one.name}</bdi>
+                  </td>
+                  <td class="opt">
+                    <bdi>{one.account}</bdi>
+                  </td>
+                  <td>
+                    <StateBadge one={one} />
+                  </td>
+                  <td class="num opt">{age(now - one.since)}</td>
+                  <td class="num">{one.heardAt === 0 ? "–" : age(now - one.heardAt)}</td>
+                  <td class="num opt">{amount(Math.max(0, one.connects - 1))}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const looks = {
+  live: { look: "ok", word: "Connected" },
+  connecting: { look: "wait", word: "Connecting" },
+  resuming: { look: "wait", word: "Reconnecting" },
+  "backing-off": { look: "wait", word: "Reconnecting" },
+  halted: { look: "bad", word: "Halted" },
+  stopped: { look: "bad", word: "Stopped" },
+} as const;
+
+function StateBadge({ one }: { readonly one: HealthConnection }) {
+  const { look, word } = looks[one.state];
+  const tries = one.state === "backing-off" && one.failures > 0 ? `, try ${one.failures}` : "";
+  return (
+    <span class={`badge ${look}`} title={one.detail ?? undefined}>
+      <Icon name={look} />
+      {word + tries}
+    </span>
+  );
+}

@@ -1,0 +1,106 @@
+/** Lanes, store, deliveries: numbers that are looked at now and then. */
+import type { ComponentChildren } from "preact";
+import type { Health } from "../../../src/daemon/health.types.ts";
+import { Icon } from "../parts/icons.tsx";
+import { amount, bytes } from "../parts/times.ts";
+
+const slotsShownMax = 8;
+
+export function Lanes({ lanes }: Pick<Health, "lanes">) {
+  return (
+    <section class="panel" aria-labelledby="lanes-title">
+      <header>
+        <h2 id="lanes-title">Lanes</h2>
+        <span class="end">turns at once</span>
+      </header>
+      <ul class="lanes">
+        {lanes.map(({ agent, name, running, waiting, slots }) => {
+          const told = `${running} of ${slots} busy`;
+          const shown = Math.min(slots, slotsShownMax);
+          const busy = Math.ceil((running / slots) * shown);
+          return (
+            <li key={agent}>
+              <span class="cut">
+                <bdi title={agent}>{name}</bdi>
+              </span>
+              <span class="slots" role="img" aria-label={told}>
+                {Array.from({ length: shown }, (_, index) => (
+                  <i key={index} class={index < busy ? "busy" : ""} />
+                ))}
+              </span>
+              <span class="num">{waiting === 0 ? told : `${told}, ${amount(waiting)} wait`}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+export function Store({ store }: Pick<Health, "store">) {
+  const { failing, bytes: size, logBytes, commitMsP99, rowsPerCommit, events } = store;
+  return (
+    <section class="panel" aria-labelledby="store-title">
+      <header>
+        <h2 id="store-title">Store</h2>
+        <span class={`end badge ${failing ? "bad" : "ok"}`}>
+          <Icon name={failing ? "bad" : "ok"} />
+          {failing ? "Cannot write" : "Writing"}
+        </span>
+      </header>
+      <dl class="kv">
+        {size === null ? (
+          <Line name="Kept in">memory only</Line>
+        ) : (
+          <Line name="Size on disk">{bytes(size)}</Line>
+        )}
+        {logBytes !== null && <Line name="Write-ahead log">{bytes(logBytes)}</Line>}
+        <Line name="Commit with fsync, p99">
+          {commitMsP99 === null ? "–" : `${commitMsP99.toFixed(1)} ms`}
+        </Line>
+        <Line name="Rows a commit">{rowsPerCommit === null ? "–" : amount(rowsPerCommit)}</Line>
+        <Line name="Events so far">{amount(events)}</Line>
+      </dl>
+    </section>
+  );
+}
+
+export function Deliveries({ outbox, doubles }: Pick<Health, "outbox" | "doubles">) {
+  const of = (...states: readonly string[]) =>
+    states.reduce((sum, state) => sum + (outbox[state] ?? 0), 0);
+  return (
+    <section class="panel" aria-labelledby="deliveries-title">
+      <header>
+        <h2 id="deliveries-title">Deliveries</h2>
+        <span class="end">as far back as is kept</span>
+      </header>
+      <dl class="kv">
+        <Line name="Sent">{amount(of("sent"))}</Line>
+        <Line name="Waiting">{amount(of("pending", "sending", "waiting"))}</Line>
+        <Line name="In doubt" warn={of("in-doubt") > 0}>
+          {amount(of("in-doubt"))}
+        </Line>
+        <Line name="Dead" warn={of("dead") > 0}>
+          {amount(of("dead"))}
+        </Line>
+        <Line name="Expired">{amount(of("expired"))}</Line>
+        <Line name="Doubles dropped since the start">{amount(doubles)}</Line>
+      </dl>
+    </section>
+  );
+}
+
+interface LineProps {
+  readonly name: string;
+  readonly warn?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Line({ name, warn = false, children }: LineProps) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class={warn ? "num warn" : "num"}>{children}</dd>
+    </>
+  );
+}
