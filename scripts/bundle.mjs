@@ -11,7 +11,10 @@ import { join } from "node:path";
 import { build } from "vite";
 import { root } from "./prepare.mjs";
 
-const entries = ["daemon/cli/main", "index", "testing", "actors/host", "adapters/host-ports"];
+const entries = [
+  ...["daemon/cli/main", "daemon/what-if-worker", "index", "testing"],
+  ...["actors/host", "adapters/host-ports"],
+];
 /** Dependencies that others who build on us meet as well; inside, because every start needs them. */
 const insideToo = ["comlink", "lru-cache", "pino", "xstate", "zod"];
 

@@ -106,7 +106,7 @@ class Pool implements HostOpener {
         }),
       ),
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-      execArgv: this.#entry.pathname.endsWith(".ts") ? ["--import", loader()] : [],
+      execArgv: this.#entry.pathname.endsWith(".ts") ? ["--import", moduleLoader()] : [],
     });
     piscina.on("error", (error: unknown) => {
       this.#options.log("warn", "pool.error", { error: reasonOf(error) });
@@ -280,7 +280,7 @@ function unstarted(order: TurnOrder, at: number, message: string): TurnReport {
  * What lets a thread run TypeScript sources; built code needs none of it. It registers by hand,
  * because on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
  */
-function loader(): string {
+export function moduleLoader(): string {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
   const api = new URL("./dist/esm/api/index.mjs", tsx).href;
   return `data:text/javascript,import{register}from${JSON.stringify(api)};register()`;

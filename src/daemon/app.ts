@@ -22,6 +22,7 @@ import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { whatIfRoutes } from "./routes/what-if.ts";
 import type { ServerPorts } from "./server-ports.ts";
 
 export function createApp(
@@ -58,6 +59,7 @@ export function createApp(
     roomsRoutes,
     conditionRoutes,
     roomRoutes,
+    whatIfRoutes,
   ])
     app.route("/api", routes(ports));
   app.route("/", pages);

@@ -7,6 +7,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Connections, createConnections } from "../actors/connections.ts";
+import { createExtras } from "../actors/extras.ts";
 import { createRuntime } from "../actors/runtime.ts";
 import type { Runtime } from "../actors/runtime.types.ts";
 import { drivers } from "../adapters/agents/index.ts";
@@ -18,8 +19,9 @@ import { createIds, createRandom } from "../adapters/ids.ts";
 import { openMediaDesk } from "../adapters/media/desk.ts";
 import { createSessionFiles } from "../adapters/session-files.ts";
 import { createWorkspaces } from "../adapters/workspaces.ts";
-import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
+import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, House, Log, Store } from "../domain/ports.ts";
+import { type ExtraCommand, extrasFor } from "../machines/commands/extras.ts";
 import { menuCommands } from "../machines/commands/help.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
@@ -29,12 +31,14 @@ import type { Plugged } from "./plugins.ts";
 import { createRoomDesk, type RoomDesk } from "./room-desk.ts";
 import { createRooms, type Rooms } from "./rooms.ts";
 import { localOffset, sessionFolderOf } from "./session-folder.ts";
+import type { SkillShelf } from "./skills.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
 import { storePathOf } from "./state-dir.ts";
 import { logReader } from "./told.ts";
 import { version } from "./version.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
 import { webchatRoute } from "./webchat-route.ts";
+import { createWhatIf, type WhatIfDesk } from "./what-if.ts";
 
 /** Channels and drivers of one daemon: what its config may name. */
 export interface Registry {
@@ -78,6 +82,7 @@ export interface AssemblyPorts {
   readonly readToken: TokenReader;
   /** The config in force. */
   readonly config: () => EarshotConfig;
+  readonly skills: SkillShelf;
   /** What owners may change of it from a room. */
   readonly house: House;
 }
@@ -90,6 +95,7 @@ export interface Assembly {
   readonly webchat: Webchat;
   readonly speaker: Speaker;
   readonly room: RoomDesk;
+  readonly whatIf: WhatIfDesk;
   readonly rooms: Rooms;
   readonly health: HealthDesk;
 }
@@ -98,6 +104,12 @@ export interface Assembly {
 export function workersOf(config: EarshotConfig): number {
   const { count } = config.workers;
   return count === "auto" ? Math.max(1, availableParallelism() - 1) : count;
+}
+
+/** Further commands of a menu: what plugins bring, and the skills of the default agent. */
+function defaultExtras({ plugged, skills, config }: AssemblyPorts): readonly ExtraCommand[] {
+  const all = createExtras({ plugins: plugged.plugins, skills: skills.list }).list();
+  return extrasFor(all, new Set([defaultAgentId(config())]));
 }
 
 export function assemble(ports: AssemblyPorts): Assembly {
@@ -121,7 +133,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
       for (const event of events) if (event.type === "message") metrics.received(event.message.id);
       return runtime.ingest(channel, account, events, options);
     },
-    commands: config().commands.text ? menuCommands() : [],
+    commands: config().commands.text ? menuCommands(defaultExtras(ports)) : [],
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
     publish: bus.publish,
     onChange: (channel, account) => runtime.connectionChanged(channel, account),
@@ -132,6 +144,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
     unique: () => ids.next(),
     download: (...file) => connections.download(...file),
   });
+  const { layers } = ports.house;
+  const whatIf = createWhatIf({ store, clock, ids, config, layers });
   const room = createRoomDesk({ store, clock, log, config });
   bus.subscribe(room.line);
   const rooms = createRooms({ clock, log, store, glances: (convs) => runtime.glances(convs) });
@@ -150,6 +164,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     media,
     plugins: ports.plugged.plugins,
     house: ports.house,
+    skills: ports.skills.list,
     workspaces: createWorkspaces(ports.plugged.baseDir),
     // What nothing is kept of leaves no files either.
     ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
@@ -192,5 +207,5 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
-  return { bus, metrics, runtime, connections, webchat, speaker, room, rooms, health };
+  return { bus, metrics, runtime, connections, webchat, speaker, room, rooms, health, whatIf };
 }

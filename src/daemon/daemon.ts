@@ -133,7 +133,10 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   const current = createCurrent(await ready(source.config(), env, journal, options));
   const store = await openStore(current.config(), stateDir);
   undo.push(() => store.close());
+  const skills = createSkillShelf(plugged.baseDir, journal.log);
+  await skills.load(current.config());
   const rooms = assemble({
+    skills,
     registry,
     store,
     clock,
@@ -324,6 +327,7 @@ async function serve(parts: Serving): Promise<Listeners> {
         connections: () => rooms.connections.states(),
         hook: (channel, account) => rooms.connections.hook(channel, account),
         room: rooms.room,
+        whatIf: rooms.whatIf,
         rooms: rooms.rooms,
         health: rooms.health,
         webhookSent: (account) => registry.webhook.sent(account),

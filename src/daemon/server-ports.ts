@@ -17,6 +17,7 @@ import type { HealthDesk } from "./health.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RoomDesk } from "./room-desk.ts";
 import type { Rooms } from "./rooms.ts";
+import type { WhatIfDesk } from "./what-if.ts";
 
 /** What a simulated room did. */
 export interface Simulated {
@@ -45,6 +46,7 @@ export interface ServerPorts {
   readonly rooms: Rooms;
   /** Reading along in one room. */
   readonly room: RoomDesk;
+  readonly whatIf: WhatIfDesk;
   webhookSent(account?: string): readonly WebhookSent[];
   /** `explain`: the messages whose ladder is wanted; left out: all. */
   simulate(lines: readonly unknown[], explain?: readonly string[]): Promise<Simulated>;

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSystemClock } from "../../../src/adapters/clock.ts";
+import { createIds } from "../../../src/adapters/ids.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createApp } from "../../../src/daemon/app.ts";
 import { createBus } from "../../../src/daemon/bus.ts";
@@ -19,9 +20,13 @@ import { createRooms } from "../../../src/daemon/rooms.ts";
 import { listen } from "../../../src/daemon/server.ts";
 import { ensureToken, readToken } from "../../../src/daemon/token.ts";
 import { createWebchat } from "../../../src/daemon/webchat.ts";
+import { createWhatIf } from "../../../src/daemon/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
 import type { ChannelHook } from "../../../src/domain/ports.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
+
+/** Nobody may change the config of the small server. */
+const refused = () => Promise.reject(new Error("the small server has no config of its own"));
 
 export async function startSmallServer() {
   const stateDir = await mkdtemp(join(tmpdir(), "earshot-small-"));
@@ -62,6 +67,10 @@ export async function startSmallServer() {
     },
     rooms: createRooms({ clock, log, store, glances: async () => new Map() }),
     room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
+    whatIf: createWhatIf({
+      ...{ store, clock, config: () => defaultConfig, ids: createIds() },
+      layers: { said: () => [], set: refused, unset: async () => [] },
+    }),
     webhookSent: () => [],
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
     problem: () => null,

@@ -1,0 +1,330 @@
+/**
+ * What-if
+ * =======
+ * The desk behind the page: keeps a few recordings, tries rules on them in a thread of their own,
+ * and hands what is liked to the layer that lies over the config file, where it counts at once and
+ * can be taken back. How the recording was decided under the rules as they are is worked out once
+ * and kept beside it.
+ */
+import { Worker } from "node:worker_threads";
+import { moduleLoader } from "../actors/pool.ts";
+import type { RecordQuery, RecordStore } from "../actors/record.ts";
+import type { Why } from "../actors/runtime.types.ts";
+import {
+  type EarshotConfig,
+  overlay,
+  parseConfig,
+  withoutSecrets,
+} from "../domain/config/index.ts";
+import { EarshotError } from "../domain/errors.ts";
+import type { Clock, ConfigLayers, Ids } from "../domain/ports.ts";
+import type { ScenarioLine } from "../domain/scenario.ts";
+import { compare } from "./what-if-compare.ts";
+import { type Recording, recordingFrom, recordingOf } from "./what-if-recording.ts";
+import { type EditPlace, readRules, rulesText } from "./what-if-rules.ts";
+import type {
+  WhatIfApplied,
+  WhatIfFrame,
+  WhatIfLadders,
+  WhatIfRecording,
+} from "./what-if-types.ts";
+import type { Decided, WhatIfAnswer, WhatIfTask } from "./what-if-worker.ts";
+
+export interface WhatIfPorts {
+  readonly store: RecordStore;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, "next">;
+  readonly config: () => EarshotConfig;
+  readonly layers: ConfigLayers;
+}
+
+export interface WhatIfDesk {
+  record(query: RecordQuery, name: string): Promise<WhatIfRecording>;
+  /** @throws EarshotError EAR_SCENARIO_INVALID, EAR_USAGE when it is too large. */
+  upload(text: string, name: string): WhatIfRecording;
+  /** Tells how it goes, and what comes of it, until it ends or is called off. */
+  run(
+    recordingId: string,
+    rules: string,
+    tell: (frame: WhatIfFrame) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  ladders(
+    recordingId: string,
+    rules: string,
+    n: number,
+    signal: AbortSignal,
+  ): Promise<WhatIfLadders>;
+  /** Puts what differs from the config in force over it; all of it or nothing. */
+  apply(rules: string): Promise<WhatIfApplied>;
+  undo(id: string): Promise<{ readonly rules: string }>;
+}
+
+const recordingsMax = 3;
+/** Each is a thread that has a core to itself while it runs. */
+const runsMax = 2;
+const by = "the What-if page";
+
+interface Kept {
+  readonly id: string;
+  readonly recording: Recording;
+  readonly isOurs: boolean;
+  /** Its decisions under a base config, by that config's text. */
+  baseline: { readonly config: string; readonly decided: readonly Decided[] } | null;
+}
+
+type Base = Readonly<Record<string, unknown>>;
+
+export function createWhatIf(ports: WhatIfPorts): WhatIfDesk {
+  return new Desk(ports);
+}
+
+class Desk implements WhatIfDesk {
+  readonly #ports: WhatIfPorts;
+  readonly #kept = new Map<string, Kept>();
+  #running = 0;
+  #applied: { readonly id: string; readonly undo: () => Promise<void> } | null = null;
+
+  constructor(ports: WhatIfPorts) {
+    this.#ports = ports;
+  }
+
+  async record(query: RecordQuery, name: string): Promise<WhatIfRecording> {
+    return this.#keep(await recordingOf(this.#ports.store, query, name), true);
+  }
+
+  upload(text: string, name: string): WhatIfRecording {
+    return this.#keep(recordingFrom(text, name), false);
+  }
+
+  #keep(recording: Recording, isJournal: boolean): WhatIfRecording {
+    const id = this.#ports.ids.next();
+    const own = Object.keys(recording.header.config).length > 0;
+    const kept: Kept = { id, recording, isOurs: isJournal || !own, baseline: null };
+    this.#kept.set(id, kept);
+    if (this.#kept.size > recordingsMax)
+      this.#kept.delete(this.#kept.keys().next().value as string);
+    return {
+      ...{ id, name: recording.name, messages: recording.messages.length },
+      ...{ rooms: recording.rooms, from: recording.header.start ?? null },
+      rules: rulesText(this.#baseOf(kept)),
+      isOurs: kept.isOurs,
+    };
+  }
+
+  #get(id: string): Kept {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) return kept;
+    throw new EarshotError(
+      "EAR_USAGE",
+      "Cannot find that recording as others were loaded since: load it again",
+    );
+  }
+
+  /** What is changed: the config in force, or what the recording brought of its own. */
+  #baseOf({ isOurs, recording }: Kept): Base {
+    const current = withoutSecrets(this.#ports.config()) as unknown as Base;
+    if (isOurs) return current;
+    return parseConfig(overlay({}, recording.header.config)) as unknown as Base;
+  }
+
+  async run(
+    recordingId: string,
+    rules: string,
+    tell: (frame: WhatIfFrame) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const kept = this.#get(recordingId);
+    const base = this.#baseOf(kept);
+    const read = readRules(rules, base);
+    if (read.problems !== null) return tell({ type: "invalid", problems: read.problems });
+    tell({ type: "valid", edits: read.edits });
+    const startedAt = this.#ports.clock.monotonic();
+    const isKnown = kept.baseline?.config === JSON.stringify(base);
+    const parts = isKnown ? 1 : 2;
+    const share = (part: number) => (of: number) =>
+      tell({ type: "progress", share: (part + of) / parts });
+    const before = await this.#baseline(kept, base, share(0), signal);
+    const isSame = read.edits.length === 0;
+    const after = isSame
+      ? before
+      : await this.#decide(kept.recording.lines, read.config, kept, share(parts - 1), signal);
+    const result = compare(kept.recording, before, after);
+    const tookMs = this.#ports.clock.monotonic() - startedAt;
+    tell({ type: "result", result: { ...result, tookMs } });
+  }
+
+  async #baseline(
+    kept: Kept,
+    base: Base,
+    share: (of: number) => void,
+    signal: AbortSignal,
+  ): Promise<readonly Decided[]> {
+    const config = JSON.stringify(base);
+    if (kept.baseline?.config === config) return kept.baseline.decided;
+    const decided = await this.#decide(kept.recording.lines, base, kept, share, signal);
+    kept.baseline = { config, decided };
+    return decided;
+  }
+
+  async #decide(
+    lines: readonly ScenarioLine[],
+    config: Base,
+    { recording }: Kept,
+    share: (of: number) => void,
+    signal: AbortSignal,
+  ): Promise<readonly Decided[]> {
+    const task = { lines: [headerOf(recording), ...lines], config, explain: null };
+    const answer = await this.#inThread(task, share, signal);
+    return answer.type === "decided" ? answer.decided : [];
+  }
+
+  async ladders(
+    recordingId: string,
+    rules: string,
+    n: number,
+    signal: AbortSignal,
+  ): Promise<WhatIfLadders> {
+    const kept = this.#get(recordingId);
+    const base = this.#baseOf(kept);
+    const read = readRules(rules, base);
+    const message = kept.recording.messages[n];
+    if (read.problems !== null || message === undefined)
+      throw new EarshotError(
+        "EAR_USAGE",
+        "Cannot explain that as the rules or the message are gone",
+      );
+    const lines = upTo(kept.recording, n);
+    const why = async (config: Base): Promise<Why | null> => {
+      const task = { lines: [headerOf(kept.recording), ...lines], config, explain: message.id };
+      const answer = await this.#inThread(task, () => undefined, signal);
+      return answer.type === "why" ? answer.why : null;
+    };
+    return { before: await why(base), after: await why(read.config) };
+  }
+
+  async #inThread(
+    task: WhatIfTask,
+    share: (of: number) => void,
+    signal: AbortSignal,
+  ): Promise<Exclude<WhatIfAnswer, { type: "progress" | "failed" }>> {
+    if (this.#running >= runsMax)
+      throw new EarshotError("EAR_USAGE", "Cannot replay now as others do: try again in a moment");
+    this.#running += 1;
+    try {
+      return await inThread(task, share, signal);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async apply(rules: string): Promise<WhatIfApplied> {
+    const { layers, ids } = this.#ports;
+    const base = withoutSecrets(this.#ports.config()) as unknown as Base;
+    const read = readRules(rules, base);
+    if (read.problems !== null)
+      throw new EarshotError(
+        "EAR_CONFIG_INVALID",
+        `Cannot apply the rules as ${read.problems[0]?.message ?? "they are wrong"}`,
+      );
+    const undo = await put(layers, read.places);
+    const id = ids.next();
+    this.#applied = { id, undo };
+    return { edits: read.edits, undo: id, rules: this.#rulesNow() };
+  }
+
+  async undo(id: string): Promise<{ readonly rules: string }> {
+    const applied = this.#applied;
+    if (applied?.id !== id)
+      throw new EarshotError("EAR_USAGE", "Cannot undo that as something else was applied since");
+    this.#applied = null;
+    await applied.undo();
+    return { rules: this.#rulesNow() };
+  }
+
+  #rulesNow(): string {
+    return rulesText(withoutSecrets(this.#ports.config()) as unknown as Base);
+  }
+}
+
+const headerOf = ({ header: { start } }: Recording) =>
+  start === undefined ? { earshot: 1 } : { earshot: 1, start };
+
+/** What had happened up to a message; what came later does not bear on it. */
+function upTo({ lines }: Recording, n: number): readonly ScenarioLine[] {
+  let left = n + 1;
+  const index = lines.findIndex((line) => {
+    if ("in" in line) left -= 1;
+    return left === 0;
+  });
+  const last = lines[index];
+  if (last === undefined) return lines;
+  return [...lines.slice(0, index + 1), { t: last.t, end: true }];
+}
+
+/**
+ * Puts values over the config one by one, and takes back those it has put when one is refused. The
+ * answer takes all of them back.
+ */
+async function put(
+  layers: ConfigLayers,
+  places: readonly EditPlace[],
+): Promise<() => Promise<void>> {
+  const was = layers.said("set");
+  const done: string[] = [];
+  const undo = async () => {
+    for (const path of done.reverse()) {
+      const old = was.find((one) => one.path === path);
+      if (old === undefined) await layers.unset("set", path);
+      else await layers.set("set", path, JSON.stringify(old.value), old.by);
+    }
+  };
+  for (const { path, after } of places) {
+    const name = path.join(".");
+    try {
+      await layers.set("set", name, JSON.stringify(after), by);
+      done.push(name);
+    } catch (error) {
+      await undo();
+      throw error;
+    }
+  }
+  return undo;
+}
+
+/** Runs one task in a thread of its own. @throws EarshotError with the thread's own words. */
+function inThread(
+  task: WhatIfTask,
+  share: (of: number) => void,
+  signal: AbortSignal,
+): Promise<Exclude<WhatIfAnswer, { type: "progress" | "failed" }>> {
+  const source = import.meta.url.endsWith(".ts");
+  const entry = new URL(`../daemon/what-if-worker.${source ? "ts" : "js"}`, import.meta.url);
+  return new Promise((done, failed) => {
+    signal.throwIfAborted();
+    const worker = new Worker(entry, {
+      workerData: task,
+      resourceLimits: { maxOldGenerationSizeMb: 768 },
+      execArgv: source ? ["--import", moduleLoader()] : [],
+    });
+    const end = () => {
+      signal.removeEventListener("abort", abort);
+      void worker.terminate();
+    };
+    const abort = () => {
+      end();
+      failed(signal.reason);
+    };
+    signal.addEventListener("abort", abort);
+    worker.on("message", (answer: WhatIfAnswer) => {
+      if (answer.type === "progress") return share(answer.share);
+      end();
+      if (answer.type === "failed") failed(new EarshotError("EAR_USAGE", answer.message));
+      else done(answer);
+    });
+    worker.on("error", (error) => {
+      end();
+      failed(new EarshotError("EAR_USAGE", `Cannot replay that: ${error.message}`));
+    });
+  });
+}
