@@ -9,9 +9,11 @@ import {
   drops,
   ends,
   expectedOf,
+  play,
   playRoom,
   printed,
   prompts,
+  roomLines,
   sends,
   starts,
   verdicts,
@@ -33,6 +35,7 @@ const rooms = [
   "crash-process",
   "passivate",
   "cold-start",
+  "pairing",
 ] as const;
 
 for (const room of rooms) {
@@ -172,6 +175,49 @@ describe("turns", () => {
     ]);
     expect(verdicts(lines)[2]).toBe("m2 default");
     expect(sends(lines).map(({ text }) => text)).not.toContain("never seen");
+  });
+});
+
+describe("who may speak", () => {
+  test("a stranger is told a code once, is let in by it, and stays let in after a crash", async () => {
+    const lines = await playRoom("pairing");
+    expect(verdicts(lines)).toEqual([
+      "m1 dm-policy",
+      "m2 dm-policy",
+      "m3 dm-policy",
+      "m4 claim",
+      "m5 dm",
+      "m6 command",
+      "m7 group-policy",
+      "m8 dm-policy",
+      "m9 command",
+    ]);
+    const told = sends(lines).map(({ chat, text }) => [chat, text.split(/[.,:] /)[0]]);
+    expect(told).toEqual([
+      ["ann", "I do not know you yet"],
+      ["cy", "I do not know you yet"],
+      ["ann", "ok"],
+      ["ann", "You are `telegram:ann`"],
+      ["cy", "You are `telegram:cy`"],
+    ]);
+    expect(sends(lines)[3]?.text).toContain("an owner");
+    expect(sends(lines)[4]?.text).not.toContain("an owner");
+  });
+
+  test("the code that a first run tells is the one to approve in the next, with any workers", async () => {
+    const lines = roomLines("pairing");
+    const first = await play(lines);
+    const code = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(sends(first)[0]?.text ?? "")?.[0];
+    expect(code).toBeDefined();
+    const byCode = lines.map((line) =>
+      line.t === 1_000 && "sender" in (line.approve as object)
+        ? { t: 1_000, approve: { code } }
+        : line,
+    );
+    expect(printed(await play(byCode))).toBe(printed(first));
+    expect(printed(await play(byCode, { workers: 2 }))).toBe(printed(first));
+    const other = await play(lines, { seed: 5 });
+    expect(sends(other)[0]?.text).not.toContain(code);
   });
 });
 
