@@ -1,22 +1,30 @@
 /**
- * What was said in the webchat
- * ============================
+ * What was said in the webchat's session
+ * ======================================
  * The journal is the only record of the chat, and this is its view of it: the messages taken and
- * the reply parts delivered, in journal order, each under the number of its row. It is read forward
- * from where it stopped, never beyond a number that was durable before the read began, so numbers
- * only grow and a page that has everything up to one of them has missed nothing.
+ * the reply parts delivered, in journal order, each under the number of its row. The session may be
+ * shared with direct chats of other channels; what was said there stands in its place, marked with
+ * the channel it came through. It is read forward from where it stopped, never beyond a number that
+ * was durable before the read began, so numbers only grow and a page that has everything up to one
+ * of them has missed nothing.
  */
 import { conversationOf, decodeEvent } from "../actors/journal.codec.ts";
-import { deliveryOf, isText } from "../actors/outbox.body.ts";
+import { deliveryOf, isText, type TextBody } from "../actors/outbox.body.ts";
 import { decodeVerdict, type Verdict } from "../domain/decision.ts";
-import type { Millis, Route } from "../domain/message.ts";
-import { type EventRow, noConversation, type Store } from "../domain/ports.ts";
+import { type Millis, type Route, routeOf, sameRoute } from "../domain/message.ts";
+import { type EventRow, noConversation, type OutboxRow, type Store } from "../domain/ports.ts";
+import type { CommandAsked, DeliverySent, MessageReceived } from "../machines/events.ts";
 
 /** A person's message. */
 export interface TakenEntry {
   readonly kind: "taken";
   readonly n: number;
+  /** Unique here; of another channel's message more than the platform's own id. */
   readonly id: string;
+  /** The platform's id. */
+  readonly message: string;
+  /** The other channel it came through, and who said it there; null: a page wrote it. */
+  readonly via: { readonly channel: string; readonly by: string } | null;
   readonly at: Millis;
   readonly text: string;
   readonly verdict: Verdict | null;
@@ -30,8 +38,19 @@ export interface SaidEntry {
   readonly text: string;
   readonly replyTo: string | null;
   readonly turnId: string;
+  /** The other channel it went to; null: the pages. */
+  readonly via: { readonly channel: string } | null;
 }
 export type WebchatEntry = TakenEntry | SaidEntry;
+
+/** An entry's id: ids of other platforms repeat from chat to chat. */
+export function entryId(
+  { id, channel, chat }: { id: string; channel: string; chat: { id: string } | string },
+  here: boolean,
+): string {
+  const place = typeof chat === "string" ? chat : chat.id;
+  return here ? id : JSON.stringify([channel, place, id]);
+}
 
 /** Entries kept for pages that come later. */
 const entriesCountMax = 1_000;
@@ -54,12 +73,11 @@ export interface WebchatLog {
   find(kind: WebchatEntry["kind"], id: string): WebchatEntry | null;
   /** The messages, in order. */
   taken(): readonly TakenEntry[];
-  /**
-   * Takes in a message that no conversation hears (a command), and gives it; null if there is
-   * none, or it is here already.
-   */
-  take(id: string): Promise<WebchatEntry | null>;
-  /** A message's verdict became known after it was read. */
+  /** Whether this row is a part of what is shown, once it was sent. */
+  shows(row: OutboxRow): boolean;
+  /** Whether a message of that platform id stands here. */
+  holds(message: string): boolean;
+  /** A message's verdict became known after it was read. `id`: the entry's. */
   decided(id: string, verdict: Verdict): void;
   /** The turn that was granted last, as far as it was read. */
   lastTurn(): string | null;
@@ -75,21 +93,55 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
   const find: WebchatLog["find"] = (kind, id) =>
     entries.findLast((entry) => entry.kind === kind && entry.id === id) ?? null;
 
+  function takenOf(row: EventRow, { message, at }: MessageReceived): TakenEntry | null {
+    const { id, channel, chat, author, text } = message;
+    const here = isHere(message);
+    if (!here && chat.kind !== "direct") return null;
+    const verdict = row.code === null ? null : decodeVerdict(row.code);
+    const via = here ? null : { channel, by: author.name };
+    const entry = { kind: "taken", n: row.seq, at, text, verdict } as const;
+    return { ...entry, id: entryId(message, here), message: id, via };
+  }
+
+  /** The message of a command: no conversation hears it, so it lies under none. */
+  async function commandOf({ route, messageId }: CommandAsked): Promise<TakenEntry | null> {
+    for (const row of await store.eventsByMessage(messageId)) {
+      const event = row.conv === noConversation ? decodeEvent(row) : null;
+      if (event?.type === "message.received" && sameRoute(routeOf(event.message), route))
+        return takenOf(row, event);
+    }
+    return null;
+  }
+
+  /** What a row says to people who see this session; null: nothing. */
+  function shownBody(row: OutboxRow): TextBody | null {
+    const delivery = deliveryOf(row);
+    if (!isText(delivery)) return null;
+    const { route, draft, aside } = delivery.body;
+    if (isHere(route)) return delivery.body;
+    // Elsewhere a message may have grown: its whole text is another part.
+    const isPart = route.chat.kind === "direct" && draft === undefined && aside === undefined;
+    return isPart ? delivery.body : null;
+  }
+
+  async function saidOf(row: EventRow, event: DeliverySent): Promise<SaidEntry | null> {
+    const { turnId, at } = event;
+    const id = `${turnId}:${event.index}`;
+    const sent = await store.outboxRow(id);
+    const body = sent === null ? null : shownBody(sent);
+    if (body === null) return null;
+    const { text, replyTo, route } = body;
+    const via = isHere(route) ? null : { channel: route.channel };
+    return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via };
+  }
+
   async function entryOf(row: EventRow): Promise<WebchatEntry | null> {
     const event = decodeEvent(row);
     if (event.type === "lane.granted") turn = event.turnId;
-    if (event.type === "message.received" && isHere(event.message)) {
-      const { id, text } = event.message;
-      const verdict = row.code === null ? null : decodeVerdict(row.code);
-      return { kind: "taken", n: row.seq, id, at: event.at, text, verdict };
-    }
-    if (event.type !== "delivery.sent") return null;
-    const id = `${event.turnId}:${event.index}`;
-    const sent = await store.outboxRow(id);
-    const delivery = sent === null ? null : deliveryOf(sent);
-    if (delivery === null || !isText(delivery) || !isHere(delivery.body.route)) return null;
-    const { text, replyTo } = delivery.body;
-    return { kind: "said", n: row.seq, id, at: event.at, text, replyTo, turnId: event.turnId };
+    if (event.type === "message.received") return takenOf(row, event);
+    if (event.type === "delivery.sent") return saidOf(row, event);
+    if (event.type !== "command.applied" || event.asked === undefined) return null;
+    return commandOf(event.asked);
   }
 
   async function read(): Promise<void> {
@@ -107,6 +159,8 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
       if (entry !== null && find(entry.kind, entry.id) === null) entries.push(entry);
     }
     readTo = limit;
+    // A command's message comes after the row that tells of it.
+    entries.sort((a, b) => a.n - b.n);
     entries = entries.slice(-entriesCountMax);
   }
 
@@ -128,15 +182,9 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
     after: (n) => entries.filter((entry) => entry.n > n),
     find,
     taken: () => entries.filter((entry) => entry.kind === "taken"),
-    async take(id) {
-      for (const row of await store.eventsByMessage(id)) {
-        const entry = row.conv === noConversation ? await entryOf(row) : null;
-        if (entry === null || find(entry.kind, id) !== null) continue;
-        entries = [...entries, entry].sort((a, b) => a.n - b.n).slice(-entriesCountMax);
-        return entry;
-      }
-      return null;
-    },
+    shows: (row) => shownBody(row) !== null,
+    holds: (message) =>
+      entries.some((entry) => entry.kind === "taken" && entry.message === message),
     decided(id, verdict) {
       entries = entries.map((entry) =>
         entry.kind === "taken" && entry.id === id ? { ...entry, verdict } : entry,

@@ -16,11 +16,11 @@ import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { type Inbound, inboundSchema } from "../domain/message.ts";
 import type { Clock, Log, OutboxRow, Store } from "../domain/ports.ts";
-import type { AgentEndLine, AgentStartLine, StreamLine } from "../domain/stream.ts";
+import type { AgentEndLine, AgentStartLine, DecisionLine, StreamLine } from "../domain/stream.ts";
 import type { Bus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { tagged } from "./lines.ts";
-import { createWebchatLog, type WebchatEntry, type WebchatLog } from "./webchat-log.ts";
+import { createWebchatLog, entryId, type WebchatEntry, type WebchatLog } from "./webchat-log.ts";
 import { type SessionPorts, serveSession, type WebchatSession } from "./webchat-session.ts";
 
 export interface WebchatPorts {
@@ -147,11 +147,6 @@ function createPages(chat: WebchatLog) {
       await chat.refresh();
       for (const session of all) bring(session);
     },
-    /** Tells an entry to those who have had what comes after it; others get it in its place. */
-    insert(entry: WebchatEntry) {
-      for (const session of all)
-        if (session.sentTo >= entry.n) for (const frame of framesOf(entry)) session.send(frame);
-    },
     open(session: WebchatSession) {
       // A decision has no number: the page may have gone between a message and what was decided of
       // it.
@@ -206,14 +201,22 @@ function createFollower(
   const isHere = (line: { channel?: string; chat?: string }) =>
     line.channel === channel && line.chat === webChatId;
 
+  /** Of the session, whatever channel it came through. */
+  const isOurs = (line: { key: string | null; channel?: string; chat?: string }) =>
+    isHere(line) || (line.key !== null && keys().includes(line.key));
+  /** A command is of no session until its message was found. */
+  const isAsked = ({ key, decision }: DecisionLine) => key === null && decision === "command";
+
   /** A reply part that is leaving, or has left and was not read yet. */
-  const isUnshown = ({ id, kind, state }: OutboxRow) =>
-    (kind === "reply" || kind === "notice") &&
-    (state === "pending" ||
-      state === "sending" ||
-      (state === "sent" && chat.find("said", id) === null));
+  const isUnshown = (row: OutboxRow) =>
+    chat.shows(row) &&
+    (row.state === "pending" ||
+      row.state === "sending" ||
+      (row.state === "sent" && chat.find("said", row.id) === null));
 
   async function delivered(id: string): Promise<void> {
+    const row = await store.outboxRow(id);
+    if (row === null || !chat.shows(row)) return;
     for (const wait of lookAgainMs) {
       if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
       await pages.refresh();
@@ -223,8 +226,7 @@ function createFollower(
   async function started({ batch }: AgentStartLine): Promise<void> {
     await pages.refresh();
     const id = chat.lastTurn();
-    if (id !== null && batch.some((message) => chat.find("taken", message) !== null))
-      pages.turnStarted(id);
+    if (id !== null && batch.some((message) => chat.holds(message))) pages.turnStarted(id);
   }
   /**
    * The agent is done before its last words are delivered; the turn ends for a page when they are.
@@ -242,16 +244,17 @@ function createFollower(
 
   return (told) => {
     const { kind, line } = tagged(told);
-    if (kind === "decision" && isHere(line) && line.decision !== "duplicate") {
-      const { id, decision, rule, credit } = line;
+    if (kind === "decision" && (isOurs(line) || isAsked(line))) {
+      if (line.decision === "duplicate") return;
+      const { decision, rule, credit, channel: through = channel, chat: place = "" } = line;
+      const id = entryId({ id: line.id, channel: through, chat: place }, isHere(line));
       then(async () => {
-        const command = line.key === null ? await chat.take(id) : null;
-        if (command !== null) pages.insert(command);
         await pages.refresh();
+        if (chat.find("taken", id) === null) return;
         chat.decided(id, { decision, rule, credit });
         pages.tell({ type: "decided", id, decision, rule });
       });
-    } else if (kind === "send" && isHere(line) && line.status === "sent") {
+    } else if (kind === "send" && isOurs(line) && line.status === "sent" && !line.draft) {
       then(() => delivered(line.id));
     } else if (kind === "agent_start" && keys().includes(line.key)) {
       then(() => started(line));
@@ -265,11 +268,12 @@ function createFollower(
 
 function framesOf(entry: WebchatEntry): ServerFrame[] {
   if (entry.kind === "said") {
-    const { kind: _, ...said } = entry;
-    return [{ type: "said", ...said }];
+    const { kind: _, via, ...said } = entry;
+    return [{ type: "said", ...said, ...(via === null ? {} : { via: via.channel }) }];
   }
-  const { id, n, at, text, verdict } = entry;
-  const taken: ServerFrame = { type: "taken", id, n, at, text };
+  const { id, n, at, text, verdict, via, message } = entry;
+  const through = via === null ? {} : { via: via.channel, by: via.by, message };
+  const taken: ServerFrame = { type: "taken", id, n, at, text, ...through };
   if (verdict === null) return [taken];
   return [taken, { type: "decided", id, decision: verdict.decision, rule: verdict.rule }];
 }

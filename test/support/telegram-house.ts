@@ -26,7 +26,8 @@ export interface HouseOptions {
   readonly workers: number;
   /** Scripted runs of the agent, in order; `ok` afterwards. */
   readonly runs?: readonly object[];
-  readonly config?: Record<string, unknown>;
+  /** More of the config; a function is given the group's id. */
+  readonly config?: Record<string, unknown> | ((group: string) => Record<string, unknown>);
   /** Where fetched files are kept; left out: none are fetched. */
   readonly mediaFolder?: string;
 }
@@ -53,6 +54,7 @@ export class House {
 
   async start(): Promise<void> {
     const definitions = channelRegistry();
+    const { config: more } = this.#options;
     const config = parseConfig(
       {
         agents: {
@@ -77,7 +79,7 @@ export class House {
           inbound: { debounceMs: 150, debounceMaxMs: 600 },
           queue: { debounceMs: 50 },
         },
-        ...this.#options.config,
+        ...(typeof more === "function" ? more(String(this.group.chat.id)) : more),
       },
       { channels: definitions, drivers },
     );

@@ -31,7 +31,12 @@ export type ClientFrame = z.output<typeof clientFrameSchema>;
 /** What the daemon sends. */
 export const serverFrameSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), agent: z.object({ id, name: z.string() }), n }),
-  z.object({ type: z.literal("taken"), id, n, at, text }),
+  z.object({
+    type: z.literal("taken"),
+    ...{ id, n, at, text },
+    /** It came through another channel: which, who said it there, and its id there. */
+    ...{ via: id.optional(), by: z.string().optional(), message: id.optional() },
+  }),
   z.object({ type: z.literal("decided"), id, decision: decisionSchema, rule: ruleSchema }),
   z.object({
     type: z.literal("said"),
@@ -41,6 +46,8 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     replyTo: id.nullable(),
     at,
     turnId: id,
+    /** It went to another channel. */
+    via: id.optional(),
   }),
   z.object({ type: z.literal("delta"), turnId: id, text: z.string() }),
   z.object({ type: z.literal("typing"), on: z.boolean() }),

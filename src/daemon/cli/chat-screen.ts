@@ -30,7 +30,7 @@ export class ChatScreen {
   #agent = "agent";
   /** The last number at the time this chat was opened; null until then. */
   #since: number | null = null;
-  readonly #history: { readonly who: string; readonly text: string }[] = [];
+  readonly #history: { readonly who: Who; readonly text: string }[] = [];
   #typing = false;
   #turn: string | null = null;
   readonly #own = new Set<string>();
@@ -82,10 +82,10 @@ export class ChatScreen {
         this.#ready(frame);
         return;
       case "taken":
-        if (!this.#own.has(frame.id)) this.#part(frame.n, "you", frame.text);
+        if (!this.#own.has(frame.id)) this.#part(frame.n, personOf(frame), frame.text);
         return;
       case "said":
-        this.#part(frame.n, this.#agent, frame.text);
+        this.#part(frame.n, { name: `${this.#agent}${through(frame.via)}` }, frame.text);
         return;
       case "decided":
         if (frame.decision !== "engage") this.#open.delete(frame.id);
@@ -125,7 +125,7 @@ export class ChatScreen {
   }
 
   /** A part of the conversation: shown now, or with the history if it is from before this chat. */
-  #part(n: number, who: string, text: string): void {
+  #part(n: number, who: Who, text: string): void {
     if (n > (this.#since ?? 0)) this.#word(who, text);
     else if (this.#interactive) this.#history.push({ who, text });
   }
@@ -143,20 +143,20 @@ export class ChatScreen {
     this.prompt();
   }
 
-  #word(who: string, text: string): void {
-    const name = who === "you" ? this.#colour.green(who) : this.#colour.cyan(who);
+  #word(who: Who, text: string): void {
+    const { green, cyan } = this.#colour;
+    const name = who.isPerson ? green(who.name) : cyan(who.name);
     if (!this.#interactive) {
       this.#line(`${name}: ${terminalSafe(text)}`);
       return;
     }
     const columns = this.#out.columns ?? columnsAssumed;
     const alone = startsBlock.test(text);
-    const taken = alone ? 0 : columnsOf(`${who}: `);
+    const taken = alone ? 0 : columnsOf(`${who.name}: `);
     // Words of a person are shown as they were typed.
-    const shown =
-      who === "you"
-        ? wrapText(terminalSafe(text), { columns, taken })
-        : terminalText(text, { columns, taken, colour: hasColour(this.#out) });
+    const shown = who.isPerson
+      ? wrapText(terminalSafe(text), { columns, taken })
+      : terminalText(text, { columns, taken, colour: hasColour(this.#out) });
     this.#line(`${name}:${alone ? "\n" : " "}${shown}`);
   }
 
@@ -175,6 +175,21 @@ export class ChatScreen {
     clearScreenDown(this.#out);
     return rows;
   }
+}
+
+/** Whose words they are; those of a person are shown as they were typed. */
+interface Who {
+  readonly name: string;
+  readonly isPerson?: true;
+}
+
+const through = (channel: string | undefined) =>
+  channel === undefined ? "" : ` (${terminalSafe(channel).replaceAll("\n", " ")})`;
+
+/** Who wrote it: we, on another page perhaps, or somebody on another channel. */
+function personOf({ via, by = "you" }: Extract<ServerFrame, { type: "taken" }>): Who {
+  const name = terminalSafe(by).replaceAll("\n", " ");
+  return { name: `${name}${through(via)}`, isPerson: true };
 }
 
 const hasColour = (out: NodeJS.WriteStream) => pc.isColorSupported && out.isTTY === true;

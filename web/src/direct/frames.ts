@@ -30,6 +30,10 @@ export type ServerFrame =
       readonly n: number;
       readonly at: number;
       readonly text: string;
+      /** It came through another channel: which, who said it there, and its id there. */
+      readonly via?: string;
+      readonly by?: string;
+      readonly message?: string;
     }
   | {
       readonly type: "decided";
@@ -45,6 +49,8 @@ export type ServerFrame =
       readonly replyTo: string | null;
       readonly at: number;
       readonly turnId: string;
+      /** It went to another channel. */
+      readonly via?: string;
     }
   | { readonly type: "delta"; readonly turnId: string; readonly text: string }
   | { readonly type: "typing"; readonly on: boolean }

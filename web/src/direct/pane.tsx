@@ -46,7 +46,7 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
               agentName={agentName}
               cause={causeOf(talk.entries, index)}
               lastOfTurn={isLastOfTurn(talk.entries, index)}
-              selected={entry.id === selected}
+              selected={entry.kind === "mine" && entry.message === selected}
               onSelect={onSelect}
             />
           ))}
@@ -85,11 +85,13 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
   );
 }
 
-/** The line of mine that an answer follows. */
+/** The line that an answer follows, said where the answer goes. */
 function causeOf(entries: readonly Entry[], index: number): Mine | null {
+  const answer = entries[index];
+  const via = answer?.kind === "said" ? answer.via : null;
   for (let at = index - 1; at >= 0; at -= 1) {
     const entry = entries[at];
-    if (entry?.kind === "mine") return entry;
+    if (entry?.kind === "mine" && (entry.via?.channel ?? null) === via) return entry;
   }
   return null;
 }
@@ -127,12 +129,17 @@ function MineView({ entry, talk, selected, onSelect }: EntryViewProps & { readon
         class="bubble me"
         aria-pressed={selected}
         title="Show why"
-        data-id={entry.id}
-        onClick={() => onSelect(entry.id)}
+        data-id={entry.message}
+        onClick={() => onSelect(entry.message)}
       >
         <bdi>{shownText(entry.text)}</bdi>
       </button>
       <p class="meta me">
+        {entry.via !== null && (
+          <>
+            <bdi>{shownName(entry.via.by)}</bdi> on <Via channel={entry.via.channel} />,{" "}
+          </>
+        )}
         {clockTime(entry.at)}
         {verdict !== undefined && (
           <>
@@ -143,6 +150,11 @@ function MineView({ entry, talk, selected, onSelect }: EntryViewProps & { readon
       </p>
     </div>
   );
+}
+
+/** The channel that words came through, where it is not this one. */
+function Via({ channel }: { readonly channel: string }) {
+  return <bdi class="via">{shownName(channel)}</bdi>;
 }
 
 interface SaidViewProps extends EntryViewProps {
@@ -163,7 +175,14 @@ function SaidView({ entry, talk, agentName, cause, lastOfTurn }: SaidViewProps) 
       </div>
       {lastOfTurn && (
         <p class="meta">
-          <bdi>{shownName(agentName)}</bdi>, {clockTime(entry.at)}
+          <bdi>{shownName(agentName)}</bdi>
+          {entry.via !== null && (
+            <>
+              {" "}
+              on <Via channel={entry.via} />
+            </>
+          )}
+          , {clockTime(entry.at)}
           {took}
         </p>
       )}
@@ -185,6 +204,7 @@ function SayHello({ agentName }: { readonly agentName: string }) {
       <h2>Talk to {shownName(agentName)}</h2>
       <p>
         In a direct chat every line engages. The room beside it shows how that changes in a group.
+        What you say to {shownName(agentName)} directly on other channels stands here, too.
       </p>
     </div>
   );

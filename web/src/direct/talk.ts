@@ -9,13 +9,17 @@
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import type { ServerFrame } from "./frames.ts";
 
-/** A line of mine that the daemon has. */
+/** A line that the daemon has: mine, or one of the same session that came through elsewhere. */
 export interface Mine {
   readonly kind: "mine";
   readonly id: string;
+  /** What the daemon knows the message by. */
+  readonly message: string;
   readonly n: number;
   readonly at: number;
   readonly text: string;
+  /** Where else it was said, and by whom; null: on a page. */
+  readonly via: { readonly channel: string; readonly by: string } | null;
 }
 /** A block of the agent's answer. */
 export interface Said {
@@ -26,6 +30,8 @@ export interface Said {
   readonly text: string;
   readonly replyTo: string | null;
   readonly turnId: string;
+  /** The other channel it went to; null: the pages. */
+  readonly via: string | null;
 }
 /** A turn that ended without saying anything. */
 export interface Quiet {
@@ -92,12 +98,15 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
       return { ...talk, agent: frame.agent, error: null };
     case "taken": {
       const pending = talk.pending.filter((line) => line.id !== frame.id);
-      const { id, n, at, text } = frame;
-      return insert({ ...talk, pending, error: null }, { kind: "mine", id, n, at, text });
+      const { id, n, at, text, message = id, via: channel, by = "" } = frame;
+      const via = channel === undefined ? null : { channel, by };
+      const line: Mine = { kind: "mine", id, message, n, at, text, via };
+      return insert({ ...talk, pending, error: null }, line);
     }
     case "said": {
       const { id, n, at, text, turnId } = frame;
-      const entry: Said = { kind: "said", id, n, at, text, turnId, replyTo: frame.replyTo ?? null };
+      const { replyTo = null, via = null } = frame;
+      const entry: Said = { kind: "said", id, n, at, text, turnId, replyTo, via };
       const writing = deliver(talk.writing, turnId, text);
       return { ...insert(talk, entry), writing };
     }
