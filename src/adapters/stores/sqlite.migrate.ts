@@ -33,7 +33,7 @@ export function migrate(database: Database, path: string): void {
       // Version 2 knew nobody but those whom the config names.
       database.exec(accessSchema);
     }
-    database.exec(`PRAGMA user_version = ${schemaVersion}`);
+    database.exec("PRAGMA user_version = 3");
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");
