@@ -123,6 +123,7 @@ const paths: Json = {
     [text("messageId", "path", "the platform's id of the message")],
     404,
   ),
+  "/api/commands": get("The table of commands, for help while somebody types", []),
   "/api/simulate": post(
     "Runs a scenario and explains it",
     [],
@@ -182,6 +183,18 @@ const paths: Json = {
     404,
     503,
   ),
+  "/hooks/{channel}/{account}": {
+    post: {
+      summary: "What a platform posts, signed; answers when it is durable",
+      security: [],
+      parameters: [
+        text("channel", "path", "channel id"),
+        text("account", "path", "account id, percent-encoded"),
+      ],
+      requestBody: { required: true, content: { "application/json": { schema: {} } } },
+      responses: answers("As the channel's page says", 400, 404, 408, 413, 415, 429, 503),
+    },
+  },
   "/api/outbound": get("What the webhook channel sent", [
     text("channel", "query", "webhook", ["webhook"]),
     text("account", "query", "only this account"),

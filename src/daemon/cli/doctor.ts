@@ -12,14 +12,17 @@ import { createSystemClock } from "../../adapters/clock.ts";
 import { createRandom } from "../../adapters/ids.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
 import { accountFields, accountsOf } from "../../domain/config/channels.ts";
-import { type EarshotConfig, isLoopbackHost } from "../../domain/config/index.ts";
+import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
+import type { Session } from "../../domain/session.ts";
 import { createRegistry } from "../assembly.ts";
 import { checkStateDir } from "../state-dir.ts";
 import { readToken } from "../token.ts";
-import { findDaemon } from "./client.ts";
+import { callApi, findDaemon } from "./client.ts";
 import { loadConfig } from "./config.ts";
+import { tlsFacts } from "./dangers.server.ts";
+import { dangersOf } from "./dangers.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
   action,
@@ -47,6 +50,7 @@ const freeBytesMin = 200_000_000;
 /** What a mark and the blanks behind it take. */
 const markUnits = 9;
 const identifyMsMax = 5_000;
+const sessionsShownMax = 20;
 /** A clock before this is not set: this version did not exist then. */
 const plausibleSince = Date.UTC(2025, 0, 1);
 
@@ -91,7 +95,9 @@ async function doctor(options: DoctorOptions): Promise<void> {
     const folder = loaded.path === null ? stateDir : dirname(loaded.path);
     for (const one of await agentWarnings(loaded.config, folder))
       findings.push(wrong("agents", one));
-    findings.push(await portFinding(loaded.config, stateDir), ...dangers(loaded.config));
+    findings.push(await portFinding(loaded.config, stateDir));
+    findings.push(...(await dangerFindings(loaded.config, folder)));
+    findings.push(...(await sessionFindings(stateDir)));
     if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
   }
   process.exitCode = findings.some(({ state }) => state === "wrong") ? 1 : 0;
@@ -159,21 +165,40 @@ async function portFinding(config: EarshotConfig, stateDir: string): Promise<Fin
     : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
 }
 
-function dangers(config: EarshotConfig): Finding[] {
-  const { server, access, log } = config;
+/** Everything that gives somebody more than the defaults would, and how it is taken back. */
+async function dangerFindings(config: EarshotConfig, folder: string): Promise<Finding[]> {
+  const { channels } = createRegistry();
+  const found = dangersOf(config, {
+    local: (channel) => channels.get(channel)?.local ?? false,
+    tls: await tlsFacts(config.server, folder, createSystemClock().now()),
+  });
+  if (found.length === 0) return [ok("settings", "nothing dangerous")];
+  return found.map(({ at, says, wrong: isWrong }) => (isWrong ? wrong : warning)(at, says));
+}
+
+/** What was said in rooms and gives an agent more than its config does; asked of the daemon. */
+async function sessionFindings(stateDir: string): Promise<Finding[]> {
+  const daemon = await findDaemon(stateDir).catch(() => null);
+  if (daemon === null) return [];
   const found: Finding[] = [];
-  if (server.exposed)
-    found.push(warning("server.exposed", "the API listens beyond this machine, without TLS"));
-  else if (!isLoopbackHost(server.host))
-    found.push(
-      wrong("server.host", `${server.host} is more than this machine: set server.exposed`),
-    );
-  if (access.dmPolicy === "open")
-    found.push(warning("access.dmPolicy", "anyone may write to the agent and cause turns"));
-  if (access.groupPolicy === "open")
-    found.push(warning("access.groupPolicy", "any group may add the agent and cause turns"));
-  if (log.showText) found.push(warning("log.showText", "what people write stands in the log"));
-  return found.length === 0 ? [ok("settings", "nothing dangerous")] : found;
+  for (let after: string | null = ""; after !== null && found.length < sessionsShownMax; ) {
+    const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
+    const page: SessionPage | null = await callApi(daemon, `/api/sessions?limit=1000${query}`);
+    for (const { key, settings } of page?.sessions ?? []) {
+      const { elevated, exec } = settings;
+      const says = "its agent may do what it asks for, as an owner said there";
+      if (elevated === "full") found.push(warning(key, `${says}: /elevated off takes it back`));
+      if (exec?.security === "full")
+        found.push(warning(key, `${says}: /exec security=deny takes it back`));
+    }
+    after = page?.next ?? null;
+  }
+  return found.slice(0, sessionsShownMax);
+}
+
+interface SessionPage {
+  readonly sessions: readonly Pick<Session, "key" | "settings">[];
+  readonly next: string | null;
 }
 
 async function accountFindings(config: EarshotConfig): Promise<Finding[]> {

@@ -38,6 +38,8 @@ function withEnvironment(properties: Json): Json {
     Object.entries(properties).map(([name, value]) => {
       const plain = isPlain(value) && value.type === "string" && value.pattern === undefined;
       const secret = isSecretPath(["channels", name]) && !plain;
+      if (!secret && isPlain(value) && isPlain(value.properties))
+        return [name, { ...value, properties: withEnvironment(value.properties) }];
       if (!secret) return [name, value];
       const { description } = value as Json;
       const either = { anyOf: [value, environment] };
