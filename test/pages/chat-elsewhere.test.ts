@@ -1,0 +1,83 @@
+/**
+ * The Chat page on a session that is shared with other channels, in a real Chromium: words from
+ * elsewhere stand in their place and carry their channel's mark; two pages show the same.
+ */
+import { rm } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServerFrame } from "../../src/adapters/channels/webchat-protocol.ts";
+import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { buildPages, type PagesServer, startPagesServer } from "../support/servers/pages.ts";
+
+const at = Date.UTC(2026, 0, 5, 9, 30);
+const elsewhere: readonly ServerFrame[] = [
+  {
+    ...{ type: "taken", id: '["telegram","7","12"]', n: 1, at, text: "where are you, Scout?" },
+    ...{ via: "telegram", by: "Ann", message: "12" },
+  },
+  { type: "decided", id: '["telegram","7","12"]', decision: "engage", rule: "dm" },
+  {
+    ...{ type: "said", n: 2, id: "t1:0", text: "On **Telegram**, with you.", replyTo: null },
+    ...{ at: at + 2_000, turnId: "t1", via: "telegram" },
+  },
+  { type: "taken", id: "p1", n: 3, at: at + 60_000, text: "and here?" },
+  { type: "decided", id: "p1", decision: "engage", rule: "dm" },
+  {
+    type: "said",
+    n: 4,
+    id: "t2:0",
+    text: "Here, too.",
+    replyTo: null,
+    at: at + 61_000,
+    turnId: "t2",
+  },
+];
+
+describe.skipIf(!haveChromium)("words from other channels on the Chat page", () => {
+  let pages: string;
+  let browser: Browser;
+  let server: PagesServer;
+
+  beforeAll(async () => {
+    [pages, browser] = await Promise.all([buildPages(), startChromium()]);
+    server = await startPagesServer(pages);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    await rm(pages, { recursive: true, force: true });
+  });
+
+  const lines = (page: Page) => page.locator(".direct .dm-line");
+  const metas = async (page: Page) =>
+    (await page.locator(".direct .dm-line .meta").allTextContents()).map((text) =>
+      text.replace(/\d{1,2}:\d\d/u, "TIME"),
+    );
+
+  test("are marked with their channel and who said them; others are not", async () => {
+    const opened = await Promise.all([1, 2].map(() => openPage(browser)));
+    for (const { page } of opened) {
+      await page.goto(server.address);
+      await page.getByText("Connected", { exact: true }).waitFor();
+    }
+    for (const frame of elsewhere) server.push(frame);
+    for (const { page, wrong } of opened) {
+      await page.getByText("Here, too.").waitFor();
+      expect(await lines(page).count()).toBe(4);
+      expect(await metas(page)).toEqual([
+        "Ann on telegram, TIME, engage dm",
+        "Scout on telegram, TIME, sent in 2.0 s",
+        "TIME, engage dm",
+        "Scout, TIME, sent in 1.0 s",
+      ]);
+      expect(await page.locator(".direct .via").allTextContents()).toEqual([
+        ...["telegram", "telegram"],
+      ]);
+      await page.getByText("where are you, Scout?").click();
+      expect(wrong.filter((line) => !line.includes("404"))).toEqual([]);
+    }
+    const shots = process.env.EARSHOT_SHOTS;
+    if (shots !== undefined)
+      await opened[0]?.page.screenshot({ path: `${shots}/elsewhere.png`, fullPage: true });
+  });
+});
