@@ -12,8 +12,9 @@ import type { RecordQuery, RecordStore } from "../actors/record.ts";
 import type { Why } from "../actors/runtime.types.ts";
 import {
   type EarshotConfig,
+  localChannels,
   overlay,
-  parseConfig,
+  scenarioConfig,
   withoutSecrets,
 } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
@@ -73,6 +74,7 @@ interface Kept {
   baseline: { readonly config: string; readonly decided: readonly Decided[] } | null;
 }
 
+const letIn = { dmPolicy: "open", groupPolicy: "open" };
 type Base = Readonly<Record<string, unknown>>;
 
 export function createWhatIf(ports: WhatIfPorts): WhatIfDesk {
@@ -121,11 +123,17 @@ class Desk implements WhatIfDesk {
     );
   }
 
-  /** What is changed: the config in force, or what the recording brought of its own. */
+  /**
+   * What is changed: the config in force, or what the recording brought of its own. Who may speak at
+   * all is no question here unless the recording answers it: rooms of a file are nobody's yet, and
+   * what came by a channel of this machine was let in.
+   */
   #baseOf({ isOurs, recording }: Kept): Base {
+    if (!isOurs) return scenarioConfig({}, recording.header.config) as unknown as Base;
     const current = withoutSecrets(this.#ports.config()) as unknown as Base;
-    if (isOurs) return current;
-    return parseConfig(overlay({}, recording.header.config)) as unknown as Base;
+    const isJournal = Object.keys(recording.header.config).length > 0;
+    const channels = Object.fromEntries(localChannels.map((name) => [name, letIn]));
+    return overlay(current, isJournal ? { channels } : { access: letIn });
   }
 
   async run(
