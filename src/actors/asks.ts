@@ -250,7 +250,11 @@ async function search(
   const { rows } = await recentRows(ports, turn.conv);
   for (const { said, at } of rows.flatMap(messagesIn))
     if (at >= since && !lines.has(said.id))
-      lines.set(said.id, { at: said.sentAt ?? at, who: said.author.name, text: said.text });
+      lines.set(said.id, {
+        at: Math.min(said.sentAt ?? at, at),
+        who: said.author.name,
+        text: said.text,
+      });
   for (const id of rows.flatMap(({ body }) => deletedIn(body))) lines.delete(id);
   const hits = [...lines.values()]
     .filter(({ text }) => fold(text).includes(wanted))

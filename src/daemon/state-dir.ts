@@ -3,14 +3,15 @@
  * ===================
  * Where the daemon keeps its journal, token and lock. Whoever can write there can speak as the
  * owner, so it must be a real directory of ours that nobody else may enter: a link somebody laid
- * there before us, a foreign owner or open permissions stop the start instead of being mended in
- * silence.
+ * there before us, a foreign owner, open permissions or another machine's journal stop the start
+ * instead of being mended in silence.
  */
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
+import { foreignMark, machineName, markMachine } from "./machine.ts";
 
 /** The directory to use: as told, else EARSHOT_STATE_DIR, else `~/.earshot`. Always absolute. */
 export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): string {
@@ -26,13 +27,19 @@ export function storePathOf({ store }: EarshotConfig, stateDir: string): string 
 }
 
 /**
- * Creates the directory if it is missing and checks that it is ours alone.
+ * Creates the directory if it is missing and checks that it is ours alone. `machine`: the name of
+ * another one than this, for tests.
  * @throws EarshotError EAR_STATE_UNSAFE naming the path and how to mend it.
  */
-export async function prepareStateDir(folder: string): Promise<void> {
+export async function prepareStateDir(
+  folder: string,
+  machine?: Promise<string | null>,
+): Promise<void> {
   try {
     await makeFolder(folder);
-    await checkStateDir(folder);
+    const name = await (machine ?? machineName());
+    await checkStateDir(folder, name);
+    await markMachine(folder, name);
   } catch (error) {
     if (error instanceof EarshotError) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -63,7 +70,7 @@ const exists = (path: string) =>
   );
 
 /** @throws EarshotError EAR_STATE_UNSAFE; the plain file system error when there is none. */
-export async function checkStateDir(folder: string): Promise<void> {
+export async function checkStateDir(folder: string, machine?: string | null): Promise<void> {
   const found = await lstat(folder);
   if (found.isSymbolicLink()) {
     const target = await realpath(folder);
@@ -76,6 +83,13 @@ export async function checkStateDir(folder: string): Promise<void> {
   const mode = found.mode & 0o777;
   if (process.platform !== "win32" && (mode & 0o077) !== 0)
     throw unsafe(folder, `others may enter it (mode ${mode.toString(8)})`, `chmod 700 ${folder}`);
+  const mark = await foreignMark(folder, machine === undefined ? await machineName() : machine);
+  if (mark !== null)
+    throw unsafe(
+      folder,
+      "its journal was written on another machine",
+      `stop the earshot there; if the folder was moved here, rm ${mark}`,
+    );
 }
 
 function unsafe(folder: string, why: string, mend: string): EarshotError {

@@ -18,7 +18,9 @@ export type AuthorId = string;
 
 const id = z.string().min(1).max(limits.idUnitsMax);
 const label = z.string().max(limits.labelUnitsMax);
-const millis = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** The last moment that has a date (ECMA-262, time values), ms since the epoch. */
+export const momentMax = 8_640_000_000_000_000;
+const millis = z.number().int().min(0).max(momentMax);
 const units = z.number().int().min(0).max(limits.textUnitsMax);
 
 export const chatKindSchema = z.enum(["direct", "group", "channel"]);

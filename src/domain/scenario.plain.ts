@@ -6,7 +6,7 @@
  * not as expected is left to the schema, which alone refuses.
  */
 import { limits } from "./limits.ts";
-import type { Inbound } from "./message.ts";
+import { type Inbound, momentMax } from "./message.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Known = Readonly<Record<string, true>>;
@@ -98,4 +98,4 @@ const isId = (value: unknown): value is string =>
 const isLabel = (value: unknown): value is string | undefined =>
   value === undefined || (typeof value === "string" && value.length <= limits.labelUnitsMax);
 const isMillis = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= 0;
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= momentMax;

@@ -149,7 +149,7 @@ describe("what is no record of ours is refused", () => {
   });
 
   test.prop([fc.nat(), fc.string({ minLength: 1, maxLength: 3 })])(
-    "damage is refused or harmless, never a crash of another kind",
+    "A38: damage is refused or harmless, never a crash of another kind",
     (at, noise) => {
       const record = typicalRoom().conversation.record();
       const cut = at % record.length;

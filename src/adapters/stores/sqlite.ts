@@ -8,7 +8,7 @@
  * Reads that have no index (a whole conversation, a message id) walk the journal in slices and let
  * the event loop turn in between: they serve people, not the message path.
  */
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { EarshotError } from "../../domain/errors.ts";
 import type {
@@ -25,6 +25,7 @@ import { type Database, loadDriver, type Statement, storeError } from "./sqlite.
 import { migrate } from "./sqlite.migrate.ts";
 import { pragmas, sql } from "./sqlite.schema.ts";
 import { sessionReads } from "./sqlite.sessions.ts";
+import { exactly } from "./sqlite.text.ts";
 import { createWriter } from "./sqlite.write.ts";
 import { createTails } from "./tails.ts";
 
@@ -43,11 +44,13 @@ export interface SqliteOptions {
 
 /**
  * Opens (and creates) the database.
- * @throws EarshotError EAR_STORE_VERSION when it was written by another version, EAR_STORE_FAILED.
+ * @throws EarshotError EAR_STORE_VERSION when it was written by another version, EAR_STATE_UNSAFE
+ * when it is not ours to write, EAR_STORE_FAILED.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { DatabaseSync } = await loadDriver();
   try {
+    checkFile(options.path);
     closeSync(openSync(options.path, "a", 0o600));
     chmodSync(options.path, 0o600);
     const database = new DatabaseSync(options.path);
@@ -61,12 +64,25 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
+/** A link, or somebody else's file, that lies where the journal should be made. */
+function checkFile(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  const me = process.getuid?.() ?? found.uid;
+  if (found.isFile() && found.uid === me) return;
+  const why = found.isFile() ? `it belongs to user ${found.uid}` : "it is a link or no file";
+  throw new EarshotError(
+    "EAR_STATE_UNSAFE",
+    `Cannot keep the journal in ${path} as ${why}: take it away, or name another store.path`,
+  );
+}
+
 function createStore(database: Database, options: SqliteOptions): Store {
   const prepared = new Map<string, Statement>();
   const use = (text: string): Statement => {
     let statement = prepared.get(text);
     if (statement === undefined) {
-      statement = database.prepare(text);
+      statement = exactly(database.prepare(text));
       prepared.set(text, statement);
     }
     return statement;

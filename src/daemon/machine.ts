@@ -1,0 +1,51 @@
+/**
+ * Whose journal it is
+ * ===================
+ * The lock of a state directory is judged by process ids, which mean nothing on another machine: a
+ * folder that two machines share would be taken over by one while the other still writes. So the
+ * directory remembers the machine that made it, and no other one starts on it before somebody has
+ * said that it was moved. Where a machine has no id of its own, as in many containers, nothing is
+ * remembered.
+ */
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const idFiles = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
+const fileOf = (folder: string) => join(folder, "machine");
+
+const readText = (path: string): Promise<string> =>
+  readFile(path, "utf8").then(
+    (text) => text.trim(),
+    () => "",
+  );
+
+/**
+ * This machine's name in state directories, or null where it has no id. A digest, as machine-id(5)
+ * asks of whoever shows it.
+ */
+export async function machineName(files: readonly string[] = idFiles): Promise<string | null> {
+  for (const path of files) {
+    const id = await readText(path);
+    if (/^[0-9a-f]{32}$/.test(id))
+      return createHash("sha256").update(`earshot ${id}`).digest("hex").slice(0, 32);
+  }
+  return null;
+}
+
+/** The file that says another machine made the directory, or null: none does. */
+export async function foreignMark(folder: string, name: string | null): Promise<string | null> {
+  const path = fileOf(folder);
+  const marked = await readText(path);
+  return name === null || marked === "" || marked === name ? null : path;
+}
+
+/** Remembers this machine, unless one is remembered. */
+export async function markMachine(folder: string, name: string | null): Promise<void> {
+  if (name === null) return;
+  await writeFile(fileOf(folder), `${name}\n`, { mode: 0o600, flag: "wx" }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    },
+  );
+}
