@@ -31,7 +31,7 @@ import { createSendLanes, type QueuedDelivery } from "./outbox.lanes.ts";
 import { backoffMsMin, createPace } from "./outbox.pace.ts";
 import { createWaitingReactions } from "./outbox.reactions.ts";
 import { type SendOutcome, trySend } from "./outbox.send.ts";
-import type { Outbox, OutboxPorts } from "./outbox.types.ts";
+import { givenUp, type Outbox, type OutboxPorts } from "./outbox.types.ts";
 
 const reactionTriesMax = 3;
 const unseen = "taken off before it was put";
@@ -365,8 +365,14 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     },
     async drop(row) {
       const item = queued.get(row.id);
-      if (item !== undefined) return giveUp(item, "given up by the operator");
-      const next = changed(row, "drop", { error: "given up by the operator" });
+      if (item !== undefined) return giveUp(item, givenUp);
+      if (row.state === "dead" && row.error?.startsWith(givenUp) === false) {
+        await journal.keep([
+          { kind: "outbox", row: { ...row, error: `${givenUp}: ${row.error}` } },
+        ]);
+        return true;
+      }
+      const next = changed(row, "drop", { error: givenUp });
       if (next === null) return false;
       tally(row.state, next.state);
       await finish(deliveryOf(next), next);

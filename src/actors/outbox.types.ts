@@ -35,6 +35,9 @@ export interface OutboxPorts {
   readonly row: (id: string) => Promise<OutboxRow | null>;
 }
 
+/** The error of a row that the operator gave up begins with this. */
+export const givenUp = "given up by the operator";
+
 export interface Outbox {
   /** Takes rows that are durable, in order. */
   enqueue(rows: readonly OutboxRow[]): void;
@@ -54,7 +57,10 @@ export interface Outbox {
   draft(draft: TurnDraft): void;
   /** The turn is over. `broken`: drafts that were not sent yet are not sent any more. */
   endTurn(turnId: string, broken: boolean): void;
-  /** The operator sends a row again, or gives it up. False: its state does not allow it. */
+  /**
+   * The operator sends a row again, or gives it up; one that is dead is marked as seen. False: its
+   * state does not allow it.
+   */
   resend(row: OutboxRow): Promise<boolean>;
   drop(row: OutboxRow): Promise<boolean>;
   counts(): Readonly<Record<string, number>>;

@@ -7,6 +7,7 @@
  */
 import { stat } from "node:fs/promises";
 import type { ConnectionStatus } from "../actors/account.ts";
+import { givenUp } from "../actors/outbox.types.ts";
 import type { RuntimeStatus } from "../actors/runtime.types.ts";
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { Millis } from "../domain/message.ts";
@@ -133,10 +134,13 @@ async function needsOf(
   ];
 }
 
-/** Nobody has to do anything about a reaction that was not put. */
+/**
+ * Nobody has to do anything about a reaction that was not put, nor about what was given up on
+ * request.
+ */
 function deliveryOf(row: OutboxRow, titleOf: (key: string) => string): [Need] | null {
   const { id, key, kind, state, createdAt, body, error } = row;
-  if (kind === "react" || kind === "unreact") return null;
+  if (kind === "react" || kind === "unreact" || error?.startsWith(givenUp)) return null;
   if (state !== "in-doubt" && state !== "dead") return null;
   const { text } = JSON.parse(body) as { text?: string };
   const need: Need = {

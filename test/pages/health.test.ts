@@ -1,0 +1,153 @@
+/**
+ * The Health page in a real Chromium on a real daemon: what needs a person, and what becomes of it.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { hash52 } from "../../src/domain/key.ts";
+import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
+import { createLiveDaemon, group, type LiveDaemon, toScout } from "../support/live-daemon.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+const key = "agent:main:webhook:group:garden";
+
+describe.skipIf(!haveChromium)("the Health page", () => {
+  let pagesDir: string;
+  let browser: Browser;
+  let daemon: LiveDaemon;
+  let wrong: string[] = [];
+
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    daemon = await createLiveDaemon({ pagesDir, workers: 1 });
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await daemon.close();
+    expect(wrong).toEqual([]);
+  });
+
+  async function open(options: PageOptions = {}): Promise<Page> {
+    const opened = await openPage(browser, options);
+    wrong = opened.wrong;
+    await opened.page.goto(daemon.address("/health"));
+    await opened.page.getByText("Live", { exact: true }).waitFor();
+    await opened.page.locator(".health").waitFor();
+    return opened.page;
+  }
+
+  /** Leaves sends behind as a process does that ended while it sent them. */
+  async function leaveInDoubt(...ids: readonly string[]): Promise<void> {
+    await leave("in-doubt", ids);
+  }
+
+  async function leave(state: "in-doubt" | "dead", ids: readonly string[]): Promise<void> {
+    const store = await openSqliteStore({ path: join(daemon.stateDir, "earshot.db") });
+    const chat = { id: "garden", kind: "group", title: "#garden" };
+    const route = { channel: "webhook", account: "default", chat, thread: null };
+    await store.commit(
+      ids.map((id) => ({
+        kind: "outbox",
+        row: {
+          ...{ id, conv: hash52(key), key, turnId: "T1", index: 0, kind: "reply" },
+          ...{ state, createdAt: Date.now(), dueAt: 0, attempts: 1, doubts: 1 },
+          ...{ messageIds: null, error: "the connection broke while sending" },
+          body: JSON.stringify({
+            ...{ route, text: `text of ${id}`, replyTo: null, quote: false },
+            expiresAt: Date.now() + 3_600_000,
+          }),
+        },
+      })),
+    );
+    await store.close();
+  }
+
+  const panel = (page: Page, name: string) => page.getByRole("region", { name });
+  const fact = (page: Page, where: string, name: string) =>
+    panel(page, where).locator(`dt:text-is("${name}") + dd`).textContent();
+
+  test("a calm daemon says so, and its parts are listed", async () => {
+    await daemon.start();
+    const page = await open();
+    await panel(page, "Needs you").getByText("Nothing needs you").waitFor();
+    expect(await page.locator(".head .sub").textContent()).toMatch(
+      /^Up \d+ s\. Nothing needs you\.$/,
+    );
+    await panel(page, "Connections").getByText("3 of 3 connected").waitFor();
+    expect(await panel(page, "Workers").locator("tbody tr").count()).toBe(1);
+    await panel(page, "Lanes").getByText("0 of 4 busy").waitFor();
+    await panel(page, "Store").getByText("Writing").waitFor();
+    await daemon.say({ chat: group("garden"), text: "hello", ...toScout });
+    await soon(() => fact(page, "Deliveries", "Sent")).toBe("1");
+    const webhook = panel(page, "Connections").locator("tr", { hasText: "Webhook" });
+    await soon(() => webhook.locator("td").nth(4).textContent()).toMatch(/^(now|\d+ s)$/);
+    await daemon.say({ id: "m1", chat: group("garden"), text: "hello", ...toScout });
+    await soon(() => fact(page, "Deliveries", "Doubles dropped since the start")).toBe("1");
+  });
+
+  test("a doubtful delivery is sent again on request, and only then", async () => {
+    await leaveInDoubt("T1:0");
+    await daemon.start();
+    const page = await open();
+    const todo = panel(page, "Needs you").locator(".todo");
+    expect(await todo.locator("h3").textContent()).toBe("One delivery may or may not have arrived");
+    expect(await todo.textContent()).toContain(
+      "The connection broke while sending. “text of T1:0”",
+    );
+    expect(await fact(page, "Deliveries", "In doubt")).toBe("1");
+    await todo.getByRole("button", { name: "Resend" }).click();
+    await panel(page, "Needs you").getByText("Nothing needs you").waitFor();
+    await soon(() => fact(page, "Deliveries", "Sent")).toBe("1");
+    expect(await fact(page, "Deliveries", "In doubt")).toBe("0");
+  });
+
+  test("dropping asks once, in its place, and may be taken back", async () => {
+    await leaveInDoubt("T1:0", "T1:1");
+    await daemon.start();
+    const page = await open();
+    const todo = panel(page, "Needs you").locator(".todo", { hasText: "text of T1:0" });
+    await todo.getByRole("button", { name: "Drop" }).click();
+    await todo.getByText("Drop it? It will not be sent.").waitFor();
+    await todo.getByRole("button", { name: "Keep" }).click();
+    expect(await todo.getByRole("button", { name: "Resend" }).count()).toBe(1);
+    await todo.getByRole("button", { name: "Drop" }).click();
+    await todo.getByRole("button", { name: "Drop" }).click();
+    await soon(() => todo.count()).toBe(0);
+    await page.getByText("1 thing needs you.").waitFor();
+    expect(await panel(page, "Needs you").locator(".todo").textContent()).toContain("text of T1:1");
+  });
+
+  test("a dead delivery is listed until somebody has seen it", async () => {
+    await leave("dead", ["T1:0"]);
+    await daemon.start();
+    const page = await open();
+    const todo = panel(page, "Needs you").locator(".todo", {
+      hasText: "One delivery was not sent",
+    });
+    await todo.getByRole("button", { name: "Drop" }).click();
+    await todo.getByRole("button", { name: "Drop" }).click();
+    await panel(page, "Needs you").getByText("Nothing needs you").waitFor();
+    expect(await fact(page, "Deliveries", "Dead")).toBe("1");
+  });
+
+  for (const width of [390, 768, 1200, 1600])
+    test(`nothing scrolls sideways at ${width} px`, async () => {
+      await leaveInDoubt("T1:0");
+      await daemon.start();
+      const page = await open({ width });
+      await page.locator(".todo").waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+      const role = page.getByRole("heading", { level: 1 });
+      expect(await role.textContent()).toBe("Health");
+    });
+});

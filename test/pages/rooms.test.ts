@@ -1,0 +1,257 @@
+/**
+ * The Rooms page in a real Chromium on a real daemon: what is listed, how it is told live, and that
+ * nothing moves under the pointer. Every test also claims that nothing went wrong in the console.
+ */
+import { rm } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
+import {
+  aside,
+  createLiveDaemon,
+  group,
+  type LiveDaemon,
+  person,
+  toScout,
+} from "../support/live-daemon.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+const row = (page: Page, title: string) =>
+  page.locator(".room", { has: page.locator(".name", { hasText: title }) });
+const titles = (page: Page) => page.locator(".room .name").allTextContents();
+const calmMs = 2_000;
+const lost = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"];
+
+describe.skipIf(!haveChromium)("the Rooms page", () => {
+  let pagesDir: string;
+  let browser: Browser;
+  let daemon: LiveDaemon;
+  let wrong: string[] = [];
+
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    daemon = await createLiveDaemon({ pagesDir });
+    await daemon.start();
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await daemon.close();
+    // A lost connection is told by the browser as well; the page says so in its badge.
+    expect(wrong.filter((line) => !lost.some((word) => line.includes(word)))).toEqual([]);
+  });
+
+  async function open(options: PageOptions = {}, path = "/"): Promise<Page> {
+    const opened = await openPage(browser, options);
+    wrong = opened.wrong;
+    await opened.page.goto(daemon.address(path));
+    await opened.page.getByText("Live", { exact: true }).waitFor();
+    return opened.page;
+  }
+
+  test("the printed address opens it, and without a room it says what would be here", async () => {
+    const page = await open();
+    await page.getByRole("heading", { name: "No room yet" }).waitFor();
+    expect(await page.title()).toBe("Rooms · earshot");
+    expect(page.url()).not.toContain("token");
+    await page.getByRole("link", { name: "Open the simulator" }).click();
+    await page.getByRole("heading", { name: "Chat", level: 1 }).waitFor();
+  });
+
+  test("a row shows who was there, what was decided, and how the room stands", async () => {
+    await daemon.say(
+      { chat: group("#garden"), text: "the beans are up", ...aside },
+      { chat: group("#garden"), author: person("Bo"), text: "so are mine", ...aside },
+      { chat: group("#garden"), author: { ...person("Pip"), isBot: true }, text: "beep", ...aside },
+    );
+    const page = await open();
+    const garden = row(page, "#garden");
+    await garden.waitFor();
+    expect(await garden.locator(".state").textContent()).toBe("observing");
+    expect(await garden.locator(".chip").textContent()).toBe("observementions-others");
+    expect(await garden.locator(".said").textContent()).toBe("Pip: beep");
+    expect(await garden.textContent()).toContain("2 people, 1 bot");
+    expect(await garden.locator(".face.bot").count()).toBe(1);
+    const strip = await garden.locator(".strip").getAttribute("aria-label");
+    expect(strip).toBe("Last 3 decisions: 0 engaged, 3 observed");
+    expect(await page.locator(".head .sub").textContent()).toBe("1 live, 0 asleep");
+    await soon(() => page.locator(".stat dd").first().textContent()).toBe("3");
+  });
+
+  test("a turn is seen from its message to the credit that ticks down", async () => {
+    const page = await open();
+    await daemon.say({ chat: group("#garden"), text: "Scout, are you there?", ...toScout });
+    const garden = row(page, "#garden");
+    await garden.locator(".chip.engage").waitFor();
+    const credit = garden.locator(".flag", { hasText: "1 credit, 14:" });
+    await credit.waitFor();
+    const before = await credit.textContent();
+    await soon(() => credit.textContent()).not.toBe(before);
+    await soon(() => garden.locator(".state").textContent()).toBe("observing");
+  });
+
+  test("rows stay under the pointer, new rooms wait, and order comes when both have left", async () => {
+    await daemon.say({ chat: group("#old"), text: "first", ...aside });
+    await daemon.say({ chat: group("#new"), text: "second", ...aside });
+    const page = await open();
+    await soon(() => titles(page)).toEqual(["#new", "#old"]);
+    await row(page, "#new").hover();
+    await daemon.say({ chat: group("#old"), text: "third", ...aside });
+    await row(page, "#old").getByText("third").waitFor();
+    await daemon.say({ chat: group("#late"), text: "fourth", ...aside });
+    const pill = page.getByRole("button", { name: "1 new room" });
+    await pill.waitFor();
+    await page.waitForTimeout(calmMs + 1_500);
+    expect(await titles(page)).toEqual(["#new", "#old"]);
+    await pill.click();
+    expect(await titles(page)).toEqual(["#late", "#old", "#new"]);
+    await daemon.say({ chat: group("#new"), text: "fifth", ...aside });
+    await page.mouse.move(0, 0);
+    await page.keyboard.press("Escape");
+    await soon(() => titles(page)).toEqual(["#new", "#late", "#old"]);
+  });
+
+  test("find and filters narrow the list, and Enter looks among the sleepers", async () => {
+    await daemon.say({
+      chat: group("#asleep"),
+      author: person("Kit"),
+      text: "good night",
+      ...aside,
+    });
+    await daemon.stop();
+    await daemon.start();
+    await daemon.say({ chat: group("#garden"), text: "hello", ...aside });
+    const page = await open();
+    await soon(() => titles(page)).toEqual(["#garden", "#asleep"]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("garden");
+    await soon(() => titles(page)).toEqual(["#garden"]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.type("nowhere");
+    await page.getByText("press Enter to search them too").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("asleep or live").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Engaged" }).click();
+    await page.getByRole("heading", { name: "No room matches" }).waitFor();
+    await page.getByRole("button", { name: "All" }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("kit");
+    await page.keyboard.press("Enter");
+    await soon(() => titles(page)).toEqual(["#asleep"]);
+  });
+
+  test("the keyboard alone is enough: next, previous, open, back, another page", async () => {
+    await daemon.say({ chat: group("#one"), text: "hello", ...aside });
+    await daemon.say({ chat: group("#two"), text: "hello", ...aside });
+    const page = await open();
+    await row(page, "#one").waitFor();
+    const focused = () => page.locator(".room:focus .name").textContent();
+    await page.keyboard.press("j");
+    await soon(focused).toBe("#two");
+    await page.keyboard.press("j");
+    await soon(focused).toBe("#one");
+    await page.keyboard.press("k");
+    await soon(focused).toBe("#two");
+    await page.keyboard.press("Enter");
+    await soon(() => decodeURIComponent(new URL(page.url()).pathname)).toMatch(
+      /^\/room\/agent:main:/,
+    );
+    await page.goBack();
+    await row(page, "#one").waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.getByRole("heading", { name: "Health", level: 1 }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await row(page, "#one").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+  });
+
+  test("a daemon that comes back finds the page with nothing lost or doubled", async () => {
+    await daemon.say({ chat: group("#garden"), text: "before", ...aside });
+    const page = await open();
+    await row(page, "#garden").waitFor();
+    await daemon.stop();
+    await page.getByText("Reconnecting", { exact: true }).waitFor();
+    expect(await titles(page)).toEqual(["#garden"]);
+    await daemon.start();
+    await page.getByText("Live", { exact: true }).waitFor({ timeout: 20_000 });
+    await soon(() => row(page, "#garden").locator(".state").textContent()).toBe("asleep");
+    await daemon.say({ chat: group("#garden"), text: "after", ...aside });
+    await row(page, "#garden").getByText("after").waitFor();
+    expect(await titles(page)).toEqual(["#garden"]);
+    const strip = await row(page, "#garden").locator(".strip").getAttribute("aria-label");
+    expect(strip).toBe("Last 2 decisions: 0 engaged, 2 observed");
+  });
+
+  test("hostile names and words stay text on one line", async () => {
+    const title = "<img src=x onerror=alert(1)>\u202egpj";
+    await daemon.say({ chat: group(title), text: "a\u001b[31m\n<b>b</b>", ...aside });
+    const page = await open();
+    await page.locator(".room").waitFor();
+    expect(await titles(page)).toEqual(["<img src=x onerror=alert(1)>gpj"]);
+    expect(await page.locator(".said").textContent()).toBe("Ann: a[31m <b>b</b>");
+    expect((await page.locator(".room").boundingBox())?.height).toBe(64);
+  });
+
+  test("ten thousand rooms are a window of rows, and the last one is a scroll away", async () => {
+    for (let first = 0; first < 10_000; first += 1_000)
+      await daemon.say(
+        ...Array.from({ length: 1_000 }, (_, n) => ({
+          chat: group(`#room-${first + n}`),
+          text: "hello",
+          ...aside,
+        })),
+      );
+    const page = await open();
+    await soon(() => page.locator(".seg [aria-pressed=true] .n").textContent()).toBe("10,000");
+    expect(await page.locator(".room").count()).toBeLessThan(60);
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    await soon(() => page.locator('.rooms li[aria-posinset="10000"]').count()).toBe(1);
+    expect(await page.locator(".room").count()).toBeLessThan(60);
+    expect(await page.locator(".rooms li").first().getAttribute("aria-setsize")).toBe("10000");
+  });
+
+  for (const [width, height] of [
+    [390, 112],
+    [768, 64],
+    [1200, 64],
+    [1440, 64],
+    [1600, 64],
+  ] as const)
+    test(`at ${width} px rows are ${height} px tall and nothing scrolls sideways`, async () => {
+      const long = "x".repeat(60);
+      await daemon.say({ chat: group(long), author: person(long), text: long, ...aside });
+      const page = await open({ width });
+      await page.locator(".room").waitFor();
+      expect((await page.locator(".room").boundingBox())?.height).toBe(height);
+      const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect(wide).toBe(0);
+    });
+
+  test("landmarks, one heading and a name for every control", async () => {
+    await daemon.say({ chat: group("#garden"), text: "hello", ...aside });
+    const page = await open({ colorScheme: "dark" });
+    await row(page, "#garden").waitFor();
+    for (const role of ["banner", "navigation", "main"] as const)
+      expect(await page.getByRole(role).count()).toBe(1);
+    expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+    expect(await page.locator('.tabs [aria-current="page"]').textContent()).toBe("Rooms");
+    expect(await page.locator('.room[tabindex="0"]').count()).toBe(1);
+    for (const control of await page.locator("button, input").all())
+      expect(
+        (await control.getAttribute("aria-label")) ?? (await control.textContent()),
+      ).toBeTruthy();
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").textContent()).toBe("Skip to content");
+  });
+});
