@@ -5,8 +5,10 @@
  * on what lives in memory only. Each begins at most once; a crash before it leaves it undone.
  */
 import { agentOf } from "../domain/config/index.ts";
+import { isExtra } from "../machines/commands/extras.ts";
 import type { CommandDue } from "../machines/effects.ts";
 import { isBusy } from "./commands.busy.ts";
+import { answerByPlugin } from "./commands.plugins.ts";
 import type { CommandPorts } from "./commands.ports.ts";
 import { noteReturn } from "./commands.return.ts";
 import { approvalOf, runsBeside } from "./commands.running.ts";
@@ -47,10 +49,14 @@ export async function beginAfter(
   step: HostStep,
 ): Promise<void> {
   if (effect.asked === null) return;
-  for (const { command, args } of effect.calls) {
-    if (!Object.hasOwn(after, command)) continue;
+  const { asked } = effect;
+  for (const [at, given] of effect.calls.entries()) {
+    const { command, args } = given;
+    if (!isExtra(command) && !Object.hasOwn(after, command)) continue;
     try {
-      await after[command]?.(ports, effect, step, args);
+      // The answer of the others is the first.
+      if (isExtra(command)) await answerByPlugin(ports, given, { asked, step, index: at + 1 });
+      else await after[command]?.(ports, effect, step, args);
     } catch (error) {
       ports.log("warn", "command.after", { command, key: step.key, error: String(error) });
     }

@@ -6,8 +6,10 @@
  * that is what was asked for (`/export`, `/why`).
  */
 import { plainText } from "../domain/sanitize.ts";
+import { extrasFor } from "../machines/commands/extras.ts";
 import { commandsText, helpText } from "../machines/commands/help.ts";
 import type { CommandName } from "../machines/commands/table.ts";
+import { allowlistText } from "./commands.access.ts";
 import { isBusy } from "./commands.busy.ts";
 import { configCommand, debugCommand, restartText } from "./commands.house.ts";
 import { elevatedText, execText, ttsText } from "./commands.levels.ts";
@@ -22,9 +24,10 @@ type Answer = (args: readonly string[], about: CommandAbout) => string | Promise
 export type Answers = Readonly<Record<CommandName, Answer>>;
 
 export function createAnswers(ports: CommandPorts): Answers {
+  const known = ({ agent }: CommandAbout) => extrasFor(ports.extras.list(), new Set([agent.id]));
   return {
-    help: ([word]) => helpText(word),
-    commands: () => commandsText(),
+    help: ([word], about) => helpText(word, known(about)),
+    commands: (_, about) => commandsText(known(about)),
     status: (_, about) => statusText(ports, about),
     whoami: (_, about) => whoText(about),
     new: () => "A new session has begun.",
@@ -49,6 +52,7 @@ export function createAnswers(ports: CommandPorts): Answers {
     debug: (args, about) => debugCommand(ports, args, about),
     restart: () => restartText(ports),
     approve: (args, about) => approveText(ports, args, about),
+    allowlist: (args, about) => allowlistText(ports, args, about),
     subagents: (args, about) => subagentsText(ports, args, about),
     export: ([lines], about) => exportText(ports, lines, about),
     think: (_, { settings, agent }) => `Thinking: ${settings.thinking ?? agent.thinking}.`,

@@ -9,6 +9,7 @@
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { type Inbound, type Millis, routeOf } from "../domain/message.ts";
 import type { CommandCall } from "../machines/commands/directives.ts";
+import { type ExtraCommand, extrasFor } from "../machines/commands/extras.ts";
 import { editedText, noOrders, type Orders, readOrders } from "../machines/commands/reading.ts";
 import type {
   Authority,
@@ -27,6 +28,8 @@ export interface CommandIntake {
   readonly cfg: number;
   readonly now: Millis;
   readonly unique: () => string;
+  /** Commands of plugins and agents. */
+  readonly extras: readonly ExtraCommand[];
 }
 
 /** What a message orders, and of which of the agents that hear it. */
@@ -39,11 +42,16 @@ export interface Ordered extends Orders {
  * What a message that was admitted orders. Where several agents hear it, a name in front of a
  * command orders it of that one alone, and directives beside a message are for those whom it calls.
  */
-export function ordersIn(message: Inbound, authority: Authority, config: EarshotConfig): Ordered {
+export function ordersIn(
+  message: Inbound,
+  authority: Authority,
+  { config, extras: all }: Pick<CommandIntake, "config" | "extras">,
+): Ordered {
   if (!config.commands.text) return noOrders(message.text);
   const { stopWords } = config.commands;
-  const rules = { authority, stopWords, resetTriggers: config.session.resetTriggers };
   const routes = resolveRoute(config, message);
+  const extras = all.length === 0 ? all : extrasFor(all, new Set(routes.map((one) => one.agentId)));
+  const rules = { authority, stopWords, resetTriggers: config.session.resetTriggers, extras };
   if (routes.length < 2) return readOrders(message, rules);
   const agents = calledBy(config, routes);
   const call = callAtStart(message.text, agents);
@@ -60,6 +68,22 @@ function withoutCall(message: Inbound, units: number): Inbound {
   if (verbatim === undefined) return rest;
   const left = verbatim.filter(([, to]) => to > units);
   return { ...rest, verbatim: left.map(([from, to]) => [Math.max(0, from - units), to - units]) };
+}
+
+/**
+ * What a conversation whose agent has the skill is told of a message that asks for it: who gives an
+ * agent's command speaks to it, wherever that is.
+ */
+export function skillOf(
+  message: Inbound,
+  { skill }: Orders,
+  route: { readonly agentId: string } | undefined,
+  { extras }: Pick<CommandIntake, "extras">,
+): { readonly skill?: string; readonly message?: Inbound } {
+  const has = extras.some(({ name, agentId }) => name === skill && agentId === route?.agentId);
+  if (skill === null || !has) return {};
+  const mentions = [...message.mentions, { id: message.account, isSelf: true }];
+  return { skill, message: { ...message, mentions } };
 }
 
 /** The words of an edit without what they order. */

@@ -17,8 +17,10 @@ import type {
 import type { SessionSettings } from "../domain/session.ts";
 import type { Standing } from "../machines/effects.ts";
 import type { CommandAsked } from "../machines/events.ts";
+import type { AccessBook } from "./access-book.ts";
 import type { Compaction } from "./compaction.ts";
 import type { Configs } from "./configs.ts";
+import type { Extras } from "./extras.ts";
 import type { Permits } from "./permits.ts";
 import type { HostStep } from "./protocol.ts";
 import type { Why } from "./runtime.types.ts";
@@ -35,6 +37,8 @@ export interface CommandPorts {
   readonly why: (messageId: string) => Promise<readonly Why[]>;
   /** Null: none is told. */
   readonly version: string | null;
+  readonly access: Pick<AccessBook, "allow" | "revoke" | "list">;
+  readonly extras: Extras;
   readonly permits: Pick<Permits, "pending" | "find" | "answer">;
   /** Null: nothing of the daemon can be changed from a room. */
   readonly house: House | null;

@@ -14,7 +14,8 @@ import {
   patchedSettings,
   type SessionSettings,
 } from "../domain/session.ts";
-import type { CommandCall } from "../machines/commands/directives.ts";
+import type { BuiltInCall, CommandCall } from "../machines/commands/directives.ts";
+import { isExtra } from "../machines/commands/extras.ts";
 import { specOf } from "../machines/commands/table.ts";
 import type { CommandDue } from "../machines/effects.ts";
 import { beginAfter } from "./commands.after.ts";
@@ -72,7 +73,9 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
     if (asked === null) return { writes, row: null };
     const about = { asked, step, standing: effect.standing, agent, session, settings };
     const texts: string[] = [];
-    for (const call of calls) texts.push(await answerOf(answers, call, about));
+    for (const call of calls)
+      if (!isExtra(call.command)) texts.push(await answerOf(answers, call as BuiltInCall, about));
+    if (texts.length === 0) return { writes, row: null };
     const text = `${asked.as === undefined ? "" : `${asked.as}: `}${texts.join("\n\n")}`;
     const row = commandRow(ports.configs, { asked, step, text });
     writes.push({ kind: "outbox", row });
@@ -81,7 +84,7 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
 
   async function answerOf(
     all: Answers,
-    call: CommandCall,
+    call: BuiltInCall,
     about: Parameters<Answers["help"]>[1],
   ): Promise<string> {
     if (specOf(call.command).who === "owner" && !about.asked.owner) return "For owners.";

@@ -19,10 +19,11 @@ import {
 import { type ChannelEvent, noConversation } from "../domain/ports.ts";
 import type { KnownPeople } from "../machines/access-entries.ts";
 import { type Admission, admit, admitHistory } from "../machines/admission.ts";
+import type { ExtraCommand } from "../machines/commands/extras.ts";
 import { noOrders } from "../machines/commands/reading.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import { resolveRoute } from "../machines/routing.ts";
-import { orderRows, ordersIn, wordsOfEdit } from "./commands.intake.ts";
+import { orderRows, ordersIn, skillOf, wordsOfEdit } from "./commands.intake.ts";
 import { hearsPlace } from "./fellows.ts";
 import { sharesOf } from "./ingress.broadcast.ts";
 import { type Knock, knockOf, withoutCode, withoutCodes } from "./ingress.door.ts";
@@ -39,6 +40,8 @@ export interface PrepareContext {
   readonly membership: (route: Route) => Membership | null;
   /** One of our accounts on this channel writes under that id. */
   readonly isOurs: (authorId: string) => boolean;
+  /** Commands of plugins and agents. */
+  readonly extras: readonly ExtraCommand[];
   /** A new unique text. */
   readonly unique: () => string;
 }
@@ -122,9 +125,7 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
   const named = { identity, sentAt: message.sentAt, messageId: message.id };
   const { authority } = admission;
   const orders =
-    admission.decision === null
-      ? ordersIn(message, authority, context.config)
-      : noOrders(message.text);
+    admission.decision === null ? ordersIn(message, authority, context) : noOrders(message.text);
   const before = orderRows(message, identity, orders, authority.owner, context);
   const { explanation } = admission;
   const common = { message, dedupeId: identity, explanation, before, knock: null };
@@ -154,7 +155,12 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const shares = sharesOf(message, orders.text, identity, routes, context);
   const events = keys.map((key, place) =>
-    newEvent(conversationOf(key), context.cfg, { ...whole, ...shares[place] }, named),
+    newEvent(
+      conversationOf(key),
+      context.cfg,
+      { ...whole, ...shares[place], ...skillOf(whole.message, orders, routes[place], context) },
+      named,
+    ),
   );
   return { ...common, events, ended: null, keys };
 }

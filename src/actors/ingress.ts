@@ -9,11 +9,21 @@ import type { Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { routeOf } from "../domain/message.ts";
-import type { ChannelEvent, Clock, CursorWrite, Ids, Log, MetaWrite } from "../domain/ports.ts";
+import type {
+  ChannelEvent,
+  Clock,
+  CursorWrite,
+  Ids,
+  Log,
+  MetaWrite,
+  Plugin,
+  Skill,
+} from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { AccessBook } from "./access-book.ts";
 import type { Configs } from "./configs.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
+import { createExtras } from "./extras.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { createDenials } from "./ingress.denials.ts";
 import { type Answered, answerKnock } from "./ingress.door.ts";
@@ -37,10 +47,14 @@ export interface IngressPorts {
   readonly heartbeats: Pick<Heartbeats, "heard">;
   readonly access: Pick<AccessBook, "has" | "ask" | "redeem">;
   readonly outbox: Pick<Outbox, "enqueue">;
+  /** Of a simulation: what is sent takes time. */
+  readonly pace?: { straight: boolean } | undefined;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   readonly rooms?: RoomTap;
   readonly onPoint: (point: "before-ack") => void;
+  readonly plugins?: readonly Plugin[];
+  readonly skills?: () => readonly Skill[];
 }
 
 export interface Ingress {
@@ -75,6 +89,7 @@ export function createIngress(ports: IngressPorts): Ingress {
   const { clock, configs, journal } = ports;
   const { entries, ttlMs } = configs.current().messages.dedupe;
   const dedupe = createDedupe(clock, entries, ttlMs);
+  const extras = createExtras(ports);
   const denials = createDenials(clock, ports.log);
   let pending = 0;
   let refused = 0;
@@ -90,6 +105,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       membership: ports.directory.membership,
       isOurs: (author: string) => ports.directory.isOurs?.(channel, author) ?? false,
       unique: () => ports.ids.next(),
+      extras: extras.list(),
     };
     return events.flatMap((event) => prepare(channel, account, event, context) ?? []);
   }
@@ -136,7 +152,7 @@ export function createIngress(ports: IngressPorts): Ingress {
         at += prepared.before.length + prepared.events.length;
         const given = numbers.slice(at - prepared.events.length, at);
         if (given[0] === 0) door?.undo();
-        else if (door !== null) ports.outbox.enqueue(door.rows);
+        else if (door !== null) sendOff(door);
         return given;
       });
     } catch (error) {
@@ -147,6 +163,11 @@ export function createIngress(ports: IngressPorts): Ingress {
       refused += events.length;
       throw error;
     }
+  }
+
+  function sendOff({ rows }: Answered): void {
+    if (ports.pace !== undefined && rows.length > 0) ports.pace.straight = false;
+    ports.outbox.enqueue(rows);
   }
 
   /** Where the conversations heard somebody last, for what is said there unasked. */

@@ -7,6 +7,7 @@
 import type { OutboxRow } from "../domain/ports.ts";
 import { type CommandDesk, createCommandDesk } from "./commands.ts";
 import type { Configs } from "./configs.ts";
+import { createExtras } from "./extras.ts";
 import { conversationOf, newEvent } from "./journal.codec.ts";
 import { createPermits, type Permits } from "./permits.ts";
 import type { Parts } from "./runtime.parts.ts";
@@ -32,9 +33,22 @@ export function createDesk(
 ): CommandDesk {
   const { clock, ids, log, store, directory, version = null, house = null } = ports;
   const { isLocal } = directory;
-  const { sessions, compaction, permits } = parts();
+  const { sessions, compaction, permits, access } = parts();
   return createCommandDesk({
-    ...{ clock, log, store, configs, sessions, compaction, permits, version, house, agentOf },
+    ...{
+      clock,
+      log,
+      store,
+      configs,
+      sessions,
+      compaction,
+      permits,
+      access,
+      version,
+      house,
+      agentOf,
+    },
+    extras: createExtras(ports),
     say: sayer(parts),
     keep: (writes) => parts().journal.keep([...writes]),
     why: (messageId) => whyMessage({ store, configs, isLocal }, messageId),

@@ -7,6 +7,7 @@
 import type { ConversationEvent } from "../machines/events.ts";
 import { composeSteered } from "../machines/prompt.ts";
 import type { Configs } from "./configs.ts";
+import { createExtras } from "./extras.ts";
 import { type NewEvent, newEvent } from "./journal.codec.ts";
 import type { HostStep } from "./protocol.ts";
 import type { Parts } from "./runtime.parts.ts";
@@ -28,6 +29,7 @@ export interface TurnParts {
 export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter {
   const { store, clock, log } = ports;
   const { configs, parts } = own;
+  const extras = createExtras(ports);
   return createTurnStarter({
     log,
     now: () => clock.now(),
@@ -38,7 +40,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
     },
     waiting: () => parts().media.waiting() + parts().compaction.waiting(),
     compose: async (effect, step, signal) => {
-      const order = await composeOrder(composing(ports, own), effect, step, signal);
+      const order = await composeOrder({ ...composing(ports, own), extras }, effect, step, signal);
       if (order === null) return null;
       const { key, turn, prompt } = order;
       const { turnId, route } = effect;
@@ -64,7 +66,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
 function composing(
   { store, ids, directory, live, deterministic }: RuntimePorts,
   { configs, sessions, parts, agentOf }: TurnParts,
-): OrderPorts {
+): Omit<OrderPorts, "extras"> {
   const { hooks, media, asks, heartbeats } = parts();
   return {
     ...{ store, configs, ids, agentOf, media, asks, heartbeats },

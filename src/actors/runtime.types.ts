@@ -18,6 +18,7 @@ import type {
   Plugin,
   Random,
   SessionFiles,
+  Skill,
   Store,
   Workspaces,
 } from "../domain/ports.ts";
@@ -58,6 +59,8 @@ export interface RuntimePorts {
   readonly version?: string;
   /** What is told of everything and may change what is sent, in this order. @default none */
   readonly plugins?: readonly Plugin[];
+  /** The skills of all agents, as they are now. @default none */
+  readonly skills?: () => readonly Skill[];
   /** What owners may change of the daemon itself. @default nothing */
   readonly house?: House;
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
@@ -81,6 +84,8 @@ export interface RuntimePorts {
    * this clock: two runs give the same history, whatever the number of workers. For simulations.
    */
   readonly deterministic?: boolean;
+  /** Simulations without workers: what may be done at once. @default nothing */
+  readonly pace?: Pace;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */
@@ -106,6 +111,15 @@ export interface RoomTap {
   changed(conv: number, key: string): void;
   /** Any event at all was applied, also one that led to nothing: for who reads along. */
   applied?(conv: number): void;
+}
+
+/**
+ * A simulation that has settled takes its next event straight through: whoever would wait for
+ * others to be quiet, or for the next turn of the event loop, goes on at once. The first
+ * consequence that is more than a decision ends that.
+ */
+export interface Pace {
+  straight: boolean;
 }
 
 /** Instants at which a crash must lose and double nothing. */
@@ -261,6 +275,8 @@ export interface Runtime {
   status(): RuntimeStatus;
   /** Resolves when nothing is under way but timers and open sends. */
   settled(): Promise<void>;
+  /** Whether nothing is known to be under way now. */
+  isSettled(): boolean;
   /**
    * Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends
    * hosts.

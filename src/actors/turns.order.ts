@@ -14,9 +14,10 @@ import { type TurnLevels, withLevels } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
 import { composeHeartbeat } from "../machines/heartbeat.ts";
-import { composeTurnPrompt, type PromptMessage } from "../machines/prompt.ts";
+import { composeTurnPrompt, type PromptInput, type PromptMessage } from "../machines/prompt.ts";
 import type { Asks } from "./asks.ts";
 import type { Configs } from "./configs.ts";
+import type { Extras } from "./extras.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import { decodeEvent } from "./journal.codec.ts";
 import { type FoundMessage, messagesIn, ownWords, spokenWords } from "./media.refs.ts";
@@ -36,6 +37,7 @@ export interface OrderPorts {
   readonly media: Pick<Media, "gather" | "known">;
   readonly asks: Pick<Asks, "opened">;
   readonly heartbeats: Pick<Heartbeats, "instructions">;
+  readonly extras: Pick<Extras, "skill">;
   readonly watched: boolean;
 }
 
@@ -47,6 +49,8 @@ export interface SaidMessage extends PromptMessage {
   /** What it asks of its turn. */
   readonly levels: TurnLevels;
   readonly byOwner: boolean;
+  /** It asks for it. */
+  readonly skill: string | null;
   readonly found: FoundMessage;
 }
 
@@ -66,7 +70,8 @@ export async function readMessages(
     return [
       {
         id,
-        at: sentAt ?? message.at,
+        // Nothing was said after it was received, whatever a clock elsewhere says.
+        at: Math.min(sentAt ?? message.at, message.at),
         author: { id: author.id, name: author.name, isBot: author.isBot },
         text: edited ?? message.said.text,
         attachments: media.known(message).attachments,
@@ -93,10 +98,21 @@ function messageIn(row: EventRow, id: string): FoundMessage | null {
     : (found.find(({ said }) => said.id === id) ?? null);
 }
 
-function saidIn(row: EventRow): Pick<SaidMessage, "levels" | "byOwner"> {
+function saidIn(row: EventRow): Pick<SaidMessage, "levels" | "byOwner" | "skill"> {
   const event = decodeEvent(row);
-  if (event.type !== "message.received") return { levels: {}, byOwner: false };
-  return { levels: event.levels ?? {}, byOwner: event.authority.owner };
+  if (event.type !== "message.received") return { levels: {}, byOwner: false, skill: null };
+  const { levels = {}, authority, skill = null } = event;
+  return { levels, byOwner: authority.owner, skill };
+}
+
+/** What the skills that a batch asks for tell the agent, each once. */
+function skillsFor(
+  ports: Pick<OrderPorts, "extras">,
+  agentId: string,
+  batch: readonly SaidMessage[],
+) {
+  const names = new Set(batch.flatMap(({ skill }) => skill ?? []));
+  return [...names].flatMap((name) => ports.extras.skill(agentId, name) ?? []);
 }
 
 function editedText(row: EventRow | undefined): string | null {
@@ -150,7 +166,10 @@ export async function composeOrder(
   const fence = ports.ids.next();
   const prompt = effect.heartbeat
     ? composeHeartbeat({ instructions, at, fence })
-    : promptOf(effect, { batch, context, settings, fence });
+    : promptOf(effect, {
+        ...{ batch, context, settings, fence },
+        skills: skillsFor(ports, agent.id, batch),
+      });
   const beat = effect.heartbeat ? heartbeatFor(configs.current(), key) : null;
   const named = route.chat.kind !== "direct";
   const cfg = configs.version();
@@ -179,7 +198,8 @@ export async function composeOrder(
     session: asked,
     owned: batch.length > 0 && batch.every(({ byOwner }) => byOwner),
     thinking: asked.thinking ?? agent.thinking,
-    model: beat?.model ?? session.settings.model,
+    model: beat?.model ?? session.settings.model ?? agent.model,
+    ...(agent.tools === null ? {} : { tools: agent.tools }),
     watched: ports.watched,
     firstIndex: effect.firstIndex ?? 0,
     ...(beat === null ? {} : { heartbeat: { ackMaxChars: beat.ackMaxChars } }),
@@ -191,9 +211,13 @@ interface Shown {
   readonly context: readonly SaidMessage[];
   readonly settings: ConversationSettings;
   readonly fence: string;
+  readonly skills: PromptInput["skills"];
 }
 
-function promptOf(effect: TurnRun, { batch, context, settings, fence }: Shown): string {
+function promptOf(
+  effect: TurnRun,
+  { batch, context, settings, fence, skills = [] }: Shown,
+): string {
   return composeTurnPrompt({
     notices: { guard: effect.guard, nudge: effect.nudge },
     context,
@@ -207,6 +231,7 @@ function promptOf(effect: TurnRun, { batch, context, settings, fence }: Shown): 
     silentToken: settings.silent.token,
     headings: settings.promptHeadings,
     fence,
+    skills,
   });
 }
 

@@ -21,8 +21,21 @@ const channelSchema = z.looseObject({
   open: callable,
   accountSchema: z.looseObject({ safeParse: callable }),
 });
+const commandWord = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/u, "lower-case letters, digits, - _");
+const commandLine = z
+  .string()
+  .max(100)
+  .regex(/^[^\n\r]*$/u, "one line");
+const commandSchema = z.strictObject({
+  help: commandLine.min(1),
+  usage: commandLine.optional(),
+  who: z.enum(["owner", "authorised"]).optional(),
+  menu: z.boolean().optional(),
+  run: callable,
+});
 const pluginSchema = z.strictObject({
   name: z.string().min(1).max(limits.labelShownUnitsMax),
+  commands: z.record(commandWord, commandSchema).optional(),
   hooks: z.partialRecord(z.enum(hookNames), callable).optional(),
   channels: z.array(channelSchema).max(limits.pluginsMax).optional(),
 });
@@ -76,7 +89,14 @@ async function load(name: string, baseDir: string, place: string): Promise<Plugi
     );
   }
   const checked = pluginSchema.safeParse(exported);
-  if (checked.success) return exported as Plugin;
+  if (checked.success) {
+    const { name: own, commands } = checked.data;
+    // Its name stands in front of its commands.
+    if (commands === undefined || (own !== "skill" && commandWord.safeParse(own).success))
+      return exported as Plugin;
+    const why = `the name of one with commands is lower-case letters, digits, - _, and not "skill"`;
+    throw refused(path ?? name, place, why);
+  }
   const [issue] = checked.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   throw refused(path ?? name, place, `its default export is no plugin (${where}${issue?.message})`);

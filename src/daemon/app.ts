@@ -11,6 +11,7 @@ import type { KnownHosts } from "./hosts.ts";
 import { openApi } from "./openapi.ts";
 import { securityHeaders } from "./pages.ts";
 import { accessRoutes } from "./routes/access.ts";
+import { commandRoutes } from "./routes/commands.ts";
 import { conditionRoutes } from "./routes/condition.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
@@ -54,6 +55,7 @@ export function createApp(
     statusRoutes,
     outboxRoutes,
     simulateRoutes,
+    commandRoutes,
     sessionRoutes,
     accessRoutes,
     roomsRoutes,

@@ -22,7 +22,7 @@ import { createWorkspaces } from "../adapters/workspaces.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, ChannelDefinition, Clock, House, Log, Store } from "../domain/ports.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extras.ts";
-import { menuCommands } from "../machines/commands/help.ts";
+import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createHealth, type HealthDesk } from "./health.ts";
@@ -98,6 +98,9 @@ export interface Assembly {
   readonly whatIf: WhatIfDesk;
   readonly rooms: Rooms;
   readonly health: HealthDesk;
+  readonly skills: SkillShelf;
+  /** What may be typed on the page and in the terminal, for help while somebody types. */
+  readonly commands: () => readonly OfferedCommand[];
 }
 
 /** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
@@ -207,5 +210,20 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
   bus.subscribe(logReader(log, () => config().log.showText));
-  return { bus, metrics, runtime, connections, webchat, speaker, room, rooms, health, whatIf };
+  const { skills } = ports;
+  const commands = () => (config().commands.text ? offeredCommands(defaultExtras(ports)) : []);
+  return {
+    bus,
+    metrics,
+    runtime,
+    connections,
+    webchat,
+    speaker,
+    room,
+    rooms,
+    health,
+    whatIf,
+    skills,
+    commands,
+  };
 }

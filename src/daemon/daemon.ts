@@ -28,6 +28,7 @@ import { createLog, type DaemonLog } from "./log.ts";
 import { builtPagesDir, loadPages } from "./pages.ts";
 import { plugIn } from "./plugins.ts";
 import { simulate } from "./simulate.ts";
+import { createSkillShelf } from "./skills.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
 import { ensureToken, readToken } from "./token.ts";
 import { version } from "./version.ts";
@@ -266,9 +267,10 @@ async function reload(
   journal: DaemonLog,
   options: DaemonOptions,
   current: Current,
-  { runtime, connections }: Assembly,
+  { runtime, connections, skills }: Assembly,
 ): Promise<void> {
   const config = await ready(next, env, journal, options);
+  await skills.load(config);
   const before = current.config();
   for (const section of ["server", "store", "workers", "engine", "plugins"] as const)
     if (JSON.stringify(before[section]) !== JSON.stringify(config[section]))
@@ -331,6 +333,7 @@ async function serve(parts: Serving): Promise<Listeners> {
         rooms: rooms.rooms,
         health: rooms.health,
         webhookSent: (account) => registry.webhook.sent(account),
+        commands: rooms.commands,
         simulate: (lines, explain) =>
           simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),
         problem: () => state.problem,

@@ -10,6 +10,7 @@ import type { WebhookSent } from "../adapters/channels/webhook.ts";
 import type { Millis } from "../domain/message.ts";
 import type { ChannelDefinition, ChannelHook, Clock, Log, Store } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
+import type { OfferedCommand } from "../machines/commands/help.ts";
 import type { Bus } from "./bus.ts";
 import type { Clients } from "./clients.ts";
 import type { TokenReader } from "./guard.ts";
@@ -48,6 +49,8 @@ export interface ServerPorts {
   readonly room: RoomDesk;
   readonly whatIf: WhatIfDesk;
   webhookSent(account?: string): readonly WebhookSent[];
+  /** The table of commands with further ones, in the order of help. */
+  commands(): readonly OfferedCommand[];
   /** `explain`: the messages whose ladder is wanted; left out: all. */
   simulate(lines: readonly unknown[], explain?: readonly string[]): Promise<Simulated>;
   /**

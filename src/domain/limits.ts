@@ -128,6 +128,12 @@ export const limits = {
   heartbeatMsMin: 1_000,
   /** The file that says what an agent looks after when nobody has written. */
   heartbeatBytesMax: 65_536,
+  /** What one skill tells its agent, and how many skills an agent has. */
+  skillUnitsMax: 16_000,
+  skillsPerAgentMax: 100,
+  /** One call of a plugin's command, and what it may answer. */
+  commandMsMax: 10_000,
+  commandAnswerUnitsMax: 12_000,
   /** One call of a plugin's hook. */
   hookMsMax: 2_000,
   /** Calls of one plugin's hooks that have not ended; while there are more, it is told no more. */

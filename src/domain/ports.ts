@@ -48,5 +48,6 @@ export * from "./ports/house.ts";
 export * from "./ports/media.ts";
 export * from "./ports/plugin.ts";
 export * from "./ports/session-files.ts";
+export * from "./ports/skill.ts";
 export * from "./ports/store.ts";
 export * from "./ports/workspace.ts";

@@ -35,6 +35,8 @@ export interface MessageReceived {
   readonly authority: Authority;
   /** What it asks of its turn; taken out of its text. */
   readonly levels?: TurnLevels;
+  /** A skill of this conversation's agent that it asks for (`skill:<name>`). */
+  readonly skill?: string;
   /** The text as it came, where something it orders was taken out of it. */
   readonly said?: string;
   /** The channel's latest read of the room's member list, if one was in the cache. */

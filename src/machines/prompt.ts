@@ -70,6 +70,8 @@ export interface PromptInput {
   } | null;
   readonly silentToken: string;
   readonly headings: "sections" | "brackets";
+  /** What the operator wants the agent to do with the batch. */
+  readonly skills?: readonly { readonly name: string; readonly prompt: string }[];
   /** Unique to the turn, made by the caller from randomness. */
   readonly fence: string;
 }
@@ -94,7 +96,12 @@ const headingsOf = {
 /** Composes the user turn. Linear in the text it is given. */
 export function composeTurnPrompt(input: PromptInput): string {
   const headings = headingsOf[input.headings];
-  return [notice(input), contextSection(input, headings.context), currentSection(input, headings)]
+  return [
+    notice(input),
+    contextSection(input, headings.context),
+    ...(input.skills ?? []).map(skillSection),
+    currentSection(input, headings),
+  ]
     .filter((section) => section !== "")
     .join("\n\n");
 }
@@ -123,6 +130,11 @@ function notice(input: PromptInput): string {
     ...lines,
     `</notice ${input.fence}>`,
   ].join("\n");
+}
+
+/** Written by whoever keeps the agent's folder, so outside the fence. */
+function skillSection({ name, prompt }: NonNullable<PromptInput["skills"]>[number]): string {
+  return `## Skill: ${name} (asked for in the message below)\n\n${prompt}`;
 }
 
 function contextSection(input: PromptInput, heading: string): string {

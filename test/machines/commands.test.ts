@@ -262,6 +262,7 @@ describe("a megabyte", () => {
   const hostile: readonly [string, string][] = [
     ["spaces behind a directive", "/think "],
     ["directives", "/think high "],
+    ["directives of several words", "/exec security=full ask=off "],
     ["half directives", "/queue collect cap: "],
     ["backticks", "`"],
     ["runs of backticks", "` `` ``` ```` "],
@@ -275,10 +276,12 @@ describe("a megabyte", () => {
     ["line ends", "\n"],
   ];
   const units = 1_000_000;
+  /** ms of this process's own work: what else the machine does meanwhile is not counted. */
   const timed = (text: string) => {
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     takeDirectives(text, () => true);
-    return performance.now() - begun;
+    const { user, system } = process.cpuUsage(begun);
+    return (user + system) / 1_000;
   };
 
   test.each(hostile)("of %s is read in a time that grows with its length only", (_, unit) => {

@@ -61,6 +61,10 @@ describe("a command", () => {
     ["/exec security=everything", /^`\/exec \[host=here\]/],
     ["/tts off", /^Speech: off\. No program for speech is configured/],
     ["/tts", /^Speech: as configured\./],
+    ["/allowlist", /^Direct chats here are `open`; on the list: 0$/],
+    ["/allowlist add 7", /^`7` may speak in direct chats\.$/],
+    ["/allowlist add @bob", /^People are known by the platform's id/],
+    ["/allowlist remove telegram:8", /^`8` was not let in from here/],
     ["/subagents", /^Nothing else runs for this agent or in this room\.$/],
     ["/subagents stop 7", /^No such turn runs/],
     ["/approve", /^No agent waits for a permission here\.$/],
@@ -154,6 +158,24 @@ describe("a command", () => {
     },
   );
 
+  test("lists and ends turns of the agent's other rooms, by a number that stays", async () => {
+    const world = await sessionWorld(owner);
+    world.answers.push((_, signal) => untilStopped(signal));
+    await world.talk("earshot, hello");
+    const { text = "" } = await ask(world, "/subagents list");
+    expect(text).toMatch(
+      /^\d+: `agent:main:telegram:group:room` \(main\), running for \d+ s\nEnd one: /,
+    );
+    const number = /^\d+/.exec(text)?.[0];
+    // From within, it is the room's own turn, which is /stop's matter.
+    expect((await ask(world, "/subagents", {})).text).toMatch(/^Nothing else runs/);
+    expect((await ask(world, `/subagents stop 1${number}`)).text).toMatch(/^No such turn/);
+    expect(world.events("agent_end")).toEqual([]);
+    expect((await ask(world, `/subagents stop ${number}`)).text).toBe(`Stopping ${number}.`);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "cancelled" }]);
+    await world.runtime.stop();
+  });
+
   test("ends the running turn and says so", async () => {
     const world = await sessionWorld();
     world.answers.push((_, signal) => untilStopped(signal));
@@ -193,6 +215,31 @@ describe("a command", () => {
     await world.pass(2_000);
     const session = await world.runtime.session(directKey);
     expect(await world.store.transcriptMark(session?.sessionId ?? "")).not.toBeNull();
+  });
+
+  test("puts people on the list of its kind of place only, and takes them off again", async () => {
+    const closed = { dmPolicy: "allowlist", groupPolicy: "allowlist" };
+    const allowFrom = ["telegram:ann"];
+    const world = await sessionWorld({
+      ...owner,
+      access: { ...closed, allowFrom, groupAllowFrom: allowFrom },
+    });
+    const decided = async (more: object) => (await world.say("hello", more))[0]?.heard[0]?.verdict;
+    const dm = { chat: { id: "bob", kind: "direct" }, author: bob };
+    expect(await decided(dm)).toMatchObject({ decision: "denied" });
+    await ask(world, "/allowlist add telegram:bob");
+    expect((await ask(world, "/allowlist")).text).toBe(
+      "Direct chats here are `allowlist`; on the list: 2\n`telegram:ann` in the config file\n" +
+        "`telegram:bob` direct, by `telegram:ann`",
+    );
+    expect(await decided(dm)).toBeNull();
+    expect(await decided({ author: bob })).toMatchObject({ decision: "denied" });
+    await ask(world, "/allowlist add bob", {});
+    expect(await decided({ author: bob })).toBeNull();
+    expect((await ask(world, "/allowlist remove bob")).text).toMatch(/is off the list of direct/);
+    expect(await decided(dm)).toMatchObject({ decision: "denied" });
+    expect(await decided({ author: bob })).toBeNull();
+    await world.runtime.stop();
   });
 
   test("of a broadcast counts for every agent, and each answers under its name", async () => {

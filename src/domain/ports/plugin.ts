@@ -93,10 +93,37 @@ export const hookNames = [
   "message.sending",
 ] as const satisfies readonly HookName[];
 
+/** Somebody gave one of a plugin's commands. */
+export interface CommandCalled extends HookEvent {
+  /** The words behind it, as they were said. */
+  readonly text: string;
+  readonly route: Route;
+  readonly messageId: string;
+  /** The platform's id of who gave it. */
+  readonly author: string;
+  readonly owner: boolean;
+}
+
+/** A command that a plugin answers: `/<plugin>:<name>`, or `/<name>` where nobody else has it. */
+export interface PluginCommand {
+  /** One line, at most 100 units. */
+  readonly help: string;
+  /** The words that may follow. @default none */
+  readonly usage?: string;
+  /** Who may give it: owners, or whoever may give commands at all. @default "owner" */
+  readonly who?: "owner" | "authorised";
+  /** Offered in the menus of platforms that have one. @default false */
+  readonly menu?: boolean;
+  /** What is answered, Markdown. Has 10 s, and is called at most once for a command. */
+  readonly run: (called: CommandCalled, context: HookContext) => string | Promise<string>;
+}
+
 export interface Plugin {
   /** Names it in the log. */
   readonly name: string;
   readonly hooks?: Hooks;
+  /** By name: lower-case letters, digits, `-` and `_`; then the plugin's own name has to be such. */
+  readonly commands?: Readonly<Record<string, PluginCommand>>;
   /** Channels that the config may name. */
   readonly channels?: readonly ChannelDefinition[];
 }

@@ -6,19 +6,25 @@
  * spacing of the rest is kept. A word behind a level directive that is no level stays in the text.
  * Said twice, the later one counts. Nothing is read in what is only shown (shown-spans.ts).
  */
+import type { ExtraName } from "./extras.ts";
 import { type Span, shownSpans } from "./shown-spans.ts";
 import { type CommandName, commandNamed, specOf } from "./table.ts";
 import { execWord, looksLikeModel, queueWord } from "./words.ts";
 
 /** A command with its words, in the form handlers expect. */
 export interface CommandCall {
-  readonly command: CommandName;
+  readonly command: CommandName | ExtraName;
   readonly args: readonly string[];
+}
+
+/** One of the table's own. */
+export interface BuiltInCall extends CommandCall {
+  readonly command: CommandName;
 }
 
 export interface Directives {
   /** In the documented order, each command once. */
-  readonly calls: readonly CommandCall[];
+  readonly calls: readonly BuiltInCall[];
   /** What is left of the text. */
   readonly text: string;
 }
@@ -40,12 +46,12 @@ const wordsMax: Partial<Record<CommandName, number>> = { queue: 4, exec: 3 };
  */
 export function takeDirectives(
   text: string,
-  may: (call: CommandCall) => boolean,
+  may: (call: BuiltInCall) => boolean,
   also: readonly Span[] = [],
 ): Directives {
   if (!text.includes("/")) return { calls: [], text };
   const shown = inOrder([...shownSpans(text), ...also]);
-  const calls = new Map<CommandName, CommandCall>();
+  const calls = new Map<CommandName, BuiltInCall>();
   const taken: Span[] = [];
   let span = 0;
   for (const { 0: mark, 1: name = "", index } of text.matchAll(found)) {

@@ -5,26 +5,82 @@
  * the table.
  */
 import type { MenuCommand } from "../../domain/ports.ts";
+import { type ExtraCommand, extraNamed, hasShort, shortOf } from "./extras.ts";
 import { type CommandName, commandList, commandNamed, specOf } from "./table.ts";
+
+/** Telegram takes no more. */
+const menuCountMax = 100;
 
 const written = (name: CommandName) => {
   const { usage } = specOf(name);
   return usage === "" ? `/${name}` : `/${name} ${usage}`;
 };
 
-/** What `/help` says: the commands of the menu, or everything about one. */
-export function helpText(word?: string): string {
-  const name = word === undefined ? undefined : commandNamed(word.replace(/^\//u, ""));
+/** What `/help` says: the commands of the menu and further ones, or everything about one. */
+export function helpText(word?: string, extras: readonly ExtraCommand[] = []): string {
+  const asked = word?.replace(/^\//u, "") ?? "";
+  const name = commandNamed(asked);
   if (name !== undefined) return aboutOne(name);
+  const extra = asked === "" ? undefined : extraNamed(extras, asked);
+  if (extra !== undefined) return aboutExtra(extras, extra);
   const shown = commandList.filter(([, { menu }]) => menu);
-  return [...shown.map(line), "", "All of them: /commands. More about one: /help queue."].join(
-    "\n",
-  );
+  const more = extras.map((one) => extraLine(extras, one));
+  return [
+    ...shown.map(line),
+    ...more,
+    ...["", "All of them: /commands. More about one: /help queue."],
+  ].join("\n");
 }
 
 /** What `/commands` says. */
-export function commandsText(): string {
-  return commandList.map(line).join("\n");
+export function commandsText(extras: readonly ExtraCommand[] = []): string {
+  const more = extras.map((one) => extraLine(extras, one));
+  return [...commandList.map(line), ...more].join("\n");
+}
+
+/** As it is said: the short name where that is enough. */
+function extraWritten(extras: readonly ExtraCommand[], extra: ExtraCommand): string {
+  const name = hasShort(extras, extra) ? shortOf(extra) : extra.name;
+  return extra.usage === "" ? `/${name}` : `/${name} ${extra.usage}`;
+}
+
+const extraLine = (extras: readonly ExtraCommand[], extra: ExtraCommand) =>
+  `\`${extraWritten(extras, extra)}\` ${extra.help}`;
+
+function aboutExtra(extras: readonly ExtraCommand[], extra: ExtraCommand): string {
+  return [
+    `\`${extraWritten(extras, extra)}\``,
+    `${extra.help}.`,
+    extra.agentId === null ? "A plugin answers it." : "A skill of the agent.",
+    ...(hasShort(extras, extra) ? [`In full: /${extra.name}.`] : []),
+    ...(extra.who === "owner" ? ["For owners."] : []),
+  ].join("\n");
+}
+
+/** A command as a page offers it while somebody types. */
+export interface OfferedCommand {
+  /** Without the slash. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly usage: string;
+  readonly help: string;
+  readonly who: "authorised" | "owner";
+}
+
+/** Everything that may be typed, in the order of help. */
+export function offeredCommands(extras: readonly ExtraCommand[] = []): readonly OfferedCommand[] {
+  return [
+    ...commandList.map(([name, { aliases, usage, help, who }]) => ({
+      ...{ name, aliases, usage, help, who },
+    })),
+    ...extras.map((extra) => {
+      const { name, usage, help, who } = extra;
+      const short = hasShort(extras, extra);
+      return {
+        ...{ name: short ? shortOf(extra) : name, aliases: short ? [name] : [], usage, help, who },
+      };
+    }),
+  ];
 }
 
 const line = ([name, { help }]: readonly [CommandName, { readonly help: string }]) =>
@@ -43,10 +99,17 @@ function aboutOne(name: CommandName): string {
 }
 
 /** The entries for a platform's own menu, in the order of the table. */
-export function menuCommands(): readonly MenuCommand[] {
-  return commandList.flatMap(([name, { menu, help }]) =>
+export function menuCommands(extras: readonly ExtraCommand[] = []): readonly MenuCommand[] {
+  const own = commandList.flatMap(([name, { menu, help }]) =>
     menu ? [{ name, description: help }] : [],
   );
+  // Platforms take short names only.
+  const more = extras.flatMap((extra) => {
+    const name = shortOf(extra);
+    if (!extra.menu || !/^[a-z0-9_]{1,32}$/u.test(name) || !hasShort(extras, extra)) return [];
+    return [{ name, description: extra.help }];
+  });
+  return [...own, ...more].slice(0, menuCountMax);
 }
 
 /** The page of docs/commands.md with its table made anew. */

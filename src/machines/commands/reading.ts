@@ -10,7 +10,8 @@ import type { TurnLevels } from "../../domain/session.ts";
 import { isAbortWord } from "../abort-words.ts";
 import type { Authority } from "../events.ts";
 import { afterResetTrigger } from "../reset-words.ts";
-import { type CommandCall, takeDirectives } from "./directives.ts";
+import { type BuiltInCall, type CommandCall, takeDirectives } from "./directives.ts";
+import { type ExtraCommand, type ExtraName, extraAt } from "./extras.ts";
 import { commandNamed, specOf } from "./table.ts";
 import { execOf } from "./words.ts";
 
@@ -28,12 +29,16 @@ export interface Orders {
   readonly text: string;
   /** Nothing is left: the agent does not hear of it. */
   readonly ended: boolean;
+  /** A skill that the agent is asked to use for the message. */
+  readonly skill: ExtraName | null;
 }
 
 export interface OrderRules {
   readonly authority: Authority;
   readonly resetTriggers: readonly string[];
   readonly stopWords: readonly string[];
+  /** Commands of plugins and of the agents that hear it. @default none */
+  readonly extras?: readonly ExtraCommand[];
 }
 
 /** How a slash word is written that is nothing but a command. */
@@ -45,6 +50,7 @@ const perTurn = ["think", "verbose", "reasoning", "elevated"] as const;
 /** Nothing is ordered: the words as they are. */
 export const noOrders = (text: string): Orders => ({
   ...{ calls: [], quiet: [], resets: false, levels: {}, text, ended: false },
+  skill: null,
 });
 
 /** Reads a message. Linear in its length. */
@@ -58,6 +64,10 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
   if (left === "" && bare) return { ...ended([{ command: "new", args: [] }]), resets: true };
   const alone = says && left === null && bare ? wholeCommand(message, rules.authority) : null;
   if (alone !== null) return ended([alone]);
+  const extra = says && left === null ? extraOf(message, rules) : null;
+  if (extra !== null && extra.agentId === null)
+    return bare ? ended([{ command: extra.name, args: extra.args }]) : noOrders(text);
+  const skill = extra?.name ?? null;
   const resets = left !== null;
   // What is left ends where the message does.
   const gone = left === null ? 0 : text.trimEnd().length - left.length;
@@ -66,9 +76,9 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
     to: to - gone,
   }));
   const taken = takeDirectives(left ?? text, (call) => mayCall(call, rules.authority), shown);
-  if (taken.calls.length === 0) return { ...noOrders(left ?? text), resets };
+  if (taken.calls.length === 0) return { ...noOrders(left ?? text), resets, skill };
   if (taken.text.trim() === "" && bare) return { ...ended(taken.calls), resets };
-  return { ...beside(taken.calls), resets, text: taken.text, ended: false };
+  return { ...beside(taken.calls), resets, text: taken.text, ended: false, skill };
 }
 
 /** What is left of an edited text; an edit orders nothing. */
@@ -86,7 +96,7 @@ const ended = (calls: readonly CommandCall[]): Orders => ({
 });
 
 /** Directives beside a message: levels for its turn, changes that stay, `/status` is answered. */
-function beside(calls: readonly CommandCall[]): Pick<Orders, "calls" | "quiet" | "levels"> {
+function beside(calls: readonly BuiltInCall[]): Pick<Orders, "calls" | "quiet" | "levels"> {
   const said = new Map(calls.map(({ command, args }) => [command as string, args[0]]));
   const exec = execOf(calls.find(({ command }) => command === "exec")?.args ?? []) ?? {};
   const [thinking, verbose, reasoning, elevated] = perTurn.map((name) => said.get(name));
@@ -106,7 +116,7 @@ function beside(calls: readonly CommandCall[]): Pick<Orders, "calls" | "quiet" |
 }
 
 /** The message as one command; null: it is none, or one that stands amid other words. */
-function wholeCommand(message: Inbound, authority: Authority): CommandCall | null {
+function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | null {
   const text = message.text.trim();
   if (text.length > commandUnitsMax) return null;
   const [mark, word = "", name] = whole.exec(text) ?? [];
@@ -126,6 +136,17 @@ function wholeCommand(message: Inbound, authority: Authority): CommandCall | nul
   return spec.form === "inline" && !settings ? null : { command: "help", args: [command] };
 }
 
+/** A command of a plugin or a skill at the start of the message; null: there is none for him. */
+function extraOf(message: Inbound, { authority, extras = [] }: OrderRules) {
+  const found = extraAt(extras, message.text.trim());
+  if (found === null || (found.extra.who === "owner" && !authority.owner)) return null;
+  if (found.named && !message.mentions.some(({ isSelf }) => isSelf)) return null;
+  const { extra, words } = found;
+  // The words of a skill's message are the agent's; a handler is given no more than a command has.
+  if (extra.agentId === null && words.length > commandUnitsMax) return null;
+  return { ...extra, args: words === "" ? [] : [words] };
+}
+
 /** The platform shows its beginning as code or as a quote. */
 const isShown = ({ text, verbatim = [] }: Inbound) => {
   const start = text.length - text.trimStart().length;
@@ -133,7 +154,7 @@ const isShown = ({ text, verbatim = [] }: Inbound) => {
 };
 
 /** Owners only: the commands that say so, and everything that is not asked for first. */
-function mayCall({ command, args }: CommandCall, { owner }: Authority): boolean {
+function mayCall({ command, args }: BuiltInCall, { owner }: Authority): boolean {
   if (owner) return true;
   return specOf(command).who !== "owner" && !(command === "elevated" && args[0] === "full");
 }

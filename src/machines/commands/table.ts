@@ -21,6 +21,7 @@ import {
   choice,
   debugWords,
   execWords,
+  listWords,
   maybe,
   modelWord,
   nothing,
@@ -134,6 +135,10 @@ export const commandTable = {
   restart: {
     ...{ ...ownerOnly, args: nothing },
     ...{ help: "Stops earshot and starts it anew with the config as it is", example: "/restart" },
+  },
+  allowlist: {
+    ...{ ...ownerOnly, args: listWords, usage: "[list] | add <id> | remove <id>" },
+    ...{ help: "Who may speak in places of this kind", example: "/allowlist list" },
   },
   approve: {
     ...{ ...ownerOnly, args: approveWords, usage: "[id] [once|always|deny]" },

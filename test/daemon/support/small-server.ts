@@ -2,6 +2,7 @@
  * The HTTP layer on a real socket of a free port, over the small runtime and a memory store, with a
  * state directory of its own. `raw` speaks HTTP by hand, for what no client would send.
  */
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,6 +24,7 @@ import { createWebchat } from "../../../src/daemon/webchat.ts";
 import { createWhatIf } from "../../../src/daemon/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
 import type { ChannelHook } from "../../../src/domain/ports.ts";
+import { offeredCommands } from "../../../src/machines/commands/help.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
 
 /** Nobody may change the config of the small server. */
@@ -72,6 +74,7 @@ export async function startSmallServer() {
       layers: { said: () => [], set: refused, unset: async () => [] },
     }),
     webhookSent: () => [],
+    commands: () => offeredCommands(),
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
     problem: () => null,
   };
