@@ -40,6 +40,7 @@ export interface Admission {
 interface Sender {
   readonly id: string;
   readonly isSelf: boolean;
+  readonly isChat: boolean;
 }
 /** Where something was said. */
 interface Place {
@@ -145,7 +146,10 @@ function admitFrom(
       authority: operator,
       explanation: "a local channel: the sender is the operator",
     };
-  if (sender === null) return denied(refused("no-author", "nobody is identified as the sender"));
+  const direct = place.chat.kind === "direct";
+  // A chat speaks in rooms; who would be behind it in a direct one, nobody can say.
+  if (sender === null || (direct && sender.isChat))
+    return denied(refused("no-author", "nobody is identified as the sender"));
   const rules = accessOf(config, place.channel, place.account);
   const { channel, account } = place;
   const known = context.known ?? nobodyKnown;
@@ -153,7 +157,6 @@ function admitFrom(
   const listed = names(peopleOf(config.commands.ownerAllowFrom, null), channel, sender.id);
   const owner = listed || is("owner");
   const one: Case = { config, rules, place, sender, owner, is };
-  const direct = place.chat.kind === "direct";
   const gate = direct ? directGate(one) : groupGate(one);
   if (gate.rule !== null) {
     const pairs = direct && rules.dmPolicy === "pairing";
@@ -177,7 +180,9 @@ function denied(gate: Gate): Admission {
 }
 
 const senderOf = (author: Inbound["author"] | undefined): Sender | null =>
-  author === undefined ? null : { id: author.id, isSelf: author.isSelf };
+  author === undefined
+    ? null
+    : { id: author.id, isSelf: author.isSelf, isChat: author.isChat === true };
 
 /** A local channel may pass on what strangers say, and then says so. */
 function admitMessage(
@@ -230,9 +235,11 @@ export function admitHistory(
 export function accessWarnings(config: EarshotConfig): readonly string[] {
   const warnings: string[] = [];
   for (const [id, channel] of Object.entries(config.channels)) {
-    for (const account of Object.keys(channel.accounts ?? {})) {
+    for (const [account, own] of Object.entries(channel.accounts ?? {})) {
       const rules = accessOf(config, id, account);
-      if (!channel.enabled || localChannels.some((local) => local === id)) continue;
+      // Whoever writes to a local channel is the operator, but for what is posted to a hook.
+      const local = localChannels.some((one) => one === id) && !Object.hasOwn(own, "hook");
+      if (!channel.enabled || local) continue;
       const nobody = rules.groupAllowFrom.size === 0 && rules.groups.size === 0;
       if (rules.groupPolicy === "allowlist" && nobody)
         warnings.push(

@@ -186,6 +186,19 @@ describe("every kind of event", () => {
     });
   });
 
+  test("A16: who speaks in a chat's name is heard in rooms, and is nobody in a direct chat", () => {
+    const open = parseConfig({ access: { dmPolicy: "open", groupPolicy: "open" } });
+    const said = (chat: InboundInput["chat"], isChat: boolean) =>
+      admit(
+        { type: "message", message: message({ chat, author: { id: "chat:-1", isChat } }) },
+        open,
+        remote,
+      );
+    expect(said(group, true).decision).toBeNull();
+    expect(said(direct("7"), false).decision).toBeNull();
+    expect(said(direct("7"), true)).toMatchObject({ decision: "denied", rule: "no-author" });
+  });
+
   test("our own words are dropped before any list is asked, edits of them too", () => {
     const own = message({ author: { id: "us", isSelf: true } });
     expect(admit({ type: "message", message: own }, listed, remote).decision).toBe("own");

@@ -250,7 +250,7 @@ test("a bot, a chat's name and what is passed on claim nothing and ask for nothi
   expect(world.sent).toEqual([]);
   await say({ forwarded: true });
   await world.pass(10);
-  expect(verdicts(world)).toEqual(Array(3).fill("denied dm-policy"));
+  expect(verdicts(world)).toEqual(["denied dm-policy", "denied no-author", "denied dm-policy"]);
   expect(book(world).list()).toMatchObject({ claims: [{}], grants: [] });
 });
 

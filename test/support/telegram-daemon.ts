@@ -43,9 +43,9 @@ export class TelegramDaemon {
 
   say(who: "ann" | "bob", text: string): number {
     const room = this.rooms[who];
-    const [author] = room.members;
-    const user = this.server.world.users.get(author as number);
-    return this.server.world.say(room, user as never, text).message_id;
+    const user = this.server.world.users.get(room.chat.id);
+    if (user === undefined) throw new Error(`nobody is called ${who}`);
+    return this.server.world.say(room, user, text).message_id;
   }
 
   /** Starts the process; resolves when it answers. */

@@ -1,0 +1,79 @@
+/**
+ * Letting people in as an operator does: the program's own commands beside a daemon that is killed in
+ * between, on a Telegram.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { telegramDaemon } from "../support/telegram-daemon.ts";
+
+const answers = (daemon: Awaited<ReturnType<typeof telegramDaemon>>, who: "ann" | "bob") =>
+  daemon.server.world.answers(daemon.rooms[who]).map(({ text }) => text ?? "");
+const waitFor = (
+  daemon: Awaited<ReturnType<typeof telegramDaemon>>,
+  who: "ann" | "bob",
+  n: number,
+) => daemon.server.until(() => answers(daemon, who).length >= n, `${n} answers to ${who}`, 20_000);
+
+test("a stranger is let in, an owner made and a claim redeemed, across kill -9", async () => {
+  const daemon = await telegramDaemon({ access: { dmPolicy: "pairing" } });
+  const ann = `telegram:${daemon.rooms.ann.chat.id}`;
+  const unreachable = await daemon.run("pair", "list");
+  expect(unreachable).toMatchObject({ code: 2 });
+  expect(unreachable.err).toContain("earshot start");
+  await daemon.start();
+  daemon.say("ann", "hello?");
+  await waitFor(daemon, "ann", 1);
+  await daemon.kill();
+  await daemon.start();
+
+  const listed = JSON.parse((await daemon.run("pair", "list", "--json")).out);
+  expect(listed).toMatchObject({
+    pairings: [{ id: String(daemon.rooms.ann.chat.id), name: "Ann" }],
+  });
+  const [{ code }] = listed.pairings as [{ code: string }];
+  expect(answers(daemon, "ann")[0]).toContain(code);
+  const wrong = await daemon.run("pair", "approve", "AAAAAAAA");
+  expect(wrong).toMatchObject({ code: 1 });
+  expect(wrong.err).toContain("nobody waits under this code");
+  const approved = await daemon.run("pair", "approve", code.toLowerCase());
+  expect(approved).toMatchObject({ code: 0 });
+  expect(approved.out.replace(/\s+/g, " ")).toContain("they are the OWNER now");
+  const made = await daemon.run("claim", "new", "--role", "member", "--json");
+  const claim = JSON.parse(made.out) as { code: string; label: string; role: string };
+  expect(claim).toMatchObject({ role: "member" });
+  expect(claim.code).toMatch(/^claim-[A-HJ-NP-Z2-9]{6}-[A-HJ-NP-Z2-9]{6}$/);
+  await daemon.kill();
+  await daemon.start();
+
+  daemon.say("ann", "/whoami");
+  await waitFor(daemon, "ann", 2);
+  expect(answers(daemon, "ann")[1]).toContain("an owner");
+  const claims = JSON.parse((await daemon.run("claim", "list", "--json")).out);
+  expect(claims).toMatchObject([{ label: claim.label, role: "member" }]);
+  daemon.say("bob", claim.code);
+  await waitFor(daemon, "bob", 1);
+  expect(answers(daemon, "bob")[0]).toContain("a member");
+  await daemon.quiet();
+  await daemon.kill();
+  await daemon.start();
+  // The code is gone with its use, in whatever the daemon keeps.
+  expect(JSON.parse((await daemon.run("claim", "list", "--json")).out)).toEqual([]);
+  for (const file of filesIn(daemon.stateDir))
+    for (const group of claim.code.split("-").slice(1))
+      expect(readFileSync(file, "latin1"), file).not.toContain(group);
+
+  expect(await daemon.run("pair", "revoke", ann)).toMatchObject({ code: 0 });
+  expect(await daemon.run("pair", "revoke", ann)).toMatchObject({ code: 1 });
+  expect(await daemon.run("pair", "revoke", "telegram:")).toMatchObject({ code: 2 });
+  daemon.say("ann", "/whoami");
+  await waitFor(daemon, "ann", 3);
+  expect(answers(daemon, "ann")[2]).toContain("I do not know you yet");
+}, 90_000);
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesIn(path) : entry.isFile() ? [path] : [];
+  });
+}
