@@ -13,16 +13,20 @@ type From = Pick<IncomingMessage, "headers"> & {
   readonly socket: { readonly remoteAddress?: string | undefined };
 };
 
+interface Ends {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+}
+
 export interface Clients {
   /** The address of whoever asks, as far as it can be known. */
   address(request: From): string;
   /** Whether a program on this machine asks, not through a proxy. */
   isHere(request: From): boolean;
   /** Whether a connection is taken at all: without TLS of our own only from here and from proxies. */
-  admits(socket: {
-    readonly remoteAddress?: string | undefined;
-    readonly localAddress?: string | undefined;
-  }): boolean;
+  admits(socket: Ends): boolean;
+  /** Whether it comes from this machine's loopback or from a proxy of ours. */
+  isTrusted(socket: Ends): boolean;
 }
 
 export interface ClientsOptions {
@@ -61,6 +65,8 @@ export function createClients({ proxies, onlyProxies }: ClientsOptions): Clients
     isHere: ({ headers, socket }) =>
       isLoopbackAddress(socket.remoteAddress) &&
       passedOn.every((name) => headers[name] === undefined),
+    isTrusted: ({ remoteAddress }) =>
+      isLoopbackAddress(remoteAddress) || isProxy(plainAddress(remoteAddress)),
     admits({ remoteAddress, localAddress }) {
       if (!onlyProxies || isLoopbackAddress(remoteAddress)) return true;
       const address = plainAddress(remoteAddress);

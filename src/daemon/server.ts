@@ -19,6 +19,8 @@ import { hostOf, type KnownHosts } from "./hosts.ts";
 import type { TlsPair } from "./tls.ts";
 
 const connectionsCountMax = 2_000;
+/** From one address beyond this machine, so that one stranger does not take them all. */
+const connectionsPerAddressMax = 200;
 const headerBytesMax = 16_384;
 
 export interface ServerOptions {
@@ -62,9 +64,8 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   }) as Server;
   server.maxConnections = connectionsCountMax;
   // Before a byte is read, TLS or not.
-  server.on("connection", (socket: Socket) => {
-    if (!options.clients.admits(socket)) socket.destroy();
-  });
+  const admit = gate(options.clients);
+  server.on("connection", admit);
   server.on("upgrade", (request, socket, head) => {
     const refusal = refuseUpgrade(request, options);
     if (refusal === null) return options.upgrade(request, socket, head);
@@ -88,6 +89,25 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
         });
         server.closeIdleConnections();
       }),
+  };
+}
+
+/** Lets a connection in, or ends it without a word. */
+function gate(clients: Clients): (socket: Socket) => void {
+  const open = new Map<string, number>();
+  return (socket) => {
+    const { remoteAddress = "" } = socket;
+    if (!clients.admits(socket)) return void socket.destroy();
+    // Behind a proxy all are one address; how many each may have is the proxy's to say.
+    if (clients.isTrusted(socket)) return;
+    const count = (open.get(remoteAddress) ?? 0) + 1;
+    if (count > connectionsPerAddressMax) return void socket.destroy();
+    open.set(remoteAddress, count);
+    socket.once("close", () => {
+      const left = (open.get(remoteAddress) ?? 1) - 1;
+      if (left > 0) open.set(remoteAddress, left);
+      else open.delete(remoteAddress);
+    });
   };
 }
 

@@ -82,6 +82,7 @@ describe("A01 an unsigned post", () => {
     const refusals = door.log.filter((line) => line.includes("hook.refused"));
     expect(refusals).toHaveLength(1);
     expect(refusals[0]).toContain("earshot-signature is missing");
+    expect(refusals[0]).toContain('"from":"127.0.0.1"');
     expect(door.log.join("")).not.toContain("canary-of-a-stranger");
   });
 });

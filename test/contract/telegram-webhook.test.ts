@@ -3,6 +3,7 @@
  * loopback.
  */
 import { describe, expect, onTestFinished, test } from "vitest";
+import { SimulatedClock } from "../../src/actors/clock.ts";
 import { telegramChannel } from "../../src/adapters/channels/telegram.ts";
 import type { ChannelDefinition } from "../../src/domain/ports.ts";
 import { openChannel } from "../../src/testing/open-channel.ts";
@@ -180,6 +181,51 @@ describe("telegram by webhook", () => {
     world.changed();
     await telegram.until(() => world.queue.length === 0, "taken");
     expect(door.log.join("")).toContain("telegram.webhook-removed");
+  });
+
+  test("asked every five minutes, it is told again where another program has moved it", async () => {
+    const telegram = await startTelegramServer();
+    onTestFinished(() => telegram.close());
+    const { world } = telegram;
+    const url = "http://127.0.0.1:9/hooks/telegram/default";
+    const clock = new SimulatedClock(Date.now());
+    const logs: string[] = [];
+    const account = telegramChannel.open({
+      accountId: "default",
+      config: telegramChannel.accountSchema.parse({
+        ...{ botToken: sampleToken, apiRoot: telegram.apiRoot, webhook: { url, secret } },
+      }),
+      clock,
+      random: { next: () => 0.5 },
+      log: (_, event, fields) => void logs.push(`${event} ${JSON.stringify(fields)}`),
+      deliver: async () => undefined,
+      loadCursor: async () => null,
+      reportState: () => undefined,
+    });
+    const stopping = new AbortController();
+    const running = account.start(stopping.signal);
+    const waiting = () => clock.nextDue() !== null;
+    await telegram.until(() => world.webhook !== null, "setWebhook");
+    world.webhook = { url: "https://elsewhere.example/" };
+    world.webhookError = { at: clock.now() + 299_000, message: "Connection refused" };
+    while (!waiting()) await new Promise((go) => setTimeout(go, 10));
+    clock.advanceTo(clock.now() + 300_000);
+    await telegram.until(() => world.webhook?.url === url, "setWebhook again");
+    expect(world.webhook?.secret_token).toBe(secret);
+    while (!waiting()) await new Promise((go) => setTimeout(go, 10));
+    expect(logs.join("\n")).toContain("telegram.webhook-moved");
+    expect(logs.join("\n")).toContain("Connection refused");
+    // All well: nothing is set, nothing said.
+    const sets = telegram.calls("setWebhook").length;
+    logs.length = 0;
+    world.webhookError = null;
+    clock.advanceTo(clock.now() + 300_000);
+    await telegram.until(() => telegram.calls("getWebhookInfo").length === 2, "a second look");
+    while (!waiting()) await new Promise((go) => setTimeout(go, 10));
+    expect(telegram.calls("setWebhook")).toHaveLength(sets);
+    expect(logs).toEqual([]);
+    stopping.abort();
+    await running;
   });
 
   test("a refused token halts the account, and its hook is not found any more", async () => {

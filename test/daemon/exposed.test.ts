@@ -5,6 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
@@ -161,6 +162,29 @@ test.runIf(outside !== undefined)("our own outer address is still this machine",
   const door = await openDoor({ server: { host: "0.0.0.0", exposed: true, proxy } });
   expect((await fetch(`http://${outside}:${door.port}/healthz`)).status).toBe(200);
 });
+
+test.runIf(outside !== undefined)(
+  "one address beyond this machine gets 200 connections",
+  async () => {
+    const proxy = { addresses: ["192.0.2.0/24"] };
+    const door = await openDoor({ server: { host: "0.0.0.0", exposed: true, proxy } });
+    let shut = 0;
+    const sockets = Array.from({ length: 230 }, () => {
+      const socket = connect(door.port, outside as string).resume();
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        shut += 1;
+      });
+      return socket;
+    });
+    for (let n = 0; n < 100 && shut < 30; n += 1) await new Promise((go) => setTimeout(go, 20));
+    expect(shut).toBe(30);
+    expect((await door.api("/api/status")).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    for (let n = 0; n < 100 && shut < 230; n += 1) await new Promise((go) => setTimeout(go, 20));
+    expect((await fetch(`http://${outside}:${door.port}/healthz`)).status).toBe(200);
+  },
+);
 
 test("of a chain of addresses only what our own proxies wrote is believed", () => {
   const { address } = createClients({ proxies: ["10.0.0.0/8", "fd00::1"], onlyProxies: false });

@@ -57,14 +57,15 @@ export function hookRoutes(ports: ServerPorts): Hono<HttpEnv> {
       throw new ApiRefusal("wrong-type", "Cannot read the body as it is compressed: send it plain");
     const request: HookRequest = { headers: headersOf(incoming.headers), now: clock.now() };
     const knock = hook.knock(request);
-    if (knock.kind === "refused") return refusals.refuse(place, knock.why);
+    const from = ports.clients.address(incoming);
+    if (knock.kind === "refused") return refusals.refuse(place, knock.why, from);
     const proven = knock.kind === "proven";
     const body = await room.read(
       incoming,
       proven ? limits.bodyBytesMax : limits.hookUnprovenBytesMax,
     );
     const verdict = hook.verify(request, body);
-    if (verdict.kind === "refused") return refusals.refuse(place, verdict.why);
+    if (verdict.kind === "refused") return refusals.refuse(place, verdict.why, from);
     context.header("connection", undefined);
     const guard = guardOf(place);
     const waitMs = guard.waitMs(clock.now());
@@ -116,12 +117,13 @@ function tooMany(context: Context, waitMs: number): never {
 function createRefusalLog({ clock, log }: Pick<ServerPorts, "clock" | "log">) {
   const told = new Map<string, { at: Millis; since: number }>();
   return {
-    refuse({ channel, account }: Place, why: string): never {
+    refuse({ channel, account }: Place, why: string, from: string): never {
       const id = JSON.stringify([channel, account]);
       const last = told.get(id) ?? { at: Number.NEGATIVE_INFINITY, since: 0 };
       const now = clock.now();
       const due = now - last.at >= loggedEveryMs || now < last.at;
-      if (due) log("warn", "hook.refused", { channel, account, why, unloggedBefore: last.since });
+      const unloggedBefore = last.since;
+      if (due) log("warn", "hook.refused", { channel, account, why, from, unloggedBefore });
       told.set(id, due ? { at: now, since: 0 } : { ...last, since: last.since + 1 });
       throw new ApiRefusal("signature", "Cannot take this as it is not signed as agreed");
     },

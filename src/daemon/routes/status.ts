@@ -39,7 +39,9 @@ export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
       local: channel.local,
       textLimit: channel.textLimit,
       capabilities: channel.capabilities,
-      accounts: connections.filter((one) => one.channel === channel.id),
+      accounts: connections
+        .filter((one) => one.channel === channel.id)
+        .map((one) => ({ ...one, hook: hookOf(ports, one.channel, one.account) })),
     }));
     return context.json({ channels });
   });
@@ -63,6 +65,12 @@ export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
     return context.json({ why: found });
   });
   return app;
+}
+
+/** Where the account is posted to; null where it asks instead. */
+function hookOf({ hook }: ServerPorts, channel: string, account: string): string | null {
+  const [id, name] = [channel, account].map(encodeURIComponent);
+  return hook(channel, account) === null ? null : `/hooks/${id}/${name}`;
 }
 
 /** A number of the query, at least 0 and at most `max`; the default where there is none. */
