@@ -158,7 +158,7 @@ test("exposed behind a proxy, only the proxy and this machine get a connection",
 });
 
 test.runIf(outside !== undefined)("our own outer address is still this machine", async () => {
-  const proxy = { addresses: ["192.0.2.0/24"] };
+  const proxy = { addresses: ["203.0.113.0/24"] };
   const door = await openDoor({ server: { host: "0.0.0.0", exposed: true, proxy } });
   expect((await fetch(`http://${outside}:${door.port}/healthz`)).status).toBe(200);
 });
@@ -166,7 +166,7 @@ test.runIf(outside !== undefined)("our own outer address is still this machine",
 test.runIf(outside !== undefined)(
   "one address beyond this machine gets 200 connections",
   async () => {
-    const proxy = { addresses: ["192.0.2.0/24"] };
+    const proxy = { addresses: ["203.0.113.0/24"] };
     const door = await openDoor({ server: { host: "0.0.0.0", exposed: true, proxy } });
     let shut = 0;
     const sockets = Array.from({ length: 230 }, () => {
