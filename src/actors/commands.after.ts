@@ -11,7 +11,7 @@ import { isBusy } from "./commands.busy.ts";
 import { answerByPlugin } from "./commands.plugins.ts";
 import type { CommandPorts } from "./commands.ports.ts";
 import { noteReturn } from "./commands.return.ts";
-import { approvalOf, runsBeside } from "./commands.running.ts";
+import { approvalOf, runNamed, runsBeside } from "./commands.running.ts";
 import type { HostStep } from "./protocol.ts";
 
 type After = (ports: CommandPorts, effect: CommandDue, step: HostStep, args: Args) => Promise<void>;
@@ -27,12 +27,13 @@ const after: Readonly<Record<string, After>> = {
     const said = approvalOf(args);
     if (said !== null) permits.answer(said.id, said.answer);
   },
-  async subagents(ports, { asked }, step, [verb, number]) {
+  async subagents(ports, { asked }, step, [verb, name = ""]) {
     if (verb !== "stop") return;
     const agent = agentOf(ports.configs.current(), ports.agentOf(step.key));
     const runs = await runsBeside(ports, { step, agent });
-    const run = runs.find(({ conv, turnId }) => String(conv) === number && turnId !== null);
-    if (run !== undefined) await ports.stop(run.key, asked?.author ?? "an owner");
+    const run = runNamed(runs, name);
+    if (run !== undefined && run.turnId !== null)
+      await ports.stop(run.key, asked?.author ?? "an owner");
   },
   async restart(ports, { asked }, step) {
     const restart = ports.house?.restart;

@@ -2,8 +2,8 @@
  * What runs besides
  * =================
  * `/subagents`: turns of this agent in its other conversations, and of other agents in this room.
- * Each is named by the number of its conversation, which stays the same, so that `stop 12` never ends
- * another turn than the one that was looked at. `/approve`: what agents wait for.
+ * Each is named after its conversation, which stays the same, so that `stop K7QM` never ends the turn
+ * of another than was looked at. `/approve`: what agents wait for.
  */
 import type { PermissionAnswer } from "../domain/permission.ts";
 import type { RunRow } from "../domain/ports.ts";
@@ -31,25 +31,37 @@ export async function runsBeside(
     .sort((a, b) => a.since - b.since);
 }
 
+/** A short name of a conversation. */
+const nameOf = ({ conv }: RunRow): string => conv.toString(36).slice(-4).toUpperCase();
+
+/** The run of that name; none where two have it, which only a longer look would tell apart. */
+export function runNamed(runs: readonly RunRow[], name: string): RunRow | undefined {
+  const found = runs.filter((run) => nameOf(run) === name.toUpperCase());
+  return found.length === 1 ? found[0] : undefined;
+}
+
 export async function subagentsText(
   ports: CommandPorts,
-  [verb = "list", number]: readonly string[],
+  [verb = "list", name = ""]: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
   const runs = await runsBeside(ports, about);
   if (verb === "stop") {
-    const run = runs.find(({ conv }) => String(conv) === number);
+    const run = runNamed(runs, name);
     if (run === undefined) return "No such turn runs: /subagents lists those that do.";
-    return run.turnId === null ? "It only waits for its turn to begin." : `Stopping ${number}.`;
+    return run.turnId === null
+      ? "It only waits for its turn to begin."
+      : `Stopping ${nameOf(run)}.`;
   }
   if (runs.length === 0) return "Nothing else runs for this agent or in this room.";
-  const lines = runs.slice(0, shownMax).map(({ conv, key, agentId, state, since }) => {
+  const lines = runs.slice(0, shownMax).map((run) => {
+    const { key, agentId, state, since } = run;
     const seconds = Math.max(0, Math.round((about.step.at - since) / 1_000));
-    return `${conv}: \`${harmless(key)}\` (${agentId}), ${state} for ${seconds} s`;
+    return `${nameOf(run)}: \`${harmless(key)}\` (${agentId}), ${state} for ${seconds} s`;
   });
   const more = runs.length - lines.length;
   if (more > 0) lines.push(`and ${more} more`);
-  return [...lines, "End one: /subagents stop <number>"].join("\n");
+  return [...lines, "End one: /subagents stop <name>"].join("\n");
 }
 
 /** What an `/approve` answers; null: nothing. */

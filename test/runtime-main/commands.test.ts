@@ -66,7 +66,7 @@ describe("a command", () => {
     ["/allowlist add @bob", /^People are known by the platform's id/],
     ["/allowlist remove telegram:8", /^`8` was not let in from here/],
     ["/subagents", /^Nothing else runs for this agent or in this room\.$/],
-    ["/subagents stop 7", /^No such turn runs/],
+    ["/subagents stop K7QM", /^No such turn runs/],
     ["/approve", /^No agent waits for a permission here\.$/],
     ["/approve K7QM always", /^Nothing of that id waits/],
     ["/restart", /^This earshot runs inside another program/],
@@ -158,20 +158,22 @@ describe("a command", () => {
     },
   );
 
-  test("lists and ends turns of the agent's other rooms, by a number that stays", async () => {
+  test("lists and ends turns of the agent's other rooms, by a name that stays", async () => {
     const world = await sessionWorld(owner);
     world.answers.push((_, signal) => untilStopped(signal));
     await world.talk("earshot, hello");
     const { text = "" } = await ask(world, "/subagents list");
     expect(text).toMatch(
-      /^\d+: `agent:main:telegram:group:room` \(main\), running for \d+ s\nEnd one: /,
+      /^\w{4}: `agent:main:telegram:group:room` \(main\), running for \d+ s\nEnd one: /,
     );
-    const number = /^\d+/.exec(text)?.[0];
+    const name = /^\w+/.exec(text)?.[0] ?? "";
     // From within, it is the room's own turn, which is /stop's matter.
     expect((await ask(world, "/subagents", {})).text).toMatch(/^Nothing else runs/);
-    expect((await ask(world, `/subagents stop 1${number}`)).text).toMatch(/^No such turn/);
+    expect((await ask(world, `/subagents stop x${name}`)).text).toMatch(/^No such turn/);
     expect(world.events("agent_end")).toEqual([]);
-    expect((await ask(world, `/subagents stop ${number}`)).text).toBe(`Stopping ${number}.`);
+    expect((await ask(world, `/subagents stop ${name.toLowerCase()}`)).text).toBe(
+      `Stopping ${name}.`,
+    );
     expect(world.events("agent_end")).toMatchObject([{ outcome: "cancelled" }]);
     await world.runtime.stop();
   });

@@ -145,7 +145,7 @@ export const commandTable = {
     ...{ help: "Answers what an agent asks to be allowed", example: "/approve K7QM once" },
   },
   subagents: {
-    ...{ ...ownerOnly, args: subagentWords, usage: "[list] | stop <n>" },
+    ...{ ...ownerOnly, args: subagentWords, usage: "[list] | stop <name>" },
     ...{ help: "Other turns of this agent and of this room that run", example: "/subagents" },
   },
   export: {

@@ -78,7 +78,7 @@ export const listWords: Words = z.union([
 
 export const subagentWords: Words = z.union([
   maybe(choice(["list"])),
-  z.tuple([choice(["stop"]), path(/^\d{1,15}$/u)]),
+  z.tuple([choice(["stop"]), shortId]),
 ]);
 
 /** What is asked about models; any case. */
