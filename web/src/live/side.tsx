@@ -13,6 +13,7 @@ import type {
 import { Face } from "../parts/chip.tsx";
 import { countdown, duration, shownName, shownText } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
+import { age } from "../parts/times.ts";
 import { Chart } from "./chart.tsx";
 import { useNow } from "./use-room.ts";
 
@@ -92,16 +93,6 @@ function guardWords({ guard }: RoomState): string {
   return guard.consecutive === 0
     ? "No turn by bots since a person spoke"
     : `${turns} by bots since a person spoke`;
-}
-
-/** Whole seconds, since it ticks once a second: "6 s", "3 min", "2 d". */
-export function age(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 2) return "now";
-  if (seconds < 90) return `${seconds} s`;
-  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 129_600) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
 }
 
 const nothing = "–";

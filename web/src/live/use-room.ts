@@ -11,8 +11,8 @@ import type {
   RoomView,
 } from "../../../src/daemon/room-types.ts";
 import type { Link } from "../direct/webchat.ts";
-import { ask } from "../parts/api.ts";
-import { followFrames } from "../parts/frames.ts";
+import { ApiError, ask } from "../parts/api.ts";
+import { openLive } from "../parts/live.ts";
 import { merged } from "./transcript.ts";
 
 export interface Room {
@@ -77,19 +77,25 @@ export function useRoom(token: string, key: string): LiveRoom {
   useEffect(() => {
     keep(null);
     setMissing(false);
-    return followFrames({
+    const stop = new AbortController();
+    const close = openLive({
       token,
-      address: () => {
+      path: () => {
         const upTo = newest.current?.view.upTo;
         return upTo === undefined ? `${path}/live` : `${path}/live?after=${upTo}`;
       },
-      onFrame(frame) {
-        setMissing(false);
-        keep(withFrame(newest.current, frame as RoomFrame, Date.now()));
+      onOpen: () => setMissing(false),
+      onData: (data) => keep(withFrame(newest.current, JSON.parse(data) as RoomFrame, Date.now())),
+      onLink(next) {
+        setLink(next);
+        if (next.state === "lost" && newest.current === null)
+          void isMissing(path, token, stop.signal).then(setMissing);
       },
-      onLink: setLink,
-      onMissing: () => setMissing(true),
     });
+    return () => {
+      stop.abort();
+      close();
+    };
   }, [token, path]);
   const loadOlder = useMemo(() => {
     let loading: Promise<void> | null = null;
@@ -111,7 +117,19 @@ export function useRoom(token: string, key: string): LiveRoom {
       return loading;
     };
   }, [token, path]);
-  return { room, missing, link, loadOlder };
+  // The daemon answers; it only has nothing to tell.
+  const shown: Link = missing && link.state === "lost" ? { state: "live" } : link;
+  return { room, missing, link: shown, loadOlder };
+}
+
+/** Whether the daemon is there and knows of no such room. */
+async function isMissing(path: string, token: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await ask(path, { token, signal });
+    return false;
+  } catch (error) {
+    return error instanceof ApiError && (error.status === 404 || error.status === 400);
+  }
 }
 
 /** This machine's clock, once a second (or as often as said). */

@@ -5,9 +5,10 @@
  * with the fact it found, then what else counted. The page knows no order of rules: it draws what
  * the trace says.
  */
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/actors/runtime.types.ts";
-import type { Decision, Rule, Rung } from "../../../src/domain/decision.ts";
+import type { Decision, Explanation, Rule, Rung } from "../../../src/domain/decision.ts";
 import { Chip } from "../parts/chip.tsx";
 import { countdown, people, shownName, shownText } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
@@ -67,21 +68,7 @@ export function WhyPane(props: WhyPaneProps) {
               <p>{sentenceOf(told.rule)}</p>
             </div>
             {why?.explanation ? (
-              <ol
-                ref={ladder}
-                class="ladder"
-                tabIndex={-1}
-                aria-label="The ladder, first match wins"
-              >
-                {why.explanation.rungs.map((rung, index, all) => (
-                  <RungRow
-                    key={rung.rule}
-                    rung={rung}
-                    decision={told.decision}
-                    opensTier={all[index - 1]?.tier !== rung.tier}
-                  />
-                ))}
-              </ol>
+              <Ladder explanation={why.explanation} list={ladder} />
             ) : (
               <p class="muted">{note ?? why?.admission ?? deciderOf(told, why !== null)}</p>
             )}
@@ -129,6 +116,32 @@ function NothingPicked({ note, onHelp }: Pick<WhyPaneProps, "note" | "onHelp">) 
         </button>
       </div>
     </div>
+  );
+}
+
+interface LadderProps {
+  readonly explanation: Explanation;
+  readonly list?: RefObject<HTMLOListElement>;
+}
+
+/** Each rule in the order it was tried, with the fact it found. */
+export function Ladder({ explanation: { rungs, verdict }, list }: LadderProps) {
+  return (
+    <ol
+      {...(list === undefined ? {} : { ref: list })}
+      class="ladder"
+      tabIndex={-1}
+      aria-label="The ladder, first match wins"
+    >
+      {rungs.map((rung, index) => (
+        <RungRow
+          key={rung.rule}
+          rung={rung}
+          decision={verdict.decision}
+          opensTier={rungs[index - 1]?.tier !== rung.tier}
+        />
+      ))}
+    </ol>
   );
 }
 

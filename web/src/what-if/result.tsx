@@ -1,0 +1,229 @@
+/**
+ * What would change: one number first, then how it splits, then each message with its decision
+ * before and after, and both ladders of the one that is opened.
+ */
+import { useEffect, useState } from "preact/hooks";
+import type {
+  WhatIfChange,
+  WhatIfLadders,
+  WhatIfResult,
+  WhatIfVerdict,
+} from "../../../src/daemon/what-if-types.ts";
+import { ApiError } from "../parts/api.ts";
+import { Chip } from "../parts/chip.tsx";
+import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
+import { Icon } from "../parts/icons.tsx";
+import { amount } from "../parts/times.ts";
+import { Ladder } from "../why/pane.tsx";
+import { sentenceOf } from "../why/words.ts";
+
+export type Filter = "all" | "engage" | "observe" | "other";
+
+interface ResultProps {
+  readonly result: WhatIfResult;
+  /** A newer try is under way: what is shown is of the one before. */
+  readonly stale: boolean;
+  readonly ladders: (n: number, signal: AbortSignal) => Promise<WhatIfLadders>;
+}
+
+const pageRows = 60;
+const messages = (count: number) => `${amount(count)} ${count === 1 ? "message" : "messages"}`;
+const rooms = (count: number) => `${amount(count)} ${count === 1 ? "room" : "rooms"}`;
+
+const filterOf = ({ before, after }: WhatIfChange): Filter =>
+  before.decision === after.decision
+    ? "other"
+    : after.decision === "engage"
+      ? "engage"
+      : after.decision === "observe"
+        ? "observe"
+        : "other";
+
+export function Result({ result, stale, ladders }: ResultProps) {
+  const [filter, setFilter] = useState<Filter>("all");
+  const [shown, setShown] = useState(pageRows);
+  const [open, setOpen] = useState<number | null>(null);
+  useEffect(() => {
+    setOpen(null);
+    setShown(pageRows);
+  }, [result]);
+  const { changed, otherRule, nowEngage, nowObserve, nowOther, changes, tookMs } = result;
+  if (changed + otherRule === 0)
+    return (
+      <div class="empty">
+        <h2>Same decisions</h2>
+        <p>All {messages(result.messages)} would be decided as before.</p>
+      </div>
+    );
+  const rows = filter === "all" ? changes : changes.filter((one) => filterOf(one) === filter);
+  const others = nowOther + otherRule;
+  return (
+    <div class={stale ? "stale-result" : ""}>
+      <div class="sum">
+        <div>
+          <h2 class="big">
+            {amount(changed)} {changed === 1 ? "decision changes" : "decisions change"}
+          </h2>
+          <div class="muted">
+            of {messages(result.messages)} in {rooms(result.rooms)}
+          </div>
+        </div>
+        <Moves engage={nowEngage} observe={nowObserve} />
+      </div>
+      <div class="tools-row">
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip */}
+        <div class="seg" role="group" aria-label="Show">
+          <Pick of="all" title="All" count={changed + otherRule} {...{ filter, setFilter }} />
+          <Pick of="engage" title="Now engage" count={nowEngage} {...{ filter, setFilter }} />
+          <Pick of="observe" title="Now observe" count={nowObserve} {...{ filter, setFilter }} />
+          {others > 0 && (
+            <Pick of="other" title="Other" count={others} {...{ filter, setFilter }} />
+          )}
+        </div>
+        <span class="grow" />
+        <span class="small muted">replayed in {duration(tookMs)}</span>
+      </div>
+      <ul class="changes-list">
+        {rows.slice(0, shown).map((change) => (
+          <Change
+            key={`${change.n} ${change.key}`}
+            change={change}
+            open={open === change.n}
+            onOpen={() => setOpen(open === change.n ? null : change.n)}
+            ladders={ladders}
+          />
+        ))}
+      </ul>
+      {rows.length > shown && (
+        <div class="more">
+          <button type="button" class="btn quiet small" onClick={() => setShown(shown + 200)}>
+            Show {amount(Math.min(200, rows.length - shown))} more
+          </button>
+        </div>
+      )}
+      {changes.length < changed + otherRule && (
+        <p class="more small muted">The first {amount(changes.length)} are listed.</p>
+      )}
+    </div>
+  );
+}
+
+function Moves({ engage, observe }: { readonly engage: number; readonly observe: number }) {
+  const most = Math.max(1, engage, observe);
+  const bar = (name: "engage" | "observe", title: string, count: number) => (
+    <>
+      <span class={`badge ${name}-badge`}>
+        <Icon name={name} />
+        {title}
+      </span>
+      <svg class={`track ${name}`} aria-hidden="true">
+        <rect class="part" width={`${(count / most) * 100}%`} height="8" rx="2" />
+      </svg>
+      <span class="num">{amount(count)}</span>
+    </>
+  );
+  return (
+    <div class="moves">
+      {bar("engage", "Now engage", engage)}
+      {bar("observe", "Now observe", observe)}
+    </div>
+  );
+}
+
+interface PickProps {
+  readonly of: Filter;
+  readonly title: string;
+  readonly count: number;
+  readonly filter: Filter;
+  readonly setFilter: (filter: Filter) => void;
+}
+
+function Pick({ of, title, count, filter, setFilter }: PickProps) {
+  return (
+    <button type="button" aria-pressed={filter === of} onClick={() => setFilter(of)}>
+      {title}
+      <span class="n">{amount(count)}</span>
+    </button>
+  );
+}
+
+interface ChangeProps {
+  readonly change: WhatIfChange;
+  readonly open: boolean;
+  readonly onOpen: () => void;
+  readonly ladders: ResultProps["ladders"];
+}
+
+function Change({ change, open, onOpen, ladders }: ChangeProps) {
+  const { at, text, author, room, before, after, n } = change;
+  return (
+    <li>
+      <button type="button" class="change" aria-expanded={open} onClick={onOpen}>
+        <span class="small muted">{clockTime(at)}</span>
+        <span class="cut">
+          <bdi class="text cut">{shownText(text) || "no words"}</bdi>
+          <bdi class="where cut">
+            {shownName(author)} in {shownName(room)}
+          </bdi>
+        </span>
+        <span class="cut">
+          <span class="sr">was </span>
+          <Chip {...before} />
+        </span>
+        <svg class="to" width="16" height="16" aria-hidden="true">
+          <use href="#i-to" />
+        </svg>
+        <span class="cut">
+          <span class="sr">would be </span>
+          <Chip {...after} />
+        </span>
+      </button>
+      {open && <Both n={n} before={before} after={after} ladders={ladders} />}
+    </li>
+  );
+}
+
+interface BothProps {
+  readonly n: number;
+  readonly before: WhatIfVerdict;
+  readonly after: WhatIfVerdict;
+  readonly ladders: ResultProps["ladders"];
+}
+
+/** Both walks side by side. */
+function Both({ n, before, after, ladders }: BothProps) {
+  const [told, setTold] = useState<WhatIfLadders | null>(null);
+  const [note, setNote] = useState("Walking both ladders…");
+  useEffect(() => {
+    const stop = new AbortController();
+    ladders(n, stop.signal).then(setTold, (error: unknown) => {
+      if (stop.signal.aborted) return;
+      setNote(error instanceof ApiError ? error.message : "earshot could not be asked.");
+    });
+    return () => stop.abort();
+  }, [n]);
+  const sides = [
+    { title: "As it is", verdict: before, why: told?.before },
+    { title: "As it would be", verdict: after, why: told?.after },
+  ];
+  return (
+    <div class="both">
+      {sides.map(({ title, verdict, why }) => (
+        <section key={title} aria-label={title}>
+          <h3 class="small muted">{title}</h3>
+          <div class="answer">
+            <div class="top">
+              <Chip {...verdict} />
+            </div>
+            <p>{sentenceOf(verdict.rule)}</p>
+          </div>
+          {why?.explanation ? (
+            <Ladder explanation={why.explanation} />
+          ) : (
+            <p class="muted small">{told === null ? note : "The ladder was not asked."}</p>
+          )}
+        </section>
+      ))}
+    </div>
+  );
+}
