@@ -47,7 +47,7 @@ async function latestDecisions({ store }: CommandPorts, { step }: CommandAbout) 
 
 /** The model in force, as far as it is known here. */
 export function modelText({ settings, agent }: CommandAbout): string {
-  const { model } = agent.driver;
+  const model = agent.model ?? agent.driver.model;
   return (
     settings.model ?? (typeof model === "string" ? `${model} (as configured)` : "as configured")
   );

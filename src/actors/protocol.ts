@@ -163,6 +163,8 @@ export interface TurnOrder {
   readonly thinking: ThinkingLevel;
   /** Another model for this turn; null: as configured. */
   readonly model: string | null;
+  /** Names of the tools it is offered. @default all */
+  readonly tools?: readonly string[];
   /** Someone watches this conversation: send deltas. */
   readonly watched: boolean;
   /** Nobody is shown it: no tools and no prefix. */

@@ -24,7 +24,7 @@ import { permitAsk } from "./asks.inputs.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { AskAnswer } from "./protocol.ts";
 import { TurnOutput } from "./turn-output.ts";
-import { createTools, isTurnTool, type TurnActions, turnTools } from "./turn-tools.ts";
+import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./turn-tools.ts";
 
 export interface TurnRunPorts {
   readonly clock: Clock;
@@ -250,7 +250,7 @@ export class TurnRun {
 
   #turn(): AgentTurn {
     const { order } = this.#job;
-    const call = createTools(this.#actions());
+    const call = createTools(this.#actions(), order.tools);
     return {
       turnId: order.turnId,
       attempt: order.attempt,
@@ -268,7 +268,7 @@ export class TurnRun {
       model: order.model,
       thinking: order.thinking,
       ...(order.bare === true ? {} : this.#permissions()),
-      tools: order.bare === true ? [] : turnTools,
+      tools: order.bare === true ? [] : toolsAmong(order.tools),
       callTool: async (name, input) =>
         order.bare === true ? "Refused: this turn has no tools." : call(name, input),
     };

@@ -7,6 +7,7 @@
  * that goes on asking for refused things is stopped.
  */
 import { z } from "zod";
+import type { agentTools } from "../domain/config/agents.ts";
 import { limits } from "../domain/limits.ts";
 import type { ToolDescription } from "../domain/ports.ts";
 import { askInputs, askPurposes, isAsk } from "./asks.inputs.ts";
@@ -22,7 +23,7 @@ const inputs = {
   channel_disengage: nothing,
   skip_response: nothing,
   ...askInputs,
-} as const;
+} as const satisfies Readonly<Record<(typeof agentTools)[number], z.ZodType>>;
 type ToolName = keyof typeof inputs;
 
 const purposes: Readonly<Record<ToolName, string>> = {
@@ -43,6 +44,11 @@ export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as Too
     inputSchema: z.toJSONSchema(inputs[name], { io: "input" }) as Record<string, unknown>,
   }),
 );
+
+/** The tools of an agent that is offered some of them; without a list, all. */
+export function toolsAmong(names: readonly string[] | undefined): readonly ToolDescription[] {
+  return names === undefined ? turnTools : turnTools.filter(({ name }) => names.includes(name));
+}
 
 export const isTurnTool = (name: string): name is ToolName => Object.hasOwn(inputs, name);
 
@@ -65,9 +71,13 @@ const turnIsOver = "Refused: this turn has ended.";
 /** Refusals in one turn before it is ended. */
 const refusalsMax = 10;
 
-/** The tools of one turn, as `AgentTurn.callTool`. Resolves to what the agent is told. */
+/**
+ * The tools of one turn, as `AgentTurn.callTool`; with `names` only those. Resolves to what the agent
+ * is told.
+ */
 export function createTools(
   actions: TurnActions,
+  names?: readonly string[],
 ): (name: string, input: unknown) => string | Promise<string> {
   let refusals = 0;
   let asks = 0;
@@ -91,7 +101,8 @@ export function createTools(
   };
   return (name, input) => {
     if (actions.over) return turnIsOver;
-    if (!isTurnTool(name)) return refuse("there is no such tool here.");
+    const isOffered = names === undefined || names.includes(name);
+    if (!isTurnTool(name) || !isOffered) return refuse("there is no such tool here.");
     const parsed = inputs[name].safeParse(input ?? {});
     if (!parsed.success) return refuse(z.prettifyError(parsed.error).slice(0, 500));
     if (isAsk(name)) return ask(name, parsed.data);

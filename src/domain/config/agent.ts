@@ -18,6 +18,10 @@ export interface ConfiguredAgent {
   readonly maxConcurrent: number;
   readonly contextTokens: number;
   readonly thinking: EarshotConfig["agents"]["defaults"]["thinking"];
+  /** Over the driver's own; null: the driver's. */
+  readonly model: string | null;
+  /** Names of the tools it is offered; null: all. */
+  readonly tools: readonly string[] | null;
 }
 
 /** An id that says nothing about the agent, so nobody means it when saying it. */
@@ -71,5 +75,7 @@ export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent
     maxConcurrent: entry.maxConcurrent ?? defaults.maxConcurrent,
     contextTokens: entry.contextTokens ?? defaults.contextTokens,
     thinking: entry.thinking ?? defaults.thinking,
+    model: entry.model === undefined ? defaults.model : entry.model,
+    tools: entry.tools === undefined ? defaults.tools : entry.tools,
   };
 }

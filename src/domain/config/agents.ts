@@ -14,6 +14,12 @@ const driver = z
   .transform((given) => (typeof given === "string" ? { kind: given } : given));
 export type DriverConfig = z.output<typeof driver>;
 
+/** What every agent may do to its own conversation; `tools` takes some of it away. */
+export const agentTools = [
+  ...(["channel_reply", "channel_send", "channel_react", "channel_disengage"] as const),
+  ...(["skip_response", "attachment_list", "attachment_fetch", "history_search"] as const),
+] as const;
+
 const own = {
   driver: driver.describe("What answers: a name, or an object with `kind` and its options."),
   maxConcurrent: count(1, 10_000).describe(
@@ -23,6 +29,17 @@ const own = {
     "Above this the oldest part of a session is summarised.",
   ),
   thinking: thinking.describe("How much it thinks before it answers."),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .nullable()
+    .describe("The model of its driver, where that takes one; null: as the driver says."),
+  tools: z
+    .array(z.enum(agentTools))
+    .max(agentTools.length)
+    .nullable()
+    .describe("The tools it is offered; null: all of them."),
 };
 
 /** How an agent's id is formed: it becomes part of keys and of file names. */
@@ -54,6 +71,8 @@ const agent = z.strictObject({
   maxConcurrent: own.maxConcurrent.optional(),
   contextTokens: own.contextTokens.optional(),
   thinking: thinking.optional().describe("How much it thinks before it answers."),
+  model: own.model.optional(),
+  tools: own.tools.optional(),
   ...overrideFields,
 });
 export type AgentEntry = z.output<typeof agent>;
@@ -66,6 +85,8 @@ export const agents = z.strictObject({
     maxConcurrent: 4,
     contextTokens: 100_000,
     thinking: "off",
+    model: null,
+    tools: null,
   })
     .whole.prefault({})
     .describe("For agents that do not say otherwise."),
