@@ -4,13 +4,12 @@
  * A real conversation with the agent, over the daemon's own channel. Streaming text grows in the
  * last bubble; a line of mine shows as soon as it is written and says whether the daemon has it.
  */
-import { useState } from "preact/hooks";
-import { limits } from "../../../src/domain/limits.ts";
 import { LinkBadge } from "../parts/badge.tsx";
 import { useFollow } from "../parts/follow.ts";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
 import { Jump } from "../parts/jump.tsx";
 import { Prose } from "../parts/prose.tsx";
+import { DirectComposer } from "./composer.tsx";
 import { draftOf, type Entry, type Mine, type Said, type Talk } from "./talk.ts";
 import type { Direct } from "./use-webchat.ts";
 
@@ -76,6 +75,7 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
       </div>
       <DirectComposer
         agentName={agentName}
+        commands={direct.commands}
         onSay={(text) => {
           direct.say(text);
           follow.toEnd();
@@ -206,51 +206,6 @@ function SayHello({ agentName }: { readonly agentName: string }) {
         In a direct chat every line engages. The room beside it shows how that changes in a group.
         What you say to {shownName(agentName)} directly on other channels stands here, too.
       </p>
-    </div>
-  );
-}
-
-interface DirectComposerProps {
-  readonly agentName: string;
-  readonly onSay: (text: string) => void;
-}
-
-function DirectComposer({ agentName, onSay }: DirectComposerProps) {
-  const [text, setText] = useState("");
-  const say = () => {
-    if (text.trim() === "") return;
-    onSay(text);
-    setText("");
-  };
-  const keys = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-      event.preventDefault();
-      say();
-    } else if (event.key === "Escape") {
-      setText("");
-    }
-  };
-  const name = shownName(agentName);
-  return (
-    <div class="composer">
-      <div class="box">
-        <textarea
-          rows={1}
-          aria-label={`Message to ${name}`}
-          placeholder={`Message ${name}`}
-          maxLength={limits.textUnitsMax}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={keys}
-        />
-        <div class="tools">
-          <span class="end">
-            <button type="button" class="btn small" onClick={say}>
-              Send
-            </button>
-          </span>
-        </div>
-      </div>
     </div>
   );
 }

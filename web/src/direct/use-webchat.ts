@@ -4,6 +4,8 @@
  * loses nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ask } from "../parts/api.ts";
+import { type Offer, offersIn } from "./commands.ts";
 import { emptyTalk, hangUp, hear, type Pending, resumeAfter, type Talk, write } from "./talk.ts";
 import { type Link, Webchat } from "./webchat.ts";
 
@@ -13,6 +15,8 @@ export interface Direct {
   readonly talk: Talk;
   readonly link: Link;
   readonly say: (text: string) => void;
+  /** What may be typed behind a slash. */
+  readonly commands: () => Promise<readonly Offer[]>;
 }
 
 /** Connects at once, and until the page is left. */
@@ -46,7 +50,8 @@ export function useWebchat(token: string): Direct {
     change(write(current.current, line));
     chat.current?.send(line);
   };
-  return { talk, link, say };
+  const commands = async () => offersIn(await ask("/api/commands", { token }));
+  return { talk, link, say, commands };
 }
 
 function keepUnsent(pending: readonly Pending[]): void {
