@@ -6,6 +6,7 @@
  * slowly or says what the protocol does not know is closed with the reason; it comes back and asks
  * for what it missed.
  */
+import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import {
   type ClientFrame,
@@ -22,6 +23,8 @@ import { onTokenChange } from "./token-watch.ts";
 const helloMsMax = 5_000;
 const beatMs = 30_000;
 const unsentBytesMax = 8_388_608;
+/** What a stranger may send: a hello is a token and a number. */
+const helloBytesMax = 4_096;
 const waitingCountMax = 100;
 
 type MessageFrame = Extract<ClientFrame, { type: "message" }>;
@@ -44,8 +47,8 @@ export interface WebchatSession {
   sentTo: number;
 }
 
-/** Serves one socket until it closes. */
-export function serveSession(socket: WebSocket, ports: SessionPorts): WebchatSession {
+/** Serves one socket until it closes; `line` is what is under it. */
+export function serveSession(socket: WebSocket, line: Duplex, ports: SessionPorts): WebchatSession {
   const { clock } = ports;
   let state: "greeting" | "open" = "greeting";
   let waiting = 0;
@@ -77,6 +80,7 @@ export function serveSession(socket: WebSocket, ports: SessionPorts): WebchatSes
     if (!(await allowed(token))) return session.close("badToken");
     if (closed) return;
     state = "open";
+    line.off("data", count);
     clock.clearTimer(greeting);
     off = onTokenChange(ports.readToken, clock, () => {
       void allowed(token).then((still) => still || session.close("badToken"));
@@ -88,6 +92,14 @@ export function serveSession(socket: WebSocket, ports: SessionPorts): WebchatSes
     if (!(await allowed(token))) return session.close("badToken");
     await ports.take(session, frame);
   }
+
+  // A frame is told of when it is whole; until then it is held, whoever sends it.
+  let strange = 0;
+  const count = (part: Buffer) => {
+    strange += part.length;
+    if (strange > helloBytesMax) socket.terminate();
+  };
+  line.on("data", count);
 
   socket.on("message", (data, isBinary) => {
     const frame = isBinary ? null : parseFrame(data);

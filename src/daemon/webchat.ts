@@ -92,7 +92,9 @@ export function createWebchat(ports: WebchatPorts): Webchat {
   };
   return {
     upgrade(request, socket, head) {
-      sockets.handleUpgrade(request, socket, head, (page) => serveSession(page, sessionPorts));
+      sockets.handleUpgrade(request, socket, head, (page) =>
+        serveSession(page, socket, sessionPorts),
+      );
     },
     typing: (_route, on) => pages.typing(on),
     ack: (_route, message, emoji, on) => pages.tell({ type: "ack", message, emoji, on }),

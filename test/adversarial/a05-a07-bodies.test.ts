@@ -5,6 +5,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import WebSocket from "ws";
 import { limits } from "../../src/domain/limits.ts";
 import {
   type Door,
@@ -159,6 +160,39 @@ describe("A05 a body that is too large", () => {
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(megabytes(32));
     await expectAlive(door);
+  });
+});
+
+describe("A05 a socket that has not said who it is", () => {
+  test("A05 may say hello and not a megabyte; one that is in may write a long message", async () => {
+    const door = await openDoor();
+    const url = `ws://127.0.0.1:${door.port}/ws`;
+    const strange = new WebSocket(url);
+    const closed = new Promise<number>((resolve) => strange.on("close", resolve));
+    strange.on("error", () => undefined);
+    // A frame that is announced as large and never ends.
+    strange.on("open", () => {
+      const part = "x".repeat(65_536);
+      for (let n = 0; n < 15; n += 1) strange.send(part, { fin: false });
+    });
+    expect(await closed).toBe(1_006);
+    const page = new WebSocket(url);
+    const told: string[] = [];
+    const taken = new Promise<void>((resolve) =>
+      page.on("message", (data) => {
+        told.push(JSON.parse(String(data)).type);
+        if (told.includes("taken")) resolve();
+        if (told.length > 1) return;
+        const text = "a long story ".repeat(5_000);
+        page.send(JSON.stringify({ type: "message", id: "long", text, replyTo: null }));
+      }),
+    );
+    page.on("open", () => {
+      page.send(JSON.stringify({ type: "hello", token: door.daemon.token, after: 0 }));
+    });
+    await taken;
+    expect(told).toContain("taken");
+    page.terminate();
   });
 });
 

@@ -38,7 +38,10 @@ test("the defaults, and a careful config, give nothing away", () => {
       },
     },
     agents: { list: [{ id: "main", driver: { kind: "command", command: "x", env: ["EDITOR"] } }] },
-    server: { proxy: { addresses: ["127.0.0.1", "10.1.0.0/16"] } },
+    server: {
+      publicUrl: "https://bot.example.com",
+      proxy: { addresses: ["127.0.0.1", "10.1.0.0/16"] },
+    },
   };
   expect(paths(careful)).toEqual([]);
 });
@@ -135,7 +138,8 @@ describe("ways in and out", () => {
   });
 
   test("listening beyond this machine, and proxies that are half the world", () => {
-    const server = { host: "0.0.0.0", exposed: true };
+    const publicUrl = "https://bot.example.com";
+    const server = { host: "0.0.0.0", exposed: true, publicUrl };
     const proxy = { addresses: ["10.0.0.0/8", "10.1.2.3", "fd00::/16"] };
     expect(paths({ server: { ...server, proxy } })).toEqual([
       "server.exposed",
@@ -144,6 +148,9 @@ describe("ways in and out", () => {
       "server.proxy.addresses[2]",
     ]);
     expect(paths({ server: { exposed: true } })).toEqual([]);
+    expect(paths({ server: { proxy: { addresses: ["127.0.0.1"] } } })).toEqual([
+      "server.publicUrl",
+    ]);
   });
 
   test("a key that others may read, files that are none, a certificate that ends", async () => {
@@ -152,7 +159,10 @@ describe("ways in and out", () => {
     writeFileSync(join(folder, "cert.pem"), pair.cert);
     writeFileSync(join(folder, "key.pem"), pair.key, { mode: 0o600 });
     const config = parseConfig({
-      server: { host: "0.0.0.0", exposed: true, tls: { cert: "cert.pem", key: "key.pem" } },
+      server: {
+        ...{ host: "0.0.0.0", exposed: true, publicUrl: "https://bot.example.com" },
+        tls: { cert: "cert.pem", key: "key.pem" },
+      },
     });
     const named = async (now: number, from = folder) => {
       const tls = await tlsFacts(config.server, from, now);

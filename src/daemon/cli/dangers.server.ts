@@ -45,7 +45,7 @@ export async function tlsFacts(
 }
 
 export function* serverDangers(server: Server, tls: TlsFacts | null): Iterable<Danger> {
-  const { host, exposed, proxy } = server;
+  const { host, exposed, proxy, publicUrl } = server;
   if (exposed && !isLoopbackHost(host))
     yield {
       at: "server.exposed",
@@ -57,6 +57,11 @@ export function* serverDangers(server: Server, tls: TlsFacts | null): Iterable<D
     yield {
       at: "server.tls",
       says: "between the proxy and here all is readable: keep that network to the two of them",
+    };
+  if (publicUrl === null && (proxy !== null || tls !== null))
+    yield {
+      at: "server.publicUrl",
+      says: "the name that others use is not known here, so they are refused: say it",
     };
   for (const [index, address] of (proxy?.addresses ?? []).entries()) {
     const [net = "", prefix] = address.split("/");

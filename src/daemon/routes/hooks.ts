@@ -39,7 +39,7 @@ export function hookRoutes(ports: ServerPorts): Hono<HttpEnv> {
     return known;
   };
 
-  app.all("/hooks/*", async (context) => {
+  app.all("/hooks/:place{.+}", async (context) => {
     const { incoming } = context.env;
     const place = placeOf(incoming.url ?? "");
     if (place === null) throw notFound();
