@@ -13,6 +13,7 @@ import { createInterface } from "node:readline";
 import { type Command, Option } from "commander";
 import { startDaemon } from "../daemon.ts";
 import { openChat } from "./chat-client.ts";
+import { createCompleter } from "./chat-complete.ts";
 import { ChatScreen } from "./chat-screen.ts";
 import { type DaemonAddress, findDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
@@ -26,7 +27,7 @@ interface ChatOptions extends StateOptions {
 const lesson: Lesson = {
   about:
     "Talks to the daemon of the state directory; if none runs, one runs until you leave. It is " +
-    "the same conversation as on the web page. Leave with Ctrl-D or Ctrl-C.",
+    "the same conversation as on the web page. Tab completes commands. Leave with Ctrl-D or Ctrl-C.",
   examples: [
     "earshot chat",
     ["earshot chat --temporary", "in a daemon of its own that keeps nothing"],
@@ -89,7 +90,9 @@ function converse(place: Place): Promise<void> {
   return new Promise((resolve) => {
     const lines = createInterface({
       input: process.stdin,
-      ...(process.stdin.isTTY ? { output: process.stdout } : {}),
+      ...(process.stdin.isTTY
+        ? { output: process.stdout, completer: createCompleter(place.find) }
+        : {}),
       terminal: process.stdin.isTTY === true,
     });
     const screen = new ChatScreen(lines, process.stdout, process.stdin.isTTY === true);
