@@ -57,6 +57,8 @@ export interface HostLink {
   glance(convs: readonly number[]): Promise<readonly (Glance | null)[]>;
   /** Asks for a beat of the pulse. */
   ping(): void;
+  /** How much of what it said was refused. @default nothing */
+  refused?(): number;
   /** Where its conversations' turns run; null: on the main thread. */
   readonly turns: TurnPlace | null;
   /** Ends it at once; `gone` follows. */

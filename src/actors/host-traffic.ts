@@ -21,6 +21,7 @@ import {
   notLiveCode,
   quarantinedCode,
 } from "./protocol.ts";
+import { resultProblem } from "./result-guard.ts";
 import type { Answer } from "./result-line.ts";
 import type { Strikes } from "./strikes.ts";
 
@@ -74,6 +75,8 @@ export class HostTraffic {
   /** Nothing is loaded before the answers of an older incarnation are durable. */
   #gate = 0;
   #liveThere = 0;
+  /** The highest event that a host of this number was sent. */
+  #lastSeq = 0;
 
   constructor(ports: TrafficPorts) {
     this.#ports = ports;
@@ -268,7 +271,10 @@ export class HostTraffic {
       for (const { cfg } of activation.tail) versions.add(cfg);
       return { ...entry, activation };
     });
-    for (const { conv } of entries) this.#live.set(conv, id);
+    for (const { conv, seq } of entries) {
+      this.#live.set(conv, id);
+      if (seq > this.#lastSeq) this.#lastSeq = seq;
+    }
     const batch: HostBatch = {
       id,
       epoch: link.epoch,
@@ -295,13 +301,10 @@ export class HostTraffic {
 
   #receive(link: HostLink, result: HostResult): void {
     if (this.#link !== link) return;
-    const sent = this.#flight.get(result.id);
-    if (sent === undefined || result.epoch !== link.epoch) {
-      this.#ports.onBreach(`answered batch ${result.id} of incarnation ${result.epoch}`);
-      return;
-    }
-    if (result.codes.length !== sent.entries.length) {
-      this.#ports.onBreach(`answered ${result.codes.length} of ${sent.entries.length} events`);
+    const sent = this.#flight.get(result?.id);
+    const problem = this.#problemOf(link, result, sent);
+    if (sent === undefined || problem !== null) {
+      this.#ports.onBreach(problem ?? "answered nothing");
       return;
     }
     this.#flight.delete(result.id);
@@ -312,6 +315,13 @@ export class HostTraffic {
     this.#ports.onAnswer(this.#sort(result, sent));
     this.pump();
     this.#ports.onChange();
+  }
+
+  #problemOf({ epoch }: HostLink, result: HostResult, sent: Sent | undefined): string | null {
+    if (sent === undefined) return "answered a batch it was not sent";
+    const knows = (conv: number) => this.#live.has(conv);
+    const asked = { epoch, events: sent.entries.length, lastSeq: this.#lastSeq, knows };
+    return resultProblem(result, asked);
   }
 
   /** Keeps what was applied, and holds back what has to be sent again. */

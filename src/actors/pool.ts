@@ -15,10 +15,12 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { expose, type Remote, releaseProxy, wrap } from "comlink";
 import { Piscina } from "piscina";
 import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import type { Clock, Log } from "../domain/ports.ts";
 import { packBatch } from "./batch.wire.ts";
 import { endpoint, type HostApi, type HostTask } from "./host.ts";
 import { reasonOf } from "./host-core.ts";
+import { guardEvents, onlyCalls } from "./host-guard.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
 import type { TurnOrder, TurnReport } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
@@ -174,7 +176,13 @@ function startHost(
     hostModule: options.hostModule,
   };
   const api = wrap<HostApi>(endpoint(calls.port1));
-  expose(events, endpoint(reports.port1));
+  let refusals = 0;
+  const refused = (what: string) => {
+    refusals += 1;
+    options.log("warn", "host.refused", { host, epoch, what, refusals });
+    if (refusals >= limits.hostRefusalsMax) end.abort(`broke the protocol: ${what}`);
+  };
+  expose(guardEvents(events, refused), onlyCalls(endpoint(reports.port1), refused));
   const gone = piscina
     .run(task, { signal: end.signal, transferList: [calls.port2, reports.port2, outside.port2] })
     .then(
@@ -195,6 +203,7 @@ function startHost(
     pulse,
     gone,
     ready: answered(api, gone, epoch, options),
+    refused: () => refusals,
     kill: (reason) => end.abort(reason),
   };
 }

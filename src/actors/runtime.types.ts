@@ -147,6 +147,8 @@ export interface HostStatus {
   /** Entries queued and in flight. */
   readonly mailbox: number;
   readonly restarts: number;
+  /** Messages of it that had no form we know, over all its lives. Absent: none. */
+  readonly refused?: number;
   readonly turns: number;
 }
 

@@ -50,6 +50,8 @@ export class SupervisedHost {
   #snapshot: SnapshotFrom<typeof hostMachine>;
   #link: HostLink | null = null;
   #epoch = 0;
+  /** What was refused of incarnations that are gone. */
+  #refused = 0;
   /** Why the last start failed. */
   problem: string | null = null;
   /** Why it is being ended on purpose: nobody is to blame for that. */
@@ -86,7 +88,9 @@ export class SupervisedHost {
 
   status(turns: number): HostStatus {
     const { state } = this;
+    const refused = this.#refused + (this.#link?.refused?.() ?? 0);
     return {
+      ...(refused === 0 ? {} : { refused }),
       id: this.id,
       state: state === "stopped" ? "broken" : state,
       epoch: this.#epoch,
@@ -146,6 +150,7 @@ export class SupervisedHost {
   #lost(link: HostLink, reason: string): void {
     if (this.#link !== link) return;
     this.#link = null;
+    this.#refused += link.refused?.() ?? 0;
     if (this.state === "stopped") {
       this.traffic.disconnect();
       return;

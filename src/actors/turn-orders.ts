@@ -86,9 +86,12 @@ export class TurnOrders {
 
   /** Passes on what belongs to a turn on the list; the report of its end takes it off. */
   reported(reports: readonly TurnReport[]): void {
-    const known = reports.filter(({ turnId, attempt, event }) => {
+    const known = reports.filter(({ conv, key, turnId, attempt, event }) => {
       const turn = this.#turns.get(turnId);
       if (turn === undefined || turn.order.attempt !== attempt) return false;
+      // Whoever reports on a turn speaks for its conversation and for no other.
+      if (turn.order.conv !== conv || turn.order.key !== key) return false;
+      if ("turnId" in event && event.turnId !== turnId) return false;
       if (event.type === "agent.ended" || event.type === "agent.failed") {
         this.#turns.delete(turnId);
         void this.#isolated(turn.host)?.end();

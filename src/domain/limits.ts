@@ -59,6 +59,10 @@ export const limits = {
   tailedConversationsMax: 100_000,
   /** One message across threads. */
   hostBatchEventsMax: 128,
+  /** The record of one conversation. */
+  recordUnitsMax: 4_194_304,
+  /** Messages of one incarnation of a host that have no form we know; then it is ended. */
+  hostRefusalsMax: 100,
   /** Credit window a host: less than this does not last until the main thread looks again. */
   hostBatchesInFlightMax: 16,
   /** Events that wait for their hosts; while there are more, the intake waits too. */

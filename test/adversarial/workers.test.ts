@@ -1,0 +1,235 @@
+/**
+ * A40: a host that has gone over to somebody else. It says what is malformed, speaks for others,
+ * acknowledges what it was not sent, calls what nobody offered; a real thread is what says it where
+ * the port itself is the question.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { MessageChannel, Worker } from "node:worker_threads";
+import { fc, test as property } from "@fast-check/vitest";
+import { expose } from "comlink";
+import { afterEach, describe, expect, test } from "vitest";
+import { endpoint } from "../../src/actors/host.ts";
+import { guardEvents, onlyCalls } from "../../src/actors/host-guard.ts";
+import type { HostEvents } from "../../src/actors/host-link.ts";
+import type { HostResult, TurnReport } from "../../src/actors/protocol.ts";
+import { resultProblem } from "../../src/actors/result-guard.ts";
+import { encodeVerdict } from "../../src/domain/decision.ts";
+import { limits } from "../../src/domain/limits.ts";
+
+function ears() {
+  const heard: unknown[] = [];
+  const refusals: string[] = [];
+  const hear = (name: string) => (given: unknown) => void heard.push([name, given]);
+  const events = {
+    ...{ onReports: hear("reports"), onDelta: hear("delta"), onDraft: hear("draft") },
+    onLog: (...given: unknown[]) => void heard.push(["log", given]),
+    ask: async (given: unknown) => {
+      heard.push(["ask", given]);
+      return "told";
+    },
+  } as unknown as HostEvents;
+  const refused = (what: string) => void refusals.push(what);
+  return { heard, refusals, guarded: guardEvents(events, refused), refused };
+}
+
+const turn = { conv: 7, key: "agent:main:main", turnId: "t1" };
+const report = (event: object): TurnReport =>
+  ({ ...turn, n: 0, attempt: 0, event: { at: 1, turnId: "t1", ...event } }) as never;
+const ended = report({ type: "agent.ended", silent: false });
+
+describe("A40: what a host says unasked", () => {
+  test("is taken where it has its form (the twin)", async () => {
+    const { heard, refusals, guarded } = ears();
+    const text = { type: "agent.text", index: 0, from: 0, to: 2, text: "hi", mentions: ["a"] };
+    const good = [
+      report({ type: "agent.started", attempt: 0 }),
+      report(text),
+      report({ ...text, draft: true }),
+      report({ type: "agent.tool", name: "x", input: { a: [1] } }),
+      report({ type: "agent.usage", inputTokens: 1, outputTokens: 2, costUsd: 0.1 }),
+      report({ type: "agent.failed", code: "error", message: "no" }),
+      report({ type: "disengage" }),
+      ended,
+    ];
+    guarded.onReports(good);
+    guarded.onDelta({ ...turn, text: "h" });
+    guarded.onDraft({ ...turn, index: 0, text: "h" });
+    guarded.onLog("warn", "agent.said", { a: 1 });
+    guarded.onLog("info", "agent.said");
+    expect(await guarded.ask({ ...turn, tool: "attachment_list", input: {} })).toBe("told");
+    expect(heard).toHaveLength(6);
+    expect(heard[0]).toEqual(["reports", good]);
+    expect(refusals).toEqual([]);
+  });
+
+  test.each([
+    [
+      "a person's message",
+      report({ type: "message.received", message: {}, authority: { owner: true } }),
+    ],
+    ["a command", report({ type: "command.ordered", command: "reset" })],
+    ["a lane", report({ type: "lane.granted" })],
+    ["a delivery", report({ type: "delivery.sent", index: 0, messageIds: ["1"] })],
+    [
+      "a destination",
+      report({ type: "agent.text", index: 0, from: 0, to: 1, text: "x", mentions: [], route: {} }),
+    ],
+    [
+      "a huge text",
+      report({
+        type: "agent.failed",
+        code: "error",
+        message: "x".repeat(limits.agentBytesMax + 1),
+      }),
+    ],
+    ["no number", report({ type: "agent.usage", inputTokens: Number.NaN, outputTokens: 1 })],
+    [
+      "a moment that is none",
+      report({ type: "agent.ended", silent: false, at: Number.POSITIVE_INFINITY }),
+    ],
+    ["a number below zero", { ...ended, n: -1 }],
+    ["a conversation in words", { ...ended, conv: "7" }],
+    ["nothing", null],
+    ["more than there is", { ...ended, also: 1 }],
+    ["a prototype", JSON.parse('{"__proto__":{"conv":7}}')],
+  ])("%s is refused and counted, and what is said beside it is not", (_, bad) => {
+    const { heard, refusals, guarded } = ears();
+    guarded.onReports([bad as TurnReport, ended]);
+    expect(heard).toEqual([["reports", [ended]]]);
+    expect(refusals).toHaveLength(1);
+  });
+
+  const anything = fc.anything({ withBigInt: true, withMap: true, withTypedArray: true });
+  property.prop([anything])("never throws and never passes anything else", async (given) => {
+    const { heard, guarded, refusals } = ears();
+    const said = given as never;
+    guarded.onReports(said);
+    guarded.onDelta(said);
+    guarded.onDraft(said);
+    guarded.onLog(said, said, said);
+    expect(await guarded.ask(said)).toMatch(/^Refused/);
+    expect(heard).toEqual([]);
+    expect(refusals.length).toBeGreaterThanOrEqual(4);
+  });
+});
+
+describe("A40: the port of a host", () => {
+  let worker: Worker | null = null;
+  afterEach(async () => {
+    await worker?.terminate();
+    worker = null;
+  });
+
+  /** Posts messages from a thread of its own; what was heard and answered. */
+  async function attack(messages: readonly object[], guarded = true) {
+    const { heard, refusals, refused, guarded: events } = ears();
+    const { port1, port2 } = new MessageChannel();
+    const port = endpoint(port1);
+    expose(guarded ? events : { ...events }, guarded ? onlyCalls(port, refused) : port);
+    const code = `const { workerData, parentPort } = require("node:worker_threads");
+      const answers = [];
+      workerData.port.on("message", (one) => answers.push(one));
+      for (const message of workerData.messages) workerData.port.postMessage(message);
+      setTimeout(() => parentPort.postMessage(answers.length), 150);`;
+    worker = new Worker(code, {
+      eval: true,
+      env: {},
+      workerData: { port: port2, messages },
+      transferList: [port2],
+    });
+    const answered = await new Promise((resolve) => worker?.once("message", resolve));
+    await sleep(10);
+    port1.close();
+    return { heard, refusals, answered };
+  }
+  const call = { id: "1", type: "APPLY", path: ["onReports"] };
+  const raw = (value: unknown) => [{ type: "RAW", value }];
+
+  test("takes a call of a name that there is (the twin)", async () => {
+    const { heard, refusals, answered } = await attack([{ ...call, argumentList: raw([ended]) }]);
+    expect(heard).toEqual([["reports", [ended]]]);
+    expect([refusals, answered]).toEqual([[], 1]);
+  });
+
+  test("leads to no constructor, no prototype, no field and no further port", async () => {
+    const evil = [
+      {
+        ...call,
+        type: "CONSTRUCT",
+        path: ["onReports", "constructor"],
+        argumentList: raw("return process"),
+      },
+      { ...call, path: ["onReports", "constructor"], argumentList: raw("return process") },
+      { ...call, path: ["constructor"], argumentList: raw(1) },
+      { ...call, path: ["__proto__", "toString"], argumentList: [] },
+      { ...call, path: [], argumentList: [] },
+      { ...call, type: "SET", path: ["ask"], value: { type: "RAW", value: 1 } },
+      { ...call, type: "GET", path: ["ask"] },
+      { ...call, type: "ENDPOINT", path: [] },
+      { ...call, type: "RELEASE", path: [] },
+      { ...call, argumentList: [{ type: "HANDLER", name: "throw", value: {} }] },
+      { ...call, argumentList: "none" },
+      { ...call, path: ["onReports"] },
+      { id: "x" },
+      { ...call, path: ["hello"], argumentList: [] },
+    ];
+    const last = { ...call, argumentList: raw([ended]) };
+    const { heard, refusals, answered } = await attack([...evil, last]);
+    expect(heard).toEqual([["reports", [ended]]]);
+    expect([refusals.length, answered]).toEqual([evil.length, 1]);
+  });
+
+  test("would lead there without the guard (so that the test can fail)", async () => {
+    const get = { ...call, type: "GET", path: ["onReports", "name"] };
+    const { answered } = await attack([get], false);
+    expect(answered).toBe(1);
+  });
+});
+
+describe("A40: an answer to a batch", () => {
+  const asked = { epoch: 3, events: 1, lastSeq: 20, knows: (conv: number) => conv === 7 };
+  const observed = encodeVerdict({ decision: "observe", rule: "default", credit: "none" });
+  const step = { seq: 20, conv: 7, key: "k", at: 1, code: observed, effects: [{ type: "typing" }] };
+  const good = {
+    ...{ id: 1, epoch: 3, codes: [observed], steps: [step], passivated: [7], rejected: [] },
+    ...{ checkpoints: [{ conv: 7, recordSeq: 20, record: "[]" }], unreadable: [], live: 1 },
+  };
+
+  test("is taken where all of it is its own (the twin)", () => {
+    expect(resultProblem(good, asked)).toBeNull();
+    for (const code of [0, -1, -2, -3])
+      expect(resultProblem({ ...good, codes: [code] }, asked)).toBeNull();
+  });
+
+  test.each<[string, Partial<Record<keyof HostResult, unknown>>]>([
+    ["of an older incarnation", { epoch: 2 }],
+    ["of a newer incarnation", { epoch: 4 }],
+    ["for more events than there were", { codes: [observed, observed] }],
+    ["for none", { codes: [] }],
+    ["with a verdict that is none", { codes: [0xffff_ffff] }],
+    ["with a verdict in words", { codes: ["1"] }],
+    ["with a step of somebody else's conversation", { steps: [{ ...step, conv: 8 }] }],
+    ["with a step of an event that it was never sent", { steps: [{ ...step, seq: 21 }] }],
+    ["with an effect that is none", { steps: [{ ...step, effects: [null] }] }],
+    ["with steps that are none", { steps: "all" }],
+    ["with a record of somebody else", { checkpoints: [{ conv: 8, recordSeq: 1, record: "[]" }] }],
+    [
+      "with a record that covers what is still to come",
+      { checkpoints: [{ conv: 7, recordSeq: 21, record: "[]" }] },
+    ],
+    [
+      "with a record beyond any size",
+      { checkpoints: [{ conv: 7, recordSeq: 1, record: "x".repeat(limits.recordUnitsMax + 1) }] },
+    ],
+    ["without rejections", { rejected: undefined }],
+    ["with a rejection of nothing", { rejected: [{ seq: -1, conv: 7, error: "" }] }],
+    ["that puts away what is no conversation", { passivated: ["7"] }],
+    ["that counts no conversations", { live: Number.NaN }],
+  ])("%s is a breach", (_, more) => {
+    expect(resultProblem({ ...good, ...more }, asked)).toMatch(/\w/);
+  });
+
+  property.prop([fc.anything()])("of any kind is judged without an exception", (given) => {
+    expect(resultProblem(given, asked)).not.toBeNull();
+  });
+});
