@@ -2,7 +2,8 @@
  * The process that is killed: a real runtime on a real SQLite file. Platform and agent live in the
  * parent and are reached over the IPC channel, so what they saw survives the crash. With
  * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point, with
- * EARSHOT_CRASH_WORKERS its conversations live in worker threads.
+ * EARSHOT_CRASH_WORKERS its conversations live in worker threads, and with EARSHOT_CRASH_RELAY
+ * several agents share each room and answer one after the other.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +18,7 @@ import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import { readyDirectory } from "../support/ready-directory.ts";
 import { type AskParent, parentDriver } from "./agents.ts";
-import { agentCalls, crashConfig, type FromChild, type ToChild } from "./protocol.ts";
+import { agentCalls, crashConfig, type FromChild, relayConfig, type ToChild } from "./protocol.ts";
 
 const folder = process.argv[2] as string;
 const [crashPoint, crashCount] = (process.env.EARSHOT_CRASH_AT ?? ":0").split(":");
@@ -71,7 +72,10 @@ const runtime = createRuntime({
   },
   store,
   sessionFiles: createSessionFiles((agentId) => join(folder, "agents", agentId)),
-  config: scenarioConfig(crashConfig),
+  config: scenarioConfig({
+    ...crashConfig,
+    ...(process.env.EARSHOT_CRASH_RELAY === "1" ? relayConfig : {}),
+  }),
   drivers: new Map([["parent", parentDriver(askAgent)]]),
   directory: readyDirectory(send),
   publish: () => undefined,

@@ -22,6 +22,22 @@ export type FromChild =
 /** The broadcast channel between a worker thread's agent and the main thread. */
 export const agentCalls = "earshot-crash-agent";
 
+/** Agents of one room that answer one after the other. */
+export const relayAgents = ["scout", "rover", "medic"] as const;
+export const relayRooms = ["peer0", "peer1", "peer2"] as const;
+
+/** What a config of several agents says besides. */
+export const relayConfig = {
+  agents: {
+    defaults: { driver: { kind: "parent" }, maxConcurrent: 50 },
+    list: relayAgents.map((id) => ({ id })),
+  },
+  broadcast: {
+    strategy: "sequential",
+    ...Object.fromEntries(relayRooms.map((room) => [`telegram:${room}`, [...relayAgents]])),
+  },
+};
+
 /** Every message engages and becomes a turn of its own, as soon as it may. */
 export const crashConfig = {
   agents: { defaults: { driver: { kind: "parent" }, maxConcurrent: 50 } },

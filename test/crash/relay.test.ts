@@ -1,0 +1,192 @@
+/**
+ * kill -9 in rooms whose agents answer one after the other: whatever dies, no agent is asked before
+ * those ahead of it are through, everybody is asked in the end, and what one has said is told to
+ * the others exactly once. EARSHOT_SEED repeats a run's choices.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { decodeEvent } from "../../src/actors/journal.codec.ts";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
+import { bundleChild, chance } from "./world.ts";
+
+const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const kills = 6;
+
+let entry = "";
+let built = "";
+beforeAll(async () => {
+  ({ entry, folder: built } = await bundleChild());
+}, 60_000);
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+/** An agent was asked about a message. */
+interface Asked {
+  readonly agent: string;
+  readonly id: string;
+}
+
+class Rooms {
+  readonly asked: Asked[] = [];
+  readonly said: string[] = [];
+  readonly acked = new Set<string>();
+  readonly #folder: string;
+  readonly #workers: number;
+  readonly #random: () => number;
+  #process: ChildProcess | null = null;
+
+  constructor(folder: string, workers: number, random: () => number) {
+    this.#folder = folder;
+    this.#workers = workers;
+    this.#random = random;
+  }
+
+  async start(): Promise<void> {
+    const env = {
+      ...{ ...process.env, NODE_OPTIONS: "", EARSHOT_CRASH_AT: "", EARSHOT_CRASH_RELAY: "1" },
+      EARSHOT_CRASH_WORKERS: String(this.#workers),
+    };
+    const stdio = ["ignore", "ignore", "ignore", "ipc"] as const;
+    const child = fork(entry, [this.#folder], { execArgv: [], env, stdio: [...stdio] });
+    this.#process = child;
+    await new Promise<void>((ready) => {
+      child.on("message", (message: FromChild) => {
+        if (message.type === "ready") ready();
+        else if (message.type === "acked") this.acked.add(message.id);
+        else if (message.type === "ask") this.#answer(child, message);
+      });
+    });
+    for (const id of this.said) if (!this.acked.has(id)) this.#say(id);
+  }
+
+  #answer(child: ChildProcess, asked: Extract<FromChild, { type: "ask" }>): void {
+    const { call, what, text, chat } = asked;
+    const agent = chat.split(":")[1] ?? "";
+    if (what === "agent") for (const id of text.split("\n")) this.asked.push({ agent, id });
+    const answer = what === "send" ? `p${call}` : `${agent} on ${text.replaceAll("\n", " ")}`;
+    setTimeout(() => tell(child, { type: "answer", call, answer }), this.#random() * 15);
+  }
+
+  async traffic(ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    while (performance.now() < until) {
+      this.said.push(`m${this.said.length}`);
+      this.#say(this.said.at(-1) as string);
+      await new Promise((done) => setTimeout(done, 5 + this.#random() * 25));
+    }
+  }
+
+  #say(id: string): void {
+    const room = relayRooms[Number(id.slice(1)) % relayRooms.length] as string;
+    const inbound = {
+      ...{ channel: "telegram", chat: { id: room, kind: "direct" as const }, id, text: id },
+      author: { id: room, name: room },
+    };
+    tell(this.#process, { type: "say", inbound });
+  }
+
+  async kill(): Promise<void> {
+    this.#process?.kill("SIGKILL");
+    await this.#gone();
+  }
+
+  /** Waits until nobody was asked anything for a while, and ends the process properly. */
+  async end(): Promise<void> {
+    for (let seen = -1; seen !== this.asked.length || this.acked.size < this.said.length; ) {
+      seen = this.asked.length;
+      await new Promise((done) => setTimeout(done, 1_000));
+    }
+    tell(this.#process, { type: "stop" });
+    await this.#gone();
+  }
+
+  async #gone(): Promise<void> {
+    const child = this.#process;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    await new Promise((done) => child.once("exit", done));
+  }
+
+  /** Agents asked about a message before one ahead of them was asked for the last time. */
+  early(): string[] {
+    const wrong: string[] = [];
+    for (const id of this.said) {
+      const times = relayAgents.map((agent) =>
+        this.asked.flatMap((one, at) => (one.agent === agent && one.id === id ? [at] : [])),
+      );
+      for (let place = 1; place < times.length; place += 1) {
+        const last = times[place - 1]?.at(-1) ?? -1;
+        const first = times[place]?.[0] ?? Number.POSITIVE_INFINITY;
+        if (first < last) wrong.push(`${id}: ${relayAgents[place]}`);
+      }
+    }
+    return wrong;
+  }
+
+  /** Messages that an agent was never asked about. */
+  missed(): string[] {
+    const all = new Set(this.asked.map(({ agent, id }) => `${agent} ${id}`));
+    return this.said.flatMap((id) =>
+      relayAgents.flatMap((agent) => (all.has(`${agent} ${id}`) ? [] : [`${agent} ${id}`])),
+    );
+  }
+}
+
+// A process that is being killed takes nothing any more; what it missed is said again.
+const tell = (to: ChildProcess | null, message: ToChild) => {
+  if (to?.connected === true) to.send(message, () => undefined);
+};
+
+/** How often each delivered answer was told to the two others. */
+async function toldTwice(folder: string): Promise<{ sent: number; wrong: string[] }> {
+  const store = await openSqliteStore({ path: join(folder, "earshot.db") });
+  const sent = await store.outboxByState(["sent"], 1_000_000);
+  const told = new Map<string, number>();
+  for (const row of await store.scan(0, 1_000_000)) {
+    const event = decodeEvent(row);
+    if (event.type !== "fellow.spoke") continue;
+    const words = `${event.message.chat.id} ${event.message.text}`;
+    told.set(words, (told.get(words) ?? 0) + 1);
+  }
+  await store.close();
+  const answers = sent.filter(({ kind }) => kind === "reply");
+  const wrong = answers.flatMap(({ body }) => {
+    const { route, text } = JSON.parse(body) as { route: { chat: { id: string } }; text: string };
+    const times = told.get(`${route.chat.id} ${text}`) ?? 0;
+    return times === relayAgents.length - 1 ? [] : [`${text}: ${times}`];
+  });
+  return { sent: answers.length, wrong };
+}
+
+test("the judge sees who comes too early, and who is left out", () => {
+  const rooms = new Rooms("", 0, () => 0);
+  rooms.said.push("m0", "m1");
+  for (const agent of ["scout", "rover", "scout"]) rooms.asked.push({ agent, id: "m0" });
+  for (const agent of relayAgents) rooms.asked.push({ agent, id: "m1" });
+  expect(rooms.early()).toEqual(["m0: rover"]);
+  expect(rooms.missed()).toEqual(["medic m0"]);
+});
+
+describe.each([0, 1])("agents in turn, killed, with %i worker threads", (workers) => {
+  test(`${kills} kills break no order, leave nobody out, and tell everything once`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "earshot-relay-"));
+    const random = chance(seed + workers);
+    const rooms = new Rooms(folder, workers, random);
+    for (let kill = 0; kill < kills; kill += 1) {
+      await rooms.start();
+      await rooms.traffic(60 + random() * 300);
+      await rooms.kill();
+    }
+    await rooms.start();
+    await rooms.end();
+    const { sent, wrong } = await toldTwice(folder);
+    rmSync(folder, { recursive: true, force: true });
+    expect(rooms.early(), `seed ${seed}`).toEqual([]);
+    expect(rooms.missed(), `seed ${seed}`).toEqual([]);
+    expect(wrong, `seed ${seed}`).toEqual([]);
+    expect(rooms.said.length).toBeGreaterThan(kills);
+    expect(sent).toBeGreaterThan(rooms.said.length);
+  }, 120_000);
+});
