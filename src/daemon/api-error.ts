@@ -59,6 +59,7 @@ const body = (code: string, message: string) => ({ error: { code, message } });
 
 export function refuse(context: Context, code: Refusal, message: string): Response {
   if (code === "token") context.header("www-authenticate", "Bearer");
+  if (code === "not-ready") context.header("retry-after", "1");
   return context.json(body(code, message), refusals[code]);
 }
 

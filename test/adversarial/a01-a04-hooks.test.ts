@@ -6,6 +6,7 @@ import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createRegistry } from "../../src/daemon/assembly.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
+import { newFolder } from "../daemon/support/folder.ts";
 import {
   type Door,
   hookSecret,
@@ -182,6 +183,25 @@ describe("A03 time", () => {
     const other = messageBody("m2");
     expect((await door.post(kitchen, other, signed(other))).status).toBe(200);
     expect(door.rows()).toBe(before + 2);
+  });
+});
+
+describe("A03 after a restart", () => {
+  test("A03 a request that was taken before it is answered, and is not taken again", async () => {
+    const stateDir = newFolder();
+    const config = { store: { driver: "sqlite" } };
+    const body = messageBody("m1");
+    const headers = signed(body);
+    const first = await openDoor(config, { stateDir });
+    expect((await first.post(kitchen, body, headers)).status).toBe(200);
+    await first.daemon.stop();
+    const second = await openDoor(config, { stateDir });
+    const before = second.rows();
+    expect((await second.post(kitchen, body, headers)).status).toBe(200);
+    expect(second.rows()).toBe(before);
+    const other = messageBody("m2");
+    expect((await second.post(kitchen, other, signed(other))).status).toBe(200);
+    expect(second.rows()).toBe(before + 1);
   });
 });
 

@@ -143,6 +143,21 @@ describe("A05 a body that is too large", () => {
     expect(door.rows()).toBe(before + 1);
   });
 
+  test("A05 a body that ends before its length is no body", async () => {
+    const door = await openDoor();
+    const body = messageBody("short");
+    const { hook } = heads(door, body);
+    const before = door.rows();
+    const text = requestText([...hook, `Content-Length: ${body.length + 10}`], body);
+    await new Promise<void>((resolve) => {
+      const socket = connect(door.port, "127.0.0.1", () => socket.end(text)).resume();
+      socket.on("error", () => undefined);
+      socket.on("close", () => resolve());
+    });
+    expect(door.rows()).toBe(before);
+    await expectAlive(door);
+  });
+
   test("A05 what is compressed is not unfolded", async () => {
     const door = await openDoor();
     const bomb = gzipSync(Buffer.alloc(megabytes(64), 32));

@@ -85,6 +85,19 @@ test("what was not taken may come again under the same id; what was taken is ans
   expect(hook.seen).toEqual(["one", "two"]);
 });
 
+test("while the daemon starts or stops nothing is taken, and it says when to come again", async () => {
+  server.problem.now = "starting";
+  onTestFinished(() => {
+    server.problem.now = null;
+  });
+  const early = await post("x", { who: "friend" });
+  expect(early.status).toBe(503);
+  expect(early.headers.get("retry-after")).toBe("1");
+  expect(hook.seen).toEqual([]);
+  server.problem.now = null;
+  expect((await post("x", { who: "friend" })).status).toBe(200);
+});
+
 test("an error that is not ours is answered without its words", async () => {
   hook.failWith = new Error("canary: the password is") as never;
   const answer = await post("x", { who: "friend" });

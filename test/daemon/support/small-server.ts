@@ -46,6 +46,8 @@ export async function startSmallServer() {
   bus.subscribe(metrics.line);
   const read = () => readToken(stateDir);
   const hooks = new Map<string, ChannelHook>();
+  /** Set: why nothing can be taken. */
+  const problem: { now: string | null } = { now: null };
   const ports = {
     runtime,
     store,
@@ -76,7 +78,7 @@ export async function startSmallServer() {
     webhookSent: () => [],
     commands: () => offeredCommands(),
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
-    problem: () => null,
+    problem: () => problem.now,
   };
   const webchat = createWebchat({
     ...ports,
@@ -106,6 +108,7 @@ export async function startSmallServer() {
     runtime,
     hooks,
     time,
+    problem,
     bus,
     events,
     authorized,
