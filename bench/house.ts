@@ -44,13 +44,15 @@ export interface HouseOptions {
   readonly drivers?: RuntimePorts["drivers"];
   /** Module that worker hosts take their drivers from. */
   readonly hostModule?: string;
+  /** Told what happens in rooms. */
+  readonly rooms?: RuntimePorts["rooms"];
   /** Called with each text as the platform gets it. */
   readonly onSend?: (text: string) => void;
 }
 
 /** Opens a runtime in a folder of its own, or in the one given. */
 export async function openHouse(workers: number, options: HouseOptions = {}): Promise<House> {
-  const { at, hostModule, onSend } = options;
+  const { at, hostModule, onSend, rooms } = options;
   const folder = at ?? mkdtempSync(join(tmpdir(), "earshot-bench-"));
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
   const clock = createSystemClock();
@@ -88,6 +90,7 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     }),
     drivers: options.drivers ?? drivers,
     ...(hostModule === undefined ? {} : { hostModule }),
+    ...(rooms === undefined ? {} : { rooms }),
     directory: {
       outbound: () => ({ sendText: outbound, replyText: outbound }),
       ready: () => true,

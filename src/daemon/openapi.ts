@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { decisions } from "../domain/decision.ts";
 import { inboundSchema } from "../domain/message.ts";
+import { roomStates } from "./rooms.types.ts";
 import { claimSchema, revokeSchema } from "./routes/access.ts";
 import { sessionPatchSchema } from "./routes/sessions.ts";
 
@@ -47,6 +48,13 @@ const post = (summary: string, parameters: Json[], body: Json | null, ...also: n
   },
 });
 
+const stream = (summary: string): Json => ({
+  get: {
+    summary: `${summary}, as server-sent events`,
+    responses: { "200": { description: "frames", content: { "text/event-stream": {} } } },
+  },
+});
+
 const inbound = { $ref: "#/components/schemas/Inbound" };
 const sessionKey = text("key", "path", "session key, percent-encoded");
 const sessionNames = [sessionKey, text("id", "query", "an archived one by its id")];
@@ -71,7 +79,20 @@ const paths: Json = {
       responses: { "200": { description: "lines", content: { "text/event-stream": {} } } },
     },
   },
+  "/api/rooms": get(
+    "Rooms as they stand, those heard last first",
+    [
+      text("find", "query", "words of a name, person, rule or key"),
+      text("state", "query", "only rooms at this", roomStates),
+      text("from", "query", "the `next` of the page before"),
+      text("limit", "query", "at most so many"),
+    ],
+    400,
+  ),
+  "/api/rooms/live": stream("The whole list of rooms and then what changes"),
   "/api/status": get("How the daemon is"),
+  "/api/health": get("What needs a person, and how everything is"),
+  "/api/health/live": stream("The same, again after each change"),
   "/api/channels": get("Channels, what they can do, and their connections"),
   "/api/conversations": get("Conversations by key", [
     text("after", "query", "the `next` of the page before"),
