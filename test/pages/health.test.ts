@@ -99,13 +99,13 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     await leaveInDoubt("T1:0");
     await daemon.start();
     const page = await open();
-    const todo = panel(page, "Needs you").locator(".todo");
-    expect(await todo.locator("h3").textContent()).toBe("One delivery may or may not have arrived");
-    expect(await todo.textContent()).toContain(
+    const need = panel(page, "Needs you").locator(".need");
+    expect(await need.locator("h3").textContent()).toBe("One delivery may or may not have arrived");
+    expect(await need.textContent()).toContain(
       "The connection broke while sending. “text of T1:0”",
     );
     expect(await fact(page, "Deliveries", "In doubt")).toBe("1");
-    await todo.getByRole("button", { name: "Resend" }).click();
+    await need.getByRole("button", { name: "Resend" }).click();
     await panel(page, "Needs you").getByText("Nothing needs you").waitFor();
     await soon(() => fact(page, "Deliveries", "Sent")).toBe("1");
     expect(await fact(page, "Deliveries", "In doubt")).toBe("0");
@@ -115,27 +115,27 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     await leaveInDoubt("T1:0", "T1:1");
     await daemon.start();
     const page = await open();
-    const todo = panel(page, "Needs you").locator(".todo", { hasText: "text of T1:0" });
-    await todo.getByRole("button", { name: "Drop" }).click();
-    await todo.getByText("Drop it? It will not be sent.").waitFor();
-    await todo.getByRole("button", { name: "Keep" }).click();
-    expect(await todo.getByRole("button", { name: "Resend" }).count()).toBe(1);
-    await todo.getByRole("button", { name: "Drop" }).click();
-    await todo.getByRole("button", { name: "Drop" }).click();
-    await soon(() => todo.count()).toBe(0);
+    const need = panel(page, "Needs you").locator(".need", { hasText: "text of T1:0" });
+    await need.getByRole("button", { name: "Drop" }).click();
+    await need.getByText("Drop it? It will not be sent.").waitFor();
+    await need.getByRole("button", { name: "Keep" }).click();
+    expect(await need.getByRole("button", { name: "Resend" }).count()).toBe(1);
+    await need.getByRole("button", { name: "Drop" }).click();
+    await need.getByRole("button", { name: "Drop" }).click();
+    await soon(() => need.count()).toBe(0);
     await page.getByText("1 thing needs you.").waitFor();
-    expect(await panel(page, "Needs you").locator(".todo").textContent()).toContain("text of T1:1");
+    expect(await panel(page, "Needs you").locator(".need").textContent()).toContain("text of T1:1");
   });
 
   test("a dead delivery is listed until somebody has seen it", async () => {
     await leave("dead", ["T1:0"]);
     await daemon.start();
     const page = await open();
-    const todo = panel(page, "Needs you").locator(".todo", {
+    const need = panel(page, "Needs you").locator(".need", {
       hasText: "One delivery was not sent",
     });
-    await todo.getByRole("button", { name: "Drop" }).click();
-    await todo.getByRole("button", { name: "Drop" }).click();
+    await need.getByRole("button", { name: "Drop" }).click();
+    await need.getByRole("button", { name: "Drop" }).click();
     await panel(page, "Needs you").getByText("Nothing needs you").waitFor();
     expect(await fact(page, "Deliveries", "Dead")).toBe("1");
   });
@@ -145,7 +145,7 @@ describe.skipIf(!haveChromium)("the Health page", () => {
       await leaveInDoubt("T1:0");
       await daemon.start();
       const page = await open({ width });
-      await page.locator(".todo").waitFor();
+      await page.locator(".need").waitFor();
       expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
       const role = page.getByRole("heading", { level: 1 });
       expect(await role.textContent()).toBe("Health");

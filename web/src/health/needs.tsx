@@ -52,7 +52,7 @@ function keyOf(need: Need): string {
 
 function NeedRow({ need, token }: { readonly need: Need; readonly token: string }) {
   return (
-    <li class="todo">
+    <li class="need">
       <Icon name="warn" size={14} />
       <div>
         <h3>{titleOf(need)}</h3>
