@@ -256,14 +256,16 @@ describe("A09 the token", () => {
     const old = door.daemon.token;
     const page = openPage(door, old);
     await page.ready;
-    const stream = await door.api("/api/events");
-    expect(stream.status).toBe(200);
+    const live = ["/api/events", "/api/rooms/live", "/api/health/live"];
+    const streams = await Promise.all(live.map((path) => door.api(path)));
+    expect(streams.map(({ status }) => status)).toEqual(live.map(() => 200));
     const fresh = await rotateToken(door.daemon.stateDir);
     expect(fresh).not.toBe(old);
     expect(await ask(door, "GET /api/status", [`Authorization: Bearer ${old}`])).toBe(401);
     expect(await ask(door, "GET /api/status", [`Authorization: Bearer ${fresh}`])).toBe(200);
     expect(await page.closed).toBe(4_401);
-    expect(await endsWithin(stream, 5_000)).toBe(true);
+    const ended = await Promise.all(streams.map((stream) => endsWithin(stream, 5_000)));
+    expect(ended).toEqual(live.map(() => true));
     const again = openPage(door, fresh);
     await again.ready;
     const later = await fetch(`${door.daemon.base}/api/events`, {

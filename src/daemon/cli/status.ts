@@ -36,7 +36,7 @@ interface ChannelAnswer {
   readonly local: boolean;
   readonly textLimit: number;
   readonly capabilities: ChannelCapabilities;
-  readonly accounts: readonly ConnectionStatus[];
+  readonly accounts: readonly (ConnectionStatus & { readonly hook: string | null })[];
 }
 
 const statusLesson: Lesson = {
@@ -101,6 +101,9 @@ function connectionRow({ channel, account, state, detail }: ConnectionStatus): [
   return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`];
 }
 
+const accountText = ({ account, state, hook }: ChannelAnswer["accounts"][number]): string =>
+  hook === null ? `${account} ${state}` : `${account} ${state} at ${hook}`;
+
 /** What is told of a channel, in this order. */
 const ableTo = [
   "edits",
@@ -123,7 +126,7 @@ async function channels(options: Options): Promise<void> {
       ["channel", "accounts", "mentions", "limit", "can"],
       ...all.map(({ id, accounts, capabilities, textLimit }) => [
         id,
-        accounts.map(({ account, state }) => `${account} ${state}`).join(", ") || "none",
+        accounts.map(accountText).join(", ") || "none",
         capabilities.mentions,
         String(textLimit),
         ableTo.filter((can) => capabilities[can]).join(", ") || "-",
