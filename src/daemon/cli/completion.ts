@@ -1,26 +1,23 @@
 /**
- * `earshot completion`: commands and options for bash, zsh and fish, made from the commands
- * themselves, so a new command is completed without another list to keep.
+ * `earshot completion`: a script for bash, zsh or fish, made from the commands themselves, so a new
+ * command, an option or one of its values is completed without another list to keep.
  */
-import { Argument, type Command } from "commander";
+import { Argument, type Command, type Option } from "commander";
+import { type Completable, scripts } from "./completion.scripts.ts";
 import { type Lesson, teach } from "./help.ts";
 import { print } from "./shared.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
-interface Completed {
-  readonly name: string;
-  readonly description: string;
-  readonly words: readonly string[];
-}
-
 const lesson: Lesson = {
-  about: "Commands and options, made from the commands themselves. A new shell knows them.",
+  about:
+    "Commands, options and their values, made from the commands themselves. A new shell knows them.",
   examples: [
     "earshot completion bash > ~/.local/share/bash-completion/completions/earshot",
     ["earshot completion zsh > ~/.zfunc/_earshot", "with ~/.zfunc in fpath before compinit"],
     "earshot completion fish > ~/.config/fish/completions/earshot.fish",
+    ["source <(earshot completion bash)", "in this shell only; zsh alike"],
   ],
   exits: "0 printed, 2 no such shell.",
 };
@@ -29,59 +26,37 @@ export function addCompletionCommand(program: Command): void {
   teach(program.command("completion"), lesson)
     .description("Print a completion script for a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(shells))
-    .action((shell: Shell) => print(scripts[shell](completed(program))));
+    .action((shell: Shell) => print(scripts[shell](commandsOf(program))));
 }
 
-function completed(program: Command): readonly Completed[] {
-  return program.commands.map((command) => ({
-    name: command.name(),
-    description:
-      command
-        .description()
-        .split("\n")[0]
-        ?.replaceAll(/['"`$\\[\]:]/g, "") ?? "",
-    words: [
-      ...command.commands.map((sub) => sub.name()),
-      ...command.options.flatMap(({ long }) => long ?? []),
-      "--help",
-    ],
-  }));
-}
-
-const scripts: Readonly<Record<Shell, (commands: readonly Completed[]) => string>> = {
-  bash: (commands) => `_earshot() {
-  local word="\${COMP_WORDS[COMP_CWORD]}"
-  if [ "$COMP_CWORD" -le 1 ]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")} --help --version" -- "$word"))
-    return
-  fi
-  case "\${COMP_WORDS[1]}" in
-${commands.map(({ name, words }) => `    ${name}) COMPREPLY=($(compgen -f -W "${words.join(" ")}" -- "$word"));;`).join("\n")}
-  esac
-}
-complete -o default -F _earshot earshot`,
-  zsh: (commands) => `#compdef earshot
-if (( CURRENT == 2 )); then
-  local -a commands=(
-${commands.map(({ name, description }) => `    '${name}:${description}'`).join("\n")}
-  )
-  _describe command commands
-  return
-fi
-case "$words[2]" in
-${commands.map(({ name, words }) => `  ${name}) compadd -- ${words.join(" ")};;`).join("\n")}
-esac
-_files`,
-  fish: (commands) =>
-    commands
-      .flatMap(({ name, description, words }) => [
-        `complete -c earshot -n __fish_use_subcommand -a ${name} -d '${description}'`,
-        ...words.map(
-          (word) =>
-            `complete -c earshot -n '__fish_seen_subcommand_from ${name}' ${
-              word.startsWith("--") ? `-l ${word.slice(2)}` : `-a ${word}`
-            }`,
+/** Every command and subcommand, the program itself first. */
+function commandsOf(program: Command): readonly Completable[] {
+  const walk = (command: Command, path: readonly string[]): Completable[] => {
+    const subs = command.commands.filter((sub) => sub.name() !== "help");
+    const own: Completable = {
+      path,
+      words: [
+        ...subs.map((sub) => ({ word: sub.name(), about: plain(sub.description()) })),
+        ...command.registeredArguments.flatMap(({ argChoices = [] }) =>
+          argChoices.map((word) => ({ word, about: "" })),
         ),
-      ])
-      .join("\n"),
-};
+      ],
+      options: [...command.options.flatMap(optionOf), help],
+    };
+    return [own, ...subs.flatMap((sub) => walk(sub, [...path, sub.name()]))];
+  };
+  return walk(program, []);
+}
+
+const help = { name: "--help", about: "what it does", value: null } as const;
+
+function optionOf(option: Option): Completable["options"] {
+  const { long, required, optional, argChoices } = option;
+  if (typeof long !== "string") return [];
+  const value = required || optional ? (argChoices ?? []) : null;
+  return [{ name: long, about: plain(option.description), value }];
+}
+
+/** The first line without what a shell could take for its own. */
+const plain = (text: string): string =>
+  (text.split("\n")[0] ?? "").replaceAll(/[^\p{L}\p{N} .,:;/()_+-]/gu, "");
