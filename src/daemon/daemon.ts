@@ -166,6 +166,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   undo.push(
     () => server.close(),
     () => rooms.webchat.close(),
+    () => rooms.whatIf.close(),
   );
   const { base } = server;
   await writeAddress(stateDir, base);

@@ -22,7 +22,17 @@ export function rulesText(config: Readonly<Record<string, unknown>>): string {
     return { id, name, aliases };
   });
   const sections = Object.fromEntries(shown.map((name) => [name, config[name]]));
-  return `${JSON5.stringify({ agents: { list }, ...sections }, { space: 2, quote: '"' })}\n`;
+  return `${compact(JSON5.stringify({ agents: { list }, ...sections }, { space: 2, quote: '"' }))}\n`;
+}
+
+const listWidthMax = 60;
+
+/** Short lists of plain values on one line, as people write them. */
+function compact(text: string): string {
+  return text.replace(/\[\n([^[\]{}]*?),?\n\s*\]/g, (whole, inner: string) => {
+    const line = `[${inner.trim().split(/\n\s*/).join(" ")}]`;
+    return line.length > listWidthMax ? whole : line;
+  });
 }
 
 function listOf(config: Readonly<Record<string, unknown>>): readonly unknown[] {

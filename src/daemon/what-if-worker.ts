@@ -5,7 +5,7 @@
  * ended at any moment: it holds nothing that anyone else needs. Answers with what was decided, or
  * with the ladder of the one message that is asked about.
  */
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import type { Why } from "../actors/runtime.types.ts";
 import type { Decision, Rule } from "../domain/decision.ts";
 import type { Millis } from "../domain/message.ts";
@@ -13,7 +13,7 @@ import { scenarioOf } from "../domain/scenario.read.ts";
 import { tagged } from "./lines.ts";
 import { simulateScenario } from "./simulate.ts";
 
-/** What the thread is started with. */
+/** What the thread is asked; one thing at a time. */
 export interface WhatIfTask {
   /** Header and lines of a scenario. */
   readonly lines: readonly unknown[];
@@ -59,6 +59,8 @@ async function run({ lines, config, explain }: WhatIfTask): Promise<WhatIfAnswer
 
 const tell = (answer: WhatIfAnswer) => parentPort?.postMessage(answer);
 
-run(workerData as WhatIfTask).then(tell, (error: unknown) =>
-  tell({ type: "failed", message: error instanceof Error ? error.message : String(error) }),
-);
+parentPort?.on("message", (task: WhatIfTask) => {
+  run(task).then(tell, (error: unknown) =>
+    tell({ type: "failed", message: error instanceof Error ? error.message : String(error) }),
+  );
+});

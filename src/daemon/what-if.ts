@@ -6,8 +6,6 @@
  * can be taken back. How the recording was decided under the rules as they are is worked out once
  * and kept beside it.
  */
-import { Worker } from "node:worker_threads";
-import { moduleLoader } from "../actors/pool.ts";
 import type { RecordQuery, RecordStore } from "../actors/record.ts";
 import type { Why } from "../actors/runtime.types.ts";
 import {
@@ -23,13 +21,14 @@ import type { ScenarioLine } from "../domain/scenario.ts";
 import { compare } from "./what-if-compare.ts";
 import { type Recording, recordingFrom, recordingOf } from "./what-if-recording.ts";
 import { type EditPlace, readRules, rulesText } from "./what-if-rules.ts";
+import { createThreads, type WhatIfThreads } from "./what-if-threads.ts";
 import type {
   WhatIfApplied,
   WhatIfFrame,
   WhatIfLadders,
   WhatIfRecording,
 } from "./what-if-types.ts";
-import type { Decided, WhatIfAnswer, WhatIfTask } from "./what-if-worker.ts";
+import type { Decided } from "./what-if-worker.ts";
 
 export interface WhatIfPorts {
   readonly store: RecordStore;
@@ -59,11 +58,10 @@ export interface WhatIfDesk {
   /** Puts what differs from the config in force over it; all of it or nothing. */
   apply(rules: string): Promise<WhatIfApplied>;
   undo(id: string): Promise<{ readonly rules: string }>;
+  close(): void;
 }
 
 const recordingsMax = 3;
-/** Each is a thread that has a core to itself while it runs. */
-const runsMax = 2;
 const by = "the What-if page";
 
 interface Kept {
@@ -84,11 +82,12 @@ export function createWhatIf(ports: WhatIfPorts): WhatIfDesk {
 class Desk implements WhatIfDesk {
   readonly #ports: WhatIfPorts;
   readonly #kept = new Map<string, Kept>();
-  #running = 0;
+  readonly #threads: WhatIfThreads;
   #applied: { readonly id: string; readonly undo: () => Promise<void> } | null = null;
 
   constructor(ports: WhatIfPorts) {
     this.#ports = ports;
+    this.#threads = createThreads(ports.clock);
   }
 
   async record(query: RecordQuery, name: string): Promise<WhatIfRecording> {
@@ -183,7 +182,7 @@ class Desk implements WhatIfDesk {
     signal: AbortSignal,
   ): Promise<readonly Decided[]> {
     const task = { lines: [headerOf(recording), ...lines], config, explain: null };
-    const answer = await this.#inThread(task, share, signal);
+    const answer = await this.#threads.run(task, share, signal);
     return answer.type === "decided" ? answer.decided : [];
   }
 
@@ -205,25 +204,10 @@ class Desk implements WhatIfDesk {
     const lines = upTo(kept.recording, n);
     const why = async (config: Base): Promise<Why | null> => {
       const task = { lines: [headerOf(kept.recording), ...lines], config, explain: message.id };
-      const answer = await this.#inThread(task, () => undefined, signal);
+      const answer = await this.#threads.run(task, () => undefined, signal);
       return answer.type === "why" ? answer.why : null;
     };
     return { before: await why(base), after: await why(read.config) };
-  }
-
-  async #inThread(
-    task: WhatIfTask,
-    share: (of: number) => void,
-    signal: AbortSignal,
-  ): Promise<Exclude<WhatIfAnswer, { type: "progress" | "failed" }>> {
-    if (this.#running >= runsMax)
-      throw new EarshotError("EAR_USAGE", "Cannot replay now as others do: try again in a moment");
-    this.#running += 1;
-    try {
-      return await inThread(task, share, signal);
-    } finally {
-      this.#running -= 1;
-    }
   }
 
   async apply(rules: string): Promise<WhatIfApplied> {
@@ -248,6 +232,10 @@ class Desk implements WhatIfDesk {
     this.#applied = null;
     await applied.undo();
     return { rules: this.#rulesNow() };
+  }
+
+  close(): void {
+    this.#threads.close();
   }
 
   #rulesNow(): string {
@@ -298,41 +286,4 @@ async function put(
     }
   }
   return undo;
-}
-
-/** Runs one task in a thread of its own. @throws EarshotError with the thread's own words. */
-function inThread(
-  task: WhatIfTask,
-  share: (of: number) => void,
-  signal: AbortSignal,
-): Promise<Exclude<WhatIfAnswer, { type: "progress" | "failed" }>> {
-  const source = import.meta.url.endsWith(".ts");
-  const entry = new URL(`../daemon/what-if-worker.${source ? "ts" : "js"}`, import.meta.url);
-  return new Promise((done, failed) => {
-    signal.throwIfAborted();
-    const worker = new Worker(entry, {
-      workerData: task,
-      resourceLimits: { maxOldGenerationSizeMb: 768 },
-      execArgv: source ? ["--import", moduleLoader()] : [],
-    });
-    const end = () => {
-      signal.removeEventListener("abort", abort);
-      void worker.terminate();
-    };
-    const abort = () => {
-      end();
-      failed(signal.reason);
-    };
-    signal.addEventListener("abort", abort);
-    worker.on("message", (answer: WhatIfAnswer) => {
-      if (answer.type === "progress") return share(answer.share);
-      end();
-      if (answer.type === "failed") failed(new EarshotError("EAR_USAGE", answer.message));
-      else done(answer);
-    });
-    worker.on("error", (error) => {
-      end();
-      failed(new EarshotError("EAR_USAGE", `Cannot replay that: ${error.message}`));
-    });
-  });
 }

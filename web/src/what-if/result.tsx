@@ -66,6 +66,7 @@ export function Result({ result, stale, ladders }: ResultProps) {
           </h2>
           <div class="muted">
             of {messages(result.messages)} in {rooms(result.rooms)}
+            {otherRule > 0 && `; ${amount(otherRule)} more by another rule`}
           </div>
         </div>
         <Moves engage={nowEngage} observe={nowObserve} />
