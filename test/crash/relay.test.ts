@@ -139,6 +139,24 @@ const tell = (to: ChildProcess | null, message: ToChild) => {
   if (to?.connected === true) to.send(message, () => undefined);
 };
 
+/** Messages whose turn was killed as often as a turn is tried, before its agent was asked. */
+async function killedTooOften(folder: string): Promise<Set<string>> {
+  const store = await openSqliteStore({ path: join(folder, "earshot.db") });
+  const found = new Set<string>();
+  for (const { sessionId, agentId } of await store.sessions({ all: true, limit: 1_000 })) {
+    const lines = await store.transcript({ sessionId, limit: 100_000 });
+    const lost = new Set(
+      lines.flatMap(({ role, text, turnId }) =>
+        role === "note" && text === "failed: host-lost" ? [turnId] : [],
+      ),
+    );
+    for (const { turnId, messageId } of lines)
+      if (messageId !== undefined && lost.has(turnId)) found.add(`${agentId} ${messageId}`);
+  }
+  await store.close();
+  return found;
+}
+
 /** How often each delivered answer was told to the two others. */
 async function toldTwice(folder: string): Promise<{ sent: number; wrong: string[] }> {
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
@@ -182,9 +200,11 @@ describe.each([0, 1])("agents in turn, killed, with %i worker threads", (workers
     await rooms.start();
     await rooms.end();
     const { sent, wrong } = await toldTwice(folder);
+    const lost = await killedTooOften(folder);
     rmSync(folder, { recursive: true, force: true });
     expect(rooms.early(), `seed ${seed}`).toEqual([]);
-    expect(rooms.missed(), `seed ${seed}`).toEqual([]);
+    const missed = rooms.missed().filter((one) => !lost.has(one));
+    expect(missed, `seed ${seed}`).toEqual([]);
     expect(wrong, `seed ${seed}`).toEqual([]);
     expect(rooms.said.length).toBeGreaterThan(kills);
     expect(sent).toBeGreaterThan(rooms.said.length);
