@@ -217,7 +217,12 @@ function Source({ span, recording, onSpan, onFile }: SourceProps) {
         tabIndex={-1}
         accept=".jsonl,.json,.txt"
         aria-label="Recording file"
-        onChange={(event) => onFile(event.currentTarget.files?.[0])}
+        onChange={(event) => {
+          const box = event.currentTarget;
+          onFile(box.files?.[0]);
+          // The same file may be chosen again once it was mended.
+          box.value = "";
+        }}
       />
     </span>
   );

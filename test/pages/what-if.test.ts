@@ -1,0 +1,177 @@
+/**
+ * The What-if page on a real daemon: its journal under other rules, a file dropped on it, mistakes
+ * named as one types, and rules that are applied and taken back.
+ */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import fc from "fast-check";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import { addedLines, diffLines, folded } from "../../web/src/what-if/diff.ts";
+import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { say, writeRoomConfig } from "../support/room-daemon.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+const built = resolve(import.meta.dirname, "..", "..", "dist", "web");
+
+describe("a diff of two texts", () => {
+  const lines = fc.array(fc.constantFrom("a", "b", "c", "{", "}"), { maxLength: 30 });
+  const text = lines.map((all) => all.join("\n"));
+
+  test("without what came it is the old text, without what went the new one", () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const all = diffLines(before, after);
+        const without = (kind: "add" | "del") =>
+          all
+            .filter((one) => one.kind !== kind)
+            .map((one) => one.text)
+            .join("\n");
+        expect(without("add")).toBe(before);
+        expect(without("del")).toBe(after);
+        for (const { kind, number, text: said } of all)
+          expect((kind === "del" ? before : after).split("\n")[number - 1]).toBe(said);
+      }),
+    );
+  });
+
+  test("folding leaves nothing out but says how much, and every change stays", () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const all = diffLines(before, after);
+        const short = folded(all);
+        const count = short.reduce((sum, one) => sum + (one.kind === "gap" ? one.count : 1), 0);
+        expect(count).toBe(all.length);
+        const changes = (list: readonly { kind: string }[]) =>
+          list.filter(({ kind }) => kind === "add" || kind === "del");
+        expect(changes(short)).toEqual(changes(all));
+      }),
+    );
+    expect(addedLines("a\nb\nc", "a\nx\nc")).toEqual(new Set([2]));
+  });
+});
+
+describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "earshot-what-if-"));
+  let daemon: Daemon;
+  let browser: Browser;
+  let page: Page;
+  let wrong: string[];
+
+  beforeAll(async () => {
+    writeRoomConfig(stateDir, []);
+    if (!existsSync(join(built, "index.html"))) await buildPages(built);
+    const quiet = { env: {}, writeLog: () => undefined };
+    [daemon, browser] = await Promise.all([
+      startDaemon({ stateDir, port: 0, workers: 0, ...quiet }),
+      startChromium(),
+    ]);
+    await say(daemon, "m1", "ann", "morning", { mentions: ["bo"] });
+    await say(daemon, "m2", "bo", "navi, which branch is on staging?");
+    await say(daemon, "m3", "cy", "\u001b[31mnavi\u202e says hi");
+    ({ page, wrong } = await openPage(browser));
+    page.setDefaultTimeout(8_000);
+    await page.goto(`${daemon.base}/replay#token=${daemon.token}`);
+    await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
+  }, 40_000);
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.stop({ drainMs: 0 });
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+
+  const box = () => page.getByLabel("Rules, as JSON5");
+  const big = () => page.locator(".big");
+  async function write(change: (rules: string) => string): Promise<void> {
+    await box().fill(change(await box().inputValue()));
+  }
+  const listens = (rules: string) =>
+    rules.replace('aliases: ["scout"]', 'aliases: ["scout", "navi"]');
+
+  test("the rules in force stand there, and nothing would change under them", async () => {
+    expect(await box().inputValue()).toContain('aliases: ["scout"],');
+    expect(await page.getByText("3 messages in 1 room are ready.").count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
+  });
+
+  test("a name more, and the page leads with the number of decisions that change", async () => {
+    await write(listens);
+    await big().waitFor({ timeout: 20_000 });
+    expect(await big().textContent()).toBe("2 decisions change");
+    const row = page.locator(".change", { hasText: "which branch is on staging?" });
+    expect(await row.locator(".chip b").allTextContents()).toEqual(["observe", "engage"]);
+    expect(await row.locator(".chip .rule").allTextContents()).toEqual(["default", "alias"]);
+    expect(await page.locator(".changes-list").textContent()).not.toMatch(/\p{Cc}|\u202e/u);
+    await row.click();
+    const matched = page.locator(".both .rung[aria-current] .rule");
+    await expect
+      .poll(() => matched.allTextContents(), { timeout: 20_000 })
+      .toEqual(["default", "alias"]);
+    await page.getByRole("button", { name: "Diff", exact: true }).click();
+    expect(await page.locator(".ln.add code").allTextContents()).toEqual([
+      '        aliases: ["scout", "navi"],',
+    ]);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+  });
+
+  test("a mistake is named with its line as one types, and cannot be applied", async () => {
+    const rules = await box().inputValue();
+    await write((text) => text.replace(/windowMs: \d+/, "windowMs: -1"));
+    await page.locator(".problems").waitFor();
+    expect(await page.locator(".problems").textContent()).toMatch(
+      /^Line \d+: engagement\.stickiness\.windowMs/,
+    );
+    expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
+    await box().fill(rules);
+    await expect.poll(() => page.locator(".problems").count()).toBe(0);
+  });
+
+  test("applied rules decide the next message; undone, they do not", async () => {
+    await expect
+      .poll(() => page.getByRole("button", { name: "Apply" }).isEnabled(), { timeout: 20_000 })
+      .toBe(true);
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("Applied 1 change").waitFor();
+    expect(await say(daemon, "m4", "dee", "navi, and now?")).toBe("engage alias");
+    await page.locator(".toast").hover();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => box().inputValue()).toContain('aliases: ["scout"],');
+    expect(await say(daemon, "m5", "ann", "navi, still there?")).toBe("observe default");
+  });
+
+  test("a recording from a file is asked under its own rules, which cannot be applied here", async () => {
+    const file = join(stateDir, "theirs.jsonl");
+    const config = { agents: { list: [{ id: "main", name: "Hal" }] } };
+    const said = { channel: "x", chat: { id: "r", kind: "group" }, text: "hal, open the doors" };
+    const lines = [
+      { earshot: 1, config },
+      { t: 0, in: { ...said, id: "1", author: { id: "dave" }, text: "@frank hi" } },
+      { t: 9, in: { ...said, id: "2", author: { id: "frank" } } },
+    ];
+    writeFileSync(file, lines.map((one) => JSON.stringify(one)).join("\n"));
+    await page.getByLabel("Recording file").setInputFiles(file);
+    await expect.poll(() => box().inputValue()).toContain('"Hal"');
+    await page.getByText("they cannot be applied here").waitFor();
+    await write((text) => text.replace('"Hal"', '"Sal"'));
+    await expect.poll(() => big().textContent(), { timeout: 20_000 }).toBe("1 decision changes");
+    writeFileSync(file, '{"t":0}');
+    await page.getByLabel("Recording file").setInputFiles(file);
+    await page.getByText("The recording cannot be used").waitFor();
+    expect(await page.locator(".changes").textContent()).toContain("theirs.jsonl:1");
+    expect(wrong.filter((text) => !text.includes("400"))).toEqual([]);
+  });
+
+  test("on a phone the two halves take turns, and nothing runs over the edge", async () => {
+    const phone = await openPage(browser, { width: 390, height: 844, colorScheme: "dark" });
+    await phone.page.goto(`${daemon.base}/replay#token=${daemon.token}`);
+    await phone.page.getByText("Change a rule").waitFor({ timeout: 20_000 });
+    await phone.page.getByRole("button", { name: /^Config/ }).click();
+    await phone.page.getByLabel("Rules, as JSON5").waitFor();
+    expect(await phone.page.getByText("Change a rule").isVisible()).toBe(false);
+    const wide = await phone.page.locator("html").evaluate((element) => element.scrollWidth);
+    expect(wide).toBe(390);
+    expect(phone.wrong).toEqual([]);
+  });
+});
