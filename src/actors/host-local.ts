@@ -11,12 +11,14 @@ import type { HostLink, HostOpener } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
 import type { HostResult } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
+import type { Pace } from "./runtime.types.ts";
 
 export interface LocalHostOptions {
   readonly clock: Clock;
   readonly create: ConversationFactory;
   readonly live: number;
   readonly checkpointEvery: number;
+  readonly pace?: Pace | undefined;
 }
 
 export function createLocalHosts(options: LocalHostOptions): HostOpener {
@@ -41,7 +43,8 @@ function openLocalHost(options: LocalHostOptions, epoch: number): HostLink {
     turns: null,
     apply: (batch) =>
       new Promise<HostResult>((resolve, reject) => {
-        setImmediate(() => {
+        const soon = options.pace?.straight === true ? queueMicrotask : setImmediate;
+        soon(() => {
           if (!alive) return;
           try {
             resolve(core.apply(batch));

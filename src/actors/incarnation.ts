@@ -9,12 +9,13 @@ import type { EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, Ids, Log, Random, Store, TimerHandle } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import { createRuntime } from "./runtime.ts";
-import type { OutboundDirectory, Runtime } from "./runtime.types.ts";
+import type { OutboundDirectory, Pace, Runtime } from "./runtime.types.ts";
 
 export interface Incarnation {
   readonly runtime: Runtime;
   /** Resolves when a host was given up. Never rejects. */
   readonly broken: Promise<void>;
+  isBroken(): boolean;
   /** The process is killed: nothing of it is heard again. */
   die(): Promise<void>;
   /** The end of the simulation: quietly, and its worker threads are gone afterwards. */
@@ -31,6 +32,7 @@ export interface Circumstances {
   readonly publish: (line: StreamLine) => void;
   readonly workers: number;
   readonly prompts: boolean;
+  readonly pace?: Pace;
 }
 
 /** Boots a runtime on `store`; it still has to be started. */
@@ -61,6 +63,7 @@ export function incarnate(clock: Clock, store: Store, given: Circumstances): Inc
     },
     close: { value: () => Promise.resolve() },
   }) as Store;
+  let isBroken = false;
   let giveUp: () => void = () => {};
   const broken = new Promise<void>((resolve) => {
     giveUp = resolve;
@@ -69,7 +72,9 @@ export function incarnate(clock: Clock, store: Store, given: Circumstances): Inc
     ...given,
     log(level, event, fields) {
       given.log(level, event, fields);
-      if (event === "host.broken") giveUp();
+      if (event !== "host.broken") return;
+      isBroken = true;
+      giveUp();
     },
     clock: ownClock,
     store: ownStore,
@@ -85,5 +90,5 @@ export function incarnate(clock: Clock, store: Store, given: Circumstances): Inc
     timers.clear();
     await runtime.stop({ drainMs: 0 });
   };
-  return { runtime, broken, die: cut, end: cut };
+  return { runtime, broken, isBroken: () => isBroken, die: cut, end: cut };
 }

@@ -18,6 +18,7 @@ import { limits } from "../domain/limits.ts";
 import type { Clock, Log, Store, StoreWrite } from "../domain/ports.ts";
 import { entryOf, type NewEvent } from "./journal.codec.ts";
 import type { HostEntry } from "./protocol.ts";
+import type { Pace } from "./runtime.types.ts";
 import { Times } from "./times.ts";
 
 export interface JournalPorts {
@@ -32,6 +33,7 @@ export interface JournalPorts {
   readonly onHealth: (error: EarshotError | null) => void;
   /** Deterministic runtimes only: resolves when no host is at work. */
   readonly quiet?: () => Promise<void>;
+  readonly pace?: Pace | undefined;
 }
 
 export interface Journal {
@@ -102,7 +104,8 @@ export function createJournal(ports: JournalPorts): Journal {
       if (stopped) return failed(closedError());
       if (failure !== null && !durable) return failed(failure);
       const job: Job = { events, writes, durable, done, failed };
-      if (ports.quiet !== undefined && events.length > 0) {
+      const isStraight = ports.pace?.straight === true;
+      if (ports.quiet !== undefined && events.length > 0 && !isStraight) {
         gated.push(job);
         openGate(ports.quiet);
       } else {
@@ -130,7 +133,8 @@ export function createJournal(ports: JournalPorts): Journal {
   function schedule(): void {
     if (scheduled || committing || failure !== null || queue.length === 0) return;
     scheduled = true;
-    setImmediate(() => {
+    const soon = ports.pace?.straight === true ? queueMicrotask : setImmediate;
+    soon(() => {
       scheduled = false;
       // commitNext answers every error itself.
       void commitNext();

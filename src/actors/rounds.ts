@@ -9,6 +9,7 @@
  */
 import type { HostEntry } from "./protocol.ts";
 import type { Answer, ResultLine } from "./result-line.ts";
+import type { Pace } from "./runtime.types.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
 
 export interface RoundsPorts {
@@ -20,6 +21,7 @@ export interface RoundsPorts {
   /** Resolves at the next change of any host or of the line. */
   readonly change: () => Promise<void>;
   readonly onChange: () => void;
+  readonly pace?: Pace | undefined;
 }
 
 /** Turns of the event loop without any activity that count as quiet. */
@@ -72,6 +74,7 @@ export class Rounds {
   }
 
   async #quiet(): Promise<void> {
+    if (this.#ports.pace?.straight === true) return;
     let seen = -1;
     for (let still = 0; still < quietTicks; still += 1) {
       const now = this.#ports.activity() + this.#dispatches;

@@ -110,6 +110,7 @@ class Assembly {
       onCommitted: gate.pass,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
+      pace: ports.pace,
     });
     const access = openAccessBook(book, { clock, random: ports.random, journal, configs });
     const sessions = createSessionParts({
@@ -181,7 +182,7 @@ class Assembly {
   }
 
   #supervisor(boot: number, configs: Configs): Supervisor {
-    const { clock, log, store, drivers, workers, hostModule } = this.#ports;
+    const { clock, log, store, drivers, workers, hostModule, pace } = this.#ports;
     const unmarked = new Map<number, number>();
     const effects = () =>
       createEffects({
@@ -214,6 +215,7 @@ class Assembly {
       workers,
       drivers,
       deterministic: this.#ports.deterministic === true,
+      pace,
       liveConversations: configs.current().workers.liveConversations,
       supervision: {
         loopMs: configs.current().workers.loopMs,

@@ -107,15 +107,25 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function settled(): Promise<void> {
     await recovering.catch(() => undefined);
-    const { supervisor, journal, projection, turns, heartbeats } = opened();
+    const { supervisor, journal, projection } = opened();
     const disks = [journal, projection];
     for (let calm = 0; calm < 2; ) {
       await unlessFailing(disks, supervisor.settled());
       await breathe();
-      const underway = turns.preparing() + heartbeats.looking() + (ingress?.pending() ?? 0);
-      const quiet = journal.isQuiet() && underway === 0;
+      const quiet = journal.isQuiet() && underway() === 0;
       calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }
+  }
+
+  function isSettled(): boolean {
+    const { supervisor, journal } = opened();
+    return !supervisor.busy() && journal.isQuiet() && underway() === 0;
+  }
+
+  /** What is neither journalled nor with a host. */
+  function underway(): number {
+    const { turns, heartbeats } = opened();
+    return turns.preparing() + heartbeats.looking() + (ingress?.pending() ?? 0);
   }
 
   /** Waits until nothing is running or leaving any more, at most `drainMs`. */
@@ -186,6 +196,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     },
     status: status.read,
     settled,
+    isSettled,
     stop({ drainMs = 0 } = {}) {
       stopping ??= stop(drainMs);
       return stopping;

@@ -108,7 +108,9 @@ export interface RoomTap {
   /** Admission ended a message; `key`: the conversation that has it already, or null. */
   ended(message: Inbound, key: string | null, verdict: Verdict): void;
   /** Something else was applied: how the conversation stands may have changed. */
-  changed(conv: number, key: string): void;
+  changed(conv: number): void;
+  /** A message of the conversation has other words now; null: it was deleted. */
+  amended(conv: number, messageId: string, text: string | null): void;
   /** Any event at all was applied, also one that led to nothing: for who reads along. */
   applied?(conv: number): void;
 }

@@ -18,7 +18,7 @@ import type { ScriptedRun } from "../domain/script.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
-import type { Runtime, Why } from "./runtime.types.ts";
+import type { Pace, Runtime, Why } from "./runtime.types.ts";
 import { type Places, placesOf } from "./simulation.places.ts";
 import {
   createSimulatedWorld,
@@ -33,6 +33,8 @@ const startDefault: Millis = 1_763_700_000_000;
 const afterLastLineMsMax = 24 * 3_600_000;
 /** More turns than this are never under way at once. */
 const turnsRememberedMax = 10_000;
+/** Hops from promise to promise after which an event has not gone straight through. */
+const hopsMax = 1_000;
 
 /**
  * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the
@@ -92,6 +94,7 @@ class Simulation {
   readonly #given = new Map<string, ScriptedRun>();
   readonly #messages = new Set<string>();
   readonly #log: Log;
+  readonly #pace: Pace = { straight: false };
   readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => Incarnation;
   #config: EarshotConfig;
@@ -111,6 +114,7 @@ class Simulation {
       next: (agentId, turnId, key) => this.#runFor(agentId, turnId, key),
     });
     const common = {
+      pace: this.#pace,
       ids: seededIds(this.#clock, options.seed),
       random: seededRandom(options.seed),
       log: ports.log,
@@ -137,7 +141,6 @@ class Simulation {
         this.#clock.advanceTo(at);
         this.#options.onInput?.(line);
         await this.#apply(this.#places.complete(line));
-        await this.#settle();
         done += 1;
         await this.#options.onProgress?.(done, count);
       }
@@ -147,6 +150,21 @@ class Simulation {
     } finally {
       await this.#life.end();
     }
+  }
+
+  /**
+   * An event from outside, when nothing else is under way. Without workers it goes straight through
+   * as far as it leads to nothing but decisions.
+   */
+  async #straight(event: () => Promise<void>): Promise<void> {
+    this.#pace.straight = this.#options.workers === 0;
+    await event();
+    for (let hop = 0; this.#pace.straight && !this.#runtime.isSettled(); hop += 1) {
+      if (hop === hopsMax) this.#pace.straight = false;
+      await null;
+    }
+    if (this.#pace.straight) this.#pace.straight = false;
+    else await this.#settle();
   }
 
   get #runtime(): Runtime {
@@ -164,7 +182,7 @@ class Simulation {
       if (problem !== null)
         throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario as ${problem}`);
     };
-    refuse();
+    if (this.#life.isBroken()) refuse();
     await Promise.race([this.#runtime.settled(), this.#life.broken.then(refuse)]);
   }
 
@@ -174,8 +192,23 @@ class Simulation {
   }
 
   async #apply(line: ScenarioLine): Promise<void> {
+    if (isHeard(line)) {
+      await this.#straight(() => this.#hear(line));
+      return;
+    }
+    if ("agent" in line) this.#script(line.agent);
+    else if ("approve" in line) await this.#approve(line.approve);
+    else if ("platform" in line) this.#world.order(line.platform);
+    else if ("config" in line) await this.#reload(line.config);
+    else if ("passivate" in line) await this.#runtime.passivateAll();
+    else if ("crash" in line) await this.#crash(line.crash);
+    await this.#settle();
+  }
+
+  /** What comes from the rooms. */
+  async #hear(line: HeardLine): Promise<void> {
     if ("in" in line) {
-      this.#messages.add(line.in.id);
+      if (this.#options.explain === true) this.#messages.add(line.in.id);
       await this.#ingest(line.in, { type: "message", message: line.in });
     } else if ("edit" in line) await this.#ingest(line.edit, { type: "edit", edit: line.edit });
     else if ("delete" in line)
@@ -184,14 +217,7 @@ class Simulation {
       const { ageMs, ...membership } = line.membership;
       this.#world.readMembers(membership, ageMs ?? 0);
       if (ageMs === undefined) await this.#ingest(membership, { type: "membership", membership });
-    } else if ("history" in line)
-      await this.#ingest(line.history, { type: "history", history: line.history });
-    else if ("agent" in line) this.#script(line.agent);
-    else if ("approve" in line) await this.#approve(line.approve);
-    else if ("platform" in line) this.#world.order(line.platform);
-    else if ("config" in line) await this.#reload(line.config);
-    else if ("passivate" in line) await this.#runtime.passivateAll();
-    else if ("crash" in line) await this.#crash(line.crash);
+    } else await this.#ingest(line.history, { type: "history", history: line.history });
   }
 
   async #ingest(place: { channel: string; account: string }, event: ChannelEvent): Promise<void> {
@@ -222,21 +248,18 @@ class Simulation {
   }
 
   /** What the operator does on the console; a code that nobody was told changes nothing there, too. */
-  async #approve(whom: { readonly code: string } | { readonly sender: string }): Promise<void> {
+  async #approve(whom: Approval): Promise<void> {
     const book = this.#runtime.access();
+    if ("as" in whom) {
+      const { as: scope, ...person } = whom;
+      await book.allow({ ...person, scope }, "console");
+      return;
+    }
     const answer =
       "code" in whom
         ? await book.approve(whom.code, "console")
         : await book.approvePerson(whom.sender, "console");
     if (answer?.outcome !== "approved") this.#log("warn", "approve.nobody", whom);
-  }
-
-  #take(agentId: string, key: string | null): ScriptedRun | undefined {
-    const whose = scriptName(agentId, key);
-    const queue = this.#scripts.get(whose);
-    const run = queue?.shift();
-    if (queue?.length === 0) this.#scripts.delete(whose);
-    return run;
   }
 
   async #crash(what: "host" | "process"): Promise<void> {
@@ -260,5 +283,17 @@ class Simulation {
     return why;
   }
 }
+
+type Approval = Extract<ScenarioLine, { approve: unknown }>["approve"];
+type HeardLine = Extract<
+  ScenarioLine,
+  | { in: unknown }
+  | { edit: unknown }
+  | { delete: unknown }
+  | { membership: unknown }
+  | { history: unknown }
+>;
+const isHeard = (line: ScenarioLine): line is HeardLine =>
+  "in" in line || "edit" in line || "delete" in line || "membership" in line || "history" in line;
 
 const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

@@ -186,11 +186,11 @@ class HostSupervisor implements Supervisor {
 
   async settled(): Promise<void> {
     for (;;) {
-      while (this.#busy()) await this.#change();
+      while (this.busy()) await this.#change();
       const before = this.#activity();
       await new Promise(setImmediate);
       await new Promise(setImmediate);
-      if (!this.#busy() && this.#activity() === before) return;
+      if (!this.busy() && this.#activity() === before) return;
     }
   }
 
@@ -213,10 +213,10 @@ class HostSupervisor implements Supervisor {
   }
 
   #openerFor(supervision: Supervision, workers = this.#ports.workers): HostOpener {
-    const { clock, log, liveConversations: live, hostModule } = this.#ports;
+    const { clock, log, liveConversations: live, hostModule, pace } = this.#ports;
     const { checkpointEvery, memoryMb, startMsMax } = supervision;
     if (workers === 0)
-      return createLocalHosts({ clock, create: createConversation, live, checkpointEvery });
+      return createLocalHosts({ clock, create: createConversation, live, checkpointEvery, pace });
     const source = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
     return createPool({
       workers,
@@ -327,8 +327,7 @@ class HostSupervisor implements Supervisor {
 
   #createRounds(line: ResultLine): Rounds {
     return new Rounds({
-      hosts: this.#hosts,
-      line,
+      ...{ hosts: this.#hosts, line, pace: this.#ports.pace },
       route: (entry) => this.#route(entry),
       activity: () => this.#activity(),
       change: () => this.#change(),
@@ -413,7 +412,7 @@ class HostSupervisor implements Supervisor {
     this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
   }
 
-  #busy(): boolean {
+  busy(): boolean {
     if (this.#stopped) return false;
     if (this.#moving > 0 || this.#rounds?.busy === true) return true;
     if (!this.#ports.deterministic && this.#turns.size > 0) return true;

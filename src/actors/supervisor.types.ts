@@ -22,7 +22,7 @@ import type {
   TurnOrder,
   TurnReport,
 } from "./protocol.ts";
-import type { HostStatus } from "./runtime.types.ts";
+import type { HostStatus, Pace } from "./runtime.types.ts";
 
 /** A turn that ran on a host that is gone. */
 export interface LostTurn {
@@ -54,6 +54,7 @@ export interface SupervisorPorts {
   /** 0: the host is an object on this thread. */
   readonly workers: number;
   readonly deterministic: boolean;
+  readonly pace?: Pace | undefined;
   /** Live conversations a host. */
   readonly liveConversations: number;
   /** Used when turns run on the main thread (workers 0 or deterministic). */
@@ -131,6 +132,8 @@ export interface Supervisor {
    * timer (a stalled store, an agent that sleeps in simulated time) does not count as under way.
    */
   settled(): Promise<void>;
+  /** Whether something is under way that `settled` waits for. */
+  busy(): boolean;
   /** How conversations stand; those that are live nowhere have no entry. */
   glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
   status(): readonly HostStatus[];

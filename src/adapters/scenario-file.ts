@@ -60,10 +60,8 @@ function* linesOf(
   source: string,
   reader: ScenarioReader,
 ): Generator<ScenarioLine, void, undefined> {
-  let number = 0;
   for (const text of textsOf(path, source)) {
-    number += 1;
-    const line = reader.text(text, number);
+    const line = reader.read(text);
     if (line !== null) yield line;
   }
 }

@@ -9,7 +9,9 @@
 import type { Why } from "../actors/runtime.types.ts";
 import { runScenario } from "../actors/simulation.ts";
 import { createScriptedDriver } from "../adapters/agents/scripted.ts";
+import { createRows } from "../adapters/stores/memory.rows.ts";
 import { createMemoryStore } from "../adapters/stores/memory.ts";
+import { createSpilledRows } from "../adapters/stores/spilled.ts";
 import { type EarshotConfig, overlay, scenarioConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Log } from "../domain/ports.ts";
 import { scenarioOf } from "../domain/scenario.read.ts";
@@ -38,6 +40,11 @@ export interface Simulated {
   readonly lines: readonly StreamLine[];
   readonly why: Readonly<Record<string, Why>>;
 }
+
+/** From so many lines on the journal of a simulation is kept outside the heap. */
+const longLines = 20_000;
+/** Sends of a long simulation that are over and still known. */
+const overMax = 10_000;
 
 const quiet: Log = () => {};
 
@@ -70,12 +77,15 @@ export async function simulateScenario(
   const config = own ? configOf(scenario, base) : scenarioConfig({}, instead);
   const reading = (line: Readonly<Record<string, unknown>>) => scenarioConfig(line, base);
   if (own && scenario.kinds.has("config")) checkConfigs(scenario, reading);
-  return runScenario(
+  const isLong = scenario.count > longLines && (options.explain ?? false) === false;
+  const rows = isLong ? createSpilledRows() : createRows();
+  const store = createMemoryStore(isLong ? { rows, overMax } : { rows });
+  const run = runScenario(
     scenario,
     {
       config: scriptedOnly(config),
       reading: (line) => (own ? scriptedOnly(reading(line)) : null),
-      store: createMemoryStore(),
+      store,
       log: options.log ?? quiet,
       drivers: (scripts) => {
         const driver = createScriptedDriver(scripts) as AgentDriver;
@@ -92,6 +102,7 @@ export async function simulateScenario(
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
     },
   );
+  return run.finally(() => store.close());
 }
 
 /**

@@ -26,6 +26,8 @@ export class ScenarioReader {
   #header: ScenarioHeader | null = null;
   #headerAt: string | null = null;
   #last: ScenarioLine | null = null;
+  /** Lines read so far, blank ones and the header included. */
+  #number = 0;
   #count = 0;
   readonly #kinds = new Set<LineKind>();
 
@@ -49,7 +51,9 @@ export class ScenarioReader {
    * One line of text; null where it is blank or the header.
    * @throws EarshotError EAR_SCENARIO_INVALID naming file, line, path and what was expected.
    */
-  text(line: string, number: number): ScenarioLine | null {
+  read(line: string): ScenarioLine | null {
+    this.#number += 1;
+    const number = this.#number;
     if (line.trim() === "") return null;
     let value: unknown;
     try {
@@ -58,11 +62,16 @@ export class ScenarioReader {
       const what = cause instanceof Error ? cause.message : String(cause);
       throw wrong(this.#source, number, "", `expected one JSON object: ${what}`);
     }
-    return this.value(value, number);
+    return this.#take(value, number);
   }
 
   /** The same for a line that is an object already. */
-  value(value: unknown, number: number): ScenarioLine | null {
+  take(value: unknown): ScenarioLine | null {
+    this.#number += 1;
+    return this.#take(value, this.#number);
+  }
+
+  #take(value: unknown, number: number): ScenarioLine | null {
     if (this.#header === null) {
       const has = isObject(value) && "earshot" in value;
       this.#header = has ? check(headerSchema, value, number, this.#source) : noHeader;
@@ -93,14 +102,14 @@ export class ScenarioReader {
  */
 export function parseScenario(text: string, source: string): WholeScenario {
   const reader = new ScenarioReader(source);
-  const lines = text.split("\n").flatMap((line, index) => reader.text(line, index + 1) ?? []);
+  const lines = text.split("\n").flatMap((line) => reader.read(line) ?? []);
   return { ...reader.outline, lines };
 }
 
 /** The same for lines that are objects already, as `POST /api/simulate` has them. */
 export function scenarioOf(values: readonly unknown[], source: string): WholeScenario {
   const reader = new ScenarioReader(source);
-  const lines = values.flatMap((value, index) => reader.value(value, index + 1) ?? []);
+  const lines = values.flatMap((value) => reader.take(value) ?? []);
   return { ...reader.outline, lines };
 }
 

@@ -17,6 +17,7 @@ import {
   type Store,
   type StoreWrite,
 } from "../../domain/ports.ts";
+import { createRows, type Rows } from "./memory.rows.ts";
 import { createMemorySessions } from "./memory.sessions.ts";
 import { createTails } from "./tails.ts";
 
@@ -34,16 +35,17 @@ export interface MemoryStore extends Store {
   commits(): number;
 }
 
-interface Entry {
-  readonly write: EventWrite;
-  code: number | null;
+export interface MemoryStoreOptions {
+  /** Where the journal's rows lie. @default plain maps */
+  readonly rows?: Rows;
+  /** Rows of the outbox that are over and still known. @default all */
+  readonly overMax?: number;
 }
 
 const openStates: readonly OutboxState[] = ["pending", "sending", "waiting", "in-doubt"];
 
-export function createMemoryStore(): MemoryStore {
-  const journal = new Map<number, Entry>();
-  const identities = new Map<string, number>();
+export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  const { rows = createRows(), overMax = Number.POSITIVE_INFINITY } = options;
   const conversations = new Map<number, ConversationRow>();
   const outbox = new Map<string, OutboxRow>();
   const deadlines = new Map<string, { conv: number; id: string; at: number }>();
@@ -60,22 +62,27 @@ export function createMemoryStore(): MemoryStore {
 
   const place = (...parts: readonly string[]) => JSON.stringify(parts);
   const eventRow = (seq: number): EventRow[] => {
-    const entry = journal.get(seq);
-    if (entry === undefined) return [];
-    const { at, conv, cfg, body } = entry.write;
-    return [{ seq, at, conv, cfg, body, code: entry.code }];
+    const row = rows.get(seq);
+    return row === undefined ? [] : [row];
   };
-  const rowsWhere = (wanted: (entry: Entry, seq: number) => boolean): EventRow[] =>
-    [...journal].flatMap(([seq, entry]) => (wanted(entry, seq) ? eventRow(seq) : []));
+  const rowsWhere = (wanted: (row: EventRow) => boolean): EventRow[] => {
+    const found: EventRow[] = [];
+    for (const seq of rows.seqs()) found.push(...eventRow(seq).filter(wanted));
+    return found;
+  };
+  /** The oldest rows of the outbox that are over are forgotten. */
+  const over: string[] = [];
+  const forgetOver = ({ id, state }: OutboxRow) => {
+    if (overMax === Number.POSITIVE_INFINITY || openStates.includes(state)) return;
+    over.push(id);
+    if (over.length >= overMax * 2) for (const gone of over.splice(0, overMax)) outbox.delete(gone);
+  };
 
   function putEvent(write: EventWrite): number {
-    const identity = place(String(write.at), write.identity, String(write.conv));
-    if (identities.has(identity)) return 0;
-    lastSeq += 1;
-    identities.set(identity, lastSeq);
-    const seq = lastSeq;
+    const seq = lastSeq + 1;
     const { also, ...kept } = write;
-    journal.set(seq, { write: kept, code: write.code ?? null });
+    if (!rows.add(seq, kept)) return 0;
+    lastSeq = seq;
     for (const one of also ?? []) put(one);
     if (write.conv === noConversation) return seq;
     if (!conversations.has(write.conv)) {
@@ -91,10 +98,7 @@ export function createMemoryStore(): MemoryStore {
       case "event":
         return putEvent(write);
       case "applied": {
-        const entry = journal.get(write.seq);
-        if (entry === undefined || entry.code !== null) return 0;
-        entry.code = write.code;
-        return 1;
+        return rows.mark(write.seq, write.code) ? 1 : 0;
       }
       case "checkpoint": {
         const row = conversations.get(write.conv);
@@ -107,6 +111,7 @@ export function createMemoryStore(): MemoryStore {
       }
       case "outbox":
         outbox.set(write.row.id, write.row);
+        forgetOver(write.row);
         return 1;
       case "deadline": {
         const name = place(String(write.conv), write.id);
@@ -179,22 +184,22 @@ export function createMemoryStore(): MemoryStore {
       if (after >= (conversations.get(conv)?.recordSeq ?? 0)) {
         return tails.between(conv, after, before).flatMap(eventRow);
       }
-      return rowsWhere((entry, seq) => entry.write.conv === conv && seq > after && seq < before);
+      return rowsWhere((row) => row.conv === conv && row.seq > after && row.seq < before);
     },
     events: async (seqs) => seqs.flatMap(eventRow),
     async scan(after, limit) {
-      const rows: EventRow[] = [];
-      for (let seq = after + 1; seq <= lastSeq && rows.length < limit; seq += 1) {
-        rows.push(...eventRow(seq));
+      const found: EventRow[] = [];
+      for (let seq = after + 1; seq <= lastSeq && found.length < limit; seq += 1) {
+        found.push(...eventRow(seq));
       }
-      return rows;
+      return found;
     },
     unapplied: async (after, upTo) =>
       rowsWhere(
-        ({ code, write }, seq) =>
-          code === null && write.conv !== noConversation && seq > after && seq <= upTo,
+        ({ code, conv, seq }) =>
+          code === null && conv !== noConversation && seq > after && seq <= upTo,
       ),
-    eventsByMessage: async (messageId) => rowsWhere((entry) => entry.write.messageId === messageId),
+    eventsByMessage: async (messageId) => [...rows.ofMessage(messageId)],
     dirtySize: () => tails.size,
     dirty: async (limit) => tails.dirty(limit),
     lowWater: async () => tails.lowWater(lastSeq),
@@ -230,11 +235,10 @@ export function createMemoryStore(): MemoryStore {
     async prune(before, limit) {
       const lowWater = tails.lowWater(lastSeq);
       let pruned = 0;
-      for (const [seq, { write }] of journal) {
-        const { at } = JSON.parse(write.body) as { at?: number };
+      for (const seq of rows.seqs()) {
+        const { at } = JSON.parse(rows.get(seq)?.body ?? "{}") as { at?: number };
         if (pruned === limit || seq > lowWater || (at ?? 0) >= before) break;
-        journal.delete(seq);
-        identities.delete(place(String(write.at), write.identity, String(write.conv)));
+        rows.remove(seq);
         pruned += 1;
       }
       for (const [id, row] of outbox) {
@@ -242,6 +246,6 @@ export function createMemoryStore(): MemoryStore {
       }
       return pruned;
     },
-    close: async () => undefined,
+    close: async () => rows.close(),
   };
 }
