@@ -37,6 +37,7 @@ async function throughput(): Promise<void> {
       decided: (...what) => tap?.decided(...what),
       ended: (...what) => tap?.ended(...what),
       changed: (...what) => tap?.changed(...what),
+      amended: (...what) => tap?.amended(...what),
     },
   });
   const list = createRooms({

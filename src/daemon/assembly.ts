@@ -199,6 +199,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     heardAt: (...account) => rooms.heardAt(...account),
     doubles: () => rooms.doubles,
     titleOf: (key) => rooms.titleOf(key),
+    readTitles: () => rooms.remember(),
     storePath: () => (kept.driver === "memory" ? null : storePathOf(config(), ports.stateDir)),
   });
   registry.show(webchat);

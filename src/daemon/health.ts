@@ -26,8 +26,9 @@ export interface HealthPorts {
   /** When an account last brought a message; 0: not since the start. */
   readonly heardAt: (channel: string, account: string) => Millis;
   readonly doubles: () => number;
-  /** What people call a room. */
+  /** What people call a room; gives names from before the start once they have been read. */
   readonly titleOf: (key: string) => string;
+  readonly readTitles: () => Promise<void>;
   /** The store's file; null: nothing is kept on disk. */
   readonly storePath: () => string | null;
 }
@@ -101,12 +102,13 @@ export function createHealth(ports: HealthPorts): HealthDesk {
 }
 
 async function needsOf(
-  { store, titleOf }: HealthPorts,
+  { store, titleOf, readTitles }: HealthPorts,
   status: RuntimeStatus,
   connections: readonly ConnectionStatus[],
   nameOf: (channel: string) => string,
 ): Promise<Need[]> {
   const rows = await store.outboxByState(["in-doubt", "dead"], 2 * needsShownMax);
+  if (rows.length + status.quarantined.length > 0) await readTitles();
   const deliveries = rows.flatMap((row): Need[] => deliveryOf(row, titleOf) ?? []);
   const halted = connections.filter(({ state }) => state === "halted");
   return [

@@ -26,9 +26,11 @@ interface Face {
 type Fixed = Pick<RoomRow, "key" | "channel" | "account" | "kind" | "place" | "agent">;
 
 interface Line {
+  readonly id: string;
   readonly verdict: Verdict;
   readonly author: string;
-  readonly text: string;
+  /** Null: it was deleted. */
+  readonly text: string | null;
 }
 
 export class Room {
@@ -61,12 +63,19 @@ export class Room {
     if (this.#recent.length >= stripCount) this.#recent.shift();
     this.#recent.push(decisionLetters[verdict.decision]);
     this.heardAt = at;
-    this.#line = { verdict, author: author.name, text: shortOf(message) };
+    this.#line = { id: message.id, verdict, author: author.name, text: shortOf(message) };
     this.#place = { channel, account, chat };
     if (this.#faces[0]?.id === author.id) return;
     const others = this.#faces.filter(({ id }) => id !== author.id);
     const face = { id: author.id, name: author.name, bot: author.isBot, shown: null };
     this.#faces = [face, ...others].slice(0, facesKept);
+  }
+
+  /** A message has other words now, or none; whether that is seen here. */
+  amend(messageId: string, text: string | null): boolean {
+    if (this.#line?.id !== messageId) return false;
+    this.#line = { ...this.#line, text: text === null ? null : short(text) };
+    return true;
   }
 
   /** What was noted of it in the journal, before anything that was noted as it happened. */
@@ -145,16 +154,18 @@ const nameOf = (face: Face): string => {
 };
 
 /** The beginning of its words; a copy, so that a long text is not kept for it. */
-function shortOf({ text, attachments }: Inbound): string {
-  if (text === "" && attachments.length > 0) return "sent a file";
+function short(text: string): string {
   if (text.length <= textShownUnitsMax * 2) return text;
   return Buffer.from(cut(text, textShownUnitsMax * 2)).toString();
 }
 
+const shortOf = ({ text, attachments }: Inbound): string =>
+  text === "" && attachments.length > 0 ? "sent a file" : short(text);
+
 function lineOf(line: Line | null): RoomRow["last"] {
   if (line === null) return null;
   const { decision, rule } = line.verdict;
-  const text = oneLine(line.text, textShownUnitsMax);
+  const text = line.text === null ? null : oneLine(line.text, textShownUnitsMax);
   return { decision, rule, author: oneLine(line.author), text };
 }
 

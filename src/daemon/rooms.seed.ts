@@ -29,6 +29,7 @@ interface Known {
 
 const pageRows = 1_000;
 const heardMark = '{"type":"message.received"';
+const changedMarks = ['{"type":"message.deleted"', '{"type":"message.edited"'];
 
 /** `firstSeq`: what was told live of a conversation begins there, and is left out here. */
 export async function readJournal(
@@ -53,6 +54,12 @@ export async function readJournal(
 }
 
 function note(room: Room, row: EventRow, pulse: Pulse): void {
+  if (changedMarks.some((mark) => row.body.startsWith(mark))) {
+    const event = decodeEvent(row);
+    if (event.type === "message.edited") room.amend(event.edit.id, event.edit.text);
+    else if (event.type === "message.deleted") room.amend(event.deletion.id, null);
+    return;
+  }
   if (row.code === null || row.code <= 0 || !row.body.startsWith(heardMark)) return;
   const event = decodeEvent(row);
   const verdict = decodeVerdict(row.code);

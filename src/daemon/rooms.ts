@@ -35,8 +35,10 @@ export interface Rooms {
   readonly doubles: number;
   /** What people call a room. */
   titleOf(key: string): string;
+  /** Reads, once, what the store knows of the time before this start. */
+  remember(): Promise<void>;
   /** Told by the runtime what happens. */
-  readonly tap: Required<Pick<RoomTap, "decided" | "ended" | "changed">>;
+  readonly tap: Required<Pick<RoomTap, "decided" | "ended" | "changed" | "amended">>;
   /** A line of the event stream. */
   readonly line: (line: StreamLine) => void;
   /** Tells the whole list, then `ready`, then changes. Call the answer to end it. */
@@ -126,6 +128,10 @@ class RoomBook implements Rooms {
       room.note(message, verdict, now);
       if (this.#readers.size > 0) this.#touch(room);
     },
+    amended: (conv, messageId, text) => {
+      const room = this.#rooms.get(conv);
+      if (room?.amend(messageId, text) === true && this.#readers.size > 0) this.#touch(room);
+    },
     changed: (conv) => {
       if (this.#readers.size === 0) return;
       const room = this.#rooms.get(conv);
@@ -177,7 +183,7 @@ class RoomBook implements Rooms {
   }
 
   async list({ filter, find, from, limit }: RoomQuery): Promise<RoomList> {
-    await this.#remember();
+    await this.remember();
     const rooms = this.#byHeard();
     const rows: RoomRow[] = [];
     let skipped = 0;
@@ -224,7 +230,7 @@ class RoomBook implements Rooms {
   }
 
   async #tellAll(reader: FrameReader, over: () => boolean): Promise<void> {
-    await this.#remember();
+    await this.remember();
     if (over()) return;
     const rooms = this.#byHeard();
     // From here on changes reach it, also those of rooms it has not been told of yet.
@@ -302,7 +308,7 @@ class RoomBook implements Rooms {
   }
 
   /** Reads once what happened before this start. */
-  #remember(): Promise<void> {
+  remember(): Promise<void> {
     this.#memory ??= this.#read().catch((error: unknown) => {
       this.#memory = null;
       throw error;

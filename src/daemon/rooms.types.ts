@@ -39,8 +39,8 @@ export interface LastLine {
   readonly decision: Decision;
   readonly rule: Rule;
   readonly author: string;
-  /** One harmless line, cut. */
-  readonly text: string;
+  /** One harmless line, cut; null: it was deleted. */
+  readonly text: string | null;
 }
 
 export interface RoomRow {

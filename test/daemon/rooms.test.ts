@@ -129,6 +129,40 @@ test("the stream follows a turn from gathering to its credit", async () => {
   await stream.return(undefined);
 });
 
+test("an edit shows its words, and a deletion that it was one", async () => {
+  await say("garden", "Ann", "the beens are up");
+  const place = {
+    channel: "webhook",
+    account: "default",
+    chat: { id: "garden", kind: "group" },
+  } as const;
+  const id = `m${count}`;
+  const text = "the beans are up";
+  const edit = { ...place, thread: null, id, text } as const;
+  await daemon.runtime.ingest("webhook", "default", [{ type: "edit", edit: edit }]);
+  const stream = frames();
+  const edited = await until(stream, ({ last }) => last?.text === text);
+  expect(edited.last?.author).toBe("Ann");
+  const deletion = { ...place, thread: null, id } as const;
+  await daemon.runtime.ingest("webhook", "default", [{ type: "delete", deletion }]);
+  const deleted = await until(stream, ({ last }) => last?.text === null);
+  expect(deleted.recent).toBe("o");
+  await stream.return(undefined);
+  await daemon.stop({ drainMs: 0 });
+  daemon = await start();
+  expect((await get("/api/rooms")).body.rooms[0]?.last?.text).toBeNull();
+});
+
+test("a room that is put away is told to be asleep", async () => {
+  await say("garden", "Ann", "good night");
+  const stream = frames();
+  await until(stream, ({ state }) => state === "observing");
+  await daemon.runtime.passivateAll();
+  const asleep = await until(stream, ({ state }) => state === "asleep");
+  expect(asleep.title).toBe("#garden");
+  await stream.return(undefined);
+});
+
 test("after a restart rooms are there before anyone speaks, asleep, with what was said", async () => {
   await say("garden", "Ann", "before the night");
   await say("shed", "Bo", "good night");
@@ -168,7 +202,7 @@ test("hostile names and words reach a row as one harmless line", async () => {
   const { body } = await get("/api/rooms");
   expect(body.rooms[0]?.last?.author).toBe("Ann");
   expect(body.rooms[0]?.last?.text).toMatch(/^first \[2Jsecond x+…$/);
-  expect(body.rooms[0]?.last?.text.length).toBeLessThanOrEqual(160);
+  expect(body.rooms[0]?.last?.text?.length).toBeLessThanOrEqual(160);
 });
 
 test("without the token nothing is told", async () => {

@@ -66,7 +66,8 @@ function Steady({ row, nameOf }: Pick<RowProps, "row" | "nameOf">) {
           <>
             <Chip decision={last.decision} rule={last.rule} />
             <div class="said cut">
-              <bdi>{last.author}</bdi>: <bdi>{last.text === "" ? "text hidden" : last.text}</bdi>
+              <bdi>{last.author}</bdi>:{" "}
+              {last.text === null ? <i>deleted</i> : <bdi>{last.text}</bdi>}
             </div>
           </>
         )}
