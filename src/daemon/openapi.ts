@@ -55,6 +55,16 @@ const stream = (summary: string): Json => ({
   },
 });
 
+/** A question of What-if: fields are texts unless they say otherwise. */
+const tries = (summary: string, fields: Readonly<Record<string, Json>>): Json => {
+  const properties = Object.entries(fields).map(([name, type]) => [
+    name,
+    { type: "string", ...type },
+  ]);
+  const body = { type: "object", required: Object.keys(fields) };
+  return post(summary, [], { ...body, properties: Object.fromEntries(properties) }, 400, 413, 415);
+};
+
 const inbound = { $ref: "#/components/schemas/Inbound" };
 const sessionKey = text("key", "path", "session key, percent-encoded");
 const sessionNames = [sessionKey, text("id", "query", "an archived one by its id")];
@@ -90,6 +100,48 @@ const paths: Json = {
     400,
   ),
   "/api/rooms/live": stream("The whole list of rooms and then what changes"),
+  "/api/rooms/{key}": get("One room: how it stands, and its newest lines", [sessionKey], 400, 404),
+  "/api/rooms/{key}/history": get(
+    "Older lines of one room",
+    [
+      sessionKey,
+      text("before", "query", "the `before` of the page that has newer ones"),
+      text("limit", "query", "at most so many lines of talk"),
+    ],
+    400,
+    404,
+  ),
+  "/api/rooms/{key}/live": stream("One room, and then what is new in it"),
+  "/api/what-if/recordings": post(
+    "Reads a part of the journal, to try rules on",
+    [],
+    {
+      type: "object",
+      required: ["since", "name"],
+      properties: {
+        since: { type: "integer" },
+        until: { type: "integer" },
+        conversation: { type: "string" },
+        name: { type: "string" },
+      },
+    },
+    400,
+  ),
+  "/api/what-if/files": {
+    post: {
+      summary: "Takes a scenario to try rules on",
+      parameters: [text("name", "query", "as the page shows it")],
+      requestBody: { required: true, content: { "application/jsonl": {} } },
+      responses: answers("The recording", 400, 413, 415),
+    },
+  },
+  "/api/what-if/run": tries("Tries rules on a recording", { rules: {}, recording: {} }),
+  "/api/what-if/ladders": tries("Both ladders of one message", {
+    ...{ rules: {}, recording: {} },
+    n: { type: "integer" },
+  }),
+  "/api/what-if/apply": tries("Puts rules over the config", { rules: {} }),
+  "/api/what-if/undo": tries("Takes back what was applied last", { undo: {} }),
   "/api/status": get("How the daemon is"),
   "/api/health": get("What needs a person, and how everything is"),
   "/api/health/live": stream("The same, again after each change"),
