@@ -98,6 +98,8 @@ class Simulation {
   readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => Incarnation;
   #config: EarshotConfig;
+  /** Ends a wait for what will not settle any more. */
+  #wake: () => void = () => {};
   #life: Incarnation;
 
   constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
@@ -124,7 +126,11 @@ class Simulation {
       workers: options.workers,
       prompts: options.prompts,
     };
-    this.#boot = () => incarnate(this.#clock, ports.store, { ...common, config: this.#config });
+    this.#boot = () => {
+      const life = incarnate(this.#clock, ports.store, { ...common, config: this.#config });
+      void life.broken.then(() => this.#wake());
+      return life;
+    };
     this.#life = this.#boot();
   }
 
@@ -183,7 +189,12 @@ class Simulation {
         throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario as ${problem}`);
     };
     if (this.#life.isBroken()) refuse();
-    await Promise.race([this.#runtime.settled(), this.#life.broken.then(refuse)]);
+    // One who waits at a time: a promise that never comes would remember all that waited for it.
+    await new Promise<void>((resolve, reject) => {
+      this.#wake = resolve;
+      this.#runtime.settled().then(resolve, reject);
+    });
+    if (this.#life.isBroken()) refuse();
   }
 
   /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
@@ -247,7 +258,15 @@ class Simulation {
     return run;
   }
 
-  /** What the operator does on the console; a code that nobody was told changes nothing there, too. */
+  #take(agentId: string, key: string | null): ScriptedRun | undefined {
+    const whose = scriptName(agentId, key);
+    const queue = this.#scripts.get(whose);
+    const run = queue?.shift();
+    if (queue?.length === 0) this.#scripts.delete(whose);
+    return run;
+  }
+
+  /** What the operator does on the console: a code that nobody was told changes nothing. */
   async #approve(whom: Approval): Promise<void> {
     const book = this.#runtime.access();
     if ("as" in whom) {
