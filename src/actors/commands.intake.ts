@@ -18,7 +18,7 @@ import type {
   SessionOverridden,
 } from "../machines/events.ts";
 import { callAtStart, narrowTo } from "../machines/narrowing.ts";
-import { resolveRoute } from "../machines/routing.ts";
+import { hasSharedPlaces, resolveRoute } from "../machines/routing.ts";
 import { overrideOf } from "./commands.settings.ts";
 import { calledBy } from "./ingress.broadcast.ts";
 import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
@@ -49,7 +49,8 @@ export function ordersIn(
 ): Ordered {
   if (!config.commands.text) return noOrders(message.text);
   const { stopWords } = config.commands;
-  const routes = resolveRoute(config, message);
+  const isAlone = all.length === 0 && !hasSharedPlaces(config);
+  const routes = isAlone ? [] : resolveRoute(config, message);
   const extras = all.length === 0 ? all : extrasFor(all, new Set(routes.map((one) => one.agentId)));
   const rules = { authority, stopWords, resetTriggers: config.session.resetTriggers, extras };
   if (routes.length < 2) return readOrders(message, rules);

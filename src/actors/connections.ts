@@ -158,7 +158,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     directory: {
       ...directoryOf(definitions, find, members),
-      isOurs: (channel, author) => [...ours.values()].includes(accountId(channel, author)),
+      isOurs: (channel, author) => ours.size > 0 && isOneOf(ours, accountId(channel, author)),
     },
     async download(channel, account, attachmentId, signal) {
       const opened = find(channel, account)?.account;
@@ -170,6 +170,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     states: () => [...runs.values()].map((run) => run.status()),
   };
+}
+
+function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
+  for (const one of known.values()) if (one === wanted) return true;
+  return false;
 }
 
 function tellChange(

@@ -16,7 +16,7 @@ import { agentOf } from "../domain/config/index.ts";
 import type { Inbound, Millis } from "../domain/message.ts";
 import type { OutboxRow } from "../domain/ports.ts";
 import { accessOf } from "../machines/access.ts";
-import { resolveRoute } from "../machines/routing.ts";
+import { hasSharedPlaces, resolveRoute } from "../machines/routing.ts";
 import { conversationOf, type NewEvent, newEvent } from "./journal.codec.ts";
 import { type Delivery, isText, type TextBody } from "./outbox.body.ts";
 
@@ -35,6 +35,7 @@ export function toldToFellows(
   const { row, body } = delivery;
   if (!isText(delivery) || !isAnswer(row, delivery.body)) return [];
   const { config, cfg, now } = context;
+  if (!hasSharedPlaces(config)) return [];
   const routes = resolveRoute(config, body.route);
   if (routes.length < 2) return [];
   const message = messageOf(row, delivery.body, agentId, config);

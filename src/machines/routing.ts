@@ -95,6 +95,11 @@ export function sessionKeyOf(config: EarshotConfig, agentId: string, message: Ro
   });
 }
 
+/** Whether any place is heard by several agents: nearly always not, and then nothing else is asked. */
+export function hasSharedPlaces(config: EarshotConfig): boolean {
+  return compiled(config).broadcasts.size > 0;
+}
+
 /** Whether the agents of a broadcast group answer one after the other. */
 export function isSequential(config: EarshotConfig): boolean {
   return config.broadcast.strategy === "sequential";
