@@ -85,8 +85,8 @@ export interface AccessBook extends KnownPeople {
   approve(code: string, by: string, from?: AccessPlace): Promise<Approved | Refused>;
   /** Lets in whoever waits under this id; null: nobody does. */
   approvePerson(id: string, by: string): Promise<Approved | null>;
-  /** Puts somebody on the list of direct chats or of groups. False: the book is full. */
-  allow(person: Person & { readonly scope: "direct" | "group" }, by: string): Promise<boolean>;
+  /** Puts somebody on the list of direct chats or of groups, or into a role. False: it is full. */
+  allow(person: Person & { readonly scope: GrantScope }, by: string): Promise<boolean>;
   /**
    * Takes back what somebody was given here; from their next message on they are strangers. False:
    * they had nothing (what the config says is changed there).

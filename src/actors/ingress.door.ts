@@ -3,8 +3,8 @@
  * ==========
  * A message that is not for any conversation but for the access book: a stranger who may ask to be
  * let in, or somebody who says a claim code. What it changes and what is answered belong to its
- * journal row, in one commit: a crash neither forgets an approval nor makes a code good twice, and a
- * second delivery does nothing. No agent hears of it, and no text keeps a code.
+ * journal row, in one commit: a crash neither forgets an approval nor makes a code good twice, and
+ * a second delivery does nothing. No agent hears of it, and no text keeps a code.
  */
 import { defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
 import { encodeVerdict, type Verdict } from "../domain/decision.ts";

@@ -13,6 +13,7 @@ import { type EventRow, noConversation } from "../domain/ports.ts";
 import type { ScenarioLine } from "../domain/scenario.ts";
 import type { ConversationEvent, MembershipRead, MessageReceived } from "../machines/events.ts";
 import { conversationOf } from "./journal.codec.ts";
+import { RecordedPeople } from "./record.people.ts";
 import { RecordedRuns } from "./record.runs.ts";
 import type { RecordedLine, RecordQuery, RecordStore } from "./record.ts";
 
@@ -34,6 +35,7 @@ export class Recorder {
   /** The one conversation that is wanted. */
   readonly #only: number | null;
   readonly #runs = new RecordedRuns();
+  readonly #people: RecordedPeople;
   readonly #keys = new Map<number, string>();
   /** Where the conversations were last spoken in. */
   readonly #places = new Map<number, Place>();
@@ -50,6 +52,7 @@ export class Recorder {
   constructor(store: RecordStore, query: RecordQuery) {
     this.#store = store;
     this.#query = query;
+    this.#people = new RecordedPeople(store);
     const { conversation } = query;
     this.#only = conversation === undefined ? null : conversationOf(conversation).conv;
   }
@@ -69,6 +72,7 @@ export class Recorder {
       this.#cfg = cfg;
       this.#put({ config: await this.#config(cfg) });
     }
+    for (const approve of await this.#people.before(event)) this.#put({ approve });
     if (conv === noConversation) this.#take(row, "");
     else this.#take(row, await this.#keyOf(conv));
     yield* this.#runs.ready(this.#last);

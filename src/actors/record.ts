@@ -27,7 +27,7 @@ export interface RecordQuery {
 }
 
 /** What a recording is read from. */
-export type RecordStore = Pick<Store, "scan" | "lastSeq" | "config" | "conversation">;
+export type RecordStore = Pick<Store, "scan" | "lastSeq" | "config" | "conversation" | "access">;
 
 /** A line of a recording; the first is the header. */
 export type RecordedLine = ScenarioHeader | ScenarioLine;

@@ -61,8 +61,18 @@ export const lineSchemas = {
   config: z.strictObject({ t, config: z.record(z.string(), z.unknown()) }),
   approve: z.strictObject({
     t,
-    // By the code that was told, or by the platform's id of whoever was told the newest one.
-    approve: z.union([z.strictObject({ code: name }), z.strictObject({ sender: name })]),
+    approve: z.union([
+      // By the code that was told, or by the platform's id of whoever was told the newest one.
+      z.strictObject({ code: name }),
+      z.strictObject({ sender: name }),
+      // Known from here on, as a recording tells it: nobody asked.
+      z.strictObject({
+        channel: name,
+        account: name.default("default"),
+        id: name,
+        as: z.enum(["paired", "direct", "group", "owner", "member"]),
+      }),
+    ]),
   }),
   crash: z.strictObject({ t, crash: z.enum(["host", "process"]) }),
   passivate: z.strictObject({ t, passivate: z.literal(true) }),

@@ -68,7 +68,7 @@ interface Case {
   readonly is: (scope: GrantScope) => boolean;
 }
 
-/** Owners speak directly without being listed again; so does whoever an owner has put on the list. */
+/** Owners speak directly without being listed again; so does whoever an owner has listed. */
 function directGate({ rules, place, sender, owner, is }: Case): Gate {
   const { dmPolicy } = rules;
   if (dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");

@@ -4,7 +4,7 @@
  * Two kinds. A pairing code names somebody who asks to speak; the operator types it, so it is short
  * and worth nothing without the console. A claim code is the operator's word that whoever says it
  * has a role; it is a secret of 60 bits, kept as a hash only, and struck out of every text that
- * comes in, before anything is stored or shown. Letters that are mistaken for others are in neither.
+ * comes in, before anything is stored or shown. Neither has letters that are mistaken for others.
  */
 import { sha256 } from "../domain/sha256.ts";
 
@@ -41,8 +41,8 @@ export function readPairingCode(typed: string): string {
 
 /** What phones make of a hyphen; one unit each, so that places in a text stay what they are. */
 const dashes = /[\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]/g;
-/** Whole word: said as a claim, whether it is one or not. */
-const attempt = /^claim(?:-[A-Z0-9]{4,8}){2,4}$/i;
+/** Whole word: said as a claim, whether it is one or not, or one that was struck out. */
+const attempt = /^claim(?:-[A-Z0-9•]{4,8}){2,4}$/i;
 /** Anywhere in a text: what is or could be one of ours. */
 const inWords = /claim(?:-[A-HJ-NP-Z2-9]{6}){2}(?![A-Z0-9])/gi;
 

@@ -194,11 +194,11 @@ export function revokeClaim({ state, now }: AtTheDoor, label: string): AccessCha
     .map(strikeEntry);
 }
 
-/** Puts somebody on a list. None where they are on it, null where the book is full. */
+/** Puts somebody on a list, or into a role. None: they are; null: the book is full. */
 export function allow(
   { state, now }: AtTheDoor,
   { channel, account, id }: Person,
-  scope: "direct" | "group",
+  scope: GrantScope,
   by: string,
 ): readonly AccessChange[] | null {
   if (state.grants.has(grantName({ channel, account, id }, scope))) return nothing;

@@ -1,6 +1,6 @@
 /**
- * The access book in a runtime: what a message changes in it is stored with the message, counts from
- * the next one on, and survives whatever ends the process.
+ * The access book in a runtime: what a message changes in it is stored with the message, counts
+ * from the next one on, and survives whatever ends the process.
  */
 import { expect, test } from "vitest";
 import { seededRandom } from "../../src/actors/simulation.world.ts";

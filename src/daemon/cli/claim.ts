@@ -30,7 +30,7 @@ interface NewOptions extends JsonOption {
 }
 
 const about =
-  "A claim code is a secret, shown once: whoever says it first, in a direct chat or a group, gets " +
+  "A claim code is a secret, shown once: whoever says it first, directly or in a group, gets " +
   "its role on that channel and account. It is taken before any agent hears of it.";
 const lesson: Lesson = {
   about,

@@ -44,8 +44,8 @@ interface RevokeOptions extends JsonOption {
 
 const nameUnitsMax = 64;
 const about =
-  "Where `dmPolicy` is `pairing`, a stranger who writes directly is told a code, once, and nothing " +
-  "else. Whoever runs earshot approves it here. The first one approved becomes the owner, unless " +
+  "Where `dmPolicy` is `pairing`, a stranger who writes directly is told a code, once, and no " +
+  "more. Whoever runs earshot approves it here. The first one approved becomes the owner, unless " +
   "the config names one.";
 const lesson: Lesson = {
   about,
