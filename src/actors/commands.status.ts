@@ -5,7 +5,7 @@
  * waits, when it speaks, and what it decided last.
  */
 import { decodeVerdict } from "../domain/decision.ts";
-import type { SessionUsage } from "../domain/session.ts";
+import { levelWords, type SessionUsage } from "../domain/session.ts";
 import type { CommandAbout, CommandPorts } from "./commands.ports.ts";
 
 /** Journal rows, of all conversations, among which the latest decisions are looked for. */
@@ -20,7 +20,7 @@ export async function statusText(ports: CommandPorts, about: CommandAbout): Prom
   const levels = [
     `thinking ${settings.thinking ?? agent.thinking}`,
     ...[`verbose ${settings.verbose}`, `reasoning ${settings.reasoning}`],
-    `elevated ${settings.elevated}`,
+    ...levelWords({ elevated: settings.elevated, exec: settings.exec }),
   ];
   return [
     `**earshot${ports.version === null ? "" : ` ${ports.version}`}**`,

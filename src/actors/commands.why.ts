@@ -5,6 +5,7 @@
  * became of it. A message of another conversation is not known here.
  */
 import { oneLine } from "../domain/sanitize.ts";
+import { levelWords } from "../domain/session.ts";
 import type { CommandAbout, CommandPorts } from "./commands.ports.ts";
 import { decodeEvent } from "./journal.codec.ts";
 import type { Why } from "./runtime.types.ts";
@@ -32,7 +33,7 @@ async function latestMessage({ store }: CommandPorts, { step }: CommandAbout) {
 
 function written({ message, recorded, explanation, humans, guard, levels, fate }: Why): string {
   const rung = explanation?.rungs.find(({ outcome }) => outcome === "matched");
-  const asked = Object.entries(levels ?? {}).map(([name, level]) => `${name} ${level}`);
+  const asked = levelWords(levels ?? {});
   const verdict = recorded === null ? "not decided yet" : `${recorded.decision} (${recorded.rule})`;
   return [
     `\`${oneLine(message.id).replaceAll("`", "'")}\`: **${verdict}**`,

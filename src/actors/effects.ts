@@ -23,7 +23,7 @@ import type { Outbox } from "./outbox.types.ts";
 import type { Permits } from "./permits.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
-import type { OutboundDirectory, RoomTap } from "./runtime.types.ts";
+import type { OutboundDirectory, Pace, RoomTap } from "./runtime.types.ts";
 import type { SaidLine } from "./session.compose.ts";
 import type { FiledLine, Projection } from "./session.files.ts";
 import { turnConcerned } from "./session.plan.ts";
@@ -61,6 +61,7 @@ export interface EffectPorts {
   readonly commands: CommandDesk;
   readonly permits: Pick<Permits, "ended">;
   readonly publish: (line: StreamLine) => void;
+  readonly pace?: Pace;
   readonly live: boolean;
   readonly rooms?: RoomTap;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
@@ -86,6 +87,7 @@ export function createEffects(ports: EffectPorts): Effects {
   const { clock, journal } = ports;
 
   async function handle(result: HostResult, entries: readonly HostEntry[]): Promise<void> {
+    if (ports.pace?.straight === true && result.steps.some(leadsOn)) ports.pace.straight = false;
     tellRooms(result, entries);
     const applied = await appliedEvents(ports, result, entries);
     const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
@@ -206,6 +208,7 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "turn.abort":
         ports.turns.abort(effect, step);
+        ports.permits.ended(effect.turnId);
         ports.outbox.discard(effect.turnId, effect.reason);
         break;
       case "typing":
@@ -279,6 +282,10 @@ async function prepareTurns(
     }
   return unwritten;
 }
+
+/** Whether a step has consequences that others have to wait for. */
+const leadsOn = ({ effects }: HostStep) =>
+  effects.some(({ type }) => type !== "dropped" && type !== "membership.refresh");
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
 

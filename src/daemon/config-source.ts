@@ -118,7 +118,11 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   let watching: ConfigWatch | null = null;
   /** One after the other, whoever caused them. */
   let taking: Promise<void> = Promise.resolve();
-  let takeOver: (config: EarshotConfig) => Promise<void> = async () => undefined;
+  /** Said before anybody follows, by a command that a crash had left over. */
+  let early: EarshotConfig | null = null;
+  let takeOver = async (config: EarshotConfig): Promise<void> => {
+    early = config;
+  };
   const take = (config: EarshotConfig): Promise<void> => {
     const done = taking.then(() => takeOver(withBaseDir(config, first.path)));
     taking = done.catch(() => undefined);
@@ -151,6 +155,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     },
     async watch(changed) {
       takeOver = changed;
+      if (early !== null) await changed(early);
       watching = await watchConfigFile(first, {
         env,
         parse,

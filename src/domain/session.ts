@@ -94,6 +94,15 @@ export type TurnLevels = Partial<
   Pick<SessionSettings, "thinking" | "verbose" | "reasoning" | "elevated" | "exec">
 >;
 
+/** Each of them in words: `thinking high`, `exec security=full ask=off`. */
+export function levelWords({ exec, ...levels }: TurnLevels): string[] {
+  const said = Object.entries(exec ?? {}).map(([name, value]) => `${name}=${value}`);
+  return [
+    ...Object.entries(levels).map(([name, level]) => `${name} ${level}`),
+    ...(said.length === 0 ? [] : [`exec ${said.join(" ")}`]),
+  ];
+}
+
 export interface SessionUsage {
   readonly turns: number;
   readonly inputTokens: number;

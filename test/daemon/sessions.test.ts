@@ -175,7 +175,7 @@ describe("the commands", () => {
     expect(level.err).toContain("Allowed choices are");
     expect(odd.err).toContain("`earshot sessions` lists them");
     const completion = await run("completion", "bash");
-    expect(completion.out).toMatch(/sessions\).*list show export set reset/);
+    expect(completion.out).toMatch(/sessions"?\).*list show export set reset/);
   });
 });
 

@@ -380,6 +380,20 @@ describe("activation", () => {
   });
 });
 
+test("what a message asked for is told in words by /why", async () => {
+  const world = await sessionWorld(owner);
+  await world.talk("/think high /exec security=full ask=always and go", { direct: true, id: "w1" });
+  expect((await ask(world, "/why w1")).text).toContain(
+    "It asked for: thinking high, exec security=full ask=always",
+  );
+  const why = renderWhy(await world.runtime.why("w1"), { columns: 200, colour: false });
+  expect(why).toContain("exec security=full ask=always");
+  expect((await ask(world, "/status")).text).toContain("elevated off\n");
+  await ask(world, "/exec security=deny");
+  expect((await ask(world, "/status")).text).toContain("elevated off, exec security=deny");
+  await world.runtime.stop();
+});
+
 describe("A18: somebody without authority", () => {
   const attempts = [
     ...["/stop", "/reset", "/new", "/model gpt-5", "hey /elevated full", "/status", "/help"],

@@ -9,6 +9,7 @@ import type { Why } from "../../actors/runtime.types.ts";
 import type { Rung, Verdict } from "../../domain/decision.ts";
 import type { Millis } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import { levelWords } from "../../domain/session.ts";
 import { wrapText } from "./wrap.ts";
 
 type Paint = ReturnType<typeof pico.createColors>;
@@ -96,7 +97,7 @@ function circumstances(why: Why): string {
     ["credits", creditsText(why)],
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
-    ...(why.levels === undefined ? [] : [["asked", levelsText(why.levels)] as const]),
+    ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
     ["fate", fateText(why.fate)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
       const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
@@ -139,12 +140,6 @@ function creditsText(why: Why): string {
 function guardText({ state, consecutive }: Why["guard"]): string {
   const turns = consecutive === 1 ? "1 peer-bot turn" : `${consecutive} peer-bot turns`;
   return `${state}, ${turns} since a person spoke`;
-}
-
-function levelsText(levels: NonNullable<Why["levels"]>): string {
-  return Object.entries(levels)
-    .map(([name, level]) => `${name} ${level}`)
-    .join(", ");
 }
 
 function fateText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {

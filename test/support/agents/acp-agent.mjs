@@ -200,7 +200,9 @@ acp
       };
     });
     const words = prompt.filter(({ type }) => type === "text").map(({ text }) => text);
-    const told = /do: (\w+) ?(.*)$/.exec(words.at(-1));
+    // In a composed prompt the fence stands behind it.
+    const last = words.at(-1).replace(/\n<\/room-text \w+>$/, "");
+    const told = /do: (\w+) ?(.*)$/.exec(last);
     const update = (change) => client.notify("session/update", { sessionId, update: change });
     const text = (said) =>
       update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: said } });
