@@ -40,7 +40,6 @@ export interface RoomDesk {
   touched(conv: number): void;
   /** A line of the event stream. */
   line(line: StreamLine): void;
-  watched(): number;
 }
 
 const openingLines = 60;
@@ -147,6 +146,8 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
       if (open.size > 0) open.get(conv)?.live?.touch();
     },
     line(line) {
+      // Nobody looks: only what is running is noted, and most lines are not about that.
+      if (open.size === 0 && !("event" in line)) return;
       const { kind, line: told } = tagged(line);
       if (kind === "delta") running.note(told);
       else if (kind === "agent_end") running.forget(told.key);
@@ -157,7 +158,6 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
       if (kind === "delta") live.write(told);
       else live.touch();
     },
-    watched: () => open.size,
   };
 }
 

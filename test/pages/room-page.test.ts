@@ -261,8 +261,11 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
     const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
     await page.goto(`${daemon.base}/room/${encodeURIComponent(roomKey)}#token=${daemon.token}`);
     await page.getByText("Nothing was heard here yet").waitFor();
-    await say(daemon, "m1", "ann", "anyone here?");
+    await say(daemon, "m1", "ann", "anyone here?\u001b[2J\u202e <b>bold</b> ".repeat(2_000));
     await page.locator(".msg.person", { hasText: "anyone here?" }).waitFor({ timeout: 15_000 });
+    const shown = await page.locator(".msg.person .text").textContent();
+    expect(shown).toContain("<b>bold</b>");
+    expect(shown).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
     for (const pane of ["Why", "State"]) {
       await page.getByRole("button", { name: pane, exact: true }).click();
       await page.getByRole("region", { name: pane }).waitFor();

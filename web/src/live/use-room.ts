@@ -23,6 +23,8 @@ export interface Room {
   readonly entries: readonly RoomEntry[];
   /** Null: nothing older is known. */
   readonly older: number | null;
+  /** So many entries are kept; more once somebody has asked for older ones. */
+  readonly keep: number;
   /** Lines that came since the page was opened. */
   readonly arrived: number;
   readonly writing: { readonly turnId: string; readonly text: string } | null;
@@ -40,6 +42,9 @@ export interface LiveRoom {
   readonly loadOlder: () => Promise<void>;
 }
 
+/** A room where much is said for hours would grow for ever. */
+const keptFirst = 600;
+
 const isTalk = ({ kind }: RoomEntry) => kind === "heard" || kind === "said" || kind === "command";
 
 /** The room after a frame. */
@@ -50,16 +55,22 @@ export function withFrame(room: Room | null, frame: RoomFrame, at: number): Room
       ...{ view, state, before: null, writing: frame.writing, ahead: state.now - at },
       entries: history.entries,
       older: history.before,
+      keep: keptFirst,
       arrived: (room?.arrived ?? 0) + (room === null ? 0 : history.entries.filter(isTalk).length),
     };
   }
   if (room === null) return null;
   const { state, entries, writing, upTo } = frame;
+  const all = merged(room.entries, entries);
+  // In steps, so that lines go away now and then and not with every frame.
+  const isFull = all.length > room.keep * 1.25;
+  const kept = isFull ? all.slice(-room.keep) : all;
   return {
     ...room,
+    older: isFull ? (kept[0]?.seq ?? room.older) : room.older,
     view: { ...room.view, upTo },
     ...{ state, before: room.state, writing, ahead: state.now - at },
-    entries: merged(room.entries, entries),
+    entries: kept,
     arrived: room.arrived + entries.filter(isTalk).length,
   };
 }
@@ -106,7 +117,8 @@ export function useRoom(token: string, key: string): LiveRoom {
       const now = newest.current;
       // The room may have begun anew meanwhile.
       if (now === null || now.older !== before) return;
-      keep({ ...now, entries: merged(page.entries, now.entries), older: page.before });
+      const entries = merged(page.entries, now.entries);
+      keep({ ...now, entries, older: page.before, keep: now.keep + page.entries.length });
     };
     return () => {
       loading ??= load()
