@@ -9,9 +9,8 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { agentWarnings } from "../../adapters/agents/check.ts";
 import { createSystemClock } from "../../adapters/clock.ts";
-import { createRandom } from "../../adapters/ids.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
-import { accountFields, accountsOf } from "../../domain/config/channels.ts";
+import { accountsOf } from "../../domain/config/channels.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
@@ -24,6 +23,7 @@ import { loadConfig } from "./config.ts";
 import { tlsFacts } from "./dangers.server.ts";
 import { dangersOf } from "./dangers.ts";
 import { type Lesson, teach } from "./help.ts";
+import { identifyAccount } from "./identify.ts";
 import {
   action,
   errorLine,
@@ -49,7 +49,6 @@ interface Finding {
 const freeBytesMin = 200_000_000;
 /** What a mark and the blanks behind it take. */
 const markUnits = 9;
-const identifyMsMax = 5_000;
 const sessionsShownMax = 20;
 /** A clock before this is not set: this version did not exist then. */
 const plausibleSince = Date.UTC(2025, 0, 1);
@@ -217,19 +216,8 @@ async function identify(
   config: Readonly<Record<string, unknown>>,
 ): Promise<Finding> {
   const check = `${definition.id}/${account}`;
-  const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
   try {
-    const opened = definition.open({
-      accountId: account,
-      config: definition.accountSchema.parse(Object.fromEntries(own)),
-      clock: createSystemClock(),
-      random: createRandom(),
-      log: () => undefined,
-      deliver: async () => undefined,
-      loadCursor: async () => null,
-      reportState: () => undefined,
-    });
-    const who = await opened.identify?.(AbortSignal.timeout(identifyMsMax));
+    const who = await identifyAccount(definition, account, config);
     return ok(check, who === undefined ? "configured" : `is ${who.name} (${who.id}) there`);
   } catch (error) {
     return wrong(check, error);

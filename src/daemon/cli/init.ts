@@ -1,17 +1,29 @@
 /**
  * `earshot init`: asks what a first config needs and writes it, with comments that say what each
- * line is for. Secrets go into the environment, not into the file. With --yes it asks nothing.
+ * line is for. A bot's token is tried before it is written down or pointed to. With --yes it asks
+ * nothing and takes what the environment has.
  */
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import * as ask from "@clack/prompts";
 import type { Command } from "commander";
 import { configFromText } from "../../adapters/config-file.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import { terminalSafe } from "../../domain/sanitize.ts";
 import { createRegistry } from "../assembly.ts";
 import { prepareStateDir } from "../state-dir.ts";
 import { type Lesson, teach } from "./help.ts";
-import { action, print, type StateOptions, stateDirFor, withStateDir } from "./shared.ts";
+import { identifyAccount } from "./identify.ts";
+import { type Answers, configText, tokenVariable } from "./init.config.ts";
+import { type Found, interview } from "./init.interview.ts";
+import {
+  action,
+  errorLine,
+  print,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "./shared.ts";
 
 interface InitOptions extends StateOptions {
   readonly config?: string;
@@ -19,34 +31,27 @@ interface InitOptions extends StateOptions {
   readonly force?: boolean;
 }
 
-interface Answers {
-  readonly name: string;
-  readonly driver: "guide" | "auto" | "openai-compatible";
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly telegram: boolean;
-  /** Group id, or empty. */
-  readonly group: string;
-}
-
 const plain: Answers = {
   name: "earshot",
   driver: "guide",
   baseUrl: "http://127.0.0.1:11434/v1",
   model: "llama3.2",
-  telegram: false,
-  group: "",
+  telegram: null,
 };
 
 const lesson: Lesson = {
   about:
-    "Asks for the agent's name, who answers, and whether there is a Telegram bot. Secrets go into " +
-    "the environment, never into the file. What it writes has been checked.",
+    "Asks for the agent's name, who answers, and whether there is a Telegram bot, whose token it " +
+    "tries at once. With --yes it asks nothing: TELEGRAM_BOT_TOKEN in the environment is tried, " +
+    "too, and makes a bot of it. What it writes has been checked.",
   examples: [
     ["earshot init", "asks, then writes earshot.json5 in the state directory"],
     ["earshot init --yes --config ./earshot.json5", "writes the defaults with comments"],
+    ["TELEGRAM_BOT_TOKEN=… earshot init --yes", "and a Telegram bot"],
   ],
-  exits: "0 written, 1 failed, 2 nothing written: the file is there already, or you left.",
+  exits:
+    "0 written, 1 failed (a token that is refused), 2 nothing written: the file is there already, or " +
+    "you left.",
 };
 
 export function addInitCommand(program: Command): void {
@@ -65,23 +70,28 @@ async function init(options: InitOptions): Promise<void> {
   const asks = options.yes !== true;
   if (asks && !process.stdin.isTTY)
     throw new EarshotError("EAR_USAGE", "Cannot ask as there is no terminal: use --yes");
-  const answers = asks ? await interview() : plain;
+  // Before anything is asked: an answer for nothing is worse than none.
+  if (options.force !== true && existsSync(path)) throw alreadyThere(path);
+  const found = lookAround();
+  const answers = asks ? await interview(plain, found) : await unasked(found);
   const text = configText(answers);
-  const env = { TELEGRAM_BOT_TOKEN: "0:checked-later", OPENAI_API_KEY: "checked-later" };
+  const env = { [tokenVariable]: "0:checked-before" };
   configFromText(text, path, { env, parse: createRegistry() });
   if (options.config === undefined) await prepareStateDir(stateDir);
   await writeFile(path, text, { mode: 0o600, flag: options.force === true ? "w" : "wx" }).catch(
     (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw alreadyThere(path);
       throw new EarshotError(
         "EAR_USAGE",
-        error.code === "EEXIST"
-          ? `Cannot write ${path} as it is there already: --force replaces it`
-          : `Cannot write ${path} (${error.code ?? "unknown"}): name another place with --config`,
+        `Cannot write ${path} (${error.code ?? "unknown"}): name another place with --config`,
       );
     },
   );
+  // One that was replaced has kept its mode.
+  await chmod(path, 0o600);
   print(`wrote ${path}`);
-  if (answers.telegram) print("give the bot's token as TELEGRAM_BOT_TOKEN, then: earshot doctor");
+  if (answers.telegram !== null && answers.telegram.token === null && found.token === "")
+    print(`give the bot's token as ${tokenVariable}, then: earshot doctor`);
   print(`next: earshot start${placeFlags(options, path)}`);
 }
 
@@ -92,82 +102,41 @@ function placeFlags({ config, stateDir }: InitOptions, path: string): string {
   return told ? ` --state-dir ${stateDir}` : "";
 }
 
-/** What was answered; leaving in the middle writes nothing. */
-function given<Value>(answer: Value): Exclude<Value, symbol> {
-  if (typeof answer === "symbol")
-    throw new EarshotError("EAR_USAGE", "Cannot go on as you left: nothing is written");
-  return answer as Exclude<Value, symbol>;
-}
+const alreadyThere = (path: string): EarshotError =>
+  new EarshotError("EAR_USAGE", `Cannot write ${path} as it is there already: --force replaces it`);
 
-async function interview(): Promise<Answers> {
-  ask.intro("earshot: a first config");
-  const name = given(
-    await ask.text({ message: "What is your agent called?", initialValue: plain.name }),
-  );
-  const driver = given(
-    await ask.select<Answers["driver"]>({
-      message: "Who answers?",
-      options: [
-        { value: "guide", label: "the built-in guide (no key, no network)" },
-        { value: "auto", label: "what is found here: an API key, or Ollama" },
-        { value: "openai-compatible", label: "a server that speaks the OpenAI API" },
-      ],
-    }),
-  );
-  const own = driver === "openai-compatible";
-  const text = async (message: string, initialValue: string) =>
-    given(await ask.text({ message, initialValue }));
-  const baseUrl = own ? await text("Where is it?", plain.baseUrl) : plain.baseUrl;
-  const model = own ? await text("Which model?", plain.model) : plain.model;
-  const telegram = given(
-    await ask.confirm({ message: "Is there a Telegram bot for it?", initialValue: false }),
-  );
-  const group = telegram
-    ? given(
-        await ask.text({
-          message: "Which group may it hear? Its id, or nothing",
-          defaultValue: "",
-        }),
-      )
-    : "";
-  ask.outro("thank you");
-  return { name, driver, baseUrl, model, telegram, group };
-}
-
-/** The file. Every value is written as JSON, so no answer can become anything else. */
-function configText(answers: Answers): string {
-  const value = (text: string) => JSON.stringify(text);
-  const driver =
-    answers.driver === "openai-compatible"
-      ? `{ kind: "model", provider: "openai-compatible", baseUrl: ${value(answers.baseUrl)}, ` +
-        `model: ${value(answers.model)} }`
-      : value(answers.driver);
-  const telegram = `    telegram: {
-      // The token comes from the environment; it never stands in this file.
-      accounts: { default: { botToken: "\${TELEGRAM_BOT_TOKEN}" } },
+/** What the environment says of a bot. */
+function lookAround(): Found {
+  const apiRoot = process.env.TELEGRAM_API_ROOT ?? "";
+  const root = apiRoot === "" ? {} : { apiRoot };
+  return {
+    token: process.env[tokenVariable] ?? "",
+    apiRoot: apiRoot === "" ? null : apiRoot,
+    async whoIs(botToken) {
+      const telegram = createRegistry().channels.get("telegram");
+      const account = { botToken, ...root };
+      const schema = telegram?.accountSchema as { safeParse(value: unknown): { success: boolean } };
+      if (telegram === undefined || !schema.safeParse(account).success)
+        throw new EarshotError(
+          "EAR_CHANNEL_CONFIG",
+          "Cannot use this token as it has not the form <number>:<letters>",
+        );
+      const who = await identifyAccount(telegram, "default", account);
+      return `${who?.name} (${who?.id})`;
     },
-`;
-  const groups = answers.group === "" ? "{}" : `{ ${value(`telegram:${answers.group}`)}: {} }`;
-  return `// earshot's config. Everything that is left out has a default: docs/config.md lists them,
-// and \`earshot config show\` prints what is in force and where it comes from.
-{
-  agents: {
-    // The name is also what the agent listens to in a group; more names go into \`aliases\`.
-    list: [{ id: "main", name: ${value(answers.name)}, aliases: [], default: true, driver: ${driver} }],
-  },
-  channels: {
-${answers.telegram ? telegram : ""}    // The page, the terminal and HTTP are on unless switched off here.
-  },
-  access: {
-    // Who may write to the agent directly: "pairing", "allowlist", "open" or "disabled".
-    dmPolicy: "pairing",
-    // Groups it hears, by channel and id. An empty list means none.
-    groups: ${groups},
-  },
-  engagement: {
-    // How long somebody who was answered may go on without a mention.
-    stickiness: { windowMs: 900000 },
-  },
+  };
 }
-`;
+
+/** Without questions: a token that is there is tried, and what was found is said. */
+async function unasked({ token, apiRoot, whoIs }: Found): Promise<Answers> {
+  if (token === "") return plain;
+  const telegram = { token: null, apiRoot, owner: "", group: "" };
+  try {
+    print(terminalSafe(`the token in ${tokenVariable} is good: the bot is ${await whoIs(token)}`));
+  } catch (error) {
+    // A platform that cannot be reached now says nothing about the token.
+    if (!(error instanceof EarshotError) || error.disposition !== "retry") throw error;
+    process.stderr.write(`${errorLine(error)}\n`);
+  }
+  return { ...plain, telegram };
 }

@@ -1,0 +1,88 @@
+/**
+ * The first config file
+ * =====================
+ * What was answered, as a file with comments that say what each line is for. Every value is written
+ * as JSON, so no answer can become anything else.
+ */
+
+/** What is asked. */
+export interface Answers {
+  readonly name: string;
+  readonly driver: "guide" | "auto" | "openai-compatible";
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Null: no Telegram bot. */
+  readonly telegram: TelegramAnswers | null;
+}
+
+export interface TelegramAnswers {
+  /** To be written into the file; null: it is in the environment. */
+  readonly token: string | null;
+  /** Another Bot API server; null: Telegram's own. */
+  readonly apiRoot: string | null;
+  /** The operator's own id there, or empty. */
+  readonly owner: string;
+  /** A group to hear, or empty. */
+  readonly group: string;
+}
+
+/** Where a bot's token is looked for. */
+export const tokenVariable = "TELEGRAM_BOT_TOKEN";
+
+const value = (text: string): string => JSON.stringify(text);
+
+function driverText({ driver, baseUrl, model }: Answers): string {
+  if (driver !== "openai-compatible") return value(driver);
+  return (
+    `{ kind: "model", provider: "openai-compatible", baseUrl: ${value(baseUrl)}, ` +
+    `model: ${value(model)} }`
+  );
+}
+
+function telegramText({ token, apiRoot }: TelegramAnswers): string {
+  const where =
+    token === null
+      ? "The token comes from the environment; it does not stand in this file."
+      : "The token makes this file a secret: keep it readable for you alone (chmod 600).";
+  const root = apiRoot === null ? "" : `, apiRoot: ${value(apiRoot)}`;
+  const written = token === null ? value(`\${${tokenVariable}}`) : value(token);
+  return `    telegram: {
+      // ${where}
+      accounts: { default: { botToken: ${written}${root} } },
+    },
+`;
+}
+
+/** The file's text. */
+export function configText(answers: Answers): string {
+  const { name, telegram } = answers;
+  const { owner = "", group = "" } = telegram ?? {};
+  const owners = owner === "" ? "[]" : `[${value(`telegram:${owner}`)}]`;
+  const groups = group === "" ? "{}" : `{ ${value(`telegram:${group}`)}: {} }`;
+  return `// earshot's config. Everything that is left out has a default: docs/config.md lists them,
+// and \`earshot config show\` prints what is in force and where it comes from.
+{
+  agents: {
+    // The name is also what the agent listens to in a group; more names go into \`aliases\`.
+    list: [{ id: "main", name: ${value(name)}, aliases: [], default: true, driver: ${driverText(answers)} }],
+  },
+  channels: {
+${telegram === null ? "" : telegramText(telegram)}    // The page, the terminal and HTTP are on unless switched off here.
+  },
+  access: {
+    // Who may write to the agent directly: "pairing", "allowlist", "open" or "disabled".
+    dmPolicy: "pairing",
+    // Groups it hears, by channel and id. An empty list means none.
+    groups: ${groups},
+  },
+  commands: {
+    // Who may give every command, by channel and id. They may write directly, too.
+    ownerAllowFrom: ${owners},
+  },
+  engagement: {
+    // How long somebody who was answered may go on without a mention.
+    stickiness: { windowMs: 900000 },
+  },
+}
+`;
+}
