@@ -23,7 +23,9 @@ export interface Clients {
   address(request: From): string;
   /** Whether a program on this machine asks, not through a proxy. */
   isHere(request: From): boolean;
-  /** Whether a connection is taken at all: without TLS of our own only from here and from proxies. */
+  /**
+   * Whether a connection is taken at all: without TLS of our own only from here and from proxies.
+   */
   admits(socket: Ends): boolean;
   /** Whether it comes from this machine's loopback or from a proxy of ours. */
   isTrusted(socket: Ends): boolean;

@@ -62,7 +62,8 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   try {
     if (files === null) {
       const main = await add({ host, port });
-      // The addresses of this machine may change while it runs; a name that was configured does not.
+      // The addresses of this machine may change while it runs; a name that was configured does
+      // not.
       if (!anyAddress.has(host)) fixed = knownHosts(bound, publicUrl);
       return { base: baseOf(main), exposed: exposed ? (publicUrl ?? baseOf(main)) : null, close };
     }

@@ -29,7 +29,8 @@ export async function readTls(files: TlsFiles): Promise<TlsPair> {
     readFile(files[name], "utf8").catch((error: NodeJS.ErrnoException) => {
       throw new EarshotError(
         "EAR_CONFIG_INVALID",
-        `Cannot use server.tls.${name} as ${files[name]} cannot be read (${error.code ?? "unknown"})`,
+        `Cannot use server.tls.${name} as ${files[name]} cannot be read ` +
+          `(${error.code ?? "unknown"})`,
       );
     });
   const pair = { cert: await read("cert"), key: await read("key") };
@@ -40,8 +41,8 @@ export async function readTls(files: TlsFiles): Promise<TlsPair> {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw new EarshotError(
       "EAR_CONFIG_INVALID",
-      `Cannot use server.tls as ${files.cert} and ${files.key} are no certificate and its key in PEM ` +
-        `(${code})`,
+      `Cannot use server.tls as ${files.cert} and ${files.key} are no certificate and its key ` +
+        `in PEM (${code})`,
     );
   }
   return pair;

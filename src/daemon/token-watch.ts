@@ -2,8 +2,8 @@
  * When the token changes
  * ======================
  * A request shows its token each time; a socket showed it when it was opened. So while anything is
- * open the token file is looked at twice a second, and everybody who came in with another token than
- * the one that stands there now is told to leave. Nobody open, nothing looked at.
+ * open the token file is looked at twice a second, and everybody who came in with another token
+ * than the one that stands there now is told to leave. Nobody open, nothing looked at.
  */
 import type { Clock, TimerHandle } from "../domain/ports.ts";
 import type { TokenReader } from "./guard.ts";
@@ -22,8 +22,8 @@ const watches = new WeakMap<TokenReader, Watch>();
 
 /**
  * Calls `changed` within a second after the token that `read` gives becomes another one, or none
- * that may be used; perhaps more than once. Whoever is called looks at his own token again. Call the
- * answer to be told no more.
+ * that may be used; perhaps more than once. Whoever is called looks at his own token again. Call
+ * the answer to be told no more.
  */
 export function onTokenChange(read: TokenReader, clock: Clock, changed: () => void): () => void {
   const watch = watches.get(read) ?? { leave: new Set(), fresh: new Set(), timer: null };

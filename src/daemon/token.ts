@@ -58,7 +58,8 @@ export async function readToken(stateDir: string): Promise<string> {
 
 /**
  * Reads the token, making one if there is none yet.
- * @throws EarshotError EAR_STORE_FULL, EAR_STORE_FAILED when none can be written; nothing is left then.
+ * @throws EarshotError EAR_STORE_FULL, EAR_STORE_FAILED when none can be written; nothing is left
+ * then.
  */
 export async function ensureToken(stateDir: string): Promise<string> {
   const path = tokenFileOf(stateDir);

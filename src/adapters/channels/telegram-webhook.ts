@@ -1,11 +1,11 @@
 /**
  * Telegram, posting to us
  * =======================
- * The account's hook instead of the poll loop. Telegram sends a secret of ours with every update, in
- * a header, so who posts is known before the body is read; without one an account of this kind does
- * not exist. An update is answered 200 only when it is durable, and Telegram repeats what was not:
- * the message's own id tells repeats apart. What can never be read is logged and answered 200, or it
- * would come for a day.
+ * The account's hook instead of the poll loop. Telegram sends a secret of ours with every update,
+ * in a header, so who posts is known before the body is read; without one an account of this kind
+ * does not exist. An update is answered 200 only when it is durable, and Telegram repeats what was
+ * not: the message's own id tells repeats apart. What can never be read is logged and answered 200,
+ * or it would come for a day.
  *
  * Telegram is told where to post at every start, and asked now and then whether it still knows:
  * any other program with the token may have told it something else.

@@ -1,6 +1,7 @@
 /**
- * Dangerous settings of what runs: agents' programs and modules, converters of media, and the models
- * they talk to. A room's words reach all of them, so each is to be thought of as run by a stranger.
+ * Dangerous settings of what runs: agents' programs and modules, converters of media, and the
+ * models they talk to. A room's words reach all of them, so each is to be thought of as run by a
+ * stranger.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { type Danger, inTheClear } from "./dangers.ts";
@@ -33,7 +34,7 @@ export function* agentDangers(config: EarshotConfig): Dangers {
     if (driver.kind === "module")
       yield {
         at: `${at}.module`,
-        says: "this code runs with all rights of the daemon, and rooms talk to it: know what it does",
+        says: "this code has all rights of the daemon, and rooms talk to it: know what it does",
       };
     if (driver.permissions === "allow")
       yield {
@@ -76,7 +77,7 @@ function* environmentDangers(at: string, { env }: Fields): Dangers {
     if (secretName.test(name))
       yield {
         at,
-        says: `the program sees ${name}, and a room may talk it into telling: give it a key of its own`,
+        says: `the program sees ${name}, and may be talked into telling: give it one of its own`,
       };
     else if (powerfulName.test(name))
       yield { at, says: `${name} decides what the program can do or reach: leave it out` };

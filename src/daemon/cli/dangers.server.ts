@@ -86,9 +86,10 @@ function* tlsDangers({ problem, keyMode, daysLeft }: TlsFacts): Iterable<Danger>
     yield {
       at: "server.tls.cert",
       says:
-        daysLeft < 0
-          ? "the certificate is no longer valid: renew it; the daemon takes over the new files"
-          : `the certificate ends in ${daysLeft} days: renew it; the daemon takes over the new files`,
+        (daysLeft < 0
+          ? "the certificate is no longer valid"
+          : `the certificate ends in ${daysLeft} days`) +
+        ": renew it; the daemon takes over the new files",
       wrong: daysLeft < 0,
     };
 }

@@ -87,7 +87,7 @@ function* sharingDangers(config: EarshotConfig, facts: DangerFacts): Dangers {
   if (scope === "global")
     yield {
       at: "session.scope",
-      says: 'all rooms are one session, so one room may be told what another said: say "per-sender"',
+      says: 'all rooms are one session, so one may be told what another said: say "per-sender"',
     };
   if (dmScope !== "main") return;
   const people = new Set<string>();

@@ -2,9 +2,9 @@
  * `/hooks/<channel>/<account>`
  * ============================
  * The one door for platforms that post to us. In this order: method, place, plain bytes, what the
- * headers prove, the body up to what that allows, what the body proves, the rate, repeats; only then
- * is it parsed. Who is refused learns that and nothing else; why stands in the log, once in a while.
- * The answer 200 means durable. 503 and 429 mean that nothing was taken: send it again.
+ * headers prove, the body up to what that allows, what the body proves, the rate, repeats; only
+ * then is it parsed. Who is refused learns that and nothing else; why stands in the log, once in a
+ * while. The answer 200 means durable. 503 and 429 mean that nothing was taken: send it again.
  */
 import { type Context, Hono } from "hono";
 import { limits } from "../../domain/limits.ts";
