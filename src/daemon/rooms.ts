@@ -148,10 +148,10 @@ class RoomBook implements Rooms {
       const since = this.#started.get(told.key);
       if (since !== undefined) this.#pulse.spokeAfter(told.t - since);
       this.#started.delete(told.key);
-    } else if (kind === "agent_end") this.#started.delete(told.key);
-    // Its conversations are asleep until somebody writes there.
-    else if (kind === "system" && told.system === "host.lost" && this.#readers.size > 0)
+    } else if (kind === "system" && told.system === "host.lost" && this.#readers.size > 0) {
+      // Its conversations are asleep until somebody writes there.
       for (const room of this.#rooms.values()) this.#touch(room);
+    }
   };
 
   get doubles(): number {

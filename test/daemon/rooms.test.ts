@@ -126,6 +126,12 @@ test("the stream follows a turn from gathering to its credit", async () => {
   );
   expect(answered.credits[0]).toBeGreaterThan(Date.now());
   expect(answered.last).toMatchObject({ decision: "engage", rule: "mention", author: "Bo" });
+  for await (const frame of stream) {
+    if (frame.type !== "now" || frame.pulse.firstWordsMsP50 === null) continue;
+    expect(frame.counts).toEqual({ live: 1, asleep: 0 });
+    expect(frame.pulse.engagedPercent).toBe(50);
+    break;
+  }
   await stream.return(undefined);
 });
 

@@ -166,6 +166,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     );
     await page.goBack();
     await row(page, "#one").waitFor();
+    await soon(focused).toBe("#two");
     await page.keyboard.press("g");
     await page.keyboard.press("h");
     await page.getByRole("heading", { name: "Health", level: 1 }).waitFor();

@@ -36,6 +36,10 @@ export function RoomsPage({ token, onLink }: PageProps) {
   const rows = found.rows ?? live;
   const second = Math.floor((Date.now() + model.ahead) / 1_000);
   const { live: awake, asleep } = model.counts;
+  const showFresh = () => {
+    sort();
+    scrollTo({ top: 0 });
+  };
   return (
     <main id="main" class={`page${stale ? " stale" : ""}`} tabIndex={-1}>
       <div class="head">
@@ -69,7 +73,7 @@ export function RoomsPage({ token, onLink }: PageProps) {
         <RoomList rows={rows} second={second} nameOf={nameOf} hold={hold}>
           {model.fresh > 0 && found.rows === null && (
             <div class="fresh">
-              <button type="button" class="btn small" onClick={sort}>
+              <button type="button" class="btn small" onClick={showFresh}>
                 {model.fresh === 1 ? "1 new room" : `${amount(model.fresh)} new rooms`}
               </button>
             </div>

@@ -24,20 +24,30 @@ interface ListProps {
   readonly children?: ComponentChildren;
 }
 
+/** The row that had the focus last: whoever comes back from a room finds it again. */
+let lastFocused: string | null = null;
+
 export function RoomList({ rows, second, nameOf, hold, children }: ListProps) {
   const box = useRef<HTMLUListElement>(null);
-  const [focused, setFocused] = useState<string | null>(null);
+  const [focused, setFocused] = useState(lastFocused);
   const height = useRowHeight();
   const [first, last] = useWindow(box, height, rows.length);
+  const focusOn = (key: string) => {
+    lastFocused = key;
+    setFocused(key);
+  };
   const at = focused === null ? -1 : rows.findIndex(({ key }) => key === focused);
   const go = (to: number) => {
     const index = Math.max(0, Math.min(rows.length - 1, to));
     const row = rows[index];
     if (row === undefined) return;
-    setFocused(row.key);
+    focusOn(row.key);
     reveal(box.current, index * height, height);
     requestAnimationFrame(() => linkOf(box.current, row.key)?.focus({ preventScroll: true }));
   };
+  useEffect(() => {
+    if (at >= 0) go(at);
+  }, []);
   const next = () => go(at + 1);
   const previous = () => go(at < 0 ? 0 : at - 1);
   useKeys({ j: next, ArrowDown: next, k: previous, ArrowUp: previous, Escape: () => leave() });
@@ -66,7 +76,7 @@ export function RoomList({ rows, second, nameOf, hold, children }: ListProps) {
             style={{ transform: `translateY(${index * height}px)` }}
             aria-setsize={rows.length}
             aria-posinset={index + 1}
-            onFocusCapture={() => setFocused(row.key)}
+            onFocusCapture={() => focusOn(row.key)}
           >
             <Row row={row} second={second} nameOf={nameOf} tabbable={index === tabbable} />
           </li>
@@ -139,6 +149,7 @@ function useWindow(
 /** Whether the pointer or the focus is in the list. */
 function useHeld(hold: (on: boolean) => void) {
   const by = useRef({ pointer: false, focus: false });
+  useEffect(() => () => hold(false), []);
   const note = (which: "pointer" | "focus", on: boolean) => () => {
     by.current[which] = on;
     hold(by.current.pointer || by.current.focus);
