@@ -7,11 +7,11 @@
 import { resolveMedia } from "../domain/config/index.ts";
 import type { CommandAbout, CommandPorts } from "./commands.ports.ts";
 
-/** The only driver whose agents ask for permission. */
-const asking = "acp";
+/** Drivers whose agents ask for permission, or may: a module is somebody's own code. */
+const asking: ReadonlySet<string> = new Set(["acp", "module"]);
 
 function effectOf({ agent }: CommandAbout): string {
-  return agent.driver.kind === asking
+  return asking.has(agent.driver.kind)
     ? ""
     : ` The agent here (${agent.driver.kind}) never asks for permission: this changes nothing for it.`;
 }
