@@ -148,6 +148,9 @@ function gauges(registry: Registry, status: () => RuntimeStatus): void {
   gauge("host_restarts", "Worker hosts started again.", ({ hosts }) =>
     sum(hosts.map(({ restarts }) => restarts)),
   );
+  gauge("host_refused", "Messages of worker hosts that had no form we know.", ({ hosts }) =>
+    sum(hosts.map(({ refused = 0 }) => refused)),
+  );
   gauge("mailbox_depth", "Events queued for hosts.", ({ hosts }) =>
     sum(hosts.map(({ mailbox }) => mailbox)),
   );
