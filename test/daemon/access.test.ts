@@ -10,6 +10,12 @@ import { telegramDaemon } from "../support/telegram-daemon.ts";
 type Daemon = Awaited<ReturnType<typeof telegramDaemon>>;
 const answers = (daemon: Daemon, who: "ann" | "bob") =>
   daemon.server.world.answers(daemon.rooms[who]).map(({ text }) => text ?? "");
+/** A daemon that answers is not yet one that takes messages. */
+async function begin(daemon: Daemon): Promise<void> {
+  await daemon.start();
+  const isReady = () => daemon.get("/api/pairings").then(Boolean, () => false);
+  while (!(await isReady())) await new Promise((go) => setTimeout(go, 50));
+}
 /** Words may come twice where the daemon was killed while it said them. */
 const hear = (daemon: Daemon, who: "ann" | "bob", words: RegExp) => {
   const heard = () => answers(daemon, who).some((text) => words.test(text));
@@ -24,11 +30,11 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   const unreachable = await daemon.run("pair", "list");
   expect(unreachable).toMatchObject({ code: 2 });
   expect(unreachable.err).toContain("earshot start");
-  await daemon.start();
+  await begin(daemon);
   daemon.say("ann", "hello?");
   await hear(daemon, "ann", /I do not know you yet/);
   await daemon.kill();
-  await daemon.start();
+  await begin(daemon);
 
   const listed = JSON.parse((await daemon.run("pair", "list", "--json")).out);
   expect(listed).toMatchObject({
@@ -42,22 +48,25 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   const approved = await daemon.run("pair", "approve", code.toLowerCase());
   expect(approved).toMatchObject({ code: 0 });
   expect(approved.out.replace(/\s+/g, " ")).toContain("they are the OWNER now");
+  await guessUntilLocked(daemon);
   const made = await daemon.run("claim", "new", "--role", "member", "--json");
   const claim = JSON.parse(made.out) as { code: string; label: string; role: string };
   expect(claim).toMatchObject({ role: "member" });
   expect(claim.code).toMatch(/^claim-[A-HJ-NP-Z2-9]{6}-[A-HJ-NP-Z2-9]{6}$/);
   await daemon.kill();
-  await daemon.start();
+  await begin(daemon);
 
   daemon.say("ann", "/whoami");
   await hear(daemon, "ann", /you are an owner/);
+  const { locks } = JSON.parse((await daemon.run("pair", "list", "--json")).out);
+  expect(locks).toMatchObject([{ until: expect.any(Number) }]);
   const claims = JSON.parse((await daemon.run("claim", "list", "--json")).out);
   expect(claims).toMatchObject([{ label: claim.label, role: "member" }]);
   daemon.say("bob", claim.code);
   await hear(daemon, "bob", /You are a member/);
   await daemon.quiet();
   await daemon.kill();
-  await daemon.start();
+  await begin(daemon);
   // The code is gone with its use, in whatever the daemon keeps.
   expect(JSON.parse((await daemon.run("claim", "list", "--json")).out)).toEqual([]);
   for (const file of filesIn(daemon.stateDir))
@@ -70,6 +79,35 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   daemon.say("ann", "/whoami");
   await daemon.server.until(() => codesTold(daemon).size === 2, "a new code", 30_000);
 }, 120_000);
+
+/** One wrong code was given before: four more are looked at. */
+async function guessUntilLocked(daemon: Daemon): Promise<void> {
+  const guess = () => daemon.post("/api/pairings/AAAAAAAA/approve");
+  for (let n = 0; n < 4; n += 1) expect(await guess()).toBeNull();
+  await expect(guess()).rejects.toThrow("too many wrong codes");
+}
+
+test("who writes to the operator's own channel is told when a code is not open", async () => {
+  const daemon = await telegramDaemon({});
+  await begin(daemon);
+  const { code } = (await daemon.post<{ code: string }>("/api/claims", { role: "member" })) ?? {
+    code: "",
+  };
+  const say = (id: string, text: string) =>
+    daemon.post("/api/inbound?wait=decision", {
+      ...{ id, text, chat: { id: "desk", kind: "direct" }, author: { id: "me" } },
+    });
+  const decided = (decision: string) => ({ taken: [{ decision, rule: "claim" }] });
+  expect(await say("1", "claim-AAAAAA-BBBBBB")).toMatchObject(decided("denied"));
+  expect(await say("2", code)).toMatchObject(decided("claim"));
+  const said = async () =>
+    (await daemon.get<{ outbound: { text: string }[] }>("/api/outbound")).outbound;
+  while ((await said()).length < 2) await new Promise((go) => setTimeout(go, 50));
+  expect((await said()).map(({ text }) => text.slice(0, 20))).toEqual([
+    "That code is not ope",
+    "You are a member her",
+  ]);
+}, 60_000);
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -91,6 +91,16 @@ export class TelegramDaemon {
     return (await callApi<Answer>(daemon, path)) as Answer;
   }
 
+  /** Null: there is no such thing. */
+  async post<Answer>(path: string, body?: unknown): Promise<Answer | null> {
+    const daemon = await findDaemon(this.stateDir);
+    if (daemon === null) throw new Error(`no daemon answers:\n${this.#output}`);
+    return callApi<Answer>(daemon, path, {
+      method: "POST",
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
   /** Waits until everything said was taken, every turn has ended and nothing waits to be sent. */
   async quiet(): Promise<void> {
     for (let calm = 0; calm < 3; ) {

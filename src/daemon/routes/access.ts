@@ -30,10 +30,15 @@ export const revokeSchema = z.union([
   }),
 ]);
 
-export function accessRoutes({ runtime }: ServerPorts): Hono<HttpEnv> {
+export function accessRoutes(ports: ServerPorts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
+  const book = () => {
+    const problem = ports.problem();
+    if (problem !== null) throw new ApiRefusal("not-ready", problem);
+    return ports.runtime.access();
+  };
   app.get("/pairings", (context) => {
-    const { grants, pairings, guesses } = runtime.access().list();
+    const { grants, pairings, guesses } = book().list();
     const locks = guesses.filter(({ count }) => count >= limits.codeGuessesMax);
     return context.json({
       pairings: pairings.map(({ kind: _, ...pairing }) => pairing),
@@ -42,7 +47,7 @@ export function accessRoutes({ runtime }: ServerPorts): Hono<HttpEnv> {
     });
   });
   app.post("/pairings/:code/approve", async (context) => {
-    const answer = await runtime.access().approve(context.req.param("code"), console);
+    const answer = await book().approve(context.req.param("code"), console);
     if (answer.outcome === "locked")
       throw new ApiRefusal(
         "locked",
@@ -60,8 +65,7 @@ export function accessRoutes({ runtime }: ServerPorts): Hono<HttpEnv> {
   });
   app.post("/pairings/revoke", ...jsonBody, async (context) => {
     const whom = await parseBody(context, () => revokeSchema);
-    const book = runtime.access();
-    const done = "code" in whom ? await book.revokePairing(whom.code) : await book.revoke(whom);
+    const done = "code" in whom ? await book().revokePairing(whom.code) : await book().revoke(whom);
     if (done) return context.json({ done });
     throw new ApiRefusal(
       "not-found",
@@ -70,12 +74,12 @@ export function accessRoutes({ runtime }: ServerPorts): Hono<HttpEnv> {
     );
   });
   app.get("/claims", (context) => {
-    const { claims } = runtime.access().list();
+    const { claims } = book().list();
     return context.json({ claims: claims.map(({ kind: _, ...claim }) => claim) });
   });
   app.post("/claims", ...jsonBody, async (context) => {
     const { role, ttlMs } = await parseBody(context, () => claimSchema);
-    const issued = await runtime.access().issue({ role, ttlMs, by: console });
+    const issued = await book().issue({ role, ttlMs, by: console });
     if (issued === null)
       throw new ApiRefusal(
         "bad-request",
@@ -85,7 +89,7 @@ export function accessRoutes({ runtime }: ServerPorts): Hono<HttpEnv> {
     return context.json({ code: issued.code, label, role, at, expiresAt });
   });
   app.post("/claims/:label/revoke", async (context) => {
-    const done = await runtime.access().revokeClaim(context.req.param("label"));
+    const done = await book().revokeClaim(context.req.param("label"));
     if (done) return context.json({ done });
     throw new ApiRefusal("not-found", "Cannot revoke that as no open code has this label");
   });
