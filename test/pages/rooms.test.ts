@@ -111,7 +111,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     await page.waitForTimeout(calmMs + 1_500);
     expect(await titles(page)).toEqual(["#new", "#old"]);
     await pill.click();
-    expect(await titles(page)).toEqual(["#late", "#old", "#new"]);
+    await soon(() => titles(page)).toEqual(["#late", "#old", "#new"]);
     await daemon.say({ chat: group("#new"), text: "fifth", ...aside });
     await page.mouse.move(0, 0);
     await page.keyboard.press("Escape");
