@@ -102,6 +102,11 @@ describe("who is heard", () => {
     ).toEqual([]);
     expect(paths({ channels: telegram({ dmPolicy: "open" }) })).toContain("session.dmScope");
     expect(paths({ session: { scope: "global" } })).toEqual(["session.scope"]);
+    const one = parseConfig({ channels: telegram({ allowFrom: ["7"] }) }, registry);
+    const named = (approved: string[]) =>
+      dangersOf(one, { local, tls: null, approved }).map(({ at }) => at);
+    expect(named(["telegram:7"])).toEqual([]);
+    expect(named(["telegram:8"])).toEqual(["session.dmScope"]);
   });
 
   test("an owner that is a chat", () => {

@@ -26,6 +26,8 @@ export interface DangerFacts {
   readonly local: (channel: string) => boolean;
   /** About the certificate's files; null: there are none. */
   readonly tls: TlsFacts | null;
+  /** Who was let in to direct chats by codes, as `telegram:7`. @default nobody */
+  readonly approved?: readonly string[];
 }
 
 /** Every dangerous setting, in the order of the file's sections. */
@@ -94,6 +96,7 @@ function* sharingDangers(config: EarshotConfig, facts: DangerFacts): Dangers {
   const linked = new Map(
     Object.entries(identityLinks).flatMap(([name, ids]) => ids.map((id) => [id, name] as const)),
   );
+  for (const id of facts.approved ?? []) people.add(linked.get(id) ?? id);
   let anyone = false;
   for (const { channel, account } of foreignAccounts(config, facts)) {
     const rules = accessOf(config, channel, account);

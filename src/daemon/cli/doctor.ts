@@ -18,7 +18,7 @@ import type { Session } from "../../domain/session.ts";
 import { createRegistry } from "../assembly.ts";
 import { checkStateDir } from "../state-dir.ts";
 import { readToken } from "../token.ts";
-import { callApi, findDaemon } from "./client.ts";
+import { callApi, type DaemonAddress, findDaemon } from "./client.ts";
 import { loadConfig } from "./config.ts";
 import { tlsFacts } from "./dangers.server.ts";
 import { dangersOf } from "./dangers.ts";
@@ -95,8 +95,9 @@ async function doctor(options: DoctorOptions): Promise<void> {
     for (const one of await agentWarnings(loaded.config, folder))
       findings.push(wrong("agents", one));
     findings.push(await portFinding(loaded.config, stateDir));
-    findings.push(...(await dangerFindings(loaded.config, folder)));
-    findings.push(...(await sessionFindings(stateDir)));
+    const daemon = await findDaemon(stateDir).catch(() => null);
+    findings.push(...(await dangerFindings(loaded.config, folder, daemon)));
+    if (daemon !== null) findings.push(...(await sessionFindings(daemon)));
     if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
   }
   process.exitCode = findings.some(({ state }) => state === "wrong") ? 1 : 0;
@@ -165,9 +166,14 @@ async function portFinding(config: EarshotConfig, stateDir: string): Promise<Fin
 }
 
 /** Everything that gives somebody more than the defaults would, and how it is taken back. */
-async function dangerFindings(config: EarshotConfig, folder: string): Promise<Finding[]> {
+async function dangerFindings(
+  config: EarshotConfig,
+  folder: string,
+  daemon: DaemonAddress | null,
+): Promise<Finding[]> {
   const { channels } = createRegistry();
   const found = dangersOf(config, {
+    approved: daemon === null ? [] : await approvedPeople(daemon),
     local: (channel) => channels.get(channel)?.local ?? false,
     tls: await tlsFacts(config.server, folder, createSystemClock().now()),
   });
@@ -176,9 +182,7 @@ async function dangerFindings(config: EarshotConfig, folder: string): Promise<Fi
 }
 
 /** What was said in rooms and gives an agent more than its config does; asked of the daemon. */
-async function sessionFindings(stateDir: string): Promise<Finding[]> {
-  const daemon = await findDaemon(stateDir).catch(() => null);
-  if (daemon === null) return [];
+async function sessionFindings(daemon: DaemonAddress): Promise<Finding[]> {
   const found: Finding[] = [];
   for (let after: string | null = ""; after !== null && found.length < sessionsShownMax; ) {
     const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
@@ -193,6 +197,19 @@ async function sessionFindings(stateDir: string): Promise<Finding[]> {
     after = page?.next ?? null;
   }
   return found.slice(0, sessionsShownMax);
+}
+
+/** Who may write directly because a code was approved or redeemed. */
+async function approvedPeople(daemon: DaemonAddress): Promise<readonly string[]> {
+  const answer = await callApi<{ people: readonly Let[] }>(daemon, "/api/pairings");
+  const direct = (answer?.people ?? []).filter(({ scope }) => scope !== "group");
+  return direct.map(({ channel, id }) => `${channel}:${id}`);
+}
+
+interface Let {
+  readonly channel: string;
+  readonly id: string;
+  readonly scope: string;
 }
 
 interface SessionPage {
