@@ -101,7 +101,7 @@ describe("A38: a state directory is refused", () => {
     expect(readFileSync(victim, "utf8")).toBe("precious");
     const other = newFolder();
     mkdirSync(join(other, "earshot.db"));
-    expect(await refusal(other)).toMatch(/^EAR_STATE_UNSAFE/);
+    expect(await refusal(other)).toMatch(/^EAR_STORE_FAILED/);
   });
 
   test("whose journal is no journal, without a change to it", async () => {

@@ -69,8 +69,9 @@ function checkFile(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   const me = process.getuid?.() ?? found.uid;
-  if (found.isFile() && found.uid === me) return;
-  const why = found.isFile() ? `it belongs to user ${found.uid}` : "it is a link or no file";
+  const isLink = found.isSymbolicLink();
+  if (!isLink && found.uid === me) return;
+  const why = isLink ? "it is a symbolic link" : `it belongs to user ${found.uid}`;
   throw new EarshotError(
     "EAR_STATE_UNSAFE",
     `Cannot keep the journal in ${path} as ${why}: take it away, or name another store.path`,
