@@ -21,6 +21,7 @@ import type { ScenarioLine } from "../domain/scenario.ts";
 import { compare } from "./what-if-compare.ts";
 import { type Recording, recordingFrom, recordingOf } from "./what-if-recording.ts";
 import { type EditPlace, readRules, rulesText } from "./what-if-rules.ts";
+import { linesUpTo, ofConversation } from "./what-if-slice.ts";
 import { createThreads, type WhatIfThreads } from "./what-if-threads.ts";
 import type {
   WhatIfApplied,
@@ -201,13 +202,17 @@ class Desk implements WhatIfDesk {
         "EAR_USAGE",
         "Cannot explain that as the rules or the message are gone",
       );
-    const lines = upTo(kept.recording, n);
-    const why = async (config: Base): Promise<Why | null> => {
-      const task = { lines: [headerOf(kept.recording), ...lines], config, explain: message.id };
+    const whole = linesUpTo(kept.recording, n);
+    const part = ofConversation(whole, await this.#baseline(kept, base, () => undefined, signal));
+    const walk = async (lines: readonly ScenarioLine[], config: Base): Promise<Why | null> => {
+      const end = { t: message.t, end: true };
+      const told = [headerOf(kept.recording), ...lines, end];
+      const task = { lines: told, config, explain: message.id };
       const answer = await this.#threads.run(task, () => undefined, signal);
       return answer.type === "why" ? answer.why : null;
     };
-    return { before: await why(base), after: await why(read.config) };
+    const lines = part ?? whole;
+    return { before: await walk(lines, base), after: await walk(lines, read.config) };
   }
 
   async apply(rules: string): Promise<WhatIfApplied> {
@@ -245,18 +250,6 @@ class Desk implements WhatIfDesk {
 
 const headerOf = ({ header: { start } }: Recording) =>
   start === undefined ? { earshot: 1 } : { earshot: 1, start };
-
-/** What had happened up to a message; what came later does not bear on it. */
-function upTo({ lines }: Recording, n: number): readonly ScenarioLine[] {
-  let left = n + 1;
-  const index = lines.findIndex((line) => {
-    if ("in" in line) left -= 1;
-    return left === 0;
-  });
-  const last = lines[index];
-  if (last === undefined) return lines;
-  return [...lines.slice(0, index + 1), { t: last.t, end: true }];
-}
 
 /**
  * Puts values over the config one by one, and takes back those it has put when one is refused. The
