@@ -5,8 +5,8 @@
  * with the line and the fix, and whatever ran before goes on. Secrets may come from the
  * environment, and nothing else may: a config means the same on every machine.
  */
-import { existsSync, type Stats } from "node:fs";
-import { lstat, readFile } from "node:fs/promises";
+import { constants, existsSync, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { watch as watchFile } from "chokidar";
 import JSON5 from "json5";
@@ -48,7 +48,7 @@ export interface LoadedConfig {
 interface FileText {
   readonly text: string;
   /** Users other than the owner may read it. */
-  readonly open: boolean;
+  readonly shown: boolean;
 }
 
 const unsafe = (path: string, why: string, fix: string): EarshotError =>
@@ -67,24 +67,28 @@ function checkOwner(path: string, { uid, mode }: Stats): void {
 }
 
 async function readText(path: string): Promise<FileText> {
+  let file: FileHandle | null = null;
   try {
-    const stats = await lstat(path);
-    if (stats.isSymbolicLink())
-      throw unsafe(path, "it is a symbolic link", "name the file it points to");
+    // What is looked at is what is read, whatever is put in its place meanwhile.
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = await file.stat();
     if (!stats.isFile() || stats.size > configBytesMax)
       throw new EarshotError(
         "EAR_CONFIG_INVALID",
         `Cannot read ${path} as it is no file of at most ${configBytesMax} bytes`,
       );
     checkOwner(path, stats);
-    const open = process.platform !== "win32" && (stats.mode & 0o077) !== 0;
-    return { text: await readFile(path, "utf8"), open };
+    const shown = process.platform !== "win32" && (stats.mode & 0o077) !== 0;
+    return { text: await file.readFile("utf8"), shown };
   } catch (cause) {
     if (cause instanceof EarshotError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code === "ELOOP") throw unsafe(path, "it is a symbolic link", "name the file it points to");
     const why =
       code === "ENOENT" ? "there is no such file" : `the system refuses to open it (${code})`;
     throw new EarshotError("EAR_CONFIG_INVALID", `Cannot read ${path} as ${why}`, { cause });
+  } finally {
+    await file?.close();
   }
 }
 
@@ -191,9 +195,9 @@ export async function readConfigFile(
   path: string,
   options: ConfigFileOptions,
 ): Promise<LoadedConfig> {
-  const { text, open } = await readText(path);
+  const { text, shown } = await readText(path);
   const { config, raw } = configFromText(text, path, options);
-  const written = open ? writtenSecret(raw) : null;
+  const written = shown ? writtenSecret(raw) : null;
   if (written !== null)
     throw unsafe(
       path,
