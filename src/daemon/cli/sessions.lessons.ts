@@ -42,11 +42,16 @@ export const exported: Lesson = {
 };
 export const set: Lesson = {
   about:
-    "Counts from the next turn on, --queue and --send at once, and carries over a reset. " +
+    "Counts from the next turn on, --queue, --send and --activation at once, and carries over a " +
+    "reset. " +
     "`default` goes back to the config.",
   examples: [
     `earshot sessions set ${key} --model default --thinking low`,
     [`earshot sessions set ${key} --send deny`, "hear and answer, but send nothing"],
+    [
+      `earshot sessions set ${key} --exec "security=allowlist ask=on-miss"`,
+      "what an ACP agent may do; /approve answers what it asks",
+    ],
   ],
   exits: "0 set, 2 bad use or no daemon runs.",
 };
