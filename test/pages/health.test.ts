@@ -29,7 +29,7 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     await rm(pagesDir, { recursive: true, force: true });
   });
   beforeEach(async () => {
-    daemon = await createLiveDaemon({ pagesDir, workers: 1 });
+    daemon = await createLiveDaemon({ pagesDir });
   });
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));

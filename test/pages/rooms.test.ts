@@ -220,7 +220,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     await soon(() => page.locator('.rooms li[aria-posinset="10000"]').count()).toBe(1);
     expect(await page.locator(".room").count()).toBeLessThan(60);
     expect(await page.locator(".rooms li").first().getAttribute("aria-setsize")).toBe("10000");
-  });
+  }, 120_000);
 
   for (const [width, height] of [
     [390, 112],

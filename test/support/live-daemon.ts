@@ -16,10 +16,6 @@ const configText = `{
 
 export interface LiveDaemonOptions {
   readonly pagesDir: string;
-  /** Text of the config file. @default one guide agent and the webhook channel */
-  readonly config?: string;
-  /** @default 0 */
-  readonly workers?: number;
 }
 
 export interface LiveDaemon {
@@ -47,8 +43,8 @@ export const person = (name: string) => ({ id: name.toLowerCase(), name });
 /** Makes the folder; `start` starts the daemon. */
 export async function createLiveDaemon(options: LiveDaemonOptions): Promise<LiveDaemon> {
   const stateDir = await mkdtemp(join(tmpdir(), "earshot-live-"));
-  const { pagesDir, config = configText, workers = 0 } = options;
-  await writeFile(join(stateDir, "earshot.json5"), config, { mode: 0o600 });
+  const { pagesDir } = options;
+  await writeFile(join(stateDir, "earshot.json5"), configText, { mode: 0o600 });
   let daemon: Daemon | null = null;
   let port = 0;
   let count = 0;
@@ -60,7 +56,7 @@ export async function createLiveDaemon(options: LiveDaemonOptions): Promise<Live
     stateDir,
     address: (path) => running().page.replace("/#", `${path}#`),
     async start() {
-      const how = { stateDir, port, workers, pagesDir, logLevel: "fatal", env: {} } as const;
+      const how = { stateDir, port, workers: 0, pagesDir, logLevel: "fatal", env: {} } as const;
       daemon = await startDaemon(how);
       port = Number(new URL(daemon.base).port);
     },
