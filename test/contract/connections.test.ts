@@ -388,4 +388,26 @@ describe("member reads", () => {
     await settle();
     expect(asked).toHaveLength(2);
   });
+
+  test("who writes under one of our accounts is known by id, until that account is closed", async () => {
+    const named = channelOf("talk", ({ config: { key }, context }) => ({
+      async start(signal) {
+        await context.loadCursor(key);
+        context.reportState("live");
+        await untilAborted(signal);
+      },
+    }));
+    const both = { one: { key: "bot-1" }, two: { key: "bot-2" } };
+    const { connections } = rig([named, channelOf("other", live)], config({ talk: both }));
+    const isOurs = (channel: string, author: string) =>
+      connections.directory.isOurs?.(channel, author);
+    expect(isOurs("talk", "bot-2")).toBe(false);
+    connections.start();
+    await settle();
+    expect(["bot-1", "bot-2", "ann"].map((id) => isOurs("talk", id))).toEqual([true, true, false]);
+    expect(isOurs("other", "bot-1")).toBe(false);
+    await connections.reload(config({ talk: { one: both.one } }));
+    await settle();
+    expect(["bot-1", "bot-2"].map((id) => isOurs("talk", id))).toEqual([true, false]);
+  });
 });
