@@ -187,7 +187,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     expect(await say(daemon, "m10", "cy", "scout, is staging safe?")).toBe("engage alias");
     const writing = page.locator(".msg.writing");
     await soon(() => writing.textContent()).toContain("Staging runs 212");
-    expect(await lit()).toEqual([
+    await soon(lit).toEqual([
       ...["attention.engaged", "attention.engaged.running", "attention.engaged.running.open"],
       ...["guard.clear", "typing.on"],
     ]);
