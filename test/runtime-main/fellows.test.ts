@@ -82,7 +82,7 @@ describe("what a fellow says", () => {
     await world.pass(minute);
     const [shown = ""] = prompts(world, "rover");
     expect(times(shown, "Scout: scout, hello there")).toBe(1);
-    expect(world.sent.some(({ text }) => text.startsWith("You are"))).toBe(true);
+    expect(world.sent.some(({ text }) => text.startsWith("Scout: You are"))).toBe(true);
     expect(shown).not.toContain("You are `");
   });
 
