@@ -2,6 +2,8 @@
  * Reading along in one room of a real daemon: the transcript as it was heard, the state as the
  * machine has it, live frames, and what a reader is given who comes back.
  */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import type { RoomEntry, RoomFrame, RoomState } from "../../src/daemon/room-types.ts";
@@ -151,6 +153,16 @@ describe("one room", () => {
       "@Bo lunch at one?",
     );
     await frames.close();
+  });
+
+  test("whoever looks on is let go when the token is replaced", async () => {
+    const frames = await openFrames(daemon);
+    await frames.next();
+    const file = join(stateDir, "token");
+    const token = readFileSync(file, "utf8");
+    writeFileSync(file, "another-token-of-thirty-two-letters", { mode: 0o600 });
+    await expect(frames.until(() => false)).rejects.toThrow(/ended|terminated/);
+    writeFileSync(file, token, { mode: 0o600 });
   });
 
   test("older lines come in pages that fit together, back to the first", async () => {
