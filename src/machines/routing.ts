@@ -152,5 +152,11 @@ export function routingWarnings(config: EarshotConfig): readonly string[] {
       `session.dmScope is "main" and ${senders.size} people may write directly: ` +
         'they share one context; "per-channel-peer" keeps them apart',
     );
+  const [linked] = Object.keys(config.session.identityLinks);
+  if (config.session.dmScope === "per-peer" && linked !== undefined)
+    warnings.push(
+      `session.dmScope is "per-peer": whoever has the id ${JSON.stringify(linked.slice(0, 64))} on ` +
+        'any channel shares the session of the linked person; "per-channel-peer" keeps them apart',
+    );
   return warnings;
 }

@@ -419,6 +419,20 @@ describe("sessions", () => {
     expect(key({ session: { identityLinks } }, direct)).toBe("agent:a0:main");
   });
 
+  test("a linked name that anybody may bear is warned about where ids of all channels are one", () => {
+    const identityLinks = { ann: ["telegram:u1"] };
+    const at = (dmScope: "per-peer" | "per-channel-peer") => ({
+      session: { dmScope, identityLinks },
+    });
+    const stranger = { channel: "irc", chat: { id: "ann", kind: "direct" as const } };
+    expect(key(at("per-peer"), stranger)).toBe(key(at("per-peer"), direct));
+    expect(routingWarnings(config(at("per-peer"))).join()).toContain(
+      'has the id "ann" on any channel',
+    );
+    expect(key(at("per-channel-peer"), stranger)).not.toBe(key(at("per-channel-peer"), direct));
+    expect(routingWarnings(config(at("per-channel-peer")))).toEqual([]);
+  });
+
   test("several direct senders in one session are warned about", () => {
     const access = { allowFrom: ["telegram:1", "slack:1"] };
     expect(routingWarnings(config({ access })).join()).toContain("share one context");
