@@ -159,7 +159,7 @@ beforeAll(async () => {
     for await (const part of stream.body ?? []) keep("/api/events", decoder.decode(part));
   })().catch(() => undefined);
   await drive();
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   await daemon?.stop({ drainMs: 0 });
   await telegram?.close();
@@ -170,7 +170,7 @@ const logged = (event: string) =>
   sinks.some(({ name, text }) => name === "log" && text.includes(event));
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries += 1) {
-    if (tries === 400) throw new Error(`waited in vain for ${what}`);
+    if (tries === 1_200) throw new Error(`waited in vain for ${what}`);
     await new Promise((go) => setTimeout(go, 50));
   }
 }
@@ -184,7 +184,7 @@ async function drive(): Promise<void> {
   faults.add("sendMessage", { kind: "reset" });
   faults.add("sendMessage", { kind: "html", status: 502 });
   world.say(room, ann, "hello");
-  await telegram.until(() => telegram.calls("sendMessage").length > 0, "an answer", 20_000);
+  await telegram.until(() => telegram.calls("sendMessage").length > 0, "an answer", 60_000);
   for (const id of ["away", "lost", "main"])
     await post(
       "/api/inbound?wait=decision",

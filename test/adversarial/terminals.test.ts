@@ -33,7 +33,7 @@ function program(...args: string[]) {
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries += 1) {
-    if (tries === 400) throw new Error(`waited in vain for ${what}`);
+    if (tries === 1_200) throw new Error(`waited in vain for ${what}`);
     await new Promise((go) => setTimeout(go, 50));
   }
 }
@@ -96,7 +96,7 @@ beforeAll(async () => {
   await until("an answer", () => model.requests.length > 0 && inspected.includes("[send]"));
   await post({ chat: group, id: "m3", author, text: `again${evil}`, mentions });
   await until("a failure", () => inspected.includes("failed"));
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   await stopInspecting?.();
   await daemon?.stop({ drainMs: 0 });

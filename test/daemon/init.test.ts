@@ -88,7 +88,7 @@ describe("on a terminal", () => {
   /** Waits for a question, then types an answer. A yes or no needs no return. */
   async function answer(question: string, keys: string, enter = true): Promise<void> {
     let screen = "";
-    for (let tries = 0; tries < 600; tries += 1) {
+    for (let tries = 0; tries < 1_200; tries += 1) {
       screen = tmux("capture-pane", "-p", "-t", "init");
       if (screen.includes(question)) break;
       await new Promise((go) => setTimeout(go, 50));
@@ -133,6 +133,6 @@ describe("on a terminal", () => {
       expect(Object.keys(config.access.groups)).toEqual(["telegram:-100123"]);
       expect([modeOf(path), modeOf(stateDir)]).toEqual([0o600, 0o700]);
     },
-    60_000,
+    120_000,
   );
 });
