@@ -248,6 +248,24 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       48,
     );
   });
+
+  test.each([390, 768, 1000, 1200, 1440, 1600])(
+    "nothing runs over the edge at %d px, and every control has a name",
+    async (width) => {
+      await page.setViewportSize({ width, height: 860 });
+      await row("@Bo still there?").waitFor({ state: "attached" });
+      expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(width);
+      expect(await page.locator("h1").count()).toBe(1);
+      const nameless = await page
+        .locator("button, a, textarea, input, select")
+        .evaluateAll((all) =>
+          all
+            .filter((one) => !one.textContent?.trim() && !one.getAttribute("aria-label"))
+            .map((one) => one.outerHTML),
+        );
+      expect(nameless).toEqual([]);
+    },
+  );
 });
 
 describe.skipIf(!haveChromium)("a room that is not there", () => {

@@ -170,8 +170,11 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     await phone.page.getByRole("button", { name: /^Config/ }).click();
     await phone.page.getByLabel("Rules, as JSON5").waitFor();
     expect(await phone.page.getByText("Change a rule").isVisible()).toBe(false);
-    const wide = await phone.page.locator("html").evaluate((element) => element.scrollWidth);
-    expect(wide).toBe(390);
+    for (const width of [390, 768, 1000, 1200, 1600]) {
+      await phone.page.setViewportSize({ width, height: 860 });
+      const wide = await phone.page.locator("html").evaluate((element) => element.scrollWidth);
+      expect(wide).toBe(width);
+    }
     expect(phone.wrong).toEqual([]);
   });
 });
