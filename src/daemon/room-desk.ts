@@ -5,7 +5,7 @@
  * last one out closes it. The runtime says of every applied event which conversation it belonged
  * to, which costs a look into an empty map while nobody is here.
  */
-import { conversationOf } from "../actors/journal.codec.ts";
+import { conversationOf, decodeEvent } from "../actors/journal.codec.ts";
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { defaultAccount, isSessionKey, parseSessionKey } from "../domain/key.ts";
@@ -177,17 +177,25 @@ function createRunning() {
   };
 }
 
-/** The chat of the newest message, for its title; looked for nearby only. */
-async function newestChat(store: Store, room: LiveRoom) {
-  const { entries } = await room.back(room.seq + 1, 1);
-  const heard = entries.findLast(({ kind }) => kind === "heard");
-  if (heard === undefined) return null;
-  const [row] = await store.events([heard.seq]);
-  const body = row === undefined ? {} : (JSON.parse(row.body) as { message?: unknown });
-  const message = body.message as
-    | { readonly channel: string; readonly chat: { readonly title?: string } }
-    | undefined;
-  return message === undefined ? null : { channel: message.channel, title: message.chat.title };
+/** Some platforms tell a title with some messages only. */
+const titleLooked = 10;
+
+interface Chat {
+  readonly channel: string;
+  readonly title: string | undefined;
+}
+
+/** The chat of the newest messages, with the title it was told by last. */
+async function newestChat(store: Store, room: LiveRoom): Promise<Chat | null> {
+  const { entries } = await room.back(room.seq + 1, titleLooked);
+  const seqs = entries.flatMap(({ kind, seq }) => (kind === "heard" ? seq : []));
+  const chats = (await store.events(seqs)).flatMap((row): Chat[] => {
+    const event = decodeEvent(row);
+    if (event.type !== "message.received") return [];
+    const { channel, chat } = event.message;
+    return [{ channel, title: chat.title }];
+  });
+  return chats.findLast(({ title }) => title !== undefined) ?? chats.at(-1) ?? null;
 }
 
 interface ReaderPorts {
