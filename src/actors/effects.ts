@@ -32,6 +32,7 @@ import type { Timers } from "./timers.ts";
 import type { TurnStarter } from "./turns.ts";
 import type { Typing } from "./typing.ts";
 import type { DecisionWaiters } from "./waiters.ts";
+import type { WalkTap } from "./walk.ts";
 
 export interface EffectPorts {
   readonly clock: Clock;
@@ -64,6 +65,7 @@ export interface EffectPorts {
   readonly pace?: Pace;
   readonly live: boolean;
   readonly rooms?: RoomTap;
+  readonly walk?: WalkTap;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
   readonly onPoint?: (point: "after-lines") => void;
 }
@@ -148,6 +150,7 @@ export function createEffects(ports: EffectPorts): Effects {
     ports.rooms?.applied?.(conv);
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
+      ports.walk?.decided(key, message, verdict);
       const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
       ports.publish(line);
       ports.rooms?.decided(conv, key, message, verdict);
@@ -197,6 +200,7 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.lanes.release(conv);
         break;
       case "turn.run":
+        ports.walk?.turnStarted(key, effect);
         if (effect.attempt === 1) {
           ports.publish(agentStartLine(t, key, effect));
           tellStart(key, t, effect);
@@ -223,6 +227,7 @@ export function createEffects(ports: EffectPorts): Effects {
           ports.publish(reactLine(t, effect));
         break;
       case "dropped":
+        ports.walk?.dropped(effect.message.seq);
         ports.publish({
           t,
           key,
@@ -232,6 +237,7 @@ export function createEffects(ports: EffectPorts): Effects {
         });
         break;
       case "outcome":
+        ports.walk?.turnEnded(key, effect);
         ports.turns.ended(effect.turnId);
         ports.permits.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));

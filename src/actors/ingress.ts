@@ -8,7 +8,7 @@
 import type { Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import { routeOf } from "../domain/message.ts";
+import { type Millis, routeOf } from "../domain/message.ts";
 import type {
   ChannelEvent,
   Clock,
@@ -34,6 +34,7 @@ import { decisionLine } from "./publish.ts";
 import type { IngestOptions, IngestOutcome, OutboundDirectory, RoomTap } from "./runtime.types.ts";
 import type { Supervisor } from "./supervisor.types.ts";
 import type { DecisionWaiter, DecisionWaiters } from "./waiters.ts";
+import type { Admitted, WalkTap } from "./walk.ts";
 
 export interface IngressPorts {
   readonly clock: Clock;
@@ -52,6 +53,7 @@ export interface IngressPorts {
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   readonly rooms?: RoomTap;
+  readonly walk?: WalkTap;
   readonly onPoint: (point: "before-ack") => void;
   readonly plugins?: readonly Plugin[];
   readonly skills?: () => readonly Skill[];
@@ -200,11 +202,12 @@ export function createIngress(ports: IngressPorts): Ingress {
     };
   }
 
-  function tell({ prepared }: Taken, { heard }: IngestOutcome): void {
+  function tell({ prepared }: Taken, { heard }: IngestOutcome, since: Millis): void {
     const { message, explanation } = prepared;
     if (message === null) return;
     for (const { key, verdict } of heard) {
       if (verdict === null) continue;
+      ports.walk?.ended(message, verdict, since);
       ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
       ports.rooms?.ended(message, key, verdict);
       if (verdict.decision === "denied") {
@@ -239,8 +242,11 @@ export function createIngress(ports: IngressPorts): Ingress {
     account: string,
     events: readonly ChannelEvent[],
     { cursor, wait }: IngestOptions,
+    since: Millis,
   ): Promise<IngestOutcome[]> {
     const taken = admitted(channel, account, events).map(take);
+    const walking = ports.walk === undefined ? [] : taken.flatMap(walkOf);
+    ports.walk?.admitted(walking, since);
     const waiting = taken.map(({ prepared, copyOf }) =>
       wait === undefined || copyOf !== null || prepared.ended !== null
         ? []
@@ -251,12 +257,17 @@ export function createIngress(ports: IngressPorts): Ingress {
         cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
       const numbers = await store(taken, row);
       await awaitCopies(taken);
+      ports.walk?.stored(walking, since);
       const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
-      for (const [index, one] of taken.entries()) tell(one, outcomes[index] as IngestOutcome);
+      for (const [index, one] of taken.entries())
+        tell(one, outcomes[index] as IngestOutcome, since);
       ports.onPoint("before-ack");
       const answers = outcomes.map((one, index) => decided(one, waiting[index] ?? []));
       const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
       return (await Promise.all(answers)).filter(isMessage);
+    } catch (error) {
+      ports.walk?.refused(walking);
+      throw error;
     } finally {
       for (const waiter of waiting.flat()) waiter.giveUp();
     }
@@ -266,10 +277,11 @@ export function createIngress(ports: IngressPorts): Ingress {
     async ingest(channel, account, events, options = {}) {
       if (stopped || pending + events.length > limits.ingressPendingMax) refuse(events.length);
       pending += events.length;
+      const since = clock.now();
       try {
         const room = ports.supervisor.room();
         if (room !== null) await orFailing(room);
-        return await ingest(channel, account, events, options);
+        return await ingest(channel, account, events, options, since);
       } finally {
         pending -= events.length;
       }
@@ -280,6 +292,15 @@ export function createIngress(ports: IngressPorts): Ingress {
       stopped = true;
     },
   };
+}
+
+/** A message with the forms of it that its conversations hear. */
+function walkOf({ prepared: { message, events } }: Taken): Admitted[] {
+  if (message === null) return [];
+  const heard = events.flatMap(({ event }) =>
+    event.type === "message.received" ? event.message : [],
+  );
+  return [{ message, heard }];
 }
 
 /** The outcome with what the conversations decided, where somebody waits for that. */

@@ -31,6 +31,8 @@ export interface JournalPorts {
   readonly onCommitted: (entries: readonly HostEntry[]) => void;
   /** The store began to fail, or works again (null). */
   readonly onHealth: (error: EarshotError | null) => void;
+  /** Told of each commit: ms the store took, and rows. */
+  readonly onCommit?: ((ms: number, rows: number) => void) | undefined;
   /** Deterministic runtimes only: resolves when no host is at work. */
   readonly quiet?: () => Promise<void>;
   readonly pace?: Pace | undefined;
@@ -165,6 +167,7 @@ export function createJournal(ports: JournalPorts): Journal {
       if (writes.length > 0) {
         commitTimes.add(lastCommitMs);
         commitRows.add(writes.length);
+        ports.onCommit?.(lastCommitMs, writes.length);
       }
       settle(jobs, numbers);
     } catch (error) {

@@ -44,6 +44,7 @@ import type { TurnStarter } from "./turns.ts";
 import { createTyping, type Typing } from "./typing.ts";
 import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { createWaiters, type DecisionWaiters } from "./waiters.ts";
+import { tellingQueued } from "./walk.ts";
 
 export interface Parts extends SessionParts {
   readonly store: RuntimePorts["store"];
@@ -111,6 +112,7 @@ class Assembly {
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
       pace: ports.pace,
+      onCommit: ports.walk?.committed,
     });
     const access = openAccessBook(book, { clock, random: ports.random, journal, configs });
     const sessions = createSessionParts({
@@ -134,7 +136,7 @@ class Assembly {
       ...{ clock, log, plugins: ports.plugins ?? [] },
       onCall: (call) => this.#system({ system: "hook", ...call }),
     });
-    const outbox = createOutbox({
+    const sender = createOutbox({
       ...{ clock, log, hooks, agentOf: (key) => this.#agentOf(key) },
       ...{ random: ports.random, journal, directory, publish },
       doubts: () => {
@@ -149,6 +151,7 @@ class Assembly {
         return toldToFellows(delivery, this.#agentOf(delivery.row.key), context);
       },
     });
+    const outbox = tellingQueued(sender, ports.walk);
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
     const media = createMedia({
@@ -182,7 +185,7 @@ class Assembly {
   }
 
   #supervisor(boot: number, configs: Configs): Supervisor {
-    const { clock, log, store, drivers, workers, hostModule, pace } = this.#ports;
+    const { clock, log, store, drivers, workers, hostModule, pace, onInspect } = this.#ports;
     const unmarked = new Map<number, number>();
     const effects = () =>
       createEffects({
@@ -234,6 +237,7 @@ class Assembly {
         return made.handle(result, entries);
       },
       onTurnReports: (reports) => {
+        this.#ports.walk?.reported(reports);
         const events = this.parts.summaries.reported(reports).map((report) =>
           newEvent(report, configs.version(), report.event, {
             identity: `turn|${report.turnId}|${report.attempt}|${report.n}`,
@@ -246,6 +250,7 @@ class Assembly {
         this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
       },
       onDraft: (draft) => this.parts.outbox.draft(draft),
+      ...(onInspect === undefined ? {} : { onInspect }),
       ask: (question) => {
         const { asks, permits } = this.parts;
         return question.tool === permitAsk ? permits.ask(question) : asks.answer(question);

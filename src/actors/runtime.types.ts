@@ -13,6 +13,8 @@ import type {
   Clock,
   House,
   Ids,
+  InspectOrder,
+  InspectReport,
   Log,
   MediaDesk,
   Plugin,
@@ -28,6 +30,7 @@ import type { MessageReceived } from "../machines/events.ts";
 import type { AccessBook } from "./access-book.ts";
 import type { Glance } from "./glance.ts";
 import type { LaneOfAgent } from "./lanes.ts";
+import type { WalkTap } from "./walk.ts";
 
 /** The platform side as the outbox sees it. */
 export interface OutboundDirectory {
@@ -94,6 +97,10 @@ export interface RuntimePorts {
   readonly hostModule?: string;
   /** @default nobody is told */
   readonly rooms?: RoomTap;
+  /** Measures the walk of messages. @default nobody does */
+  readonly walk?: WalkTap;
+  /** What is told to those who look into conversations. @default nobody is told */
+  readonly onInspect?: (report: InspectReport) => void;
   /** Called at named points of the message's walk; crash tests end the process there. */
   readonly onPoint?: (point: CrashPoint) => void;
 }
@@ -275,6 +282,9 @@ export interface Runtime {
   connectionChanged(channel: string, account: string): void;
   /** How conversations stand now; those that are asleep have no entry. */
   glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  /** Lets a reader look into conversations, until it is stopped: `onInspect` is told. */
+  inspect(order: InspectOrder): void;
+  uninspect(reader: number): void;
   why(messageId: string): Promise<readonly Why[]>;
   status(): RuntimeStatus;
   /** Resolves when nothing is under way but timers and open sends. */

@@ -252,6 +252,27 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect(await store.conversationByKey("k9")).toBeNull();
   });
 
+  test("knows how many conversations there are, also of those made while it counts", async () => {
+    const store = await create();
+    const make = (conv: number) =>
+      store.commit([event(`of ${conv}`, { conv, key: `agent:main:${conv}` })]);
+    await store.commit(
+      Array.from({ length: 25_000 }, (_, conv) =>
+        event(`of ${conv}`, { eid: conv + 1, conv: conv * 2 + 2, key: `agent:main:${conv}` }),
+      ),
+    );
+    const counting = store.conversationCount();
+    for (const conv of [1, 24_999, 49_999, 60_001]) {
+      await make(conv);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await counting;
+    await make(24_999);
+    expect(await store.conversationCount()).toBe(25_004);
+    await make(60_003);
+    expect(await store.conversationCount()).toBe(25_005);
+  });
+
   test("prunes only rows that are old by receipt and covered by a record", async () => {
     const store = await create();
     const body = (at: number) => JSON.stringify({ type: "disengage", at });

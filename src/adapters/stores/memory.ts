@@ -180,6 +180,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
           ...row,
           lastSeq: tails.after(row.conv, row.recordSeq).at(-1) ?? row.recordSeq,
         })),
+    conversationCount: async () => conversations.size,
     async tail(conv, after, before = Number.POSITIVE_INFINITY) {
       if (after >= (conversations.get(conv)?.recordSeq ?? 0)) {
         return tails.between(conv, after, before).flatMap(eventRow);

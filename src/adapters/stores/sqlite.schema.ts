@@ -108,6 +108,9 @@ export const sql = {
   conversations:
     "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation " +
     "WHERE conv > ? ORDER BY conv LIMIT ?",
+  countSlice:
+    "SELECT count(*) AS n, max(conv) AS last FROM " +
+    "(SELECT conv FROM conversation WHERE conv > ? ORDER BY conv LIMIT ?)",
   event: `${event}WHERE j.seq = ?`,
   scan: `${event}WHERE j.seq > ? ORDER BY j.seq LIMIT ?`,
   unapplied: `${event}WHERE j.seq > ? AND j.seq <= ? AND a.seq IS NULL AND j.conv <> 0 ORDER BY j.seq`,

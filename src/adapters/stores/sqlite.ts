@@ -21,6 +21,7 @@ import type {
   Store,
 } from "../../domain/ports.ts";
 import { createRecent } from "./recent.ts";
+import { createConversationCount } from "./sqlite.count.ts";
 import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
 import { migrate } from "./sqlite.migrate.ts";
 import { pragmas, sql } from "./sqlite.schema.ts";
@@ -136,7 +137,13 @@ function createStore(database: Database, options: SqliteOptions): Store {
     writer.scanned();
   }
 
-  const writer = createWriter(database, use, { tails, newborn, recent }, options.onPoint);
+  const count = createConversationCount((after, rows) => {
+    // SQLite has no infinities among its integers.
+    const from = Math.max(after, Number.MIN_SAFE_INTEGER);
+    return reading(() => use(sql.countSlice).get(from, rows) as { n: number; last: number | null });
+  });
+  const memory = { tails, newborn, recent, onBorn: count.born };
+  const writer = createWriter(database, use, memory, options.onPoint);
 
   async function sliced(
     text: string,
@@ -182,6 +189,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
         return { ...row, lastSeq };
       });
     },
+    conversationCount: count.read,
     async tail(conv, after, before = Number.POSITIVE_INFINITY) {
       if (newborn.has(conv)) return byNumber(tails.between(conv, after, before));
       await ready;

@@ -31,6 +31,8 @@ export interface Memory {
   /** Conversations without a record, with their session keys; not all of them. */
   readonly newborn: Map<number, string>;
   readonly recent: Recent;
+  /** A commit made this conversation. */
+  readonly onBorn: (conv: number) => void;
 }
 
 export interface Writer {
@@ -46,7 +48,7 @@ export interface Writer {
 export function createWriter(
   database: Database,
   use: Use,
-  { tails, newborn, recent }: Memory,
+  { tails, newborn, recent, onBorn }: Memory,
   onPoint: (point: Point) => void = () => undefined,
 ): Writer {
   const covered = new Map<number, number>();
@@ -76,7 +78,10 @@ export function createWriter(
       onPoint("after-insert");
       return numbers;
     });
-    for (const [conv, key] of born) newborn.set(conv, key);
+    for (const [conv, key] of born) {
+      newborn.set(conv, key);
+      onBorn(conv);
+    }
     for (let index = 0; index < writes.length; index += 1) {
       const answer = answers[index] as number;
       if (answer > 0) remember(writes[index] as StoreWrite, answer);

@@ -284,6 +284,8 @@ export interface Store {
     readonly after?: number;
     readonly limit: number;
   }): Promise<ListedConversation[]>;
+  /** How many conversations there are. The first answer may take a while. */
+  conversationCount(): Promise<number>;
   /** Events of one conversation with `after < seq < before`, in order. @default all after it */
   tail(conv: number, after: number, before?: number): Promise<EventRow[]>;
   /** Events by number, in the order asked; missing ones left out. */
