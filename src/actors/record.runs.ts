@@ -17,7 +17,7 @@ import type { AgentFailed, AgentText, ConversationEvent } from "../machines/even
 export interface Heard {
   readonly conv: number;
   readonly key: string;
-  readonly place: Pick<Route, "channel" | "chat"> | null;
+  readonly place: Pick<Route, "channel" | "chat" | "thread"> | null;
 }
 
 /** Nothing has happened in a conversation for so long after its last turn: its place is complete. */
@@ -29,6 +29,8 @@ const runMs = 6 * 3_600_000;
 /** Lines that wait; the oldest place is closed beyond. */
 const waitingMax = 50_000;
 const runsPerLineMax = 10_000;
+/** A send that took so long was told to wait by its platform. */
+const lateMs = 1_000;
 
 interface Run {
   readonly turnId: string;
@@ -57,6 +59,8 @@ interface Kept {
   readonly runs: Run[];
   readonly sends: Send[];
   touchedAt: Millis;
+  /** A message engaged, and its turn has not begun. */
+  awaits: boolean;
   closed: boolean;
 }
 
@@ -73,7 +77,9 @@ export class RecordedRuns {
   /** A message engages: its turn's script has its place here. */
   engaged(conv: number, t: Millis): void {
     this.#beats.delete(conv);
-    this.#keptFor(conv, t);
+    const kept = this.#keptFor(conv, t);
+    kept.touchedAt = t;
+    kept.awaits = true;
   }
 
   /** Anything that did not come from outside. */
@@ -97,6 +103,7 @@ export class RecordedRuns {
       const { turnId } = event;
       run = { turnId, unasked, afterMs: null, steps: [], at: event.at, offset: 0, ended: false };
       kept.runs.push(run);
+      kept.awaits = false;
     }
     step(run, event);
     if (event.type === "agent.text" && event.draft === undefined && event.edits === undefined)
@@ -123,7 +130,8 @@ export class RecordedRuns {
   #keptFor(conv: number, t: Millis): Kept {
     const open = this.#open.get(conv);
     if (open !== undefined && !open.closed && !isOver(open, t)) return open;
-    const kept = { t, heard: null, runs: [], sends: [], touchedAt: t, closed: false };
+    const nothing = { heard: null, runs: [], sends: [], awaits: false, closed: false };
+    const kept: Kept = { ...nothing, t, touchedAt: t };
     this.#open.set(conv, kept);
     this.#waiting.push(kept);
     return kept;
@@ -149,8 +157,8 @@ export class RecordedRuns {
 
 const isKept = (one: ScenarioLine | Kept): one is Kept => "touchedAt" in one;
 
-function isOver({ runs, sends, touchedAt }: Kept, now: Millis): boolean {
-  if (runs.length === 0) return now - touchedAt > unstartedMs;
+function isOver({ runs, sends, touchedAt, awaits }: Kept, now: Millis): boolean {
+  if (awaits || runs.length === 0) return now - touchedAt > unstartedMs;
   const isDone = runs.every(({ ended }) => ended) && sends.every(({ fate }) => fate !== null);
   return now - touchedAt > (isDone ? quietMs : runMs);
 }
@@ -228,8 +236,10 @@ function fateOf(
   event: Extract<ConversationEvent, { type: "delivery.sent" | "delivery.failed" }>,
   sentAt: Millis,
 ): NonNullable<Send["fate"]> {
-  if (event.type === "delivery.sent") return { send: "ok", waitMs: 0 };
-  const waitMs = Math.min(Math.max(1_000, event.at - sentAt), 86_400_000);
+  const tookMs = Math.min(event.at - sentAt, 86_400_000);
+  // A first block that came so late was asked to wait; later ones may have paused by themselves.
+  const waitMs = event.index === 0 && tookMs >= lateMs ? tookMs : 0;
+  if (event.type === "delivery.sent") return { send: "ok", waitMs };
   // What expired waited for a platform that was not ready for it.
   const send = { dead: "fail", "in-doubt": "hang", expired: "429" } as const;
   return { send: send[event.status], waitMs };
@@ -238,13 +248,20 @@ function fateOf(
 /** Orders for a chat's sends up to the last that went wrong; what is not ordered goes well. */
 function* fates(
   sends: readonly Send[],
-  { channel, chat }: NonNullable<Heard["place"]>,
+  { channel, chat, thread }: NonNullable<Heard["place"]>,
   t: Millis,
 ): Generator<ScenarioLine> {
-  const last = sends.findLastIndex(({ fate }) => fate !== null && fate.send !== "ok");
+  const last = sends.findLastIndex(
+    ({ fate }) => fate !== null && (fate.send !== "ok" || fate.waitMs > 0),
+  );
+  const where = { channel, chat: chat.id, ...(thread === null ? {} : { thread: thread.id }) };
+  const order = (send: Fate, retryAfterMs: Millis): ScenarioLine => ({
+    ...{ t, platform: { ...where, send, retryAfterMs, count: 1 } },
+  });
   for (const { fate } of sends.slice(0, last + 1)) {
     const { send, waitMs } = fate ?? { send: "ok" as const, waitMs: 0 };
-    const retryAfterMs = send === "429" ? waitMs : 1_000;
-    yield { t, platform: { channel, chat: chat.id, send, retryAfterMs, count: 1 } };
+    const mayBeLate = send === "ok" || send === "fail";
+    if (mayBeLate && waitMs > 0) yield order("429", waitMs);
+    yield order(send, send === "429" ? Math.max(waitMs, 1_000) : 1_000);
   }
 }

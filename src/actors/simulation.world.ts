@@ -40,8 +40,10 @@ export function createSimulatedWorld(clock: Clock): SimulatedWorld {
     if (queue.length === 0) fates.delete(name);
     return first.fate;
   };
-  const nextFate = ({ channel, chat }: Route): Fate | null =>
-    fates.size === 0 ? null : (ordered(placeName(channel, chat.id)) ?? ordered(placeName(channel)));
+  const nextFate = ({ channel, chat, thread }: Route): Fate | null => {
+    if (fates.size === 0) return null;
+    return ordered(placeName(channel, chat.id, thread?.id)) ?? ordered(placeName(channel));
+  };
   const send = (route: Route, signal: AbortSignal): Promise<SendReceipt> => {
     const fate = nextFate(route);
     if (fate === null || fate.send === "ok") {
@@ -72,7 +74,7 @@ export function createSimulatedWorld(clock: Clock): SimulatedWorld {
       },
     },
     order(fate) {
-      const name = placeName(fate.channel, fate.chat);
+      const name = placeName(fate.channel, fate.chat, fate.thread);
       const queue = fates.get(name) ?? [];
       queue.push({ fate, left: fate.count });
       fates.set(name, queue);
@@ -85,9 +87,9 @@ export function createSimulatedWorld(clock: Clock): SimulatedWorld {
   };
 }
 
-/** A channel, or one chat of it, as orders name it. */
-const placeName = (channel: string, chat?: string): string =>
-  JSON.stringify(chat === undefined ? [channel] : [channel, chat]);
+/** A channel, or one chat of it, or one thread of that, as orders name it. */
+const placeName = (channel: string, chat?: string, thread?: string): string =>
+  JSON.stringify(chat === undefined ? [channel] : [channel, chat, thread ?? null]);
 
 /** Threads are looked up under their parent. */
 function roomOf(place: Pick<Route, "channel" | "account" | "chat">): string {

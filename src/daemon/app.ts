@@ -18,6 +18,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
+import { recordRoutes } from "./routes/record.ts";
 import { roomRoutes } from "./routes/room.ts";
 import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -59,6 +60,7 @@ export function createApp(
     sessionRoutes,
     accessRoutes,
     roomsRoutes,
+    recordRoutes,
     conditionRoutes,
     roomRoutes,
     whatIfRoutes,

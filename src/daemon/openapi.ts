@@ -89,6 +89,19 @@ const paths: Json = {
       responses: { "200": { description: "lines", content: { "text/event-stream": {} } } },
     },
   },
+  "/api/record": {
+    get: {
+      summary: "A part of the journal as a scenario, JSON Lines",
+      parameters: [
+        text("since", "query", "ms since the epoch; required"),
+        text("until", "query", "ms since the epoch"),
+        text("conversation", "query", "only this conversation"),
+        text("channel", "query", "only what was said on this channel"),
+        text("redact", "query", "words, names and numbers replaced", ["1"]),
+      ],
+      responses: { "200": { description: "lines", content: { "application/x-ndjson": {} } } },
+    },
+  },
   "/api/rooms": get(
     "Rooms as they stand, those heard last first",
     [

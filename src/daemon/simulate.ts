@@ -13,7 +13,7 @@ import { createRows } from "../adapters/stores/memory.rows.ts";
 import { createMemoryStore } from "../adapters/stores/memory.ts";
 import { createSpilledRows } from "../adapters/stores/spilled.ts";
 import { type EarshotConfig, overlay, scenarioConfig } from "../domain/config/index.ts";
-import type { AgentDriver, Log } from "../domain/ports.ts";
+import type { AgentDriver, Log, Store } from "../domain/ports.ts";
 import { scenarioOf } from "../domain/scenario.read.ts";
 import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 import type { StreamLine } from "../domain/stream.ts";
@@ -31,6 +31,8 @@ export interface SimulateOptions {
   /** Every message, or those named. @default false */
   readonly explain?: boolean | readonly string[];
   readonly log?: Log;
+  /** Where its journal goes. @default a store of its own, gone afterwards */
+  readonly store?: Store;
   readonly onLine?: (line: StreamLine) => void;
   readonly onInput?: (line: ScenarioLine) => void;
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
@@ -79,7 +81,7 @@ export async function simulateScenario(
   if (own && scenario.kinds.has("config")) checkConfigs(scenario, reading);
   const isLong = scenario.count > longLines && (options.explain ?? false) === false;
   const rows = isLong ? createSpilledRows() : createRows();
-  const store = createMemoryStore(isLong ? { rows, overMax } : { rows });
+  const store = options.store ?? createMemoryStore(isLong ? { rows, overMax } : { rows });
   const run = runScenario(
     scenario,
     {

@@ -50,8 +50,9 @@ export const lineSchemas = {
     t,
     platform: z.strictObject({
       channel: name,
-      /** Only for sends to this chat; these come before those for any. */
+      /** Only for sends to this chat (or this thread of it); these come before those for any. */
       chat: name.optional(),
+      thread: name.optional(),
       send: z.enum(["ok", "fail", "hang", "429"]),
       retryAfterMs: z.number().int().min(0).max(86_400_000).default(1_000),
       count: z.number().int().min(1).max(1_000_000).default(1),

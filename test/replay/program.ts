@@ -1,10 +1,12 @@
-/** The two commands of this folder as a program of their own, for tests that start a process. */
+/** The commands of this folder as a program of their own, for tests that start a process. */
 import { Command } from "commander";
+import { addRecordCommand } from "../../src/daemon/cli/record.ts";
 import { addReplayCommand } from "../../src/daemon/cli/replay.ts";
 import { addWhyCommand } from "../../src/daemon/cli/why.ts";
 
 const program = new Command("earshot").exitOverride();
 addReplayCommand(program);
+addRecordCommand(program);
 addWhyCommand(program);
 try {
   await program.parseAsync();

@@ -23,6 +23,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["sessions"], async () => (await import("./sessions.ts")).addSessionsCommand],
   [["inspect"], async () => (await import("./inspect.ts")).addInspectCommand],
   [["replay"], async () => (await import("./replay.ts")).addReplayCommand],
+  [["record"], async () => (await import("./record.ts")).addRecordCommand],
   [["why"], async () => (await import("./why.ts")).addWhyCommand],
   [["outbox"], async () => (await import("./outbox.ts")).addOutboxCommand],
   [["pair"], async () => (await import("./pair.ts")).addPairCommand],

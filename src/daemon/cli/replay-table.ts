@@ -25,7 +25,7 @@ const tagUnits = 11;
 const clockMarginUnits = 2;
 
 /** Time since the start: `1:02:03.450`, hours only when there are any. */
-function clockText(ms: number): string {
+export function clockText(ms: number): string {
   const part = (value: number, digits: number) => String(value).padStart(digits, "0");
   const hours = Math.floor(ms / 3_600_000);
   const minutes = Math.floor(ms / 60_000) % 60;

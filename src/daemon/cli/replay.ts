@@ -11,17 +11,21 @@ import { type Command, InvalidArgumentError } from "commander";
 import JSON5 from "json5";
 import pico from "picocolors";
 import { openScenario, spool } from "../../adapters/scenario-file.ts";
+import { scenarioConfig } from "../../domain/config/index.ts";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
+import type { StreamLine } from "../../domain/stream.ts";
 import { simulateScenario } from "../simulate.ts";
+import { Comparison, countsOf, rowOf } from "./against.ts";
 import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
-import { ReplayTable } from "./replay-table.ts";
+import { clockText, ReplayTable } from "./replay-table.ts";
 import { safeJson } from "./safe-json.ts";
 import { action, fail } from "./shared.ts";
 import { screenColumns } from "./wrap.ts";
 
 interface ReplayOptions {
   readonly config?: string;
+  readonly against?: string;
   readonly json?: true;
   readonly prompts?: true;
   readonly seed: number;
@@ -42,10 +46,16 @@ const lesson: Lesson = {
       "earshot replay room.jsonl --config ~/.earshot/earshot.json5",
       "what would my rules have decided?",
     ],
+    [
+      "earshot replay yesterday.jsonl --against new.json5",
+      "what changes under these rules? Exit 1 if anything does",
+    ],
     `earshot replay room.jsonl --json | jq 'select(.decision == "engage")'`,
     "generate-room | earshot replay - --prompts",
   ],
-  exits: "0 played, 1 failed, 2 a line or the config is wrong, with its place; nothing was run.",
+  exits:
+    "0 played, 1 failed or --against found differences, 2 a line or a config is wrong, with its " +
+    "place; nothing was run.",
 };
 
 /** Registers the command. */
@@ -54,6 +64,7 @@ export function addReplayCommand(program: Command): void {
     .description("Run a scenario or a recording and show every decision")
     .argument("<file>", "scenario in JSON Lines; - reads standard input")
     .option("--config <file>", "config to run it under; the scenario's header goes over it")
+    .option("--against <file>", "compare with this config; each side runs under its config alone")
     .option("--json", "print JSON Lines")
     .option("--prompts", "print what the agent was shown")
     .option("--seed <n>", "seed of ids and chance", wholeNumber(seedMax), 1)
@@ -70,10 +81,11 @@ function wholeNumber(most: number): (given: string) => number {
 }
 
 async function replay(file: string, options: ReplayOptions): Promise<void> {
-  if (file !== "-") return play(file, file, options);
+  const run = options.against === undefined ? play : weigh;
+  if (file !== "-") return run(file, file, options);
   const spooled = await spool(process.stdin);
   try {
-    await play(spooled.path, "-", options);
+    await run(spooled.path, "-", options);
   } finally {
     spooled.remove();
   }
@@ -106,6 +118,43 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
   progress.end();
   if (table !== null) output.add(`\n${table.summary()}`);
   await output.flush();
+}
+
+/** Runs it under two configs and prints what differs. */
+async function weigh(path: string, source: string, options: ReplayOptions): Promise<void> {
+  const { seed, workers } = options;
+  const scenario = openScenario(path, { source });
+  const sides = [options.config, options.against].map((file) =>
+    file === undefined ? Promise.resolve(undefined) : readConfig(file),
+  );
+  const [was, now] = await Promise.all(sides);
+  for (const [file, config] of [
+    [options.config, was],
+    [options.against, now],
+  ] as const)
+    if (config !== undefined) scenarioConfig({}, config, { source: file ?? "the config" });
+  const comparison = new Comparison();
+  const progress = progressOf(scenario.count * 2, process.stderr, process.stdout);
+  const side = (config: unknown, from: number, onLine: (line: StreamLine) => void) =>
+    finished(
+      simulateScenario(scenario, {
+        ...(config === undefined ? {} : { instead: config }),
+        ...{ seed, workers, onLine, onProgress: (done) => progress.show(from + done) },
+      }),
+    );
+  await side(was, 0, (line) => comparison.before(line));
+  await side(now, scenario.count, (line) => comparison.after(line));
+  progress.end();
+  const found = comparison.end();
+  const output = new Output(process.stdout);
+  for (const one of found) {
+    output.add(options.json ? safeJson(one) : rowOf(one, clockText(one.t)));
+    await output.flushFull();
+  }
+  if (!options.json)
+    output.add(`${found.length > 0 ? "\n" : ""}${countsOf(found, comparison.decisions)}`);
+  await output.flush();
+  if (found.length > 0) process.exitCode = 1;
 }
 
 /** A run that waits for what never comes would end the process as if all was well. */

@@ -106,6 +106,7 @@ export async function startSmallServer() {
     token,
     stateDir,
     runtime,
+    store,
     hooks,
     time,
     problem,
