@@ -249,6 +249,23 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     );
   });
 
+  test("from the list to the room and back, each page keeps its own form", async () => {
+    await page.goto(`${daemon.base}/`);
+    const link = page.locator(`a.room[href="/room/${encodeURIComponent(roomKey)}"]`);
+    await link.waitFor();
+    expect((await link.boundingBox())?.height).toBe(64);
+    await link.click();
+    await row("@Bo still there?").waitFor();
+    const size = await page.locator("main").boundingBox();
+    expect(size?.height).toBeGreaterThan(700);
+    expect((await page.locator(".talk-col").boundingBox())?.x).toBe(size?.x);
+    await page.getByRole("link", { name: "All rooms" }).click();
+    await link.waitFor();
+    expect((await link.boundingBox())?.height).toBe(64);
+    await page.goBack();
+    await row("@Bo still there?").waitFor();
+  });
+
   test.each([390, 768, 1000, 1200, 1440, 1600])(
     "nothing runs over the edge at %d px, and every control has a name",
     async (width) => {

@@ -114,7 +114,7 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
   return (
     <>
       <RoomBar room={room} title={title} pane={pane} onPane={setPane} />
-      <main id="main" class={stale ? "room stale" : "room"} data-pane={pane} tabIndex={-1}>
+      <main id="main" class={stale ? "one-room stale" : "one-room"} data-pane={pane} tabIndex={-1}>
         <TranscriptPane
           {...{ room, rows, agentName, selected, loadOlder, toEnd }}
           onSelect={setSelected}
