@@ -13,6 +13,7 @@ const steps = [
   ["unused files, exports, dependencies", bin("knip", "bin", "knip.js"), []],
   ["package", bin("publint", "src", "cli.js"), ["--strict"]],
   ["schema up to date", join(root, "scripts", "schema.mjs"), ["--check"]],
+  ["statecharts up to date", join(root, "scripts", "charts.mjs"), ["--check"]],
 ];
 let failed = 0;
 for (const [name, script, args] of steps) {

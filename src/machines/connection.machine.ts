@@ -56,6 +56,7 @@ export const connectionMachine = setup({
   },
 }).createMachine({
   id: "connection",
+  description: "Where one login of one channel stands.",
   context: ({ input }) => ({ since: input.at, detail: null, failures: 0, connects: 0 }),
   initial: "connecting",
   on: {
@@ -64,12 +65,14 @@ export const connectionMachine = setup({
   },
   states: {
     connecting: {
+      description: "A login or a first request is under way.",
       on: {
         "connection.live": { target: "live", actions: ["enter", "countConnect"] },
         "connection.backing-off": { target: "backing-off", actions: ["enter", "countFailure"] },
       },
     },
     live: {
+      description: "Messages flow.",
       on: {
         "connection.live": { actions: "explain" },
         "connection.resuming": { target: "resuming", actions: "enter" },
@@ -77,6 +80,7 @@ export const connectionMachine = setup({
       },
     },
     resuming: {
+      description: "The line broke and is taken up where it was left.",
       on: {
         "connection.live": { target: "live", actions: ["enter", "countConnect"] },
         "connection.connecting": { target: "connecting", actions: "enter" },
@@ -84,6 +88,7 @@ export const connectionMachine = setup({
       },
     },
     "backing-off": {
+      description: "It failed; the next try comes after a pause.",
       on: {
         "connection.backing-off": { actions: ["explain", "countFailure"] },
         "connection.connecting": { target: "connecting", actions: "enter" },
@@ -91,7 +96,10 @@ export const connectionMachine = setup({
         "connection.live": { target: "live", actions: ["enter", "countConnect"] },
       },
     },
-    halted: { on: { "connection.halted": { actions: "explain" } } },
-    stopped: { type: "final" },
+    halted: {
+      description: "It never works as configured. Only another config leaves this.",
+      on: { "connection.halted": { actions: "explain" } },
+    },
+    stopped: { type: "final", description: "Ended on purpose." },
   },
 });

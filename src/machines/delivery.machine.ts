@@ -45,6 +45,7 @@ export const deliveryMachine = setup({
   actions: {},
 }).createMachine({
   id: "delivery",
+  description: "The life of one outbox row.",
   context: ({ input }) => input,
   initial: "pending",
   states: {

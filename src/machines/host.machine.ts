@@ -70,6 +70,7 @@ export const hostMachine = setup({
   },
 }).createMachine({
   id: "host",
+  description: "The life of one worker host.",
   context: ({ input }) => ({ rules: input, losses: [], pauseMs: 0, restarts: 0 }),
   initial: "starting",
   on: { stop: ".stopped" },
