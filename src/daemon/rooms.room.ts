@@ -43,6 +43,8 @@ export class Room {
   heardAt: Millis = 0;
   /** Names where people speak that are heard here; null: nobody was heard since the start. */
   place: string | null = null;
+  /** When its account brought a message last; shared with its other rooms. */
+  account: { at: Millis } | null = null;
   readonly #parts: SessionKeyParts;
   #recent: string[] = [];
   #faces: Face[] = [];
@@ -59,16 +61,27 @@ export class Room {
 
   /** A message was decided here. */
   note(message: Inbound, verdict: Verdict, at: Millis): void {
-    const { author, channel, account, chat } = message;
+    const { chat } = message;
     if (this.#recent.length >= stripCount) this.#recent.shift();
     this.#recent.push(decisionLetters[verdict.decision]);
     this.heardAt = at;
-    this.#line = { id: message.id, verdict, author: author.name, text: shortOf(message) };
-    this.#place = { channel, account, chat };
-    if (this.#faces[0]?.id === author.id) return;
-    const others = this.#faces.filter(({ id }) => id !== author.id);
-    const face = { id: author.id, name: author.name, bot: author.isBot, shown: null };
-    this.#faces = [face, ...others].slice(0, facesKept);
+    this.#line = { id: message.id, verdict, author: message.author.name, text: shortOf(message) };
+    if (this.#place?.chat.title !== chat.title || this.#place === null) {
+      const { channel, account } = message;
+      this.#place = { channel, account, chat };
+    }
+    this.#noteFace(message.author);
+  }
+
+  /** Moves a face to the front, in place: this is done for nearly every message. */
+  #noteFace({ id, name, isBot }: Inbound["author"]): void {
+    const faces = this.#faces;
+    let at = 0;
+    while (at < faces.length && faces[at]?.id !== id) at += 1;
+    if (at === 0 && faces.length > 0) return;
+    const face = faces[at] ?? { id, name, bot: isBot, shown: null };
+    for (let to = Math.min(at, facesKept - 1); to > 0; to -= 1) faces[to] = faces[to - 1] as Face;
+    faces[0] = face;
   }
 
   /** A message has other words now, or none; whether that is seen here. */

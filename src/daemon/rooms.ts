@@ -85,7 +85,7 @@ class RoomBook implements Rooms {
   /** Where people speak, to the room that hears it. */
   readonly #places = new Map<string, Room>();
   /** When each account last brought a message. */
-  readonly #heard = new Map<string, Millis>();
+  readonly #heard = new Map<string, { at: Millis }>();
   #doubles = 0;
   /** Rooms that changed since they were told. */
   readonly #dirty = new Set<Room>();
@@ -111,7 +111,8 @@ class RoomBook implements Rooms {
         this.#places.set(room.place, room);
       }
       room.note(message, verdict, at);
-      this.#heard.set(accountOf(message), at);
+      room.account ??= this.#accountOf(message);
+      room.account.at = at;
       const engaged = verdict.decision === "engage";
       this.#pulse.heard(at, engaged);
       this.#pulse.decidedIn(this.#ports.clock.now() - at);
@@ -120,7 +121,7 @@ class RoomBook implements Rooms {
     ended: (message, key, verdict) => {
       const now = this.#ports.clock.now();
       this.#pulse.heard(now, false);
-      this.#heard.set(accountOf(message), now);
+      this.#accountOf(message).at = now;
       if (verdict.decision === "duplicate") this.#doubles += 1;
       const known = key === null ? null : this.#rooms.get(conversationOf(key).conv);
       const room = known ?? this.#places.get(placeOf(message));
@@ -159,7 +160,7 @@ class RoomBook implements Rooms {
   }
 
   heardAt(channel: string, account: string): Millis {
-    return this.#heard.get(accountOf({ channel, account })) ?? 0;
+    return this.#accountOf({ channel, account }).at;
   }
 
   titleOf(key: string): string {
@@ -200,6 +201,16 @@ class RoomBook implements Rooms {
       rows.push(...(await findBeyond(this.#ports.store, { known, filter, most })));
     }
     return { rows: rows.slice(0, limit), counts: this.#counts(), more: rows.length > limit };
+  }
+
+  #accountOf({ channel, account }: Pick<Inbound, "channel" | "account">): { at: Millis } {
+    const name = `${channel}\n${account}`;
+    let heard = this.#heard.get(name);
+    if (heard === undefined) {
+      heard = { at: 0 };
+      this.#heard.set(name, heard);
+    }
+    return heard;
   }
 
   #add(conv: number, key: string): Room {
@@ -329,7 +340,5 @@ class RoomBook implements Rooms {
 }
 
 const text = (frame: RoomsFrame): string => JSON.stringify(frame);
-const accountOf = ({ channel, account }: Pick<Inbound, "channel" | "account">): string =>
-  `${channel}\n${account}`;
 const placeOf = ({ channel, account, chat }: Inbound): string =>
   `${channel}\n${account}\n${chat.id}`;
