@@ -88,6 +88,8 @@ process.on("message", (message: ToChild) => {
   if (message.type === "answer") {
     open.get(message.call)?.(message.answer);
     open.delete(message.call);
+  } else if (message.type === "busy") {
+    void tellBusy();
   } else if (message.type === "stop") {
     void stop();
   } else {
@@ -101,6 +103,12 @@ process.on("message", (message: ToChild) => {
   }
 });
 process.on("disconnect", () => process.exit(0));
+
+async function tellBusy(): Promise<void> {
+  const [runs, rows] = await Promise.all([store.runs(), store.outboxOpen()]);
+  const open = rows.filter(({ state }) => state !== "in-doubt");
+  tell({ type: "busy", count: runs.length + open.length });
+}
 
 async function stop(): Promise<void> {
   await runtime.stop({ drainMs: 10_000 });

@@ -4,11 +4,14 @@ import type { InboundInput } from "../../src/domain/message.ts";
 export type ToChild =
   | { readonly type: "say"; readonly inbound: InboundInput }
   | { readonly type: "answer"; readonly call: number; readonly answer: string }
+  | { readonly type: "busy" }
   | { readonly type: "stop" };
 
 export type FromChild =
   | { readonly type: "ready" }
   | { readonly type: "acked"; readonly id: string }
+  /** How many runs and deliveries are not over, as the store has it. */
+  | { readonly type: "busy"; readonly count: number }
   | {
       readonly type: "ask";
       readonly call: number;

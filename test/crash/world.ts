@@ -12,6 +12,8 @@ import { standsInFile } from "./transcripts.ts";
 
 const root = resolve(import.meta.dirname, "..", "..");
 const rooms = 6;
+/** On a loaded machine a turn may take seconds; what takes longer than this is stuck. */
+const stuckMs = 60_000;
 
 /**
  * Bundles the process once, so that thirty starts cost a fraction of what loading the sources
@@ -147,14 +149,32 @@ export class CrashWorld {
     await new Promise((done) => process_.once("exit", done));
   }
 
-  /** Waits until everything said is acknowledged and nothing has happened for `ms`. */
+  /**
+   * Waits until everything said is acknowledged, nothing has happened for `ms` and the store knows
+   * of nothing that is not over. What is stuck for a minute is left to the judge.
+   */
   async quiet(ms: number): Promise<void> {
+    const until = performance.now() + stuckMs;
     for (let seen = -1; ; ) {
       const now = this.acked.size + this.received.length;
-      if (seen === now && this.acked.size === this.said.length) return;
+      const still = seen === now && this.acked.size === this.said.length;
+      if (still && (performance.now() > until || (await this.#busy()) === 0)) return;
       seen = now;
       await new Promise((done) => setTimeout(done, ms));
     }
+  }
+
+  #busy(): Promise<number> {
+    const process_ = this.#process as ChildProcess;
+    return new Promise((done) => {
+      const hear = (message: FromChild) => {
+        if (message.type !== "busy") return;
+        process_.off("message", hear);
+        done(message.count);
+      };
+      process_.on("message", hear);
+      this.#tell(process_, { type: "busy" });
+    });
   }
 
   async stop(): Promise<void> {
