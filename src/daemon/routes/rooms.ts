@@ -6,12 +6,11 @@
  */
 import { Hono } from "hono";
 import { ApiRefusal } from "../api-error.ts";
-import { type HttpEnv, hasToken } from "../guard.ts";
+import type { HttpEnv } from "../guard.ts";
 import { type RoomRow, roomStates } from "../rooms.types.ts";
 import type { ServerPorts } from "../server-ports.ts";
-import { createSse, sseHeaders } from "../sse.ts";
+import { createStreams } from "./streams.ts";
 
-const readersCountMax = 64;
 /** The whole list of 10,000 rooms may wait for a reader. */
 const queueUnitsMax = 16_777_216;
 const pageRows = 200;
@@ -20,32 +19,8 @@ const findUnitsMax = 200;
 
 export function roomsRoutes(ports: ServerPorts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  let readers = 0;
-  const count = (by: 1 | -1) => {
-    readers += by;
-    ports.metrics.streamReaders.set({ reader: "rooms" }, readers);
-  };
-  app.get("/rooms/live", (context) => {
-    if (readers >= readersCountMax)
-      throw new ApiRefusal("not-ready", `Cannot stream as ${readersCountMax} readers are here`);
-    count(1);
-    let off: () => void = () => undefined;
-    const sse = createSse({
-      clock: ports.clock,
-      queueUnitsMax,
-      stillAllowed: () => hasToken(context, ports.readToken),
-      onSlow: (queuedUnits) => {
-        ports.metrics.streamDropped.inc({ reader: "rooms" });
-        ports.log("warn", "rooms.reader-dropped", { queuedUnits });
-      },
-      onEnd: () => {
-        off();
-        count(-1);
-      },
-    });
-    off = ports.rooms.watch(sse.put);
-    return context.body(sse.body, 200, sseHeaders);
-  });
+  const stream = createStreams(ports, { reader: "rooms", queueUnitsMax });
+  app.get("/rooms/live", (context) => stream(context, (put) => ports.rooms.watch(put)));
   app.get("/rooms", async (context) => {
     const { find = "", state } = context.req.query();
     if (find.length > findUnitsMax)
