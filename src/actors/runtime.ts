@@ -189,10 +189,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       parts?.outbox.wake(channel, account);
       parts?.typing.wake(channel, account);
     },
-    why: async (messageId) => {
+    why: async (messageId, seq) => {
       const { store, configs } = opened();
       const { isLocal } = ports.directory;
-      return whyMessage({ store, configs, isLocal }, messageId);
+      return whyMessage({ store, configs, isLocal }, messageId, seq);
     },
     status: status.read,
     settled,

@@ -285,7 +285,8 @@ export interface Runtime {
   /** Lets a reader look into conversations, until it is stopped: `onInspect` is told. */
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;
-  why(messageId: string): Promise<readonly Why[]>;
+  /** With `seq` only about that row of the journal. */
+  why(messageId: string, seq?: number): Promise<readonly Why[]>;
   status(): RuntimeStatus;
   /** Resolves when nothing is under way but timers and open sends. */
   settled(): Promise<void>;

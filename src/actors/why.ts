@@ -8,7 +8,13 @@
  */
 import { decodeVerdict, type Verdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
-import { type EventRow, noConversation, type OutboxRow, type Store } from "../domain/ports.ts";
+import {
+  type ConversationRow,
+  type EventRow,
+  noConversation,
+  type OutboxRow,
+  type Store,
+} from "../domain/ports.ts";
 import { admit } from "../machines/admission.ts";
 import type { Effect } from "../machines/effects.ts";
 import { explainEngagement } from "../machines/engagement.ts";
@@ -28,9 +34,13 @@ export interface WhyPorts {
   readonly isLocal: (channel: string) => boolean;
 }
 
-/** One answer per conversation that heard the message, oldest first; none when it is unknown. */
-export async function whyMessage(ports: WhyPorts, messageId: string): Promise<Why[]> {
-  const rows = await ports.store.eventsByMessage(messageId);
+/**
+ * One answer per conversation that heard the message, oldest first; none when it is unknown. With
+ * `seq` only about that row of the journal, which saves looking for the others.
+ */
+export async function whyMessage(ports: WhyPorts, messageId: string, seq?: number): Promise<Why[]> {
+  const { store } = ports;
+  const rows = await (seq === undefined ? store.eventsByMessage(messageId) : store.events([seq]));
   const answers: Why[] = [];
   for (const row of rows) {
     const event = decodeEvent(row);
@@ -91,16 +101,41 @@ function admissionWords(recorded: Verdict | null, explanation: string): string {
   return explanation;
 }
 
+const beginning = { record: null, recordSeq: 0 };
+type Start = Pick<ConversationRow, "record" | "recordSeq">;
+
 async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived): Promise<Why> {
-  const { store, configs } = ports;
-  const key = (await store.conversation(row.conv))?.key;
-  if (key === undefined) {
+  const found = await ports.store.conversation(row.conv);
+  if (found === null) {
     throw new EarshotError("EAR_ASSERT", `Cannot find conversation ${row.conv} of a journal row`);
   }
-  const rows = (await store.tail(row.conv, 0)).filter(({ code }) => code !== quarantinedCode);
+  const { key } = found;
+  // A record from before the message saves the walk from the beginning.
+  if (found.recordSeq >= row.seq) return walk(ports, row, event, key, beginning);
+  try {
+    return await walk(ports, row, event, key, found);
+  } catch (error) {
+    const isRecord = error instanceof EarshotError && error.code === "EAR_RECORD_INVALID";
+    if (!isRecord || found.record === null) throw error;
+    return walk(ports, row, event, key, beginning);
+  }
+}
+
+async function walk(
+  ports: WhyPorts,
+  row: EventRow,
+  event: MessageReceived,
+  key: string,
+  { record, recordSeq }: Start,
+): Promise<Why> {
+  const { store, configs } = ports;
+  const rows = (await store.tail(row.conv, recordSeq)).filter(
+    ({ code }) => code !== quarantinedCode,
+  );
   await configs.load(rows.map(({ cfg }) => cfg));
   const settings = (cfg: number) => settingsFor(configs.get(cfg), key, cfg);
-  const conversation = createConversation({ key, settings: settings(rows[0]?.cfg ?? row.cfg) });
+  const first = settings(rows[0]?.cfg ?? row.cfg);
+  const conversation = createConversation({ key, settings: first, record });
   try {
     for (const one of rows) {
       if (one.seq >= row.seq) break;

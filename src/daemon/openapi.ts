@@ -206,7 +206,10 @@ const paths: Json = {
   ),
   "/api/why/{messageId}": get(
     "The whole ladder for one message",
-    [text("messageId", "path", "the platform's id of the message")],
+    [
+      text("messageId", "path", "the platform's id of the message"),
+      text("seq", "query", "only this row of the journal"),
+    ],
     404,
   ),
   "/api/commands": get("The table of commands, for help while somebody types", []),

@@ -193,4 +193,25 @@ describe("one room", () => {
     expect(lasting(after.state)).toEqual(lasting(before.state));
     expect(after.key).toBe(roomKey);
   });
+
+  test("a ladder is walked from the record where that is older, and agrees with what was decided", async () => {
+    const heard = () =>
+      viewOf(daemon).then(({ history }) =>
+        history.entries.flatMap((one) => (one.kind === "heard" ? one : [])),
+      );
+    const [old] = await heard();
+    expect(await say(daemon, "m9", "bo", "scout, one more thing")).toBe("engage alias");
+    expect(await say(daemon, "m10", "ann", "@Bo and another", { mentions: ["bo"] })).toBe(
+      "observe addressed-elsewhere",
+    );
+    for (const { id, seq } of [old, ...(await heard()).slice(-2)].flatMap((one) => one ?? [])) {
+      const [whole] = await daemon.runtime.why(id);
+      const [quick] = await daemon.runtime.why(id, seq);
+      expect(quick?.explanation?.verdict.rule).toBe(quick?.recorded?.rule);
+      expect(quick?.explanation).toEqual(whole?.explanation);
+    }
+    expect(await daemon.runtime.why("m9", 1)).toEqual([]);
+    const answer = await call(daemon, `/api/why/m9?seq=1`);
+    expect(answer.status).toBe(404);
+  });
 });

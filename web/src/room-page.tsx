@@ -280,7 +280,7 @@ function useWhy(token: string, room: Room, row: LineRow | null): Told | null {
     if (person === null) return;
     const stop = new AbortController();
     const { id, seq } = person.entry;
-    ask(`/api/why/${encodeURIComponent(id)}`, { token, signal: stop.signal }).then(
+    ask(`/api/why/${encodeURIComponent(id)}?seq=${seq}`, { token, signal: stop.signal }).then(
       (answer) => setTold({ key: person.key, why: whyIn(answer, room.view.key, seq), note: null }),
       (error: unknown) => {
         if (stop.signal.aborted) return;

@@ -59,7 +59,9 @@ export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
     const id = context.req.param("messageId");
     if (id.length > limits.idUnitsMax)
       throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
-    const found = await ports.runtime.why(id);
+    const seq = context.req.query("seq");
+    const row = wholeNumber(seq, 0, Number.MAX_SAFE_INTEGER);
+    const found = await ports.runtime.why(id, seq === undefined ? undefined : row);
     if (found.length === 0)
       throw new ApiRefusal("not-found", "Cannot explain that message as none of this id was heard");
     return context.json({ why: found });
