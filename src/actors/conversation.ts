@@ -6,7 +6,7 @@
  * the machine are observed before anything is sent, because an actor that fails unobserved takes
  * its thread with it.
  */
-import { createActor, type InspectionEvent, type Observer, type SnapshotFrom } from "xstate";
+import { createActor, type SnapshotFrom } from "xstate";
 import type { EngagementInput } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Millis } from "../domain/message.ts";
@@ -18,6 +18,7 @@ import type { ConversationEvent, MessageReceived } from "../machines/events.ts";
 import { engagementInput, heldAuthors } from "../machines/reading.ts";
 import { attentionOf, readRecord, writeRecord } from "../machines/record.ts";
 import { type Glance, glanceAt } from "./glance.ts";
+import { type LookedInto, lookInto } from "./inspection.look.ts";
 
 export interface ConversationOptions {
   /** Session key: the actor's id in inspectors and in errors. */
@@ -25,7 +26,6 @@ export interface ConversationOptions {
   readonly settings: ConversationSettings;
   /** As `record()` gave it; absent or null: a conversation in which nothing has happened. */
   readonly record?: string | null;
-  readonly inspect?: Observer<InspectionEvent> | ((event: InspectionEvent) => void);
 }
 
 /** What pages show of a conversation. */
@@ -68,6 +68,8 @@ export interface Conversation {
   view(): ConversationView;
   /** The few fields of it that a list shows. */
   glance(now: Millis): Glance;
+  /** Lets somebody look into it. Until then a step does nothing for that. */
+  inspect(): LookedInto;
   stop(): void;
 }
 
@@ -94,13 +96,12 @@ function beginOnce(): typeof conversationMachine {
  * @throws EarshotError EAR_RECORD_INVALID when the record is of another version or damaged.
  */
 export function createConversation(options: ConversationOptions): Conversation {
-  const { key, settings, record, inspect } = options;
+  const { key, settings, record } = options;
   const restored = record === undefined || record === null ? null : readRecord(record, settings);
   const actor = createActor(logic, {
     id: key,
     input: { settings },
     ...(restored === null ? {} : { snapshot: conversationMachine.resolveState(restored) }),
-    ...(inspect === undefined ? {} : { inspect }),
   });
   let failure: { readonly error: unknown } | null = null;
   actor.subscribe({
@@ -144,6 +145,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     engagementInputFor: (event) => engagementInput(context, event),
     view: () => viewOf(actor.getSnapshot()),
     glance: (now) => glanceAt(actor.getSnapshot().value, context, now),
+    inspect: () => lookInto(actor),
     stop: () => {
       actor.stop();
     },

@@ -14,9 +14,11 @@ import { encodeVerdict } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Millis } from "../domain/message.ts";
+import type { InspectOrder } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { Glance } from "./glance.ts";
+import { HostInspection, type InspectSink } from "./inspection.ts";
 import { decodeEvent } from "./journal.codec.ts";
 import { type LiveConversation, LiveSet, type Slot } from "./live-set.ts";
 import {
@@ -57,6 +59,8 @@ export interface HostCoreOptions {
   readonly evictedTail?: number;
   /** Told before each step and with zeros after a batch: a watchdog reads who was at work. */
   readonly mark?: (conv: number, seq: number) => void;
+  /** Told of conversations that somebody looks into. @default nobody can */
+  readonly onInspect?: InspectSink;
 }
 
 export interface HostCore {
@@ -65,6 +69,10 @@ export interface HostCore {
   settings(key: string, version: number): ConversationSettings;
   /** How these conversations stand; null for one that is not live here. */
   glance(convs: readonly number[], now: Millis): (Glance | null)[];
+  /** Begins to tell one reader of conversations. */
+  inspect(order: InspectOrder): void;
+  /** Tells that reader nothing any more. */
+  uninspect(reader: number): void;
   stop(): void;
 }
 
@@ -102,12 +110,15 @@ class Core implements HostCore {
   readonly #configs = new Map<number, EarshotConfig>();
   readonly #live: LiveSet;
   readonly #mark: (conv: number, seq: number) => void;
+  readonly #inspection: HostInspection | null;
   #draft = emptyDraft();
   #records = false;
 
   constructor(options: HostCoreOptions) {
     this.#options = options;
     this.#mark = options.mark ?? (() => undefined);
+    const { onInspect } = options;
+    this.#inspection = onInspect === undefined ? null : new HostInspection(onInspect);
     const tailMax = options.evictedTail ?? limits.evictedTailEventsMax;
     this.#live = new LiveSet(
       options.live,
@@ -124,6 +135,7 @@ class Core implements HostCore {
     for (const entry of batch.entries) this.#draft.codes.push(this.#enter(entry));
     for (const slot of this.#draft.due) this.#checkpoint(slot);
     if (batch.passivate === true) this.#live.passivateIdle();
+    this.#inspection?.flush();
     this.#mark(0, 0);
     const { codes, steps, checkpoints, evicted, rejected, unreadable } = this.#draft;
     return {
@@ -153,6 +165,14 @@ class Core implements HostCore {
     return convs.map((conv) => this.#live.peek(conv)?.actor.glance(now) ?? null);
   }
 
+  inspect(order: InspectOrder): void {
+    this.#inspection?.begin(order, this.#live.slots());
+  }
+
+  uninspect(reader: number): void {
+    this.#inspection?.stop(reader);
+  }
+
   stop(): void {
     this.#live.passivateIdle();
     this.#configs.clear();
@@ -173,6 +193,7 @@ class Core implements HostCore {
       return this.#note(slot, entry.seq, entry.event.at, effects, false);
     } catch (error) {
       this.#draft.due.delete(slot);
+      this.#inspection?.ended(entry.conv, reasonOf(error));
       this.#live.drop(entry.conv);
       this.#draft.rejected.push({ seq: entry.seq, conv: entry.conv, error: reasonOf(error) });
       return quarantinedCode;
@@ -183,6 +204,7 @@ class Core implements HostCore {
   #slotFor(entry: HostEntry): Slot | undefined {
     const { conv, key, cfg, activation } = entry;
     if (activation !== undefined) {
+      this.#inspection?.ended(conv);
       this.#live.drop(conv);
       return this.#activate(entry, activation);
     }
@@ -212,6 +234,7 @@ class Core implements HostCore {
       const failed = this.#replay(slot, activation, poisonous);
       if (failed === undefined) {
         this.#live.place(slot);
+        this.#inspection?.appeared(slot);
         if (slot.steps >= this.#options.checkpointEvery) this.#draft.due.add(slot);
         return slot;
       }
@@ -289,6 +312,7 @@ class Core implements HostCore {
   }
 
   #evicted(slot: Slot, record: string | null): void {
+    this.#inspection?.ended(slot.conv);
     this.#draft.evicted.add(slot.conv);
     this.#draft.due.delete(slot);
     if (record !== null && slot.seq > slot.recordSeq)

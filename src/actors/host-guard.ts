@@ -11,6 +11,7 @@ import type { Endpoint } from "comlink";
 import { z } from "zod";
 import { limits } from "../domain/limits.ts";
 import type { HostEvents } from "./host-link.ts";
+import { inspected } from "./inspection.guard.ts";
 import type { TurnDelta, TurnDraft, TurnReport } from "./protocol.ts";
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -73,6 +74,7 @@ const names: ReadonlySet<string> = new Set<keyof HostEvents>([
   "onReports",
   "onDelta",
   "onDraft",
+  "onInspect",
   "ask",
   "onLog",
 ]);
@@ -101,6 +103,11 @@ export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
     },
     onDraft(given) {
       if (taken<TurnDraft>("a draft", draft, given)) events.onDraft(given);
+    },
+    onInspect(given) {
+      const told = inspected(given);
+      if (told === null) refused("a look into conversations: its form");
+      else events.onInspect(told);
     },
     async ask(given) {
       if (!taken("a question", question, given)) return "Refused: nobody could read the question.";

@@ -5,7 +5,7 @@
  * this thread (host-local.ts) look the same from here: batches in, results out, and one promise
  * that tells when the host is gone.
  */
-import type { Log } from "../domain/ports.ts";
+import type { InspectFrame, InspectOrder, Log } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Glance } from "./glance.ts";
 import type {
@@ -33,6 +33,7 @@ export interface HostEvents {
   onReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;
+  onInspect(frames: readonly InspectFrame[]): void;
   /** Resolves to what the agent is told. */
   ask(question: TurnAsk): Promise<AskAnswer>;
   onLog(...line: Parameters<Log>): void;
@@ -55,6 +56,9 @@ export interface HostLink {
   apply(batch: HostBatch): Promise<HostResult>;
   /** How these conversations stand; null for one that is not live there. May reject. */
   glance(convs: readonly number[]): Promise<readonly (Glance | null)[]>;
+  /** Lets a reader look into conversations there, until it is stopped or the host is gone. */
+  inspect(order: InspectOrder): void;
+  uninspect(reader: number): void;
   /** Asks for a beat of the pulse. */
   ping(): void;
   /** How much of what it said was refused. @default nothing */

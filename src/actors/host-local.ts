@@ -7,7 +7,7 @@
  */
 import type { Clock } from "../domain/ports.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
-import type { HostLink, HostOpener } from "./host-link.ts";
+import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
 import type { HostResult } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
@@ -23,15 +23,20 @@ export interface LocalHostOptions {
 
 export function createLocalHosts(options: LocalHostOptions): HostOpener {
   return {
-    open: async (_host, epoch) => openLocalHost(options, epoch),
+    open: async (_host, epoch, events) => openLocalHost(options, epoch, events),
     close: async () => undefined,
   };
 }
 
-function openLocalHost(options: LocalHostOptions, epoch: number): HostLink {
+function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEvents): HostLink {
   const pulse = createPulse();
-  const core = createHostCore({ ...options, settingsFor, mark: pulse.mark });
   let alive = true;
+  const core = createHostCore({
+    ...{ ...options, settingsFor, mark: pulse.mark },
+    onInspect: (frames) => {
+      if (alive) events.onInspect(frames);
+    },
+  });
   let end: (reason: string) => void = () => undefined;
   const gone = new Promise<string>((resolve) => {
     end = resolve;
@@ -54,6 +59,8 @@ function openLocalHost(options: LocalHostOptions, epoch: number): HostLink {
         });
       }),
     glance: async (convs) => (alive ? core.glance(convs, options.clock.now()) : []),
+    inspect: core.inspect.bind(core),
+    uninspect: core.uninspect.bind(core),
     ping: pulse.beat,
     kill(reason) {
       alive = false;

@@ -9,7 +9,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { Millis } from "../domain/message.ts";
-import type { AgentDriver, Clock } from "../domain/ports.ts";
+import type { AgentDriver, Clock, InspectOrder } from "../domain/ports.ts";
 import { unpackBatch, type WireBatch } from "./batch.wire.ts";
 import { createConversation } from "./conversation.ts";
 import type { Glance } from "./glance.ts";
@@ -42,6 +42,8 @@ export interface HostApi {
   hello(): number;
   apply(batch: WireBatch): HostResult;
   glance(convs: readonly number[], now: Millis): (Glance | null)[];
+  inspect(order: InspectOrder): void;
+  uninspect(reader: number): void;
   ping(): void;
   run(job: TurnJob): Promise<void>;
   abort(turnId: string, reason: string): void;
@@ -70,6 +72,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     live: task.live,
     checkpointEvery: task.checkpointEvery,
     mark: pulse.mark,
+    onInspect: (frames) => void supervisor.onInspect(frames),
   });
   const loadRunner = once(async () => {
     pulse.excuse(true);
@@ -92,6 +95,8 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     hello: () => task.epoch,
     apply: (batch) => core.apply(unpackBatch(batch)),
     glance: (convs, now) => core.glance(convs, now),
+    inspect: (order) => core.inspect(order),
+    uninspect: (reader) => core.uninspect(reader),
     ping: () => pulse.beat(),
     run: async (job) => (await loadRunner()).run(job),
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),

@@ -12,6 +12,7 @@ import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
 import type { Glance } from "./glance.ts";
+import type { LookedInto } from "./inspection.look.ts";
 
 /** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
 export interface LiveConversation {
@@ -21,6 +22,8 @@ export interface LiveConversation {
   readonly idle: boolean;
   /** How it stands, for lists. */
   glance(now: Millis): Glance;
+  /** Lets somebody look into it. */
+  inspect(): LookedInto;
   stop(): void;
 }
 
@@ -79,6 +82,12 @@ export class LiveSet {
   /** The same without making it warmer. */
   peek(conv: number): Slot | undefined {
     return this.#engaged.get(conv) ?? this.#idle.peek(conv);
+  }
+
+  /** All of them, those with work pending first, the coldest last. */
+  *slots(): Generator<Slot> {
+    yield* this.#engaged.values();
+    yield* this.#idle.values();
   }
 
   /** Puts a slot where it belongs now; evicts the coldest idle one if there are too many. */

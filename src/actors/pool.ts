@@ -249,7 +249,7 @@ function answered(
   });
 }
 
-type Calls = Pick<HostLink, "apply" | "glance" | "ping" | "turns">;
+type Calls = Pick<HostLink, "apply" | "glance" | "inspect" | "uninspect" | "ping" | "turns">;
 
 function callsTo(
   api: Remote<HostApi>,
@@ -262,6 +262,8 @@ function callsTo(
   return {
     apply: (batch) => api.apply(packBatch(batch)),
     glance: (convs) => api.glance([...convs], clock.now()),
+    inspect: (order) => void api.inspect(order).catch(told("inspect")),
+    uninspect: (reader) => void api.uninspect(reader).catch(told("uninspect")),
     ping: () => void api.ping().catch(told("ping")),
     turns: {
       run: (job) =>

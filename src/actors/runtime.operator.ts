@@ -20,6 +20,8 @@ type Operator = Pick<
   | "drop"
   | "reload"
   | "glances"
+  | "inspect"
+  | "uninspect"
 >;
 
 export function createOperator(
@@ -42,6 +44,8 @@ export function createOperator(
     disengage: (key) => tell(key, { type: "disengage", at: clock.now() }),
     passivateAll: () => opened().supervisor.passivateAll(),
     glances: async (convs) => opened().supervisor.glances(convs),
+    inspect: (order) => opened().supervisor.inspections.begin(order),
+    uninspect: (reader) => opened().supervisor.inspections.stop(reader),
     crashHost: (id) => opened().supervisor.crash(id),
     async resend(outboxId) {
       const { store, outbox } = opened();

@@ -10,13 +10,12 @@ import { agentOf, withoutSecrets } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { Backlog } from "./backlog.ts";
-import { createConversation } from "./conversation.ts";
 import { glances } from "./glance.ts";
 import type { HostEvents, HostOpener } from "./host-link.ts";
-import { createLocalHosts } from "./host-local.ts";
 import { settingsFor } from "./host-settings.ts";
+import { Inspections } from "./inspections.ts";
 import { Isolation } from "./isolation.ts";
-import { createPool } from "./pool.ts";
+import { openerFor } from "./opener.ts";
 import type { AgentSpec, HostConfig, HostEntry, TurnOrder, TurnReport } from "./protocol.ts";
 import { ownerOf } from "./rendezvous.ts";
 import { type Answer, ResultLine } from "./result-line.ts";
@@ -58,6 +57,7 @@ class HostSupervisor implements Supervisor {
   readonly #lines = new Map<number, ResultLine>();
   readonly #opener: HostOpener;
   readonly #strikes = new Strikes();
+  readonly inspections: Inspections;
   readonly #configs = new Map<number, HostConfig>();
   readonly #turns: TurnOrders;
   /** A simulation ends its hosts as one, so that their number does not show in what follows. */
@@ -92,7 +92,8 @@ class HostSupervisor implements Supervisor {
     const watched = ports.workers > 0 && !ports.deterministic;
     this.#isolation = watched ? this.#createIsolation(supervision) : null;
     this.#turns = this.#createTurns();
-    this.#opener = this.#openerFor(supervision);
+    this.#opener = openerFor(ports, supervision, ports.workers);
+    this.inspections = new Inspections(this.#hosts, ports.onInspect);
     for (let id = 0; id < Math.max(1, ports.workers); id += 1)
       this.#hosts.push(this.#createHost(id, supervision));
     this.#usable = this.#hosts.map(({ id }) => id);
@@ -212,26 +213,6 @@ class HostSupervisor implements Supervisor {
     this.#changed();
   }
 
-  #openerFor(supervision: Supervision, workers = this.#ports.workers): HostOpener {
-    const { clock, log, liveConversations: live, hostModule, pace } = this.#ports;
-    const { checkpointEvery, memoryMb, startMsMax } = supervision;
-    if (workers === 0)
-      return createLocalHosts({ clock, create: createConversation, live, checkpointEvery, pace });
-    const source = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
-    return createPool({
-      workers,
-      clock,
-      log,
-      live,
-      checkpointEvery,
-      memoryMb,
-      // A simulated clock would never let it run out.
-      startMsMax: this.#ports.deterministic ? null : startMsMax,
-      hostModule: hostModule ?? new URL(`../adapters/host-ports${source}`, import.meta.url).href,
-      ...(this.#ports.hostEntry === undefined ? {} : { entry: this.#ports.hostEntry }),
-    });
-  }
-
   #createRunner(): TurnRunner {
     const { clock, log, drivers, onDelta, onDraft, ask } = this.#ports;
     const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
@@ -259,7 +240,7 @@ class HostSupervisor implements Supervisor {
     return new Isolation({
       log,
       events: this.#hostEvents(),
-      open: () => this.#openerFor(supervision, 1),
+      open: () => openerFor(this.#ports, supervision, 1),
       nextEpoch: () => this.#nextEpoch(),
       onFree: (place, reason) => {
         if (this.#stopped) return;
@@ -272,10 +253,13 @@ class HostSupervisor implements Supervisor {
     });
   }
 
-  #hostEvents(): HostEvents {
+  #hostEvents(host: number | null = null): HostEvents {
     const { log: onLog, onDelta, onDraft, ask } = this.#ports;
     const onReports: HostEvents["onReports"] = (reports) => this.#turns.reported(reports);
-    return { onReports, onDelta, onDraft, ask, onLog };
+    const onInspect: HostEvents["onInspect"] = (frames) => {
+      if (host !== null) this.inspections.told(host, frames);
+    };
+    return { onReports, onDelta, onDraft, onInspect, ask, onLog };
   }
 
   #nextEpoch(): number {
@@ -293,7 +277,7 @@ class HostSupervisor implements Supervisor {
       supervision,
       strikes: this.#strikes,
       eager: !this.#ports.deterministic,
-      events: this.#hostEvents(),
+      events: this.#hostEvents(id),
       nextEpoch: () => this.#nextEpoch(),
       traffic: {
         load,
@@ -306,7 +290,10 @@ class HostSupervisor implements Supervisor {
         onRebuild: (conv, key, error) =>
           this.#tell("conversation.rebuilt", { host: id, conv, key, error }),
       },
-      onReady: () => this.#turns.startWaiting(),
+      onReady: (host) => {
+        this.inspections.ready(host);
+        this.#turns.startWaiting();
+      },
       onLost: (host, reason, unexplained) => this.#lost(host, reason, unexplained),
       onPoison: (entry, error) => this.#quarantine(entry, `${error}, again and again`),
       onBroken: (host) => void this.#broken(host),

@@ -7,9 +7,10 @@
  * committed.
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
-import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
+import type { AgentDriver, Clock, InspectReport, Log } from "../domain/ports.ts";
 import type { SystemLine } from "../domain/stream.ts";
 import type { Glance } from "./glance.ts";
+import type { Inspections } from "./inspections.ts";
 import type {
   Activation,
   AskAnswer,
@@ -86,6 +87,8 @@ export interface SupervisorPorts {
   onTurnReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;
+  /** What is told to those who look into conversations. @default nobody is told */
+  readonly onInspect?: (report: InspectReport) => void;
   /** A running turn asks for something that only this thread has. Resolves to what it is told. */
   ask(question: TurnAsk): Promise<AskAnswer>;
   /**
@@ -136,6 +139,8 @@ export interface Supervisor {
   busy(): boolean;
   /** How conversations stand; those that are live nowhere have no entry. */
   glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  /** Who looks into conversations. */
+  readonly inspections: Pick<Inspections, "begin" | "stop">;
   status(): readonly HostStatus[];
   /** Ends the hosts. What was not confirmed is found again in the journal. */
   stop(): Promise<void>;

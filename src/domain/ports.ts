@@ -45,6 +45,7 @@ export * from "./ports/agent.ts";
 export * from "./ports/channel.ts";
 export * from "./ports/hook.ts";
 export * from "./ports/house.ts";
+export * from "./ports/inspector.ts";
 export * from "./ports/media.ts";
 export * from "./ports/plugin.ts";
 export * from "./ports/session-files.ts";

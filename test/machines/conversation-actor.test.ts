@@ -1,6 +1,5 @@
 /** The actor around the chart: it steps, it tells, it fails without taking its thread along. */
 import { describe, expect, test } from "vitest";
-import type { InspectionEvent } from "xstate";
 import { createConversation } from "../../src/actors/conversation.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 import { explainEngagement } from "../../src/machines/engagement.ts";
@@ -91,15 +90,20 @@ describe("a conversation, live", () => {
     });
   });
 
-  test("an inspector sees every event and the state after it", () => {
+  test("who looks into it sees every event and the state after it, until he looks away", () => {
     const seen: string[] = [];
-    const inspect = (one: InspectionEvent) => {
-      if (one.type === "@xstate.snapshot") seen.push(one.event.type);
-    };
     const rig = new Rig();
-    const watched = createConversation({ key: "watched", settings: rig.settings, inspect });
+    const watched = createConversation({ key: "watched", settings: rig.settings });
+    watched.step(rig.message("ann", "before"));
+    const look = watched.inspect();
+    look.follow({
+      event: ({ type }) => seen.push(`event ${type}`),
+      state: ({ context }, { type }) => seen.push(`state ${type} ${context.effects.length > 0}`),
+    });
     watched.step(rig.message("ann", "hello"));
+    look.end();
+    watched.step(rig.message("ann", "after"));
     watched.stop();
-    expect(seen).toContain("message.received");
+    expect(seen).toEqual(["event message.received", "state message.received true"]);
   });
 });

@@ -63,6 +63,7 @@ const touchy: ConversationFactory = (options) => {
       return real.idle;
     },
     glance: (now) => real.glance(now),
+    inspect: () => real.inspect(),
     stop: () => real.stop(),
   };
 };

@@ -64,6 +64,8 @@ function rig() {
       batches.push(batch);
       return new Promise((resolve) => waiting.set(batch.id, resolve));
     },
+    inspect: () => undefined,
+    uninspect: () => undefined,
     ping: () => undefined,
     kill: () => undefined,
   });

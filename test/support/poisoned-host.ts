@@ -21,6 +21,7 @@ export function host(task: HostTask): Promise<never> {
         return real.idle;
       },
       glance: (now) => real.glance(now),
+      inspect: () => real.inspect(),
       stop: () => real.stop(),
     };
   });

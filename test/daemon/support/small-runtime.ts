@@ -47,6 +47,8 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     disengage: async () => undefined,
     passivateAll: async () => undefined,
     glances: async () => new Map(),
+    inspect: () => undefined,
+    uninspect: () => undefined,
     crashHost: async () => undefined,
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
