@@ -163,6 +163,30 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     expect(wrong.filter((text) => !text.includes("400"))).toEqual([]);
   });
 
+  test("a long try says how far it is, can be stopped, and the next one runs", async () => {
+    const long = join(stateDir, "long.jsonl");
+    const said = (index: number) => ({
+      t: index * 100,
+      in: {
+        ...{ channel: "x", chat: { id: `r${index % 9}`, kind: "group" }, id: `m${index}` },
+        ...{ author: { id: `u${index % 5}` }, text: index % 9 === 0 ? "scout?" : "hm" },
+      },
+    });
+    const all = Array.from({ length: 5_000 }, (_, index) => JSON.stringify(said(index)));
+    writeFileSync(long, all.join("\n"));
+    await page.getByLabel("Recording file").setInputFiles(long);
+    const progress = page.getByRole("progressbar", { name: "Replaying" });
+    await expect
+      .poll(async () => Number(await progress.getAttribute("aria-valuenow")), { timeout: 20_000 })
+      .toBeGreaterThan(0);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("heading", { name: "Stopped" }).waitFor();
+    const short = join(stateDir, "short.jsonl");
+    writeFileSync(short, all.slice(0, 5).join("\n"));
+    await page.getByLabel("Recording file").setInputFiles(short);
+    await page.getByText("5 messages in 5 rooms are ready.").waitFor({ timeout: 20_000 });
+  });
+
   test("on a phone the two halves take turns, and nothing runs over the edge", async () => {
     const phone = await openPage(browser, { width: 390, height: 844, colorScheme: "dark" });
     await phone.page.goto(`${daemon.base}/replay#token=${daemon.token}`);

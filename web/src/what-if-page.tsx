@@ -60,9 +60,12 @@ interface Tried {
   /** How far the present try is; null: none is under way. */
   readonly share: number | null;
   readonly failed: string | null;
+  /** Somebody called the present try off. */
+  readonly stopped: boolean;
 }
 const untried: Tried = {
   ...{ edits: [], problems: [], result: null, rules: null, share: null, failed: null },
+  stopped: false,
 };
 
 export function WhatIfPage({ token, onLink }: PageProps) {
@@ -73,7 +76,7 @@ export function WhatIfPage({ token, onLink }: PageProps) {
   const [pane, setPane] = useState<Pane>("changes");
   const [busy, setBusy] = useState(false);
   const toast = useToast();
-  const tried = useTry(token, recording, text);
+  const [tried, stop] = useTry(token, recording, text);
   const load = (loading: Promise<WhatIfRecording>) => {
     setProblem(null);
     loading.then(
@@ -172,7 +175,7 @@ export function WhatIfPage({ token, onLink }: PageProps) {
         )}
         <section class="panel changes" aria-label="Changed decisions" aria-live="off">
           <Outcome
-            {...{ token, recording, tried, problem }}
+            {...{ token, recording, tried, problem, stop }}
             edited={recording !== null && text !== recording.rules}
           />
         </section>
@@ -229,14 +232,21 @@ function Source({ span, recording, onSpan, onFile }: SourceProps) {
 }
 
 /** Tries the rules a moment after they were typed; a newer text calls the try before off. */
-function useTry(token: string, recording: WhatIfRecording | null, text: string): Tried {
+function useTry(
+  token: string,
+  recording: WhatIfRecording | null,
+  text: string,
+): readonly [Tried, stop: () => void] {
   const [tried, setTried] = useState(untried);
+  const current = useRef<AbortController | null>(null);
   const id = recording?.id;
   useEffect(() => setTried(untried), [id]);
   useEffect(() => {
     if (recording === null || recording.messages === 0) return;
     const stop = new AbortController();
+    current.current = stop;
     const part = (next: Partial<Tried>) => setTried((before) => ({ ...before, ...next }));
+    part({ stopped: false });
     const run = () =>
       tryRules({
         ...{ token, recording: recording.id, rules: text, signal: stop.signal },
@@ -259,7 +269,11 @@ function useTry(token: string, recording: WhatIfRecording | null, text: string):
       part({ share: null });
     };
   }, [token, id, recording?.rules, text]);
-  return tried;
+  const stop = () => {
+    current.current?.abort();
+    setTried((before) => ({ ...before, share: null, stopped: true }));
+  };
+  return [tried, stop];
 }
 
 interface OutcomeProps {
@@ -268,10 +282,11 @@ interface OutcomeProps {
   readonly tried: Tried;
   readonly problem: string | null;
   readonly edited: boolean;
+  readonly stop: () => void;
 }
 
-function Outcome({ token, recording, tried, problem, edited }: OutcomeProps) {
-  const { result, rules, share, failed } = tried;
+function Outcome({ token, recording, tried, problem, edited, stop }: OutcomeProps) {
+  const { result, rules, share, failed, stopped } = tried;
   if (problem !== null) return <Empty title="The recording cannot be used" text={problem} />;
   if (recording === null) return <Progress words="Reading the journal" share={null} />;
   if (recording.messages === 0)
@@ -282,7 +297,10 @@ function Outcome({ token, recording, tried, problem, edited }: OutcomeProps) {
       />
     );
   if (failed !== null) return <Empty title="This could not be replayed" text={failed} />;
-  const running = share === null ? null : <Progress words="Replaying" share={share} />;
+  if (stopped && share === null)
+    return <Empty title="Stopped" text="Change a rule, and it is tried again." />;
+  const running =
+    share === null ? null : <Progress words="Replaying" share={share} onStop={stop} />;
   if (result === null) return running ?? <Progress words="Replaying" share={0} />;
   const isFresh = share === null;
   if (!edited && isFresh) return <ChangeARule recording={recording} />;
@@ -320,7 +338,13 @@ function Empty({ title, text }: { readonly title: string; readonly text: string 
   );
 }
 
-function Progress({ words, share }: { readonly words: string; readonly share: number | null }) {
+interface ProgressProps {
+  readonly words: string;
+  readonly share: number | null;
+  readonly onStop?: () => void;
+}
+
+function Progress({ words, share, onStop }: ProgressProps) {
   const percent = share === null ? null : Math.round(share * 100);
   return (
     <div class="progress">
@@ -328,6 +352,11 @@ function Progress({ words, share }: { readonly words: string; readonly share: nu
         {words}
         {percent !== null && `, ${percent} %`}
       </span>
+      {onStop !== undefined && (
+        <button type="button" class="btn quiet small" onClick={onStop}>
+          Stop
+        </button>
+      )}
       <svg class="track" role="progressbar" aria-label={words} aria-valuenow={percent ?? 0}>
         <rect class="part" width={`${percent ?? 0}%`} height="4" rx="2" />
       </svg>
