@@ -193,7 +193,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     },
   });
   const health = createHealth({
-    ...{ clock, store, version, config, channels: registry.channels },
+    ...{ clock, log, store, version, config, channels: registry.channels },
     status: () => runtime.status(),
     connections: () => connections.states(),
     heardAt: (...account) => rooms.heardAt(...account),

@@ -11,12 +11,13 @@ import { givenUp } from "../actors/outbox.types.ts";
 import type { RuntimeStatus } from "../actors/runtime.types.ts";
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { Millis } from "../domain/message.ts";
-import type { ChannelDefinition, Clock, OutboxRow, Store } from "../domain/ports.ts";
+import type { ChannelDefinition, Clock, Log, OutboxRow, Store } from "../domain/ports.ts";
 import { oneLine, plainText } from "../domain/sanitize.ts";
 import type { Health, HealthConnection, HealthLane, Need } from "./health.types.ts";
 
 export interface HealthPorts {
   readonly clock: Clock;
+  readonly log: Log;
   readonly store: Pick<Store, "outboxByState">;
   readonly version: string;
   readonly config: () => EarshotConfig;
@@ -82,9 +83,11 @@ export function createHealth(ports: HealthPorts): HealthDesk {
       let timer: ReturnType<Clock["setTimer"]> | null = null;
       const look = async () => {
         timer = null;
-        const health = await read().catch(() => null);
+        const health = await read().catch((error: unknown) => {
+          ports.log("error", "health.unreadable", { error: String(error) });
+          return null;
+        });
         if (over) return;
-        // A failing store is told by the runtime; what could not be read is told when it can be.
         if (health !== null) {
           const form = JSON.stringify({ ...health, now: 0 });
           if (form !== told) reader(health);

@@ -69,6 +69,8 @@ const frameRooms = 500;
 /** A room that was heard within this is spared when the list is full, but not all of them. */
 const latelyMs = 60_000;
 const sparedMax = 8;
+/** A list that could not be read is read again after this. */
+const againMs = 1_000;
 /** Turns whose first words are waited for at the same time. */
 const turnsTimedMax = 1_000;
 
@@ -170,9 +172,15 @@ class RoomBook implements Rooms {
 
   watch(reader: FrameReader): () => void {
     let over = false;
-    this.#tellAll(reader, () => over).catch((error: unknown) => {
-      this.#ports.log("error", "rooms.unreadable", { error: String(error) });
-    });
+    const begin = () => {
+      if (over) return;
+      this.#tellAll(reader, () => over).catch((error: unknown) => {
+        const { clock, log } = this.#ports;
+        log("error", "rooms.unreadable", { error: String(error) });
+        clock.setTimer(clock.now() + againMs, begin);
+      });
+    };
+    begin();
     return () => {
       over = true;
       this.#readers.delete(reader);

@@ -1,0 +1,68 @@
+/** Watching the list of rooms while its store cannot be read. */
+import { expect, test } from "vitest";
+import { createSystemClock } from "../../src/adapters/clock.ts";
+import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
+import { createRooms } from "../../src/daemon/rooms.ts";
+
+test("a list that could not be read is told once it can be, and the failure is logged", async () => {
+  const memory = createMemoryStore();
+  let failures = 2;
+  const errors: string[] = [];
+  const rooms = createRooms({
+    clock: createSystemClock(),
+    log: (level, event) => void errors.push(`${level} ${event}`),
+    store: {
+      lastSeq: () => memory.lastSeq(),
+      scan: (after, limit) => memory.scan(after, limit),
+      conversations: async (options) => {
+        failures -= 1;
+        if (failures >= 0) throw new Error("the disk is away");
+        return memory.conversations(options);
+      },
+    },
+    glances: async () => new Map(),
+  });
+  const frames: string[] = [];
+  const off = rooms.watch((frame) => frames.push(frame));
+  await expect.poll(() => frames.at(-1), { timeout: 10_000 }).toContain('"ready"');
+  expect(errors).toEqual(["error rooms.unreadable", "error rooms.unreadable"]);
+  off();
+});
+
+test("nobody is told anything, and no host is asked, while nobody watches", async () => {
+  let asked = 0;
+  const rooms = createRooms({
+    clock: createSystemClock(),
+    log: () => undefined,
+    store: createMemoryStore(),
+    glances: async () => {
+      asked += 1;
+      return new Map();
+    },
+  });
+  const at = Date.now();
+  const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
+  for (let n = 1; n <= 1_000; n += 1)
+    rooms.tap.decided(
+      n % 10,
+      `agent:main:webhook:group:r${n % 10}`,
+      {
+        type: "message.received",
+        at,
+        seq: n,
+        authority: { commandAuthorized: false, owner: false },
+        message: {
+          ...{ channel: "webhook", account: "default", thread: null, id: `m${n}`, text: "hello" },
+          ...{ author, mentions: [], mentionsEveryone: false, replyTo: null, attachments: [] },
+          ...{ chat: { id: `r${n % 10}`, kind: "group" }, explicitOnly: false },
+        },
+      },
+      { decision: "observe", rule: "default", credit: "none" },
+    );
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(asked).toBe(0);
+  const { rows } = await rooms.list({ filter: () => true, find: "", from: 0, limit: 100 });
+  expect(rows).toHaveLength(10);
+  expect(rows.every(({ recent }) => recent === "o".repeat(22))).toBe(true);
+  expect(rooms.heardAt("webhook", "default")).toBe(at);
+});
