@@ -1,4 +1,5 @@
-// `node scripts/schema.mjs`: writes schema/ from the built schemas, and the table of docs/commands.md.
+// `node scripts/schema.mjs`: writes schema/ from the built schemas, the table of docs/commands.md and
+// docs/metrics.md.
 // `--check`: only compares, and fails with the command to run when a file is stale.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 ensureInstalled();
 ensureBuilt();
 const { schemaFiles } = await import("../dist/daemon/schemas.js");
+const { metricsPage } = await import("../dist/daemon/metrics.docs.js");
 const { withDocsTable } = await import("../dist/machines/commands/help.js");
 const check = process.argv.includes("--check");
 mkdirSync(join(root, "schema"), { recursive: true });
@@ -14,6 +16,7 @@ const page = readFileSync(join(root, "docs", "commands.md"), "utf8");
 const files = [
   ...schemaFiles().map(([name, text]) => [`schema/${name}`, text]),
   ["docs/commands.md", withDocsTable(page)],
+  ["docs/metrics.md", metricsPage()],
 ];
 for (const [name, text] of files) {
   const path = join(root, name);

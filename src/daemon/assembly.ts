@@ -122,20 +122,20 @@ export function assemble(ports: AssemblyPorts): Assembly {
   const bus = createBus(log);
   const source = import.meta.url.endsWith(".ts");
   const hostModule = new URL(`../adapters/host-ports.${source ? "ts" : "js"}`, import.meta.url);
-  const metrics: Metrics = createMetrics(
-    () => clock.monotonic(),
-    () => runtime.status(),
-  );
+  const metrics: Metrics = createMetrics({
+    ...{ clock, version },
+    status: () => runtime.status(),
+    conversations: () => store.conversationCount(),
+    connections: () => connections.states(),
+  });
   const connections = createConnections({
     definitions: registry.channels,
     config: config(),
     clock,
     random,
     log,
-    ingest(channel, account, events, options) {
-      for (const event of events) if (event.type === "message") metrics.received(event.message.id);
-      return runtime.ingest(channel, account, events, options);
-    },
+    ingest: (channel, account, events, options) =>
+      runtime.ingest(channel, account, events, options),
     commands: config().commands.text ? menuCommands(defaultExtras(ports)) : [],
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
     publish: bus.publish,
@@ -175,6 +175,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     version,
     publish: bus.publish,
     rooms: { ...rooms.tap, applied: room.touched },
+    walk: metrics.walk,
     workers: ports.workers,
     hostModule: hostModule.href,
   });

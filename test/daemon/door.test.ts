@@ -173,6 +173,6 @@ describe("pages", () => {
     });
     const text = await (await fetch(`${server.base}/metrics`)).text();
     expect(text).toContain('earshot_decisions_total{decision="engage",rule="dm"} 1');
-    expect(text).toContain("earshot_receive_to_decision_seconds_count 1");
+    expect(text).toContain('earshot_build_info{version="0.0.0-test"} 1');
   });
 });

@@ -79,10 +79,11 @@ describe.each(Object.entries(absences))("a platform that %s for 20 minutes", (_,
 
   test("whose old replies are told as expired in the stream, the counts and every why", async () => {
     const { world } = await away(false);
-    const metrics = createMetrics(
-      () => 0,
-      () => world.runtime.status(),
-    );
+    const metrics = createMetrics({
+      clock: { now: () => 0, monotonic: () => 0 },
+      status: () => world.runtime.status(),
+      version: "0.0.0-test",
+    });
     for (const line of world.lines) metrics.line(line);
     const expired = world.sends().filter(({ status }) => status === "expired");
     expect(expired.length).toBeGreaterThan(0);

@@ -161,10 +161,11 @@ describe("a full line", () => {
     ["new", ["m4 queue-cap-new", "m5 queue-cap-new"], ["m1", "m2", "m3"]],
   ])("%s: what goes is told, counted and explained", async (drop, gone, kept) => {
     const world = await full(drop);
-    const metrics = createMetrics(
-      () => world.clock.monotonic(),
-      () => world.runtime.status(),
-    );
+    const metrics = createMetrics({
+      clock: world.clock,
+      status: () => world.runtime.status(),
+      version: "0.0.0-test",
+    });
     await fill(world);
     expect(drops(world)).toEqual(gone);
     expect(turns(world, 0).map((turn) => turn.split(" ")[1])).toEqual(kept);

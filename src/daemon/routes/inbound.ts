@@ -51,13 +51,12 @@ export function inboundRoutes(ports: ServerPorts): Hono<HttpEnv> {
 }
 
 async function take(
-  { runtime, metrics }: ServerPorts,
+  { runtime }: ServerPorts,
   messages: readonly Inbound[],
   waits: boolean,
 ): Promise<readonly IngestOutcome[]> {
   const byAccount = new Map<string, Inbound[]>();
   for (const message of messages) {
-    metrics.received(message.id);
     const sofar = byAccount.get(message.account);
     if (sofar === undefined) byAccount.set(message.account, [message]);
     else sofar.push(message);

@@ -42,7 +42,7 @@ export async function startSmallServer() {
   const bus = createBus(log);
   const runtime = createSmallRuntime(bus.publish);
   const store = createMemoryStore();
-  const metrics = createMetrics(() => clock.monotonic(), runtime.status);
+  const metrics = createMetrics({ clock, status: runtime.status, version: "0.0.0-test" });
   bus.subscribe(metrics.line);
   const read = () => readToken(stateDir);
   const hooks = new Map<string, ChannelHook>();
