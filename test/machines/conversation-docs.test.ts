@@ -24,8 +24,8 @@ function drawn({ states = {} }: Described, before = ""): string[] {
   });
 }
 
-test("docs/engagement.md draws every state, with its description", () => {
-  const docs = readFileSync(resolve(import.meta.dirname, "../../docs/engagement.md"), "utf8");
+test("docs/concepts.md draws every state, with its description", () => {
+  const docs = readFileSync(resolve(import.meta.dirname, "../../docs/concepts.md"), "utf8");
   const [, picture = ""] = /```text\n(conversation\n[^`]*)```/.exec(docs) ?? [];
   const states = drawn(conversationMachine.config as Described);
   expect(states.length).toBeGreaterThan(10);
