@@ -17,6 +17,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
+import { inspectRoutes } from "./routes/inspect.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { recordRoutes } from "./routes/record.ts";
 import { roomRoutes } from "./routes/room.ts";
@@ -35,7 +36,8 @@ export function createApp(
   const app = new Hono<HttpEnv>();
   app.use(async (context, next) => {
     await next();
-    for (const [name, value] of Object.entries(securityHeaders)) context.header(name, value);
+    for (const [name, value] of Object.entries(securityHeaders))
+      if (!context.res.headers.has(name)) context.header(name, value);
     const { path } = context.req;
     const route = path.startsWith("/api/") ? "api" : path.startsWith("/hooks/") ? "hook" : "page";
     ports.metrics.requests.inc({ route, status: context.res.status });
@@ -64,6 +66,7 @@ export function createApp(
     conditionRoutes,
     roomRoutes,
     whatIfRoutes,
+    inspectRoutes,
   ])
     app.route("/api", routes(ports));
   app.route("/", pages);

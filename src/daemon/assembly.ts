@@ -26,6 +26,7 @@ import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/
 import { type Bus, createBus } from "./bus.ts";
 import type { TokenReader } from "./guard.ts";
 import { createHealth, type HealthDesk } from "./health.ts";
+import { createInspector, type Inspector } from "./inspector.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { Plugged } from "./plugins.ts";
 import { createRoomDesk, type RoomDesk } from "./room-desk.ts";
@@ -80,6 +81,8 @@ export interface AssemblyPorts {
   readonly stateDir: string;
   readonly plugged: Plugged;
   readonly readToken: TokenReader;
+  /** Where the Stately inspector is. */
+  readonly inspectorUrl: string;
   /** The config in force. */
   readonly config: () => EarshotConfig;
   readonly skills: SkillShelf;
@@ -98,6 +101,7 @@ export interface Assembly {
   readonly whatIf: WhatIfDesk;
   readonly rooms: Rooms;
   readonly health: HealthDesk;
+  readonly inspector: Inspector;
   readonly skills: SkillShelf;
   /** What may be typed on the page and in the terminal, for help while somebody types. */
   readonly commands: () => readonly OfferedCommand[];
@@ -153,6 +157,11 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(room.line);
   const rooms = createRooms({ clock, log, store, glances: (convs) => runtime.glances(convs) });
   bus.subscribe(rooms.line);
+  const inspector = createInspector({
+    ...{ clock, log, metrics, readToken: ports.readToken, page: ports.inspectorUrl },
+    inspect: (order) => runtime.inspect(order),
+    uninspect: (reader) => runtime.uninspect(reader),
+  });
   const { session, store: kept } = config();
   const folderOf = (agentId: string) => sessionFolderOf({ session }, ports.stateDir, agentId);
   const runtime: Runtime = createRuntime({
@@ -178,6 +187,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     walk: metrics.walk,
     workers: ports.workers,
     hostModule: hostModule.href,
+    onInspect: inspector.told,
   });
   const webchat = createWebchat({
     clock,
@@ -224,6 +234,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     room,
     rooms,
     health,
+    inspector,
     whatIf,
     skills,
     commands,

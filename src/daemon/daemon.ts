@@ -25,10 +25,11 @@ import type { TokenReader } from "./guard.ts";
 import type { KnownHosts } from "./hosts.ts";
 import { type Listeners, openListeners } from "./listeners.ts";
 import { createLog, type DaemonLog } from "./log.ts";
-import { builtPagesDir, loadPages } from "./pages.ts";
+import { builtPagesDir, loadPages, statelyInspector } from "./pages.ts";
 import { plugIn } from "./plugins.ts";
 import { simulate } from "./simulate.ts";
 import { createSkillShelf } from "./skills.ts";
+import { socketsOf } from "./sockets.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
 import { ensureToken, readToken } from "./token.ts";
 import { version } from "./version.ts";
@@ -51,6 +52,8 @@ export interface DaemonOptions {
   readonly channels?: readonly ChannelDefinition[];
   /** Folder of the built pages. @default beside the built daemon */
   readonly pagesDir?: string;
+  /** The inspector of statecharts that our page opens. @default https://stately.ai/inspect */
+  readonly inspectorUrl?: string;
   /** Before those that the config names. */
   readonly plugins?: readonly Plugin[];
   /** An owner asks for a new start, and nothing is known to be in its way. @default not possible */
@@ -146,6 +149,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
     stateDir,
     plugged,
     readToken: currentToken,
+    inspectorUrl: options.inspectorUrl ?? statelyInspector,
     config: current.config,
     house: houseOf(options, source),
   });
@@ -166,6 +170,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   undo.push(
     () => server.close(),
     () => rooms.webchat.close(),
+    () => rooms.inspector.close(),
     () => rooms.whatIf.close(),
   );
   const { base } = server;
@@ -311,7 +316,7 @@ function rulesOf(config: EarshotConfig): unknown {
 
 async function serve(parts: Serving): Promise<Listeners> {
   const { options, clock, journal, registry, store, rooms, state, stateDir, current } = parts;
-  const pages = await loadPages(options.pagesDir ?? builtPagesDir());
+  const pages = await loadPages(options.pagesDir ?? builtPagesDir(), rooms.inspector.page);
   const app = async (known: () => KnownHosts, clients: Clients) =>
     createApp(
       {
@@ -333,6 +338,7 @@ async function serve(parts: Serving): Promise<Listeners> {
         whatIf: rooms.whatIf,
         rooms: rooms.rooms,
         health: rooms.health,
+        inspector: rooms.inspector,
         webhookSent: (account) => registry.webhook.sent(account),
         commands: rooms.commands,
         simulate: (lines, explain) =>
@@ -349,6 +355,6 @@ async function serve(parts: Serving): Promise<Listeners> {
     log: journal.log,
     app,
     problem: () => state.problem,
-    upgrade: rooms.webchat.upgrade,
+    socketFor: socketsOf(rooms),
   });
 }

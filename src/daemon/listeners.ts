@@ -15,7 +15,7 @@ import { anyAddress, type Bound, type KnownHosts, knownHosts } from "./hosts.ts"
 import { type HttpServer, listen, type ServerOptions } from "./server.ts";
 import { readTls, watchTls } from "./tls.ts";
 
-export interface ListenersOptions extends Pick<ServerOptions, "problem" | "upgrade"> {
+export interface ListenersOptions extends Pick<ServerOptions, "problem" | "socketFor"> {
   readonly server: EarshotConfig["server"];
   /** Over what the config says. */
   readonly port?: number | undefined;
@@ -44,7 +44,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   let fixed: KnownHosts | null = null;
   const known = () => fixed ?? knownHosts(bound, publicUrl);
   const app = await options.app(known, clients);
-  const shared = { app, known, clients, problem: options.problem, upgrade: options.upgrade };
+  const shared = { app, known, clients, problem: options.problem, socketFor: options.socketFor };
   const open: HttpServer[] = [];
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {

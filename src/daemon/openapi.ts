@@ -9,6 +9,7 @@ import { decisions } from "../domain/decision.ts";
 import { inboundSchema } from "../domain/message.ts";
 import { roomStates } from "./rooms.types.ts";
 import { claimSchema, revokeSchema } from "./routes/access.ts";
+import { inspectWishSchema } from "./routes/inspect.ts";
 import { sessionPatchSchema } from "./routes/sessions.ts";
 
 type Json = Record<string, unknown>;
@@ -155,6 +156,12 @@ const paths: Json = {
   }),
   "/api/what-if/apply": tries("Puts rules over the config", { rules: {} }),
   "/api/what-if/undo": tries("Takes back what was applied last", { undo: {} }),
+  "/api/inspect/tickets": post(
+    "Gives an address of /inspect/ws that opens one socket within a minute",
+    [],
+    z.toJSONSchema(inspectWishSchema, { io: "input" }) as Json,
+    ...[400, 413, 415],
+  ),
   "/api/status": get("How the daemon is"),
   "/api/health": get("What needs a person, and how everything is"),
   "/api/health/live": stream("The same, again after each change"),

@@ -38,6 +38,21 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
+/** The inspector that our page opens, unless told otherwise. */
+export const statelyInspector = "https://stately.ai/inspect";
+
+/**
+ * The page that hands frames to the inspector has that one site in a frame or in a window of its own,
+ * and nothing else of it: neither scripts nor anything the page itself would fetch.
+ */
+function bridgeHeaders(inspectorUrl: string): Readonly<Record<string, string>> {
+  const policy = securityHeaders["content-security-policy"] as string;
+  return {
+    "content-security-policy": `${policy}; frame-src ${new URL(inspectorUrl).origin}`,
+    "cross-origin-opener-policy": "same-origin-allow-popups",
+  };
+}
+
 /** Paths of the one page that shows different things by its address. */
 const pagePaths = ["/", "/chat", "/replay", "/health", "/room/:key"];
 const notBuilt =
@@ -49,6 +64,8 @@ interface Page {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly forever: boolean;
+  /** Instead of what every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Where the built pages are: beside the built daemon, or in dist when run from the sources. */
@@ -60,7 +77,10 @@ export function builtPagesDir(): string {
 }
 
 /** Reads the pages below a folder; a missing folder gives one page that says so. */
-export async function loadPages(folder: string): Promise<Hono<HttpEnv>> {
+export async function loadPages(
+  folder: string,
+  inspectorUrl: string = statelyInspector,
+): Promise<Hono<HttpEnv>> {
   const pages = new Map<string, Page>();
   if (existsSync(folder))
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -73,6 +93,9 @@ export async function loadPages(folder: string): Promise<Hono<HttpEnv>> {
   const index =
     pages.get("/index.html") ?? pageOf(Buffer.from(notBuilt), types[".html"] as string, false);
   for (const path of pagePaths) if (!pages.has(path)) pages.set(path, index);
+  const bridge = pages.get("/inspect.html") ?? index;
+  pages.delete("/inspect.html");
+  pages.set("/inspect", { ...bridge, headers: bridgeHeaders(inspectorUrl) });
   const app = new Hono<HttpEnv>();
   for (const [path, page] of pages)
     app.get(path, (context) => {
@@ -81,6 +104,7 @@ export async function loadPages(folder: string): Promise<Hono<HttpEnv>> {
         "cache-control",
         page.forever ? "public, max-age=31536000, immutable" : "no-cache",
       );
+      for (const [name, value] of Object.entries(page.headers ?? {})) context.header(name, value);
       if (context.req.header("if-none-match") === page.etag) return context.body(null, 304);
       return context.body(page.bytes, 200, { "content-type": page.type });
     });

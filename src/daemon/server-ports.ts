@@ -15,6 +15,7 @@ import type { Bus } from "./bus.ts";
 import type { Clients } from "./clients.ts";
 import type { TokenReader } from "./guard.ts";
 import type { HealthDesk } from "./health.ts";
+import type { Inspector } from "./inspector.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RoomDesk } from "./room-desk.ts";
 import type { Rooms } from "./rooms.ts";
@@ -43,6 +44,8 @@ export interface ServerPorts {
   /** What an account takes by post; null where there is no such thing. */
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthDesk;
+  /** Looking into conversations. */
+  readonly inspector: Pick<Inspector, "tickets" | "page">;
   /** The list of rooms. */
   readonly rooms: Rooms;
   /** Reading along in one room. */

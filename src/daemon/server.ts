@@ -34,9 +34,12 @@ export interface ServerOptions {
   readonly tls?: TlsPair;
   /** Why no socket can be served now; null: they can. */
   readonly problem: () => string | null;
-  /** Takes a socket that wants to be a WebSocket; Host and Origin are checked already. */
-  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Who takes a socket that wants to be a WebSocket, by the path with its query; null: nobody. */
+  readonly socketFor: (url: string) => Upgrade | null;
 }
+
+/** Takes such a socket; Host and Origin are checked already. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface HttpServer {
   readonly port: number;
@@ -67,9 +70,9 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   const admit = gate(options.clients);
   server.on("connection", admit);
   server.on("upgrade", (request, socket, head) => {
-    const refusal = refuseUpgrade(request, options);
-    if (refusal === null) return options.upgrade(request, socket, head);
-    socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    const taken = upgradeFor(request, options);
+    if (typeof taken === "function") return taken(request, socket, head);
+    socket.end(`HTTP/1.1 ${taken}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(options, error)));
@@ -111,13 +114,17 @@ function gate(clients: Clients): (socket: Socket) => void {
   };
 }
 
-/** A socket that stands for a page of ours; anything else is told to go. */
-function refuseUpgrade(request: IncomingMessage, { known, problem }: ServerOptions): string | null {
-  const { headers, url } = request;
+/** Who takes a socket that stands for a page of ours; anything else is told to go. */
+function upgradeFor(
+  request: IncomingMessage,
+  { known, problem, socketFor }: ServerOptions,
+): Upgrade | string {
+  const { headers, url = "" } = request;
   if (!known().host(hostOf(request))) return "421 Misdirected Request";
   if (!known().origin(headers.origin)) return "403 Forbidden";
-  if (url !== "/ws") return "404 Not Found";
-  return problem() === null ? null : "503 Service Unavailable";
+  const upgrade = socketFor(url);
+  if (upgrade === null) return "404 Not Found";
+  return problem() === null ? upgrade : "503 Service Unavailable";
 }
 
 function cannotListen({ host, port }: ServerOptions, error: NodeJS.ErrnoException): EarshotError {

@@ -14,16 +14,18 @@ import { createApp } from "../../../src/daemon/app.ts";
 import { createBus } from "../../../src/daemon/bus.ts";
 import { createClients } from "../../../src/daemon/clients.ts";
 import { knownHosts } from "../../../src/daemon/hosts.ts";
+import { createInspector } from "../../../src/daemon/inspector.ts";
 import { createMetrics } from "../../../src/daemon/metrics.ts";
 import { loadPages } from "../../../src/daemon/pages.ts";
 import { createRoomDesk } from "../../../src/daemon/room-desk.ts";
 import { createRooms } from "../../../src/daemon/rooms.ts";
 import { listen } from "../../../src/daemon/server.ts";
+import { socketsOf } from "../../../src/daemon/sockets.ts";
 import { ensureToken, readToken } from "../../../src/daemon/token.ts";
 import { createWebchat } from "../../../src/daemon/webchat.ts";
 import { createWhatIf } from "../../../src/daemon/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
-import type { ChannelHook } from "../../../src/domain/ports.ts";
+import type { ChannelHook, InspectOrder } from "../../../src/domain/ports.ts";
 import { offeredCommands } from "../../../src/machines/commands/help.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
 
@@ -46,6 +48,12 @@ export async function startSmallServer() {
   bus.subscribe(metrics.line);
   const read = () => readToken(stateDir);
   const hooks = new Map<string, ChannelHook>();
+  const orders = new Map<number, InspectOrder>();
+  const inspector = createInspector({
+    ...{ clock, log, metrics, readToken: read, page: "https://stately.ai/inspect" },
+    inspect: (order) => void orders.set(order.id, order),
+    uninspect: (reader) => void orders.delete(reader),
+  });
   /** Set: why nothing can be taken. */
   const problem: { now: string | null } = { now: null };
   const ports = {
@@ -75,6 +83,7 @@ export async function startSmallServer() {
       ...{ store, clock, config: () => defaultConfig, ids: createIds() },
       layers: { said: () => [], set: refused, unset: async () => [] },
     }),
+    inspector,
     webhookSent: () => [],
     commands: () => offeredCommands(),
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
@@ -95,7 +104,7 @@ export async function startSmallServer() {
     known,
     clients: ports.clients,
     problem: () => null,
-    upgrade: webchat.upgrade,
+    socketFor: socketsOf({ webchat, inspector }),
   });
   port = server.port;
   const base = `http://127.0.0.1:${port}`;
@@ -112,6 +121,9 @@ export async function startSmallServer() {
     problem,
     bus,
     events,
+    inspector,
+    /** What is looked into now. */
+    orders,
     authorized,
     get: (path: string, headers: Record<string, string> = authorized) =>
       fetch(`${base}${path}`, { headers }),
@@ -124,6 +136,7 @@ export async function startSmallServer() {
     raw: (text: string) => rawRequest(port, text),
     async stop() {
       webchat.close();
+      inspector.close();
       await server.close();
       await rm(stateDir, { recursive: true, force: true });
     },
