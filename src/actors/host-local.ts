@@ -5,7 +5,9 @@
  * event loop before each batch, so a long queue does not keep sockets waiting, and it can be killed
  * like a thread: what it had under way is never answered.
  */
+
 import type { Clock } from "../domain/ports.ts";
+import { atOnce } from "./at-once.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -48,7 +50,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
     turns: null,
     apply: (batch) =>
       new Promise<HostResult>((resolve, reject) => {
-        const soon = options.pace?.straight === true ? queueMicrotask : setImmediate;
+        const soon = options.pace?.straight === true ? atOnce : setImmediate;
         soon(() => {
           if (!alive) return;
           try {

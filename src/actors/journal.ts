@@ -13,9 +13,11 @@
  * In a deterministic runtime events wait until `quiet` resolves, so that the order of rows depends
  * on causes and not on which thread was faster.
  */
+
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Clock, Log, Store, StoreWrite } from "../domain/ports.ts";
+import { atOnce } from "./at-once.ts";
 import { entryOf, type NewEvent } from "./journal.codec.ts";
 import type { HostEntry } from "./protocol.ts";
 import type { Pace } from "./runtime.types.ts";
@@ -135,7 +137,7 @@ export function createJournal(ports: JournalPorts): Journal {
   function schedule(): void {
     if (scheduled || committing || failure !== null || queue.length === 0) return;
     scheduled = true;
-    const soon = ports.pace?.straight === true ? queueMicrotask : setImmediate;
+    const soon = ports.pace?.straight === true ? atOnce : setImmediate;
     soon(() => {
       scheduled = false;
       // commitNext answers every error itself.

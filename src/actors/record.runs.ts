@@ -14,7 +14,7 @@ import type { ScriptedRun, ScriptStep } from "../domain/script.ts";
 import type { AgentFailed, AgentText, ConversationEvent } from "../machines/events.ts";
 
 /** A conversation as rows name it, and where it was last spoken in. */
-export interface Heard {
+interface Heard {
   readonly conv: number;
   readonly key: string;
   readonly place: Pick<Route, "channel" | "chat" | "thread"> | null;

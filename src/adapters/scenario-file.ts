@@ -17,7 +17,7 @@ import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 
 const pieceBytes = 1_048_576;
 
-export interface ScenarioFileOptions {
+interface ScenarioFileOptions {
   /** Name in errors. @default the path */
   readonly source?: string;
   /** Told of each line of the check. */

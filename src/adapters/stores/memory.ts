@@ -35,7 +35,7 @@ export interface MemoryStore extends Store {
   commits(): number;
 }
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   /** Where the journal's rows lie. @default plain maps */
   readonly rows?: Rows;
   /** Rows of the outbox that are over and still known. @default all */

@@ -12,7 +12,7 @@ import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
 
 /** Something that was decided or came of it, and on which of the two sides. */
-export interface Difference {
+interface Difference {
   /** ms from the scenario's start. */
   readonly t: number;
   readonly what: "decision" | "turn" | "reply" | "drop";

@@ -51,7 +51,7 @@ export class Output {
 }
 
 /** A bar that shows how far something has come. */
-export interface Progress {
+interface Progress {
   show(done: number): void;
   end(): void;
 }
