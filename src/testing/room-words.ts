@@ -1,0 +1,132 @@
+/**
+ * A room in words
+ * ===============
+ * What somebody reads when a property has failed: one line for each thing that happened, with the
+ * time, who, the words and whom they are aimed at; under it what earshot made of it. Words from a
+ * room are shown as one harmless line.
+ */
+import type { Why } from "../actors/runtime.types.ts";
+import { oneLine } from "../domain/sanitize.ts";
+import type { StreamLine } from "../domain/stream.ts";
+import type { RoomLine } from "./room.ts";
+
+type InLine = Extract<RoomLine, { in: unknown }>;
+
+const textUnitsMax = 120;
+const quoted = (text: string) => `“${oneLine(text, textUnitsMax)}”`;
+
+/** `1:02:03.004`, without hours where there are none. */
+export function timeWords(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  const clock =
+    minutes < 60
+      ? `${minutes}:${two(seconds % 60)}`
+      : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${clock}.${String(ms % 1_000).padStart(3, "0")}`;
+}
+
+/** One line for each thing that happens in a room. */
+export const roomWords = (lines: readonly RoomLine[]): string =>
+  lines.map((line) => `${timeWords(line.t).padStart(12)}  ${lineWords(line)}`).join("\n");
+
+/** What happens in one line. */
+export function lineWords(line: RoomLine): string {
+  if ("in" in line) return saidWords(line.in);
+  if ("edit" in line) return `${oneLine(line.edit.id)} now says ${quoted(line.edit.text)}`;
+  if ("delete" in line) return `${oneLine(line.delete.id)} is deleted`;
+  if ("membership" in line) {
+    const { humans, bots = 0, truncated } = line.membership;
+    const flaw = truncated ? ", and perhaps more" : "";
+    return `the member list has ${count(humans, "person", "people")}, ${count(bots, "bot")}${flaw}`;
+  }
+  if ("agent" in line) return `the agent will ${line.agent.runs.map(runWords).join("; then ")}`;
+  if ("platform" in line) {
+    const { send, count: times = 1 } = line.platform;
+    return `the platform answers the next ${count(times, "send")} with “${send}”`;
+  }
+  if ("crash" in line) return `the ${line.crash} is killed`;
+  if ("passivate" in line) return "every conversation goes to sleep";
+  if ("end" in line) return "time passes";
+  if ("config" in line) return "the config changes";
+  return oneLine(JSON.stringify({ ...line, t: undefined }), textUnitsMax);
+}
+
+const count = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+
+type Run = Extract<RoomLine, { agent: unknown }>["agent"]["runs"][number];
+
+function runWords({ afterMs = 0, steps = [] }: Run): string {
+  const words = steps.map((step) => {
+    if ("text" in step) return `say ${quoted(step.text)}`;
+    if ("reasoning" in step) return "think";
+    if ("waitMs" in step) return `take ${step.waitMs} ms`;
+    if ("tool" in step) return `use ${oneLine(step.tool)}`;
+    if ("messageEnd" in step) return "end the message";
+    return "error" in step ? "fail" : "hang";
+  });
+  const all = afterMs > 0 ? [`take ${afterMs} ms`, ...words] : words;
+  return all.length === 0 ? "say nothing" : all.join(", ");
+}
+
+function saidWords(message: InLine["in"]): string {
+  const { id, author, text = "", mentions = [], replyTo, thread, chat } = message;
+  const mentioned = mentions.map((one) => (one.isSelf ? "us" : one.id));
+  const marks = [
+    mentioned.length === 0 ? "" : `mentions ${mentioned.map((one) => oneLine(one)).join(", ")}`,
+    message.mentionsEveryone ? "mentions everyone" : "",
+    replyTo ? `replies to ${replyTo.authorIsSelf ? "us" : oneLine(replyTo.authorId ?? "?")}` : "",
+    thread ? `in thread ${oneLine(thread.id)}` : "",
+    chat.kind === "direct" ? "directly" : "",
+  ].filter((mark) => mark !== "");
+  const bot = author.isBot ? " (bot)" : "";
+  const who = `${oneLine(id)} ${oneLine(author.id)}${bot}`;
+  return `${who}: ${quoted(text)}${marks.length === 0 ? "" : `, ${marks.join(", ")}`}`;
+}
+
+/** What earshot did, where somebody who reads a room wants to know it; null: a detail. */
+export function outcomeWords(line: StreamLine): string | null {
+  if ("system" in line) return null;
+  if ("decision" in line) {
+    const credit = line.credit === "none" ? "" : `, credit ${line.credit}`;
+    return `  ${line.decision} (${line.rule}${credit})`;
+  }
+  if ("out" in line) {
+    if (line.out !== "send") return null;
+    const status = line.status === "sent" ? "" : ` (${line.status})`;
+    const to = line.replyTo === null ? "" : ` to ${oneLine(line.replyTo)}`;
+    return `  earshot${to}: ${quoted(line.text)}${status}`;
+  }
+  switch (line.event) {
+    case "agent_start":
+      return `  turn ${line.turn} begins, for ${line.batch.map((id) => oneLine(id)).join(", ")}`;
+    case "agent_end":
+      return line.outcome === "replied" ? null : `  turn ${line.turn} ends: ${line.outcome}`;
+    case "dropped":
+      return `  ${oneLine(line.message)} is dropped: ${oneLine(line.why)}`;
+    default:
+      return null;
+  }
+}
+
+/** Why a message was decided as it was: the ladder down to the rung that matched. */
+export function whyWords({
+  message,
+  recorded,
+  explanation,
+  admission,
+  humans,
+  guard,
+}: Why): string {
+  const verdict = recorded === null ? "not decided" : `${recorded.decision} (${recorded.rule})`;
+  const rungs = (explanation?.rungs ?? [])
+    .filter(({ outcome }) => outcome !== "not-reached")
+    .map(({ rule, outcome, fact }) => {
+      const mark = outcome === "matched" ? "●" : "○";
+      return `  ${mark} ${rule.padEnd(19)} ${oneLine(fact, textUnitsMax)}`;
+    });
+  const admitted = admission === undefined ? [] : [`  ${oneLine(admission, textUnitsMax)}`];
+  const counted = `  ${count(humans.count, "person", "people")} (${humans.source}), guard ${guard.state}`;
+  return [`${oneLine(message.id)}: ${verdict}`, ...admitted, ...rungs, counted].join("\n");
+}

@@ -1,0 +1,216 @@
+/**
+ * A world to walk about in
+ * ========================
+ * The simulated world one step at a time, for tests that tell a story: somebody speaks, time
+ * passes, the agent is slow, the platform refuses, the process is killed; after every step
+ * everything that followed from it has happened and can be looked at. For models that are compared
+ * step by step, too. The same steps and seed give the same world.
+ */
+import { simulateScenario } from "../daemon/simulate.ts";
+import { EarshotError } from "../domain/errors.ts";
+import { ScenarioReader } from "../domain/scenario.read.ts";
+import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
+import { homeChat, messageOf, Room, type RoomChat, type RoomLine, type Speech } from "./room.ts";
+import { type Heard, type RoomEvent, RoomRun, type SimulateRoomOptions } from "./room-run.ts";
+
+type Runs = Extract<RoomLine, { agent: unknown }>["agent"]["runs"];
+type Fate = Omit<Extract<RoomLine, { platform: unknown }>["platform"], "channel">;
+type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;
+
+/** How something is said; a plain line in the room's chat where nothing else is told. */
+export type Manner = Omit<Speech, "by" | "text" | "isBot">;
+
+export interface WorldOptions extends SimulateRoomOptions {
+  /** Who of those who speak is a bot. @default nobody */
+  readonly bots?: readonly string[];
+  /** Where people speak. @default the group `kitchen` */
+  readonly chat?: RoomChat;
+  /** @default "irc" */
+  readonly channel?: string;
+}
+
+/** A simulated room that goes on as it is told to. */
+export interface World {
+  /** ms since it began. */
+  readonly now: number;
+  /** Somebody says something; how it was decided, once for each agent that heard it. */
+  say(by: string, text: string, manner?: Manner): Promise<readonly Heard[]>;
+  /** Time passes, and everything that falls due in it happens. */
+  wait(ms: number): Promise<void>;
+  /** What the agent does in its next runs. @default it says `ok` */
+  agent(...runs: Runs): Promise<void>;
+  /** What becomes of the next sends. @default they are taken at once */
+  platform(fate: Fate): Promise<void>;
+  /** The channel reads its member list. */
+  members(humans: number, more?: { bots?: number; truncated?: boolean }): Promise<void>;
+  /** A message that was said gets other words. */
+  edit(id: string, text: string): Promise<void>;
+  /** Every conversation goes to sleep; the next message wakes it. */
+  sleep(): Promise<void>;
+  /** A worker or the whole process is killed and comes back. */
+  crash(what: "host" | "process"): Promise<void>;
+  /** The config that holds from here on. */
+  configure(config: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Any other line of a scenario. */
+  happen(line: Untimed<RoomLine>): Promise<void>;
+  /** Everything so far. */
+  run(): RoomRun;
+  /** Ends it. What is still under way is not waited for. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a simulated world under a config.
+ * @param config as `earshot.json5` has it
+ * @example
+ * ```ts
+ * const world = createWorld({}, { bots: ["rex"] });
+ * await world.say("ann", "hello");
+ * const [heard] = await world.say("rex", "hello");
+ * expect(heard?.decision).toBe("observe");
+ * await world.close();
+ * ```
+ */
+export function createWorld(config: unknown = {}, options: WorldOptions = {}): World {
+  return new SteppedWorld(config, options);
+}
+
+class SteppedWorld implements World {
+  now = 0;
+  readonly #config: unknown;
+  readonly #options: WorldOptions;
+  readonly #reader = new ScenarioReader("the world");
+  readonly #lines: RoomLine[] = [];
+  readonly #events: RoomEvent[] = [];
+  #said = 0;
+  /** The line whose turn it is; null ends the world. */
+  #next: ScenarioLine | null = null;
+  #ended: Promise<unknown> | null = null;
+  /** Tells that the line and all that followed from it are done. */
+  #done: () => void = () => {};
+  #go: () => void = () => {};
+  #isClosed = false;
+
+  constructor(config: unknown, options: WorldOptions) {
+    this.#config = config;
+    this.#options = options;
+  }
+
+  async say(by: string, text: string, manner: Manner = {}): Promise<readonly Heard[]> {
+    this.#said += 1;
+    const { bots = [], chat = homeChat, channel } = this.#options;
+    const place = channel === undefined ? { chat } : { chat, channel };
+    const id = `m${this.#said}`;
+    const speech = { ...place, ...manner, by, text, isBot: bots.includes(by) };
+    await this.happen({ in: messageOf(id, speech) });
+    return this.run().heard.filter(({ message }) => message.id === id);
+  }
+
+  async wait(ms: number): Promise<void> {
+    this.now += ms;
+    await this.happen({ end: true });
+  }
+
+  agent(...runs: Runs): Promise<void> {
+    return this.happen({ agent: { runs } });
+  }
+
+  platform(fate: Fate): Promise<void> {
+    return this.happen({ platform: { channel: this.#place.channel, ...fate } });
+  }
+
+  members(humans: number, more: { bots?: number; truncated?: boolean } = {}): Promise<void> {
+    return this.happen({ membership: { ...this.#place, humans, ...more } });
+  }
+
+  edit(id: string, text: string): Promise<void> {
+    const said = this.#lines.find((line) => "in" in line && line.in.id === id);
+    if (said === undefined || !("in" in said))
+      throw new EarshotError("EAR_USAGE", `Cannot edit ${id} as nobody has said it`);
+    const { channel, chat, thread } = said.in;
+    const place = thread ? { channel, chat, thread } : { channel, chat };
+    return this.happen({ edit: { ...place, id, text } });
+  }
+
+  sleep(): Promise<void> {
+    return this.happen({ passivate: true });
+  }
+
+  crash(what: "host" | "process"): Promise<void> {
+    return this.happen({ crash: what });
+  }
+
+  configure(config: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.happen({ config: { ...config } });
+  }
+
+  async happen(line: Untimed<RoomLine>): Promise<void> {
+    if (this.#isClosed)
+      throw new EarshotError("EAR_USAGE", "Cannot go on in a world that has ended");
+    const timed = { t: this.now, ...line } as RoomLine;
+    const parsed = this.#reader.take(timed);
+    if (parsed === null) return;
+    this.#lines.push(timed);
+    this.#next = parsed;
+    const done = new Promise<void>((resolve) => {
+      this.#done = resolve;
+    });
+    this.#start();
+    await Promise.race([done, this.#ended]);
+  }
+
+  run(): RoomRun {
+    return new RoomRun(this.#config, new Room([...this.#lines]), [...this.#events], this.#options);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#next = null;
+    this.#go();
+    await this.#ended;
+  }
+
+  get #place() {
+    const { chat = homeChat, channel = "irc" } = this.#options;
+    return { channel, chat: { id: chat.id, kind: chat.kind ?? ("group" as const) } };
+  }
+
+  /** Begins with the first line; later ones are what the waiting simulation goes on with. */
+  #start(): void {
+    if (this.#ended !== null) {
+      this.#go();
+      return;
+    }
+    const { seed = 1, workers = 0, prompts = false } = this.#options;
+    this.#ended = simulateScenario(this.#scenario(), {
+      ...{ config: this.#config, seed, workers, prompts },
+      onInput: (input) => this.#events.push({ input }),
+      onLine: (output) => this.#events.push({ output }),
+      onProgress: () =>
+        new Promise<void>((resolve) => {
+          this.#go = resolve;
+          this.#done();
+        }),
+    });
+    // Told to whoever takes the next step.
+    this.#ended.catch(() => {});
+  }
+
+  #scenario(): Scenario {
+    const next = () => this.#next;
+    return {
+      header: { earshot: 1, config: {} },
+      lines: {
+        *[Symbol.iterator]() {
+          for (let line = next(); line !== null; line = next()) yield line;
+        },
+      },
+      count: 0,
+      // It ends where it stands.
+      last: { t: 0, end: true },
+      // Places are told in full, and configs are read when their time comes.
+      kinds: new Set(),
+    };
+  }
+}
