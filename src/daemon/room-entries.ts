@@ -39,6 +39,8 @@ export async function entriesOf(row: EventRow, ports: EntryPorts): Promise<reado
         ...heardOf(message, { seq: row.seq, at: message.sentAt ?? event.at }),
         history: true,
       }));
+    case "fellow.spoke":
+      return [{ ...heardOf(event.message, place), fellow: true }];
     case "message.edited":
       return [{ kind: "edited", ...place, id: event.edit.id, text: shown(event.edit.text) }];
     case "message.deleted":

@@ -42,7 +42,8 @@ async function textOf(store: Pick<Store, "events">, seq: number, id: string): Pr
   const [row] = await store.events([seq]);
   if (row === undefined) return "";
   const event = decodeEvent(row);
-  if (event.type === "message.received") return cut(event.message.text, textShownUnits);
+  if (event.type === "message.received" || event.type === "fellow.spoke")
+    return cut(event.message.text, textShownUnits);
   if (event.type === "message.edited") return cut(event.edit.text, textShownUnits);
   if (event.type !== "history.seeded") return "";
   return cut(event.messages.find((one) => one.id === id)?.text ?? "", textShownUnits);

@@ -37,6 +37,8 @@ export interface HeardEntry extends Entry {
   readonly verdict: Verdict | null;
   /** Read from the platform when the agent came. */
   readonly history?: true;
+  /** Another agent of this house said it: overheard, and nothing is decided about it. */
+  readonly fellow?: true;
 }
 export interface EditedEntry extends Entry {
   readonly kind: "edited";

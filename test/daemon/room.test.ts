@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
-import type { RoomEntry, RoomFrame, RoomState } from "../../src/daemon/room-types.ts";
+import type { RoomEntry, RoomFrame, RoomState, RoomView } from "../../src/daemon/room-types.ts";
 import {
   call,
   openFrames,
@@ -214,4 +214,27 @@ describe("one room", () => {
     const answer = await call(daemon, `/api/why/m9?seq=1`);
     expect(answer.status).toBe(404);
   });
+});
+
+test("what another agent of this house says is a line of its own, without a decision", async () => {
+  const folder = newFolder();
+  const driver = { kind: "scripted", runs: [{ steps: [{ text: "Rover, listen." }] }] };
+  const agents = {
+    list: ["Scout", "Rover"].map((name) => ({ id: name.toLowerCase(), name, driver })),
+  };
+  writeRoomConfig(folder, [], { agents, broadcast: { "webhook:release": ["scout", "rover"] } });
+  const house = await startDaemon({
+    ...{ stateDir: folder, port: 0, workers: 0, env: {}, writeLog: () => undefined },
+  });
+  await say(house, "m1", "ann", "@Scout hello", { mentions: ["bo"] });
+  await say(house, "m2", "bo", "scout?");
+  const overheard = async () => {
+    const path = encodeURIComponent("agent:rover:webhook:group:release");
+    const view = (await (await call(house, `/api/rooms/${path}`)).json()) as RoomView;
+    return view.history.entries.find((one) => one.kind === "heard" && one.fellow === true);
+  };
+  await expect.poll(overheard, { timeout: 10_000 }).toMatchObject({
+    ...{ verdict: null, text: "Rover, listen.", author: { name: "Scout" } },
+  });
+  await house.stop({ drainMs: 0 });
 });

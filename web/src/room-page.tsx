@@ -325,14 +325,18 @@ function whyOf(row: LineRow | null, told: Told | null, agentName: string): About
 }
 
 function personWhy({ entry }: PersonRow, told: Told | null, at: string): About {
-  const { author, verdict, id, history } = entry;
-  const fromHistory =
-    history === true ? "Read from the room’s history: nothing was decided about it." : null;
+  const { author, verdict, id, history, fellow } = entry;
+  const overheard =
+    history === true
+      ? "Read from the room’s history: nothing was decided about it."
+      : fellow === true
+        ? "Another agent of ours said it: it is overheard, and nothing is decided about it."
+        : null;
   return {
     of: `${shownName(author.name)}, ${at}`,
     why: told?.why ?? null,
     verdict,
-    note: fromHistory ?? told?.note ?? (verdict === null ? "It could not be decided." : null),
-    command: history === true ? null : `earshot why ${shellWord(id)}`,
+    note: overheard ?? told?.note ?? (verdict === null ? "It could not be decided." : null),
+    command: overheard !== null ? null : `earshot why ${shellWord(id)}`,
   };
 }

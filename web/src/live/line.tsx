@@ -66,7 +66,7 @@ function Body({ name, kind, time, chip, children }: BodyProps) {
 }
 
 function Person({ row }: { readonly row: PersonRow }) {
-  const { author, quote, mentions, files, verdict, at, history } = row.entry;
+  const { author, quote, mentions, files, verdict, at, history, fellow } = row.entry;
   const members = mentions.map((name) => ({ id: name, name, isBot: false }));
   const time = [
     clockTime(at),
@@ -76,7 +76,7 @@ function Person({ row }: { readonly row: PersonRow }) {
   return (
     <Body
       name={author.name}
-      kind={author.isBot ? "bot" : "person"}
+      kind={fellow === true ? "agent" : author.isBot ? "bot" : "person"}
       time={time}
       chip={verdict && <Chip decision={verdict.decision} rule={verdict.rule} />}
     >
