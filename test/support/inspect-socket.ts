@@ -1,0 +1,45 @@
+/**
+ * A socket to /inspect/ws as somebody opens it by hand: what came, and how it ended.
+ */
+import { vi } from "vitest";
+import WebSocket from "ws";
+
+export interface Opened {
+  readonly socket: WebSocket;
+  /** What came, parsed. */
+  readonly frames: Record<string, unknown>[];
+  /** The HTTP status of a handshake that was refused. */
+  refused: number | null;
+  closed: { readonly code: number; readonly reason: string } | null;
+}
+
+export interface OpenOptions {
+  readonly headers?: Record<string, string>;
+  /** Said first. */
+  readonly hello?: unknown;
+}
+
+export const soon = <Answer>(claim: () => Answer | Promise<Answer>) =>
+  vi.waitFor(claim, { timeout: 15_000, interval: 20 });
+
+/** Opens it and waits until it is open or refused. */
+export async function openInspect(url: string, options: OpenOptions = {}): Promise<Opened> {
+  const { headers = {}, hello } = options;
+  const socket = new WebSocket(url.replace("http", "ws"), { headers });
+  const opened: Opened = { socket, frames: [], refused: null, closed: null };
+  socket.on("message", (data) => void opened.frames.push(JSON.parse(String(data))));
+  socket.on("close", (code, reason) => {
+    opened.closed = { code, reason: String(reason) };
+  });
+  await new Promise<void>((done) => {
+    socket.on("open", done);
+    socket.on("unexpected-response", (_, response) => {
+      opened.refused = response.statusCode ?? 0;
+      socket.terminate();
+      done();
+    });
+    socket.on("error", () => done());
+  });
+  if (hello !== undefined) socket.send(JSON.stringify(hello));
+  return opened;
+}
