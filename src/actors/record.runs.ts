@@ -59,6 +59,8 @@ interface Kept {
   readonly runs: Run[];
   readonly sends: Send[];
   touchedAt: Millis;
+  /** When the last send ended, ms since the epoch. */
+  sentAt: Millis;
   /** A message engaged, and its turn has not begun. */
   awaits: boolean;
   closed: boolean;
@@ -86,12 +88,20 @@ export class RecordedRuns {
   note(heard: Heard, event: ConversationEvent, t: Millis): void {
     const { conv } = heard;
     if (event.type === "heartbeat.due") this.#beats.add(conv);
+    if (event.type === "disengage") {
+      const run = this.#open.get(conv)?.runs.findLast(({ ended }) => !ended);
+      if (run !== undefined) add(run, event.at, { tool: "channel_disengage", input: {} });
+    }
     if (!("turnId" in event)) return;
     if (event.type === "delivery.sent" || event.type === "delivery.failed") {
-      const sent = this.#open
-        .get(conv)
-        ?.sends.find(({ turnId, index }) => turnId === event.turnId && index === event.index);
-      if (sent !== undefined) sent.fate = fateOf(event, sent.at);
+      const open = this.#open.get(conv);
+      const sent = open?.sends.find(
+        ({ turnId, index }) => turnId === event.turnId && index === event.index,
+      );
+      if (open === undefined || sent === undefined) return;
+      // It waited for its turn behind the one before.
+      sent.fate = fateOf(event, Math.max(sent.at, open.sentAt));
+      open.sentAt = event.at;
       return;
     }
     const kept = this.#keptFor(conv, t);
@@ -130,7 +140,7 @@ export class RecordedRuns {
   #keptFor(conv: number, t: Millis): Kept {
     const open = this.#open.get(conv);
     if (open !== undefined && !open.closed && !isOver(open, t)) return open;
-    const nothing = { heard: null, runs: [], sends: [], awaits: false, closed: false };
+    const nothing = { sentAt: 0, heard: null, runs: [], sends: [], awaits: false, closed: false };
     const kept: Kept = { ...nothing, t, touchedAt: t };
     this.#open.set(conv, kept);
     this.#waiting.push(kept);
