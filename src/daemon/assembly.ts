@@ -10,6 +10,7 @@ import { type Connections, createConnections } from "../actors/connections.ts";
 import { createExtras } from "../actors/extras.ts";
 import { createRuntime } from "../actors/runtime.ts";
 import type { Runtime } from "../actors/runtime.types.ts";
+import { everyTap } from "../actors/walk.ts";
 import { drivers } from "../adapters/agents/index.ts";
 import { channelRegistry } from "../adapters/channels/index.ts";
 import { createTerminal, type Terminal } from "../adapters/channels/terminal.ts";
@@ -36,6 +37,7 @@ import type { SkillShelf } from "./skills.ts";
 import { createSpeaker, type Speaker } from "./speaker.ts";
 import { storePathOf } from "./state-dir.ts";
 import { logReader } from "./told.ts";
+import type { Traces } from "./traces.ts";
 import { version } from "./version.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
 import { webchatRoute } from "./webchat-route.ts";
@@ -88,6 +90,8 @@ export interface AssemblyPorts {
   readonly skills: SkillShelf;
   /** What owners may change of it from a room. */
   readonly house: House;
+  /** Null: nobody has registered an SDK. */
+  readonly traces: Traces | null;
 }
 
 export interface Assembly {
@@ -123,6 +127,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
   const { clock, log, registry, store, config } = ports;
   const random = createRandom();
   const ids = createIds(() => clock.now());
+  const { traces } = ports;
   const bus = createBus(log);
   const source = import.meta.url.endsWith(".ts");
   const hostModule = new URL(`../adapters/host-ports.${source ? "ts" : "js"}`, import.meta.url);
@@ -184,7 +189,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     version,
     publish: bus.publish,
     rooms: { ...rooms.tap, applied: room.touched },
-    walk: metrics.walk,
+    walk: everyTap([metrics.walk, ...(traces === null ? [] : [traces.tap])]),
     workers: ports.workers,
     hostModule: hostModule.href,
     onInspect: inspector.told,
@@ -221,7 +226,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
   });
   bus.subscribe(speaker.line);
   bus.subscribe(metrics.line);
-  bus.subscribe(logReader(log, () => config().log.showText));
+  if (traces !== null) bus.subscribe(traces.line);
+  bus.subscribe(logReader(log, () => config().log.showText, traces));
   const { skills } = ports;
   const commands = () => (config().commands.text ? offeredCommands(defaultExtras(ports)) : []);
   return {

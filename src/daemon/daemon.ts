@@ -5,6 +5,8 @@
  * directory for itself, puts config, store, runtime, channels and server together, and takes them
  * apart again in the reverse order, whichever of them failed. Nothing is decided here.
  */
+
+import type { Tracer } from "@opentelemetry/api";
 import type { Runtime } from "../actors/runtime.types.ts";
 import type { Terminal } from "../adapters/channels/terminal.ts";
 import { createSystemClock } from "../adapters/clock.ts";
@@ -32,6 +34,8 @@ import { createSkillShelf } from "./skills.ts";
 import { socketsOf } from "./sockets.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
 import { ensureToken, readToken } from "./token.ts";
+import { findTracer } from "./tracer.ts";
+import type { Traces } from "./traces.ts";
 import { version } from "./version.ts";
 
 export interface DaemonOptions {
@@ -139,7 +143,11 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   undo.push(() => store.close());
   const skills = createSkillShelf(plugged.baseDir, journal.log);
   await skills.load(current.config());
+  const tracer = findTracer(version);
+  const traces = tracer === null ? null : await traceBy(tracer, clock);
+  undo.push(() => traces?.close());
   const rooms = assemble({
+    traces,
     skills,
     registry,
     store,
@@ -286,6 +294,11 @@ async function reload(
   await runtime.reload(config);
   current.set(config);
   await connections.reload(config);
+}
+
+async function traceBy(tracer: Tracer, clock: Clock): Promise<Traces> {
+  const { createTraces } = await import("./traces.ts");
+  return createTraces(tracer, () => clock.now());
 }
 
 async function openStore(config: EarshotConfig, stateDir: string): Promise<Store> {

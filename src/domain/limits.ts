@@ -12,6 +12,8 @@ export const limits = {
   labelUnitsMax: 4_096,
   /** The part of a label that is ever shown to an agent or a person. */
   labelShownUnitsMax: 64,
+  /** Traces that are open at the same time: messages to be answered, and turns. */
+  tracesOpenMax: 10_000,
   /** The largest message text accepted (platforms allow 4,096 to 40,000). */
   textUnitsMax: 100_000,
   /** The part of a text that alias and peer-name matching looks at. */
