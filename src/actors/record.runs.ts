@@ -59,6 +59,8 @@ interface Kept {
   readonly runs: Run[];
   readonly sends: Send[];
   touchedAt: Millis;
+  /** Drafts and what replaced them: no platform of a replay can edit. */
+  readonly shown: Set<string>;
   /** When the last send ended, ms since the epoch. */
   sentAt: Millis;
   /** A message engaged, and its turn has not begun. */
@@ -98,9 +100,12 @@ export class RecordedRuns {
       const sent = open?.sends.find(
         ({ turnId, index }) => turnId === event.turnId && index === event.index,
       );
-      if (open === undefined || sent === undefined) return;
-      // It waited for its turn behind the one before.
-      sent.fate = fateOf(event, Math.max(sent.at, open.sentAt));
+      if (open === undefined || open.shown.has(`${event.turnId} ${event.index}`)) return;
+      // A notice is nobody's text. Whatever it is, it waited for its turn behind the one before.
+      const { turnId, index } = event;
+      const one = sent ?? { turnId, index, at: event.at, fate: null };
+      if (sent === undefined) open.sends.push(one);
+      one.fate = fateOf(event, Math.max(one.at, open.sentAt));
       open.sentAt = event.at;
       return;
     }
@@ -116,8 +121,11 @@ export class RecordedRuns {
       kept.awaits = false;
     }
     step(run, event);
-    if (event.type === "agent.text" && event.draft === undefined && event.edits === undefined)
-      kept.sends.push({ turnId: event.turnId, index: event.index, at: event.at, fate: null });
+    if (event.type !== "agent.text") return;
+    const { turnId, index, at } = event;
+    if (event.draft === undefined && event.edits === undefined)
+      kept.sends.push({ turnId, index, at, fate: null });
+    else kept.shown.add(`${turnId} ${index}`);
   }
 
   /** The lines that wait for nothing any more. */
@@ -140,7 +148,15 @@ export class RecordedRuns {
   #keptFor(conv: number, t: Millis): Kept {
     const open = this.#open.get(conv);
     if (open !== undefined && !open.closed && !isOver(open, t)) return open;
-    const nothing = { sentAt: 0, heard: null, runs: [], sends: [], awaits: false, closed: false };
+    const nothing = {
+      shown: new Set<string>(),
+      sentAt: 0,
+      heard: null,
+      runs: [],
+      sends: [],
+      awaits: false,
+      closed: false,
+    };
     const kept: Kept = { ...nothing, t, touchedAt: t };
     this.#open.set(conv, kept);
     this.#waiting.push(kept);
