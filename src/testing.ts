@@ -14,6 +14,8 @@ export * from "./testing/channel-contract.ts";
 export * from "./testing/channel-world.ts";
 export * from "./testing/open-channel.ts";
 export * from "./testing/reference-ladder.ts";
+export * from "./testing/reference-room.ts";
+export * from "./testing/reference-run.ts";
 export * from "./testing/room.ts";
 export * from "./testing/room-arbitrary.ts";
 export * from "./testing/room-run.ts";

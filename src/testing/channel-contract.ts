@@ -297,6 +297,7 @@ function lineFaultTests(contract: ChannelContract): void {
     need(world.redeliver)();
     const id = await world.say({ text: "again and again" });
     await channel.message(id);
+    await expect.poll(() => channel.messages().length).toBe(2);
     const [one, two] = channel.messages();
     expect(two).toEqual(one);
   });

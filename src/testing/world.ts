@@ -123,13 +123,13 @@ class SteppedWorld implements World {
     return this.happen({ membership: { ...this.#place, humans, ...more } });
   }
 
-  edit(id: string, text: string): Promise<void> {
+  async edit(id: string, text: string): Promise<void> {
     const said = this.#lines.find((line) => "in" in line && line.in.id === id);
     if (said === undefined || !("in" in said))
       throw new EarshotError("EAR_USAGE", `Cannot edit ${id} as nobody has said it`);
-    const { channel, chat, thread } = said.in;
+    const { channel, chat, thread, author } = said.in;
     const place = thread ? { channel, chat, thread } : { channel, chat };
-    return this.happen({ edit: { ...place, id, text } });
+    await this.happen({ edit: { ...place, id, text, author } });
   }
 
   sleep(): Promise<void> {

@@ -1,0 +1,98 @@
+/**
+ * A run against the reference
+ * ===========================
+ * Walks through a played room and asks the reference model about every message that reached the
+ * ladder. What it is told of the turns (which messages they answered, what was delivered and when)
+ * comes from the run; what every message should have come to is its own.
+ */
+import { resolveSettings, scenarioConfig } from "../domain/config/index.ts";
+import { parseSessionKey } from "../domain/key.ts";
+import type { Inbound } from "../domain/message.ts";
+import type { ScenarioLine } from "../domain/scenario.ts";
+import type { DecisionLine, StreamLine } from "../domain/stream.ts";
+import { ReferenceConversation } from "./reference-room.ts";
+import type { RoomRun } from "./room-run.ts";
+
+/** A message that the reference decides otherwise. */
+export interface Difference {
+  readonly id: string;
+  readonly key: string;
+  /** `rule` and what became of the credit, as the runtime had it. */
+  readonly was: string;
+  readonly expected: string;
+}
+
+/**
+ * The messages that the reference model decides otherwise than the runtime did: none, unless one of
+ * them is wrong. For rooms of one agent that uses no tools, where nobody gives commands.
+ */
+export function differencesFrom(run: RoomRun): readonly Difference[] {
+  const walk = new Walk(run.config);
+  for (const event of run.events) {
+    if ("input" in event) walk.take(event.input);
+    else walk.follow(event.output);
+  }
+  return walk.differences;
+}
+
+class Walk {
+  readonly differences: Difference[] = [];
+  readonly #config: ReturnType<typeof scenarioConfig>;
+  readonly #conversations = new Map<string, ReferenceConversation>();
+  readonly #messages = new Map<string, Inbound>();
+  /** Messages of the turn under way, by conversation. */
+  readonly #batches = new Map<string, readonly string[]>();
+  /** The newest read of each chat's member list. */
+  readonly #members = new Map<string, NonNullable<ReferenceConversation["membership"]>>();
+
+  constructor(config: unknown) {
+    this.#config = scenarioConfig({}, config);
+  }
+
+  take(line: ScenarioLine): void {
+    if ("in" in line) this.#messages.set(line.in.id, line.in);
+    if ("membership" in line) {
+      const { chat, humans, bots, truncated } = line.membership;
+      this.#members.set(chat.id, { humans, bots, truncated, fetchedAt: line.t });
+    }
+  }
+
+  follow(line: StreamLine): void {
+    if ("system" in line) return;
+    if ("decision" in line) {
+      this.#decided(line);
+      return;
+    }
+    const known = "key" in line ? this.#conversations.get(line.key) : undefined;
+    if (known === undefined || !("key" in line)) return;
+    const batch = this.#batches.get(line.key) ?? [];
+    if ("out" in line) {
+      if (line.status === "sent") known.delivered(batch.map(this.#author), line.thread, line.t);
+    } else if (line.event === "agent_start") this.#batches.set(line.key, line.batch);
+    else if (line.event === "agent_end") known.settled(batch);
+    else if (line.event === "dropped") known.settled([line.message]);
+  }
+
+  #decided({ id, key, t, decision, rule, credit }: DecisionLine): void {
+    const message = this.#messages.get(id);
+    const reachedLadder = decision === "engage" || decision === "observe";
+    if (message === undefined || key === null || !reachedLadder) return;
+    const conversation = this.#conversationOf(key, message);
+    conversation.membership = this.#members.get(message.chat.id) ?? null;
+    const expected = conversation.hear(message, t);
+    const told = { was: `${rule} ${credit}`, expected: `${expected.rule} ${expected.credit}` };
+    if (told.was !== told.expected) this.differences.push({ id, key, ...told });
+  }
+
+  readonly #author = (id: string): string => this.#messages.get(id)?.author.id ?? "";
+
+  #conversationOf(key: string, { channel, account, chat }: Inbound): ReferenceConversation {
+    const known = this.#conversations.get(key);
+    if (known !== undefined) return known;
+    const { agentId } = parseSessionKey(key);
+    const scope = { agentId, key, channel, account, chatKind: chat.kind };
+    const made = new ReferenceConversation(resolveSettings(this.#config, scope, 0));
+    this.#conversations.set(key, made);
+    return made;
+  }
+}

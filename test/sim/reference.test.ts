@@ -1,0 +1,80 @@
+/**
+ * The runtime against the reference model, over generated rooms and several configs: every rule of
+ * the ladder decides somewhere, and both accounts of it agree on every message.
+ */
+import { describe, expect, test } from "vitest";
+import type { Rule } from "../../src/domain/decision.ts";
+import { checkRooms, differencesFrom, RoomRun, ruleCounts } from "../../src/testing.ts";
+
+const numRuns = Number(process.env.EARSHOT_RUNS ?? 40);
+const named = { agents: { list: [{ id: "main", name: "Scout", aliases: ["helper"] }] } };
+const agree = (run: RoomRun) =>
+  differencesFrom(run).map(({ id, was, expected }) => `${id}: ${was}, expected ${expected}`);
+
+const slow = [
+  { steps: [{ text: "Fine." }] },
+  { steps: [{ waitMs: 3_000 }, { text: "Later." }] },
+  { steps: [{ text: "NO_REPLY" }] },
+  { steps: [{ error: "boom" }] },
+];
+
+const configs: readonly (readonly [string, object, readonly Rule[]])[] = [
+  [
+    "the defaults",
+    named,
+    [
+      ...["mention", "reply", "addressed-elsewhere", "sticky", "alias"],
+      ...["mentions-others", "reply-to-other", "names-peer-bot", "thread-unknown"],
+      ...["solo-human", "default", "duplicate"],
+    ] as readonly Rule[],
+  ],
+  [
+    "sliding credits and a strict guard",
+    {
+      ...named,
+      engagement: { stickiness: { mode: "sliding", windowMs: 60_000 } },
+      loopGuard: { hardLimit: 3 },
+    },
+    ["sticky", "addressed-elsewhere", "loop-guard"],
+  ],
+  ["everybody is answered", { ...named, engagement: { activation: "always" } }, ["always"]],
+  [
+    "only calls, and @everyone is one",
+    { ...named, engagement: { activation: "mention", trigger: ["mention", "everyone"] } },
+    ["mention", "alias", "default"],
+  ],
+];
+
+describe.each(configs)("under %s", (_name, config, reached) => {
+  test("the runtime and the reference agree on every message, and every rule decides", async () => {
+    const counts: Partial<Record<Rule, number>> = {};
+    await checkRooms(config, agree, {
+      ...{ numRuns, agents: slow, happenings: ["edits", "members", "repeats"] },
+      onRun: ({ lines }) => {
+        for (const [rule, count] of Object.entries(ruleCounts(lines)))
+          counts[rule as Rule] = (counts[rule as Rule] ?? 0) + count;
+      },
+    });
+    for (const rule of reached) expect.soft(counts[rule] ?? 0, rule).toBeGreaterThan(2);
+  });
+});
+
+test("in direct chats they agree as well", () =>
+  checkRooms(named, agree, {
+    ...{ numRuns: 20, chats: [{ id: "d1", kind: "direct" }, { id: "kitchen" }] },
+    people: ["ann"],
+  }));
+
+test("a runtime under other rules than the reference's is found out", async () => {
+  const other = { ...named, engagement: { stickiness: { enabled: false } } };
+  const found: string[] = [];
+  await checkRooms(
+    named,
+    (run) => {
+      found.push(...agree(new RoomRun(other, run.room, run.events)));
+      return [];
+    },
+    { numRuns: 10, seed: 4 },
+  );
+  expect(found.some((words) => words.includes(": sticky consumed, expected"))).toBe(true);
+});
