@@ -29,6 +29,12 @@ export async function allowlistText(
   const by = oneLine(`${channel}:${about.asked.author}`, idUnitsMax);
   const { access } = ports;
   if (verb === "add") {
+    // What is written into the access book does not count where a group has a list of its own.
+    if (scope === "group" && ownListOf(ports, about) !== undefined)
+      return (
+        "This group has a list of its own in the config file, and only who is on that is heard " +
+        "here: nothing was changed. Add them there."
+      );
     const done = await access.allow({ channel, account, id, scope }, by);
     return done ? `${shown(id)} may speak in ${where}.` : "The list is full.";
   }
@@ -40,17 +46,25 @@ export async function allowlistText(
   return `${shown(id)} is off the list of ${where}, from the next message on.`;
 }
 
-function listText({ access, configs }: CommandPorts, { asked }: CommandAbout): string {
+/** The list that the config has for this group alone. */
+function ownListOf({ configs }: CommandPorts, { asked }: CommandAbout) {
   const { channel, account, chat } = asked.route;
+  return accessOf(configs.current(), channel, account).groups.get(chat.id)?.allowFrom;
+}
+
+function listText(ports: CommandPorts, about: CommandAbout): string {
+  const { access, configs } = ports;
+  const { channel, account, chat } = about.asked.route;
   const direct = chat.kind === "direct";
   const rules = accessOf(configs.current(), channel, account);
-  const own = direct ? undefined : rules.groups.get(chat.id)?.allowFrom;
+  const own = direct ? undefined : ownListOf(ports, about);
   const listed = own ?? (direct ? rules.allowFrom : rules.groupAllowFrom);
   const isHere = ({ scope }: Grant) =>
     direct ? scope === "direct" || scope === "paired" : scope === "group";
-  const grants = access
-    .list()
-    .grants.filter((one) => one.channel === channel && one.account === account && isHere(one));
+  const known = own === undefined ? access.list().grants : [];
+  const grants = known.filter(
+    (one) => one.channel === channel && one.account === account && isHere(one),
+  );
   const lines = [
     ...[...listed].map((id) => `${shown(id)} in the config file`),
     ...grants.map(({ id, scope, by }) => `${shown(`${channel}:${id}`)} ${scope}, by ${shown(by)}`),

@@ -26,7 +26,7 @@ export async function sessionText(
   const earlier = all.filter(({ archivedAt }) => archivedAt !== null).length;
   const { override, ...levels } = settings;
   const said = Object.entries({ ...levels, ...override }).map(
-    ([name, value]) => `${name} ${value === null ? "as configured" : JSON.stringify(value)}`,
+    ([name, value]) => `${name} ${settingWords(value)}`,
   );
   return [
     `Session: \`${session.sessionId}\` of \`${session.key.replaceAll("`", "'")}\``,
@@ -35,6 +35,14 @@ export async function sessionText(
     `Usage: ${usageLine(session.usage)}`,
     `Earlier sessions: ${earlier}`,
   ].join("\n");
+}
+
+/** A setting of a session as words: `off`, or `security deny, ask always` in brackets. */
+function settingWords(value: unknown): string {
+  if (value === null) return "as configured";
+  if (typeof value !== "object") return String(value);
+  const parts = Object.entries(value ?? {}).map(([name, one]) => `${name} ${String(one)}`);
+  return parts.length === 0 ? "as configured" : `(${parts.join(", ")})`;
 }
 
 export async function usageText({ store }: CommandPorts, { session, agent }: CommandAbout) {

@@ -28,7 +28,8 @@ export async function statusText(ports: CommandPorts, about: CommandAbout): Prom
     `Model: ${modelText(about)}; ${levels.join(", ")}`,
     `Session: ${session === null ? "none yet" : session.sessionId}`,
     `Queue: ${queueText([], about)}; ${standing.waiting} waiting`,
-    `Engagement: ${standing.activation}, ${attention}; ${turns} turns, ${credits} with credit, ` +
+    `Engagement: ${standing.activation}, ${attention}; ${counted(turns, "turn")}, ` +
+      `${credits} with credit, ` +
       `${remembered} overheard`,
     `Loop guard: ${guard}, ${consecutive} in a row`,
     `Sending answers: ${standing.send}`,
@@ -77,8 +78,10 @@ export function queueText(args: readonly string[], { settings, standing }: Comma
   return `${mode}, debounce ${debounceMs} ms, cap ${cap}, drop ${drop}`;
 }
 
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** Figures of usage in one line. */
 export function usageLine({ turns, inputTokens, outputTokens, costUsd }: SessionUsage): string {
   const cost = costUsd === 0 ? "" : `, $${costUsd.toFixed(4)}`;
-  return `${turns} turns, ${inputTokens} tokens in, ${outputTokens} out${cost}`;
+  return `${counted(turns, "turn")}, ${inputTokens} tokens in, ${outputTokens} out${cost}`;
 }

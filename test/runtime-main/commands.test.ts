@@ -38,14 +38,16 @@ describe("a command", () => {
     ["/activation", /^Activation: ladder/],
     ["/activation mention", /^Activation: mention\.$/],
     ["/send", /^Sending answers: allow\.$/],
-    ["/usage", /This session: 1 turns, 10 tokens in, 5 out, \$0\.2500/],
+    ["/usage", /This session: 1 turn, 10 tokens in, 5 out, \$0\.2500/],
     ["/session", /^Session: `[^`]+` of `agent:main:main`/],
+    ["/session", /^Settings: model as configured, thinking as configured, verbose off,.* exec as/m],
     ["/compact", /^What was said so far is being summed up\.$/],
     ["/context", /^Remembered: 2 entries, about \d+ of 100000 tokens/],
     ["/models", /^No model is named in the config/],
     ["/model", /^Model: as configured\.$/],
     ["/model gpt-5.2", /^Model: gpt-5\.2\.$/],
     ["/queue", /^Queue: collect, debounce 500 ms, cap 20, drop summarize\.$/],
+    ["/queue banana", /^`\/queue \[mode\]/],
     ["/queue steer debounce:2s", /^Queue: steer, debounce 2000 ms, cap 20/],
     ["/think", /^Thinking: off\.$/],
     ["/think: HIGH", /^Thinking: high\.$/],
@@ -241,6 +243,18 @@ describe("a command", () => {
     expect((await ask(world, "/allowlist remove bob")).text).toMatch(/is off the list of direct/);
     expect(await decided(dm)).toMatchObject({ decision: "denied" });
     expect(await decided({ author: bob })).toBeNull();
+    await world.runtime.stop();
+  });
+
+  test("lists nobody where a group hears its own list only, and says so", async () => {
+    const access = { groups: { "telegram:room": { allowFrom: ["telegram:ann"] } } };
+    const world = await sessionWorld({ ...owner, access });
+    expect((await ask(world, "/allowlist add bob", {})).text).toMatch(
+      /^This group has a list of its own in the config file.*nothing was changed/,
+    );
+    const [bobs] = await world.say("hello", { author: bob });
+    expect(bobs?.heard[0]?.verdict).toMatchObject({ decision: "denied" });
+    expect((await ask(world, "/allowlist", {})).text).toMatch(/on the list: 1\n`telegram:ann`/);
     await world.runtime.stop();
   });
 

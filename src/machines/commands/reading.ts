@@ -132,7 +132,9 @@ function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | nul
     return mayCall(call, authority) ? call : null;
   }
   // Amid other words it may still be a directive; those have their own rules for what follows.
-  const settings = command === "exec" && given.every((one) => one.includes("="));
+  const settings =
+    (command === "exec" && given.every((one) => one.includes("="))) ||
+    (command === "queue" && given.length === 1);
   return spec.form === "inline" && !settings ? null : { command: "help", args: [command] };
 }
 
