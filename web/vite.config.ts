@@ -14,5 +14,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // A data: address would need a hole in the content policy.
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: ["index.html", "inspect.html"].map((page) => `${import.meta.dirname}/${page}`),
+    },
   },
 });

@@ -1,0 +1,178 @@
+/**
+ * The bridge page in a real Chromium on a real daemon, with a stand-in for stately.ai on another port
+ * that reads what is posted with the package's own receiver.
+ */
+import { rm } from "node:fs/promises";
+import type { StatelyInspectionEvent } from "@statelyai/inspect";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import { newFolder } from "../daemon/support/folder.ts";
+import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { roomKey, say, writeRoomConfig } from "../support/room-daemon.ts";
+import { type InspectorPage, startInspectorPage } from "../support/servers/inspector.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+const canary = "xylophone-canary";
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+
+describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
+  let pagesDir: string;
+  let browser: Browser;
+  let stand: InspectorPage;
+  let stateDir: string;
+  let daemon: Daemon;
+  let wrong: string[] = [];
+
+  beforeAll(async () => {
+    [pagesDir, browser, stand] = await Promise.all([
+      buildPages(),
+      startChromium(),
+      startInspectorPage(),
+    ]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stand?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  const start = async (port = 0) => {
+    const how = { stateDir, port, pagesDir, inspectorUrl: stand.url } as const;
+    daemon = await startDaemon({ ...how, workers: 1, logLevel: "fatal", env: {} });
+  };
+  beforeEach(async () => {
+    stand.silent = false;
+    stateDir = newFolder();
+    writeRoomConfig(stateDir, [{ steps: [{ text: `An answer: ${canary}.` }] }]);
+    await start();
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    await daemon.stop({ drainMs: 0 });
+    expect(wrong.filter((line) => !line.includes("ERR_CONNECTION_REFUSED"))).toEqual([]);
+  });
+
+  async function open(query = "", token = daemon.token): Promise<Page> {
+    const opened = await openPage(browser);
+    wrong = opened.wrong;
+    await opened.page.goto(`${daemon.base}/inspect${query}#token=${token}`);
+    return opened.page;
+  }
+  const ask = () => say(daemon, "1", "ann", `scout, ${canary}?`, { mentions: ["scout"] });
+  const readIn = async (text: string | null): Promise<StatelyInspectionEvent[]> =>
+    text === null || text.trim() === "" ? [] : JSON.parse(text);
+  const seenIn = async (page: Page) =>
+    readIn(await page.frameLocator("#inspector").locator("body").textContent());
+  const types = (seen: readonly StatelyInspectionEvent[]) =>
+    seen.map((one) => ("event" in one ? `${one.type} ${one.event.type}` : one.type));
+
+  test("hands the inspector in its frame what happens, without the words of the room", async () => {
+    const page = await open();
+    await page.getByText(/^Connected to/).waitFor();
+    await ask();
+    await soon(async () => types(await seenIn(page))).toContain("@xstate.event delivery.sent");
+    const seen = await seenIn(page);
+    expect(types(seen)[0]).toBe("@xstate.actor");
+    expect(seen[0]).toMatchObject({ name: roomKey, definition: expect.stringContaining("states") });
+    expect(JSON.stringify(seen)).not.toContain(canary);
+    expect(await page.locator(".told").textContent()).toContain(
+      `given to the page of ${stand.origin}`,
+    );
+    expect(await page.locator(".told").textContent()).toContain("without the words");
+    expect(page.url()).not.toContain(daemon.token);
+  });
+
+  test("hands over the words where its address asks for them, and says so", async () => {
+    const page = await open(`?key=${encodeURIComponent(roomKey)}&words=1`);
+    await page.getByText("What people and agents say is part of it.").waitFor();
+    await page.getByText(/^Connected to/).waitFor();
+    await ask();
+    await soon(async () => JSON.stringify(await seenIn(page))).toContain(canary);
+    expect(await page.locator(".told").textContent()).toContain(roomKey);
+  });
+
+  test("an inspector that is loaded again begins with the rooms there are", async () => {
+    await ask();
+    const page = await open();
+    await soon(async () => types(await seenIn(page))).toEqual(["@xstate.actor"]);
+    const frame = page.frames().find((one) => one.url() === stand.url);
+    await frame?.evaluate("location.reload()");
+    await soon(async () => types(await seenIn(page))).toEqual(["@xstate.actor"]);
+  });
+
+  test("a window of its own takes the frame's place", async () => {
+    await ask();
+    const page = await open();
+    await soon(async () => types(await seenIn(page))).toEqual(["@xstate.actor"]);
+    const [popup] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.getByRole("button", { name: "Open in a window" }).click(),
+    ]);
+    const inPopup = async () => types(await readIn(await popup.locator("body").textContent()));
+    await soon(inPopup).toEqual(["@xstate.actor"]);
+    expect(await page.locator("#inspector").isVisible()).toBe(false);
+  });
+
+  test("after a restart of the daemon it goes on by itself", async () => {
+    const page = await open();
+    await page.getByText(/^Connected to/).waitFor();
+    const port = Number(new URL(daemon.base).port);
+    await daemon.stop({ drainMs: 0 });
+    await page.getByText(/^(Lost|earshot does not answer)/).waitFor();
+    await start(port);
+    await page.getByText(/^Connected to/).waitFor();
+    await ask();
+    await soon(async () => types(await seenIn(page))).toContain("@xstate.event message.received");
+  });
+
+  test("an inspector that says nothing is said to, with the way to our own page", async () => {
+    stand.silent = true;
+    const page = await open(`?key=${encodeURIComponent(roomKey)}`);
+    await page.getByRole("heading", { name: "The inspector does not answer" }).waitFor();
+    const own = page.getByRole("link", { name: "Our own page, without a network" });
+    expect(await own.getAttribute("href")).toBe(`/room/${encodeURIComponent(roomKey)}`);
+    await ask();
+    await own.click();
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+
+  test("without a network that is said at once", async () => {
+    const { page, wrong: told } = await openPage(browser);
+    wrong = told;
+    await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })");
+    stand.silent = true;
+    await page.goto(`${daemon.base}/inspect#token=${daemon.token}`);
+    await page.getByText("needs a network").waitFor({ timeout: 5_000 });
+  });
+
+  test("with an old token nothing is shown but how to get the new one", async () => {
+    const page = await open("", "x".repeat(40));
+    await page.getByRole("heading", { name: "The token has changed" }).waitFor();
+    expect(await page.locator("#inspector").getAttribute("src")).toBeNull();
+    expect(wrong.join()).toContain("401");
+    wrong = [];
+  });
+
+  test("only the window we opened, of the site we opened, is given anything", async () => {
+    await ask();
+    stand.silent = true;
+    const page = await open();
+    await page.getByText(/^Waiting for/).waitFor();
+    await page.evaluate("window.postMessage({ type: '@statelyai.connected' }, '*')");
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 300))");
+    expect(await page.locator("#status").textContent()).toMatch(/^Waiting for/);
+  });
+
+  test("its policy lets one foreign site into a frame and no foreign script at all", async () => {
+    const answer = await fetch(`${daemon.base}/inspect`);
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain(`frame-src ${stand.origin}`);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    const elsewhere = await fetch(`${daemon.base}/`);
+    expect(elsewhere.headers.get("content-security-policy")).not.toContain("frame-src");
+    expect((await fetch(`${daemon.base}/inspect.html`)).status).toBe(404);
+  });
+});

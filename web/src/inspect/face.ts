@@ -1,0 +1,66 @@
+/**
+ * What the bridge says
+ * ====================
+ * One line on how it goes, and where nothing comes a few words on why, with the way to our own page,
+ * which needs nobody else.
+ */
+const problems = {
+  noToken: [
+    "No token in this address",
+    "Ask for the address again: earshot inspect --stately prints it.",
+  ],
+  refused: [
+    "The token has changed",
+    "Ask for the address again: earshot inspect --stately prints it.",
+  ],
+  unknown: ["That room is not known", "Look at the key in this page's address."],
+  silent: [
+    "The inspector does not answer",
+    "It is a page of stately.ai and needs a network. Our own page shows the same statecharts offline.",
+  ],
+} as const;
+export type Problem = keyof typeof problems;
+
+export interface Face {
+  status(text: string): void;
+  /** Says what is in the way; null: nothing. */
+  problem(which: Problem | null): void;
+  /** Tells whose page gets what. */
+  hands(origin: string): void;
+  readonly frame: HTMLIFrameElement;
+  onWindow(open: () => void): void;
+}
+
+const part = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
+
+export function createFace({ key, words }: { key: string | null; words: boolean }): Face {
+  const own = key === null ? "/" : `/room/${encodeURIComponent(key)}`;
+  part<HTMLAnchorElement>("own").href = own;
+  part("words").hidden = !words;
+  const frame = part<HTMLIFrameElement>("inspector");
+  return {
+    frame,
+    status: (text) => {
+      part("status").textContent = text;
+    },
+    problem(which) {
+      part("problem").hidden = which === null;
+      frame.hidden = which !== null;
+      if (which === null) return;
+      const [title, text] = problems[which];
+      part("problem-title").textContent = title;
+      part("problem-text").textContent = text;
+      part("status").textContent = title;
+    },
+    hands(origin) {
+      const what = key === null ? "The conversations that are live" : `The conversation ${key}`;
+      const kept = words ? "" : ", without the words of people and agents";
+      part("told").textContent = `${what}: given to the page of ${origin} in this browser${kept}.`;
+    },
+    onWindow(open) {
+      const button = part<HTMLButtonElement>("window");
+      button.disabled = false;
+      button.addEventListener("click", open);
+    },
+  };
+}
