@@ -1,5 +1,5 @@
-// `node scripts/schema.mjs`: writes schema/ from the built schemas, the table of docs/commands.md and
-// docs/metrics.md.
+// `node scripts/schema.mjs`: writes schema/ from the built schemas, the table of docs/commands.md,
+// docs/metrics.md and docs/logs.md.
 // `--check`: only compares, and fails with the command to run when a file is stale.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ ensureInstalled();
 ensureBuilt();
 const { schemaFiles } = await import("../dist/daemon/schemas.js");
 const { metricsPage } = await import("../dist/daemon/metrics.docs.js");
+const { logsPage } = await import("../dist/daemon/log.table.js");
 const { withDocsTable } = await import("../dist/machines/commands/help.js");
 const check = process.argv.includes("--check");
 mkdirSync(join(root, "schema"), { recursive: true });
@@ -17,6 +18,7 @@ const files = [
   ...schemaFiles().map(([name, text]) => [`schema/${name}`, text]),
   ["docs/commands.md", withDocsTable(page)],
   ["docs/metrics.md", metricsPage()],
+  ["docs/logs.md", logsPage()],
 ];
 for (const [name, text] of files) {
   const path = join(root, name);

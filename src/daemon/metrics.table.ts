@@ -47,7 +47,7 @@ const drops = [
   ...["context-size", "context-age", "queue-cap-old", "queue-cap-new", "queue-cap-summarized"],
   ...["interrupted", "deleted"],
 ] as const satisfies readonly DropReason[];
-const readers = ["events", "health", "room", "rooms"] as const;
+const readers = ["events", "health", "inspect", "room", "rooms"] as const;
 const channel = "channels of the config";
 
 /** What messages meet on their way, in that order, then the machinery. */
