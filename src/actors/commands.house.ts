@@ -14,6 +14,12 @@ const valueUnitsMax = 200;
 const reasonUnitsMax = 600;
 const elsewhere = "This earshot runs inside another program: that cannot be done from a room.";
 
+/** A reason as it is: names such as `__proto__` are no marks in it. */
+const reasonText = (reason: string): string =>
+  cut(reason, reasonUnitsMax)
+    .replaceAll("`", "'")
+    .replace(/[\\*_~]/gu, "\\$&");
+
 /** Who says it, as origins name him. */
 export const speakerOf = ({ asked }: CommandAbout): string =>
   oneLine(`${asked.route.channel}:${asked.author}`, 256);
@@ -73,7 +79,7 @@ async function change(
     return `${gone.map((one) => code(one)).join(", ")}: as the config says again.`;
   } catch (error) {
     if (!(error instanceof EarshotError) || error.disposition === "retry") throw error;
-    return `Nothing was changed. ${cut(error.message.replaceAll("`", "'"), reasonUnitsMax)}`;
+    return `Nothing was changed. ${reasonText(error.message)}`;
   }
 }
 
@@ -81,7 +87,7 @@ async function change(
 export async function restartText({ house, configs }: CommandPorts): Promise<string> {
   if (house?.restart == null) return elsewhere;
   const problem = await house.restart.problem();
-  if (problem !== null) return `Not now: ${cut(problem.replaceAll("`", "'"), reasonUnitsMax)}`;
+  if (problem !== null) return `Not now: ${reasonText(problem)}`;
   const { driver } = configs.current().store;
   const lost = driver === "memory" ? " This store keeps nothing: sessions begin anew." : "";
   return `Restarting once what is under way has ended.${lost}`;

@@ -90,6 +90,18 @@ export async function readWithSaid(
   return { path: noFile(stateDir), warnings: [], ...configFromText("{}", source, options) };
 }
 
+/** A refusal of what was said: the file has no line of it, and is none of the room's business. */
+function asSaid(error: unknown, sources: readonly string[]): unknown {
+  if (!(error instanceof EarshotError)) return error;
+  const starts = sources.map((source) => `Cannot read ${source} as `);
+  const lines = error.message.split("\n").map((line) => {
+    const start = starts.find((one) => line.startsWith(one));
+    if (start === undefined) return line;
+    return `Cannot set that as ${line.slice(start.length).replace(/ \(line \d+\)$/u, "")}`;
+  });
+  return new EarshotError(error.code, lines.join("\n"), { cause: error });
+}
+
 /** What was said and fits; what does not fit any more is left out, and why is logged. */
 async function fitting(path: string | null, options: ConfigSourceOptions) {
   const { stateDir, log } = options;
@@ -132,7 +144,13 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     {
       stateDir,
       async check(said) {
-        const { config } = await readWithSaid(first.path, stateDir, said, options);
+        const read = (values: readonly SaidValue[]) =>
+          readWithSaid(first.path, stateDir, values, options);
+        const { config } = await read(said).catch(async (error: unknown) => {
+          // Where the file itself is wrong, its own words say what to mend.
+          await read(layers.all());
+          throw asSaid(error, [first.path, join(stateDir, saidFileName)]);
+        });
         return async () => {
           await take(config);
           watching?.took(config);

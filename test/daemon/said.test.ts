@@ -132,7 +132,12 @@ describe("a value that an owner sets", () => {
     ['/config set plugins ["./x.mjs"]', /programs/],
     ["/debug set store.driver memory", /runs the machine/],
     ["/config set engagement.activation sometimes", /engagement\.activation is wrong/],
-    ["/config set engagement.nonsense 1", /nonsense/],
+    [
+      "/config set engagement.nonsense 1",
+      /Cannot set that as "nonsense" is not a key of engagement/,
+    ],
+    ["/config set engagment.activation x", /did you mean "engagement"\?$/],
+    ["/config set __proto__.x 1", /Cannot set \\_\\_proto\\_\\_\.x from a room/],
   ])("is refused with the reason: %s", async (text, why) => {
     const stateDir = newFolder();
     const one = await house(stateDir);
