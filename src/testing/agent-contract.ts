@@ -75,6 +75,7 @@ export async function openAgent(driver: AgentDriver, config: unknown): Promise<A
           resolve();
         }, ms);
         signal.addEventListener("abort", give, { once: true });
+        if (signal.aborted) give();
       }),
   });
 }

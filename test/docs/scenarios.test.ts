@@ -43,7 +43,7 @@ const shown: Readonly<Record<string, (line: StreamLine) => string | null>> = {
   },
   turns(line) {
     if ("event" in line && line.event === "agent_start")
-      return `${line.t} turn ${line.turn} begins: ${line.batch.join(" ")}`;
+      return `${line.t} turn ${line.turn} begins: ${line.batch}`;
     if ("event" in line && line.event === "agent_end")
       return `${line.t} turn ${line.turn} ends: ${line.outcome}`;
     if ("event" in line && line.event === "dropped")

@@ -1,0 +1,112 @@
+// The platform, for tests and for trying it out: a loft that keeps what is said and tells bots. It can
+// be told to misbehave, because platforms do.
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { createInterface } from "node:readline";
+
+const bot = { id: "pidge", name: "Pidge" };
+
+export class Loft {
+  #server = createServer((socket) => this.#serve(socket));
+  #sockets = new Set();
+  #listening = new Set();
+  #token;
+  #fate = [];
+  #twice = false;
+  port = 0;
+  /** Everything said, in order: its number is its place. */
+  said = [];
+
+  constructor(token) {
+    this.#token = token;
+  }
+
+  async open() {
+    this.#server.listen(this.port, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.port = this.#server.address().port;
+    return this;
+  }
+
+  async close() {
+    for (const socket of this.#sockets) socket.destroy();
+    if (!this.#server.listening) return;
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  /** Bots that hear what is said. */
+  get bots() {
+    return this.#listening.size;
+  }
+
+  /** Somebody speaks. */
+  say({ by = { id: "ann", name: "Ann", bot: false }, loft = "roof", kind = "group", ...rest }) {
+    const n = this.said.length + 1;
+    const message = { calls: [], answers: null, ...rest, n, id: `m${n}`, from: by };
+    this.said.push({ ...message, loft: { id: loft, kind } });
+    for (const socket of this.#listening) {
+      tell(socket, { message: this.said.at(-1) });
+      if (this.#twice) tell(socket, { message: this.said.at(-1) });
+    }
+    this.#twice = false;
+    return message.id;
+  }
+
+  /** What becomes of the next send: `{ why, seconds }` refuses it, "lost" takes it and hangs up. */
+  next(fate) {
+    this.#fate.push(fate);
+  }
+
+  twice() {
+    this.#twice = true;
+  }
+
+  garbage() {
+    for (const socket of this.#listening) socket.write('coo\n{"message":{"n":"seven"}}\n');
+  }
+
+  revoke() {
+    this.#token = null;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #serve(socket) {
+    this.#sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      this.#listening.delete(socket);
+    });
+    createInterface({ input: socket }).on("line", (line) => this.#hear(socket, JSON.parse(line)));
+  }
+
+  #hear(socket, { login, listen, send }) {
+    if (login !== undefined)
+      tell(socket, login === this.#token ? { hello: bot } : { refused: "login" });
+    if (listen !== undefined) {
+      this.#listening.add(socket);
+      const after = listen.after ?? this.said.length;
+      tell(socket, { listening: { after } });
+      for (const message of this.said.slice(after)) tell(socket, { message });
+    }
+    if (send !== undefined) this.#take(socket, send);
+  }
+
+  #take(socket, { ref, loft, text, answers }) {
+    const fate = this.#fate.shift();
+    if (fate?.why !== undefined) return tell(socket, { notSent: { ref, ...fate } });
+    const n = this.said.length + 1;
+    const parent = this.said.find(({ id }) => id === answers);
+    const answered = parent === undefined ? null : { id: answers, from: parent.from.id };
+    const from = { ...bot, bot: true };
+    const place = { id: loft, kind: "group" };
+    this.said.push({ n, id: `m${n}`, from, loft: place, text, calls: [], answers: answered });
+    if (fate === "lost") return socket.destroy();
+    tell(socket, { sent: { ref, id: `m${n}` } });
+  }
+}
+
+function tell(socket, value) {
+  socket.write(`${JSON.stringify(value)}\n`);
+}
