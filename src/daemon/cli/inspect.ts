@@ -10,21 +10,14 @@ import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
 import { type DaemonAddress, findDaemon, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
+import { printStately, type StatelyOptions } from "./inspect-stately.ts";
 import { renderLine } from "./line-render.ts";
 import { safeJson } from "./safe-json.ts";
-import {
-  action,
-  print,
-  printText,
-  type StateOptions,
-  stateDirFor,
-  withStateDir,
-} from "./shared.ts";
+import { action, print, printText, stateDirFor, withStateDir } from "./shared.ts";
 import { eventData } from "./sse.ts";
 
-interface InspectOptions extends StateOptions {
-  readonly json?: boolean;
-  readonly key?: string;
+interface InspectOptions extends StatelyOptions {
+  readonly stately?: boolean;
   readonly decision?: string;
   readonly channel?: string;
   readonly deltas?: boolean;
@@ -33,12 +26,14 @@ interface InspectOptions extends StateOptions {
 const lesson: Lesson = {
   about:
     "Follows the daemon until Ctrl-C, also over its restarts: decisions, turns, sends, acks, " +
-    "typing, connections, a line each.",
+    "typing, connections, a line each. With --stately it prints the address of a page instead, on " +
+    "which the Stately inspector shows the statecharts live.",
   examples: [
     ["earshot inspect", "everything, as it happens"],
     ["earshot inspect --decision engage", "only what woke the agent"],
     "earshot inspect --channel telegram",
     "earshot inspect --json | jq 'select(.decision)'",
+    ["earshot inspect --stately", "statecharts in the browser, without what people say"],
   ],
   exits:
     "130 ended with Ctrl-C, as of everything that follows (tail -f, kubectl logs -f), 2 bad use " +
@@ -56,11 +51,22 @@ export function addInspectCommand(program: Command): void {
     .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))
     .option("--channel <id>", "only decisions and sends of this channel")
     .option("--deltas", "with the running text of turns")
+    .addOption(
+      new Option("--stately", "print the address of the Stately inspector's page").conflicts([
+        "decision",
+        "channel",
+        "deltas",
+      ]),
+    )
+    .option("--show-text", "with --stately: with what people and agents say")
     .option("--json", "JSON Lines, as in `replay --json`")
     .action(action(inspect));
 }
 
 async function inspect(options: InspectOptions): Promise<void> {
+  if (options.stately === true) return printStately(options);
+  if (options.showText === true)
+    throw new EarshotError("EAR_USAGE", "Cannot show texts but with --stately");
   const stateDir = stateDirFor(options);
   let daemon: DaemonAddress | null = await needDaemon(stateDir);
   process.stderr.write(`watching ${daemon.base}; Ctrl-C ends\n`);
