@@ -19,8 +19,8 @@ import type { EarshotConfig, ParseOptions } from "../domain/config/index.ts";
 import { withSaid } from "../domain/config/said.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { ConfigLayers, Log, SaidValue } from "../domain/ports.ts";
-import { routingWarnings } from "../machines/routing.ts";
 import { createLayers, readSaid, type SaidLayers, saidFileName } from "./config-said.ts";
+import { configWarnings } from "./config-warnings.ts";
 
 export interface ConfigSource {
   /** Null: the embedded defaults. */
@@ -125,7 +125,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   const { env, parse, log, stateDir } = options;
   const path = configPathOf(options.told, env, stateDir);
   const { kept, first } = await fitting(path, options);
-  for (const warning of [...first.warnings, ...routingWarnings(first.config)])
+  for (const warning of [...first.warnings, ...configWarnings(first.config)])
     log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
   /** One after the other, whoever caused them. */

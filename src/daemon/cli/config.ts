@@ -11,11 +11,10 @@ import { mediaWarnings } from "../../adapters/media/check.ts";
 import { configValues, pathText } from "../../domain/config/index.ts";
 import type { SaidValue } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
-import { accessWarnings } from "../../machines/admission.ts";
-import { routingWarnings } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
 import { readSaid, saidFileName } from "../config-said.ts";
 import { configPathOf, readWithSaid } from "../config-source.ts";
+import { configWarnings } from "../config-warnings.ts";
 import { plugIn } from "../plugins.ts";
 import { configSchemaText } from "../schemas.ts";
 import { type Lesson, teach } from "./help.ts";
@@ -133,7 +132,7 @@ async function check(options: Options): Promise<void> {
     ...(await mediaWarnings(config)),
     ...(await agentWarnings(config, path === null ? process.cwd() : dirname(path))),
   ];
-  const warnings = [...about, ...routingWarnings(config), ...accessWarnings(config), ...cannot];
+  const warnings = [...about, ...configWarnings(config), ...cannot];
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   print(

@@ -16,6 +16,7 @@ import type { ChannelDefinition } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import type { Session } from "../../domain/session.ts";
 import { createRegistry } from "../assembly.ts";
+import { strangeNames } from "../config-warnings.ts";
 import { checkStateDir } from "../state-dir.ts";
 import { readToken } from "../token.ts";
 import { callApi, type DaemonAddress, findDaemon } from "./client.ts";
@@ -90,6 +91,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
   if (loaded !== null) {
     findings.push(ok("config", loaded.path ?? "embedded defaults"));
     for (const one of loaded.warnings) findings.push(warning("config", one));
+    for (const one of strangeNames(loaded.config)) findings.push(warning("config", one));
     for (const one of await mediaWarnings(loaded.config)) findings.push(warning("media", one));
     const folder = loaded.path === null ? stateDir : dirname(loaded.path);
     for (const one of await agentWarnings(loaded.config, folder))
