@@ -33,6 +33,7 @@ const idsOf = (machine: object) =>
 function namesOf(node: unknown, fields: readonly string[]): string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([field, value]) => {
+    if (field === "params") return [];
     // A state may be called what a field is called.
     if (field === "states") return Object.values(value).flatMap((one) => namesOf(one, fields));
     if (!fields.includes(field)) return namesOf(value, fields);
