@@ -15,6 +15,7 @@ import {
   pathsOf,
 } from "../../web/src/live/chart.geometry.ts";
 import { isLine, merged, newestDecided, rowsOf } from "../../web/src/live/transcript.ts";
+import { initials } from "../../web/src/parts/chip.tsx";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, id = `m${seq}`): HeardEntry => ({
@@ -71,8 +72,34 @@ describe("rows of a room", () => {
       said(5, { turnId: "t", id: "t:1", text: "Staging runs 212.", edits: "t:0" }),
     ]).filter(isLine);
     expect(rows.slice(1)).toMatchObject([
-      { kind: "agent", text: "Staging runs 212.", tookMs: 2_000, quote: { id: "m1" } },
+      { kind: "agent", text: "Staging runs 212.", tookMs: 2_000, quote: { text: "line 1" } },
     ]);
+  });
+
+  test("a reply that only names a message quotes its author and its words of now", () => {
+    const quote = { id: "m1", name: "u17", text: "" };
+    const reply = { ...heard(2), quote };
+    const quoteOf = (...more: RoomEntry[]) =>
+      rowsOf([heard(1), reply, ...more])
+        .filter(isLine)
+        .flatMap((row) => (row.kind === "person" && row.quote !== null ? [row.quote] : []));
+    expect(quoteOf()).toEqual([{ name: "Ann", text: "line 1" }]);
+    const edited: RoomEntry = { kind: "edited", seq: 3, at: 3_000, id: "m1", text: "other words" };
+    expect(quoteOf(edited)).toEqual([{ name: "Ann", text: "other words" }]);
+    // What was deleted is not shown by whoever answered it.
+    const deleted: RoomEntry = { kind: "deleted", seq: 4, at: 4_000, id: "m1" };
+    expect(quoteOf(edited, deleted)).toEqual([{ name: "Ann", text: "" }]);
+    expect(rowsOf([reply]).filter(isLine)).toMatchObject([{ quote }]);
+  });
+
+  test("initials never split a letter and show nothing that is hidden in a name", () => {
+    expect(initials("Ann", 2)).toBe("An");
+    expect(initials("\u202eevil", 1)).toBe("e");
+    expect(initials("👩‍👩‍👧‍👦🎉", 1)).toBe(
+      [...new Intl.Segmenter().segment("👩‍👩‍👧‍👦🎉")][0]?.segment,
+    );
+    expect(initials("e\u0301a", 1)).toBe("e\u0301");
+    expect(initials("", 1)).toBe("s");
   });
 
   test("a turn without words leaves one row, and one that was tried again only its end", () => {

@@ -22,6 +22,7 @@ import { TranscriptPane } from "./live/transcript-pane.tsx";
 import { type Room, useRoom } from "./live/use-room.ts";
 import type { PageProps } from "./page.ts";
 import { ApiError, ask } from "./parts/api.ts";
+import { useChannelNames } from "./parts/channel-names.ts";
 import { Face } from "./parts/chip.tsx";
 import { bots, clockTime, people, shownName } from "./parts/harmless.ts";
 import { Icon } from "./parts/icons.tsx";
@@ -111,9 +112,10 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
   };
   useKeys(roomKeys({ rows, selected, select: setSelected, toEnd: () => toEnd.current() }));
   const agentName = room.view.agent.name;
+  const channel = useChannelNames(token)(room.view.channel);
   return (
     <>
-      <RoomBar room={room} title={title} pane={pane} onPane={setPane} />
+      <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane} />
       <main id="main" class={stale ? "one-room stale" : "one-room"} data-pane={pane} tabIndex={-1}>
         <TranscriptPane
           {...{ room, rows, agentName, selected, loadOlder, toEnd }}
@@ -139,6 +141,8 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
 interface RoomBarProps {
   readonly room?: Room;
   readonly title: string;
+  /** As people call it. */
+  readonly channel?: string;
   readonly pane?: Pane;
   readonly onPane?: (pane: Pane) => void;
 }
@@ -149,7 +153,7 @@ const panes: readonly (readonly [Pane, string])[] = [
   ["state", "State"],
 ];
 
-function RoomBar({ room, title, pane, onPane }: RoomBarProps) {
+function RoomBar({ room, title, channel = "", pane, onPane }: RoomBarProps) {
   return (
     <div class="page-bar room-bar">
       <a class="btn quiet icon" href="/" aria-label="All rooms">
@@ -162,8 +166,7 @@ function RoomBar({ room, title, pane, onPane }: RoomBarProps) {
         <>
           <State state={room.state} />
           <span class="small muted cut hide-s">
-            <bdi>{shownName(room.view.channel)}</bdi>{" "}
-            <bdi class="mono">{shownName(room.view.key)}</bdi>
+            <bdi>{shownName(channel)}</bdi> <bdi class="mono">{shownName(room.view.key)}</bdi>
           </span>
           <span class="grow hide-s" />
           <Faces state={room.state} />
@@ -316,9 +319,7 @@ function whyOf(row: LineRow | null, told: Told | null, agentName: string): About
     return { ...blank, of, note: "A turn of the agent that left no words in the room." };
   const { quote, entry } = row;
   const answered =
-    quote === null
-      ? "It was sent as a plain message."
-      : `It answers ${shownName(quote.author.name)}.`;
+    quote === null ? "It was sent as a plain message." : `It answers ${shownName(quote.name)}.`;
   const way = entry.status === "sent" ? "" : ` It stands as ${entry.status} in the outbox.`;
   const note = `The agent’s own line: nothing was decided about it. ${answered}${way}`;
   return { ...blank, of, note };

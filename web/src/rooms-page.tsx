@@ -9,6 +9,7 @@ import type { RoomRow, RoomsPageAnswer } from "../../src/daemon/rooms.types.ts";
 import { useKeys } from "./keys.ts";
 import type { PageProps } from "./page.ts";
 import { ask, newestOnly } from "./parts/api.ts";
+import { useChannelNames } from "./parts/channel-names.ts";
 import { Icon } from "./parts/icons.tsx";
 import { amount } from "./parts/times.ts";
 import { RoomList } from "./rooms/list.tsx";
@@ -189,21 +190,4 @@ function useSearch(token: string, find: string): Search {
     );
   };
   return { rows: found?.find === find ? found.rows : null, search };
-}
-
-/** What people call the channels; their ids until the daemon has told. */
-function useChannelNames(token: string): (channel: string) => string {
-  const [names, setNames] = useState<Readonly<Record<string, string>>>({});
-  useEffect(() => {
-    const stop = new AbortController();
-    ask("/api/channels", { token, signal: stop.signal }).then(
-      (answer) => {
-        const { channels } = answer as { channels: readonly { id: string; name: string }[] };
-        setNames(Object.fromEntries(channels.map(({ id, name }) => [id, name])));
-      },
-      () => undefined,
-    );
-    return () => stop.abort();
-  }, [token]);
-  return useMemo(() => (channel: string) => names[channel] ?? channel, [names]);
 }

@@ -8,7 +8,7 @@ import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts"
 import { Icon } from "../parts/icons.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { pieces } from "../room/cast.ts";
-import type { AgentRow, CommandRow, LineRow, PersonRow, QuietRow } from "./transcript.ts";
+import type { AgentRow, CommandRow, LineRow, PersonRow, QuietRow, Quoted } from "./transcript.ts";
 
 interface LineProps {
   readonly row: LineRow;
@@ -66,7 +66,7 @@ function Body({ name, kind, time, chip, children }: BodyProps) {
 }
 
 function Person({ row }: { readonly row: PersonRow }) {
-  const { author, quote, mentions, files, verdict, at, history, fellow } = row.entry;
+  const { author, mentions, files, verdict, at, history, fellow } = row.entry;
   const members = mentions.map((name) => ({ id: name, name, isBot: false }));
   const time = [
     clockTime(at),
@@ -80,7 +80,7 @@ function Person({ row }: { readonly row: PersonRow }) {
       time={time}
       chip={verdict && <Chip decision={verdict.decision} rule={verdict.rule} />}
     >
-      {quote !== null && <Quote name={quote.name} text={quote.text} />}
+      {row.quote !== null && <Quote {...row.quote} />}
       {row.deleted ? (
         <span class="text muted">Deleted in the room</span>
       ) : (
@@ -101,7 +101,7 @@ function Person({ row }: { readonly row: PersonRow }) {
   );
 }
 
-function Quote({ name, text }: { readonly name: string; readonly text: string }) {
+function Quote({ name, text }: Quoted) {
   if (name === "" && text === "") return null;
   return (
     <bdi class="quote cut">
@@ -129,7 +129,7 @@ function Agent({ row, agentName }: { readonly row: AgentRow; readonly agentName:
   const { entry, quote, text } = row;
   return (
     <Body name={agentName} kind="agent" time={clockTime(entry.at)}>
-      {quote !== null && <Quote name={quote.author.name} text={quote.text} />}
+      {quote !== null && <Quote {...quote} />}
       <div class="text">
         <Prose text={shownText(text)} />
       </div>

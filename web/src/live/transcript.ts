@@ -13,10 +13,16 @@ import type {
   SaidEntry,
 } from "../../../src/daemon/room-types.ts";
 
+/** What a line answers, in the words it has now; no text: it is not known, or was deleted. */
+export interface Quoted {
+  readonly name: string;
+  readonly text: string;
+}
 export interface PersonRow {
   readonly kind: "person";
   readonly key: string;
   readonly entry: HeardEntry;
+  readonly quote: Quoted | null;
   readonly text: string;
   readonly editedAt: number | null;
   readonly deleted: boolean;
@@ -32,7 +38,7 @@ export interface AgentRow {
   readonly entry: SaidEntry;
   readonly text: string;
   /** What it was sent as a reply to, as far as it is loaded. */
-  readonly quote: HeardEntry | null;
+  readonly quote: Quoted | null;
   /** From the line that caused it, or from the turn's beginning; null: neither is loaded. */
   readonly tookMs: number | null;
 }
@@ -136,15 +142,17 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
       const edit = about.edits.get(entry.id);
       const text = edit?.text ?? entry.text;
       const deleted = about.deleted.has(entry.id);
-      return { kind: "person", key, entry, text, editedAt: edit?.at ?? null, deleted };
+      const quote = quoteOf(entry, about);
+      return { kind: "person", key, entry, quote, text, editedAt: edit?.at ?? null, deleted };
     }
     case "command":
       return { kind: "command", key, entry };
     case "said": {
       // What it replaced shows its text; where that is not loaded it is a line of its own.
       if (entry.edits !== undefined && about.said.has(entry.edits)) return null;
-      const quote = entry.replyTo === null ? null : (about.heard.get(entry.replyTo) ?? null);
-      const from = quote?.at ?? about.turns.get(entry.turnId);
+      const cause = entry.replyTo === null ? undefined : about.heard.get(entry.replyTo);
+      const quote = cause === undefined ? null : quotedLine(cause, about);
+      const from = cause?.at ?? about.turns.get(entry.turnId);
       const tookMs = from === undefined ? null : entry.at - from;
       return {
         ...{ kind: "agent", key, entry, quote, tookMs },
@@ -159,6 +167,18 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
     default:
       return null;
   }
+}
+
+function quotedLine({ id, author, text }: HeardEntry, { edits, deleted }: About): Quoted {
+  return { name: author.name, text: deleted.has(id) ? "" : (edits.get(id)?.text ?? text) };
+}
+
+/** Some platforms tell only the id of what is answered: the rest stands further up. */
+function quoteOf({ quote }: HeardEntry, about: About): Quoted | null {
+  if (quote === null) return null;
+  const line = about.heard.get(quote.id);
+  if (line === undefined || line.author.name === "") return quote;
+  return quotedLine(line, about);
 }
 
 /** A row that can be selected. */

@@ -6,6 +6,7 @@
  * bots, the filled square is our agent.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
+import { shownName } from "./harmless.ts";
 import { Icon } from "./icons.tsx";
 
 interface ChipProps {
@@ -35,9 +36,19 @@ interface FaceProps {
   readonly big?: boolean;
 }
 
-/** Initials: two in a big face, one in a small one. Never splits a letter. */
+const letterCutter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Initials as they are shown: two in a big face, one in a small one. Never splits a letter. */
+export function initials(name: string, count: number): string {
+  const letters: string[] = [];
+  for (const { segment } of letterCutter.segment(shownName(name))) {
+    if (letters.push(segment) >= count) break;
+  }
+  return letters.join("");
+}
+
 export function Face({ name, kind, big = false }: FaceProps) {
-  const letters = [...name].slice(0, big ? 2 : 1).join("");
+  const letters = initials(name, big ? 2 : 1);
   return (
     <span class={`face ${kind} ${big ? "big" : ""}`} aria-hidden="true">
       {letters}
