@@ -45,9 +45,16 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   const wrong = await daemon.run("pair", "approve", "AAAAAAAA");
   expect(wrong).toMatchObject({ code: 1 });
   expect(wrong.err).toContain("nobody waits under this code");
+  const id = String(daemon.rooms.ann.chat.id);
+  const annWrites = JSON.stringify({
+    ...{ channel: "telegram", chat: { id, kind: "direct" }, author: { id } },
+  });
+  expect(await daemon.run("route", annWrites)).toMatchObject({ code: 1 });
   const approved = await daemon.run("pair", "approve", code.toLowerCase());
   expect(approved).toMatchObject({ code: 0 });
   expect(approved.out.replace(/\s+/g, " ")).toContain("they are the OWNER now");
+  const routed = await daemon.run("route", annWrites);
+  expect(routed).toMatchObject({ code: 0, out: expect.stringContaining("the sender is an owner") });
   await guessUntilLocked(daemon);
   const made = await daemon.run("claim", "new", "--role", "member", "--json");
   const claim = JSON.parse(made.out) as { code: string; label: string; role: string };

@@ -108,7 +108,7 @@ describe("on a terminal", () => {
       const size = ["-x", "80", "-y", "60"];
       tmux("new-session", "-d", "-s", "init", ...size, `${env} ${run}; echo "ended $?"; sleep 60`);
       try {
-        await answer("What is your agent called?", " two");
+        await answer("What is your agent called?", "Two");
         await answer("Who answers?", "");
         await answer("Is there a Telegram bot for it?", "y", false);
         await answer("Its token from @BotFather?", wrongToken);
@@ -127,7 +127,7 @@ describe("on a terminal", () => {
       }
       const text = readFileSync(path, "utf8");
       const { config } = configFromText(text, path, { env: {} });
-      expect(config.agents.list[0]?.name).toBe("earshot two");
+      expect(config.agents.list[0]?.name).toBe("Two");
       expect(config.channels.telegram?.accounts?.default?.botToken).toBe(sampleToken);
       expect(config.commands.ownerAllowFrom).toEqual(["telegram:77"]);
       expect(Object.keys(config.access.groups)).toEqual(["telegram:-100123"]);

@@ -44,10 +44,19 @@ async function text(message: string, initialValue: string, validate: Check): Pro
   return given(await ask.text({ message, initialValue, defaultValue: "", validate })).trim();
 }
 
+/** A name, or the offered one by Enter alone: it is shown, but not in the way of typing another. */
+async function nameOr(offered: string): Promise<string> {
+  const typed = await ask.text({
+    ...{ message: "What is your agent called?", placeholder: offered, defaultValue: offered },
+    validate: (given) => ((given ?? "") === "" ? undefined : notEmpty(given)),
+  });
+  return given(typed).trim();
+}
+
 /** Asks everything. `plain` is what is offered. */
 export async function interview(plain: Answers, found: Found): Promise<Answers> {
   ask.intro("earshot: a first config");
-  const name = await text("What is your agent called?", plain.name, notEmpty);
+  const name = await nameOr(plain.name);
   const driver = given(
     await ask.select<Answers["driver"]>({
       message: "Who answers?",

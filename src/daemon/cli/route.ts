@@ -2,17 +2,24 @@
  * `earshot route`: which agent would hear a message, in which session, and why
  * ============================================================================
  * Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks the same functions as the
- * daemon. Nothing is sent, stored or started.
+ * daemon, with the people that a running daemon has let in. Nothing is sent, stored or started.
  */
 import type { Command } from "commander";
 import JSON5 from "json5";
 import { EarshotError } from "../../domain/errors.ts";
 import { inboundSchema } from "../../domain/message.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
+import {
+  type Grant,
+  grantName,
+  type KnownPeople,
+  nobodyKnown,
+} from "../../machines/access-entries.ts";
 import { admit } from "../../machines/admission.ts";
 import { explainRoute, type TierTried } from "../../machines/routing.explain.ts";
 import type { ResolvedRoute } from "../../machines/routing.ts";
 import { createRegistry } from "../assembly.ts";
+import { callApi, findDaemon } from "./client.ts";
 import { loadConfig } from "./config.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
@@ -21,6 +28,7 @@ import {
   printJson,
   printText,
   type StateOptions,
+  stateDirFor,
   table,
   withStateDir,
 } from "./shared.ts";
@@ -34,10 +42,9 @@ const lesson: Lesson = {
   about:
     "Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks what the daemon would ask: " +
     "may its sender speak, which agents hear it, in which session, by which binding, and why no " +
-    "other one. Nothing is sent, stored or started.",
-  examples: [
-    `earshot route '{channel: "telegram", chat: {id: "-1", kind: "group"}, author: {id: "7"}}'`,
-  ],
+    "other one. Nothing is sent, stored or started. Whom codes and /allowlist have let in is known " +
+    "while the daemon runs. What a hook took from a stranger has outside: true.",
+  examples: [`earshot route '{channel:"webhook",chat:{id:"a",kind:"group"},author:{id:"b"}}'`],
   exits:
     "0 admitted, 1 the sender may not speak there (it says what would admit it), 2 the message " +
     "or the config is wrong.",
@@ -72,11 +79,21 @@ function readInbound(json: string) {
   );
 }
 
+/** Whom the running daemon's book has let in; without a daemon, nobody. */
+async function knownHere(stateDir: string): Promise<KnownPeople> {
+  const daemon = await findDaemon(stateDir).catch(() => null);
+  if (daemon === null) return nobodyKnown;
+  const book = await callApi<{ people: readonly Grant[] }>(daemon, "/api/pairings");
+  const names = new Set(book?.people.map((one) => grantName(one, one.scope)));
+  return { has: (scope, person) => names.has(grantName(person, scope)) };
+}
+
 async function route(json: string, options: Options): Promise<void> {
   const message = readInbound(json);
   const { config } = await loadConfig(options);
   const local = createRegistry().channels.get(message.channel)?.local ?? false;
-  const admission = admit({ type: "message", message }, config, { local });
+  const known = await knownHere(stateDirFor(options));
+  const admission = admit({ type: "message", message }, config, { local, known });
   const { routes, tiers } = explainRoute(config, message);
   process.exitCode = admission.decision === null ? 0 : 1;
   if (options.json === true) {
