@@ -33,6 +33,11 @@ export interface AccountRun {
   readonly account: ChannelAccount | null;
   status(): ConnectionStatus;
   sameConfig(raw: unknown): boolean;
+  /**
+   * Opens a halted account once more, as it is configured. Resolves when that has begun; false: it
+   * is not halted.
+   */
+  retry(): Promise<boolean>;
   /** Aborts the gateway and waits for its end, at most 2 s. */
   stop(): Promise<void>;
 }
@@ -44,6 +49,14 @@ export interface AccountOptions {
   readonly changed: (status: ConnectionStatus) => void;
 }
 
+/** From one opening of an account to its end. */
+interface Life {
+  /** Null: the config is not valid, or it could not be opened. */
+  readonly account: ChannelAccount | null;
+  readonly stopping: AbortController;
+  readonly running: Promise<void>;
+}
+
 const stopMsMax = 2_000;
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
@@ -51,7 +64,6 @@ const pauseMsMax = 60_000;
 /** Starts at once and returns; the rest is told through `changed`. */
 export function runAccount({ definition, raw, context, changed }: AccountOptions): AccountRun {
   const { clock, log } = context;
-  const stopping = new AbortController();
   const actor = createActor(connectionMachine, { input: { at: clock.now() } });
   const status = (): ConnectionStatus => {
     const { value, context: facts } = actor.getSnapshot();
@@ -71,28 +83,49 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
   });
   actor.start();
 
-  const report = (state: ConnectionState, detail?: string): void => {
-    if (stopping.signal.aborted) return;
-    const at = clock.now();
-    actor.send({ type: `connection.${state}`, at, ...(detail === undefined ? {} : { detail }) });
+  const begin = (): Life => {
+    const stopping = new AbortController();
+    const report = (state: ConnectionState, detail?: string): void => {
+      if (stopping.signal.aborted) return;
+      const at = clock.now();
+      actor.send({ type: `connection.${state}`, at, ...(detail === undefined ? {} : { detail }) });
+    };
+    const account = openAccount(definition, raw, { ...context, reportState: report });
+    const failures = () => status().failures;
+    const running =
+      account === null
+        ? Promise.resolve()
+        : keepRunning(account, context, report, failures, stopping.signal);
+    return { account, stopping, running };
   };
-  const account = openAccount(definition, raw, { ...context, reportState: report });
-  const running =
-    account === null
-      ? Promise.resolve()
-      : keepRunning(account, context, report, () => status().failures, stopping.signal);
+  let life = begin();
+  const end = async ({ stopping, running }: Life): Promise<void> => {
+    stopping.abort();
+    const late = new Promise<"late">((resolve) => {
+      const timer = clock.setTimer(clock.now() + stopMsMax, () => resolve("late"));
+      void running.finally(() => clock.clearTimer(timer));
+    });
+    if ((await Promise.race([running, late])) === "late") log("error", "connection.stop-late");
+  };
 
   return {
-    account,
+    get account() {
+      return life.account;
+    },
     status,
     sameConfig: (other) => JSON.stringify(ownFields(other)) === JSON.stringify(ownFields(raw)),
+    async retry() {
+      const isHalted = () => status().state === "halted";
+      if (!isHalted()) return false;
+      await end(life);
+      // It may have been stopped meanwhile.
+      if (!isHalted()) return false;
+      actor.send({ type: "connection.retried", at: clock.now() });
+      life = begin();
+      return true;
+    },
     async stop() {
-      stopping.abort();
-      const late = new Promise<"late">((resolve) => {
-        const timer = clock.setTimer(clock.now() + stopMsMax, () => resolve("late"));
-        void running.finally(() => clock.clearTimer(timer));
-      });
-      if ((await Promise.race([running, late])) === "late") log("error", "connection.stop-late");
+      await end(life);
       actor.send({ type: "connection.stopped", at: clock.now() });
     },
   };

@@ -6,7 +6,8 @@
  * token, a broken library or a bad account config halts that account and nothing else.
  *
  * A gateway that ends without being told to is started again after a growing pause; one that
- * rejects with a `terminal` error is halted until its config changes.
+ * rejects with a `terminal` error is halted until its config changes or an operator has it tried
+ * once more.
  */
 
 import { accountsOf, type EarshotConfig } from "../domain/config/index.ts";
@@ -67,6 +68,8 @@ export interface Connections {
   stop(): Promise<void>;
   /** Opens, closes and restarts what changed; the rest is left alone. */
   reload(config: ConnectionsConfig): Promise<void>;
+  /** Opens a halted account once more, as it is configured. False: there is no such halted one. */
+  retry(channel: string, account: string): Promise<boolean>;
   readonly directory: OutboundDirectory;
   /** A file of a message, from its platform; null where the channel cannot fetch any. */
   download(
@@ -143,6 +146,16 @@ export function createConnections(options: ConnectionsOptions): Connections {
     if (!stopped) openMissing();
   };
 
+  /** One change after the other: two at once would open an account twice. */
+  const inTurn = <Answer>(make: () => Promise<Answer>): Promise<Answer> => {
+    const change = changing.then(make);
+    changing = change.then(
+      () => undefined,
+      () => undefined,
+    );
+    return change;
+  };
+
   return {
     start: openMissing,
     async stop() {
@@ -150,12 +163,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       await Promise.all([...runs.values()].map((run) => run.stop()));
       runs.clear();
     },
-    reload(next) {
-      // One after the other: two at once would open an account twice.
-      const change = changing.then(() => apply(next));
-      changing = change.catch(() => undefined);
-      return change;
-    },
+    reload: (next) => inTurn(() => apply(next)),
+    retry: (channel, account) =>
+      inTurn(async () => (await find(channel, account)?.retry()) ?? false),
     directory: {
       ...directoryOf(definitions, find, members),
       isOurs: (channel, author) => ours.size > 0 && isOneOf(ours, accountId(channel, author)),

@@ -3,8 +3,8 @@
  * =============================
  * Where one login of one channel stands: connecting, live, resuming, backing off, halted. The
  * channel reports, this machine keeps the account's history straight: what may follow what, since
- * when, and how many failures came in a row. `halted` is left only by an operator (another config),
- * never by the channel itself, so a refused token cannot become a loop.
+ * when, and how many failures came in a row. `halted` is left only by an operator (another config,
+ * or one more try), never by the channel itself, so a refused token cannot become a loop.
  *
  * Pure: time comes in with each event, and the timers of a back-off belong to whoever runs the
  * account.
@@ -23,6 +23,8 @@ export type ConnectionEvent =
   | { readonly type: "connection.backing-off"; readonly at: Millis; readonly detail?: string }
   /** It will never work as it is configured. */
   | { readonly type: "connection.halted"; readonly at: Millis; readonly detail?: string }
+  /** The operator wants one more try with the config as it is. */
+  | { readonly type: "connection.retried"; readonly at: Millis }
   /** The operator stopped the account, or its config changed. */
   | { readonly type: "connection.stopped"; readonly at: Millis };
 
@@ -97,8 +99,11 @@ export const connectionMachine = setup({
       },
     },
     halted: {
-      description: "It never works as configured. Only another config leaves this.",
-      on: { "connection.halted": { actions: "explain" } },
+      description: "It never works as configured. Only an operator leaves this.",
+      on: {
+        "connection.halted": { actions: "explain" },
+        "connection.retried": { target: "connecting", actions: "enter" },
+      },
     },
     stopped: { type: "final", description: "Ended on purpose." },
   },

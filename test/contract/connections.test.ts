@@ -152,6 +152,68 @@ describe("connections", () => {
     expect(logs.join("\n")).not.toContain("secret-in-a-message");
   });
 
+  test("a halted account is opened once more on request, and only then", async () => {
+    let opened = 0;
+    let refuse = true;
+    const strict = channelOf("strict", ({ context }) => {
+      opened += 1;
+      return {
+        async start(signal) {
+          if (refuse) throw new EarshotError("EAR_CHANNEL_AUTH", "Cannot log in: token refused");
+          context.reportState("live");
+          await untilAborted(signal);
+        },
+      };
+    });
+    const { connections, advance, lines, state } = rig(
+      [strict],
+      config({ strict: { default: { key: "a" } } }),
+    );
+    connections.start();
+    await settle();
+    advance(600_000);
+    await settle();
+    expect([state("strict"), opened]).toEqual(["halted", 1]);
+    // Refused again: it says so and stays where it is.
+    expect(await connections.retry("strict", "default")).toBe(true);
+    await settle();
+    expect([state("strict"), opened]).toEqual(["halted", 2]);
+    refuse = false;
+    const both = [connections.retry("strict", "default"), connections.retry("strict", "default")];
+    expect(await Promise.all(both)).toEqual([true, false]);
+    await settle();
+    expect([state("strict"), opened]).toEqual(["live", 3]);
+    expect(connections.directory.ready("strict", "default")).toBe(true);
+    expect(lines.map(({ state: told }) => told)).toEqual([
+      "connecting",
+      "halted",
+      "connecting",
+      "halted",
+      "connecting",
+      "live",
+    ]);
+    expect(await connections.retry("strict", "default")).toBe(false);
+    expect(await connections.retry("strict", "nobody")).toBe(false);
+  });
+
+  test("an account that could not be opened is opened on request once it can be", async () => {
+    let broken = true;
+    const late = channelOf("late", (probe) => {
+      if (broken) throw new Error("its library is missing");
+      return live(probe);
+    });
+    const { connections, state } = rig([late], config({ late: { default: { key: "a" } } }));
+    connections.start();
+    await settle();
+    expect(state("late")).toBe("halted");
+    broken = false;
+    expect(await connections.retry("late", "default")).toBe(true);
+    await settle();
+    expect(state("late")).toBe("live");
+    await connections.stop();
+    expect(state("late")).toBe(undefined);
+  });
+
   test("a wrong account config halts that account with the path of what is wrong", async () => {
     const { connections, state } = rig(
       [channelOf("good", live)],

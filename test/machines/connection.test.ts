@@ -51,6 +51,26 @@ describe("connection machine", () => {
     },
   );
 
+  test("an operator's retry begins anew from halted, with the history kept", () => {
+    const before = [event("live", 1), event("halted", 2, "token refused")];
+    const { value, context } = walk([...before, { type: "connection.retried", at: 3 }]);
+    expect(value).toBe("connecting");
+    expect(context).toEqual({ since: 3, detail: null, failures: 0, connects: 1 });
+    const refused = walk([...before, { type: "connection.retried", at: 3 }, event("halted", 4)]);
+    expect(refused.value).toBe("halted");
+  });
+
+  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+    "a retry changes nothing while the account is not halted",
+    (way) => {
+      const events = way.map((kind, at) => event(kind, at));
+      const before = walk(events);
+      fc.pre(before.value !== "halted");
+      const after = walk([...events, { type: "connection.retried", at: 99 }]);
+      expect([after.value, after.context]).toEqual([before.value, before.context]);
+    },
+  );
+
   prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "from every state but halted the connection can become live again",
     (way) => {
