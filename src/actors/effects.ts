@@ -23,6 +23,7 @@ import type { Outbox } from "./outbox.types.ts";
 import type { Permits } from "./permits.ts";
 import { type HostEntry, type HostResult, type HostStep, quarantinedCode } from "./protocol.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./publish.ts";
+import type { Quarantine } from "./quarantine.ts";
 import type { OutboundDirectory, Pace, RoomTap } from "./runtime.types.ts";
 import type { SaidLine } from "./session.compose.ts";
 import type { FiledLine, Projection } from "./session.files.ts";
@@ -61,6 +62,7 @@ export interface EffectPorts {
   readonly hooks: Pick<HookRunner, "hears" | "tell">;
   readonly commands: CommandDesk;
   readonly permits: Pick<Permits, "ended">;
+  readonly quarantine: Pick<Quarantine, "note">;
   readonly publish: (line: StreamLine) => void;
   readonly pace?: Pace;
   readonly live: boolean;
@@ -93,6 +95,7 @@ export function createEffects(ports: EffectPorts): Effects {
     tellRooms(result, entries);
     const applied = await appliedEvents(ports, result, entries);
     const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
+    if (result.rejected.length > 0) writes.push(...(await ports.quarantine.note(result.rejected)));
     for (const { plan } of applied) if (plan !== null) writes.push(...plan.writes);
     for (const { conv, recordSeq, record } of result.checkpoints) {
       writes.push({ kind: "checkpoint", conv, recordSeq, epoch: result.epoch, record });

@@ -10,6 +10,7 @@
  */
 import { limits } from "../domain/limits.ts";
 import type { HostLink } from "./host-link.ts";
+import { triesOf } from "./journal.codec.ts";
 import { Mailbox } from "./mailbox.ts";
 import {
   type Activation,
@@ -119,7 +120,10 @@ export class HostTraffic {
   }
 
   push(entry: HostEntry): void {
-    if (!this.#ports.strikes.isQuarantined(entry.seq)) this.#mailbox.push(entry);
+    const { strikes } = this.#ports;
+    if (strikes.isQuarantined(entry.seq)) return;
+    if (triesOf(entry.event) > 0) strikes.suspect(entry.seq);
+    this.#mailbox.push(entry);
   }
 
   /** Asks for every idle conversation to be passivated; resolves when their records are durable. */

@@ -89,6 +89,15 @@ function invalid(seq: number, cause: unknown): EarshotError {
   );
 }
 
+/** An event that was set aside and is journalled once more; `again` counts how often. */
+export type TriedAgain = ConversationEvent & { readonly again: number };
+
+/** How often an event was set aside and tried again before it became this row. */
+export function triesOf(event: ConversationEvent | null): number {
+  const { again } = (event ?? {}) as { readonly again?: unknown };
+  return typeof again === "number" ? again : 0;
+}
+
 /** A committed event as its host gets it. */
 export function entryOf({ write, event }: NewEvent, seq: number): HostEntry {
   return {

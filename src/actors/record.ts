@@ -12,6 +12,7 @@ import type { Millis } from "../domain/message.ts";
 import type { Store } from "../domain/ports.ts";
 import type { ScenarioHeader, ScenarioLine } from "../domain/scenario.ts";
 import { decodeEvent } from "./journal.codec.ts";
+import { quarantinedCode } from "./protocol.ts";
 import { type RecordedRow, Recorder } from "./record.lines.ts";
 
 /** Which part of the journal. */
@@ -50,6 +51,8 @@ export async function* recordScenario(
   for (let rows = await slice(store, after, last); rows.length > 0; ) {
     for (const row of rows) {
       if (row.event.at >= until) return yield* recorder.finish();
+      // What is in quarantine was heard by nobody.
+      if (row.code === quarantinedCode) continue;
       if (row.event.at >= query.since) yield* recorder.add(row);
     }
     after = rows.at(-1)?.seq ?? last;

@@ -12,7 +12,8 @@ import type { Configs } from "./configs.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
-import { type HostEntry, quarantinedCode } from "./protocol.ts";
+import type { HostEntry } from "./protocol.ts";
+import type { Quarantine } from "./quarantine.ts";
 
 /** Journal rows looked through between two turns of the event loop. */
 const sliceRows = 10_000;
@@ -28,13 +29,17 @@ export interface RecoveryPorts {
   readonly boot: number;
 }
 
+type FindPorts = Pick<RecoveryPorts, "store" | "configs" | "log"> & {
+  readonly quarantine: Pick<Quarantine, "add">;
+};
+
 /**
  * Events up to `lastSeq` whose consequences were never committed, in order. Looked for from the
  * low-water mark on, in slices. A row that cannot be read is set aside and told, so that it stops
  * nobody else.
  */
 export async function findUnapplied(
-  { store, configs, journal, log }: Pick<RecoveryPorts, "store" | "configs" | "journal" | "log">,
+  { store, configs, quarantine, log }: FindPorts,
   lastSeq: number,
 ): Promise<HostEntry[]> {
   const entries: HostEntry[] = [];
@@ -49,7 +54,7 @@ export async function findUnapplied(
       keys.set(conv, key);
       const event = readable(row, log);
       if (event !== null) entries.push({ conv, key, seq, cfg, event });
-      else await journal.keep([{ kind: "applied", seq, code: quarantinedCode }]);
+      else await quarantine.add({ conv, seq, error: "its journal row cannot be read" });
     }
     await new Promise<void>((resolve) => setImmediate(resolve));
   }

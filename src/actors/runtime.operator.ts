@@ -18,6 +18,8 @@ type Operator = Pick<
   | "crashHost"
   | "resend"
   | "drop"
+  | "retryEvent"
+  | "dropEvent"
   | "reload"
   | "glances"
   | "inspect"
@@ -25,7 +27,7 @@ type Operator = Pick<
 >;
 
 export function createOperator(
-  { clock, ids, publish, live }: RuntimePorts,
+  { clock, ids, publish, live, log }: RuntimePorts,
   opened: () => Parts,
 ): Operator {
   async function tell(key: string, event: ConversationEvent): Promise<void> {
@@ -57,6 +59,12 @@ export function createOperator(
       const row = await store.outboxRow(outboxId);
       return row !== null && outbox.drop(row);
     },
+    async retryEvent(seq) {
+      const outcome = await opened().quarantine.retry(seq);
+      if (outcome === "retried") log("warn", "event.retried", { seq });
+      return outcome;
+    },
+    dropEvent: (seq) => opened().quarantine.drop(seq),
     async reload(config) {
       const { configs, journal, supervisor, lanes, heartbeats } = opened();
       const write = configs.next(config);

@@ -29,14 +29,14 @@ import { createMedia, type Media } from "./media.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.types.ts";
 import type { Permits } from "./permits.ts";
-import { setAside } from "./quarantine.ts";
+import { createQuarantine, type Quarantine, readQuarantine } from "./quarantine.ts";
 import { createDesk, createPermitDesk } from "./runtime.commands.ts";
 import { createSessionParts, type SessionParts } from "./runtime.sessions.ts";
 import { assembleTurns } from "./runtime.turns.ts";
-import type { RuntimePorts } from "./runtime.types.ts";
+import type { RuntimePorts, SetAside } from "./runtime.types.ts";
 import { createGrant } from "./session.grant.ts";
 import { createSupervisor } from "./supervisor.ts";
-import type { Supervisor } from "./supervisor.types.ts";
+import type { Supervisor, SupervisorPorts } from "./supervisor.types.ts";
 import { createSweep, type Sweep } from "./sweep.ts";
 import { createTimers, type Deadline, type Timers } from "./timers.ts";
 import { readMessages } from "./turns.order.ts";
@@ -66,14 +66,13 @@ export interface Parts extends SessionParts {
   readonly permits: Permits;
   readonly heartbeats: Heartbeats;
   readonly hooks: HookRunner;
-  readonly quarantined: { key: string; seq: number; error: string }[];
+  readonly quarantine: Quarantine;
   /** No turn starts any more: what waits is found at the next start. */
   park(): void;
 }
 
 /** Incarnation numbers of one start; later starts always have higher ones. */
 const epochsPerStart = 2 ** 20;
-const quarantinedShownMax = 100;
 
 /** Opens the store's side and makes everything; nothing runs yet. */
 export async function createParts(ports: RuntimePorts): Promise<Parts> {
@@ -84,7 +83,8 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const back = await returnWrites(store, ports.clock.now());
   await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
   const lastSeq = await store.lastSeq();
-  return new Assembly(ports, { boot, lastSeq, configs, book: await store.access() }).parts;
+  const [book, aside] = [await store.access(), await readQuarantine(store)];
+  return new Assembly(ports, { boot, lastSeq, configs, book, aside }).parts;
 }
 
 /** What the store held at start. */
@@ -93,6 +93,7 @@ interface Found {
   readonly lastSeq: number;
   readonly configs: Configs;
   readonly book: readonly AccessRow[];
+  readonly aside: readonly SetAside[];
 }
 
 class Assembly {
@@ -101,7 +102,7 @@ class Assembly {
   readonly #agents = new Map<string, string>();
   #parked = false;
 
-  constructor(ports: RuntimePorts, { boot, lastSeq, configs, book }: Found) {
+  constructor(ports: RuntimePorts, { boot, lastSeq, configs, book, aside }: Found) {
     this.#ports = ports;
     const { store, directory, clock, log } = ports;
     const gate = createGate((entries) => this.parts.supervisor.dispatch(entries));
@@ -171,7 +172,8 @@ class Assembly {
       agentOf: (key) => this.#agentOf(key),
       append: (events) => this.#append(events),
     });
-    const quarantined: Parts["quarantined"] = [];
+    const now = () => clock.now();
+    const quarantine = createQuarantine({ store, journal, timers, configs, now }, aside);
     const supervisor = this.#supervisor(boot, configs);
     const sweep = createSweep({ clock, log, store, journal, configs });
     const park = () => {
@@ -179,13 +181,14 @@ class Assembly {
     };
     this.parts = {
       ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
-      ...{ ...sessions, turns, waiters, sweep, quarantined, park, media, asks, heartbeats, hooks },
+      ...{ ...sessions, turns, waiters, sweep, quarantine, park, media, asks, heartbeats, hooks },
       ...{ permits, access },
     };
   }
 
   #supervisor(boot: number, configs: Configs): Supervisor {
     const { clock, log, store, drivers, workers, hostModule, pace, onInspect } = this.#ports;
+    const { hostEntry } = this.#ports;
     const unmarked = new Map<number, number>();
     const effects = () =>
       createEffects({
@@ -226,6 +229,7 @@ class Assembly {
       },
       epochBase: boot * epochsPerStart,
       ...(hostModule === undefined ? {} : { hostModule }),
+      ...(hostEntry === undefined ? {} : { hostEntry }),
       // Marks are looked at before the store, so that none falls between.
       load: (conv, key, beforeSeq, rebuild = false) => {
         const markedUpTo = unmarked.get(conv) ?? 0;
@@ -297,13 +301,10 @@ class Assembly {
     });
   }
 
-  #quarantine({ conv, key, seq, error }: Parts["quarantined"][number] & { conv: number }) {
-    const { quarantined } = this.parts;
+  #quarantine({ conv, key, seq, error }: Parameters<SupervisorPorts["onQuarantine"]>[0]): void {
     this.#ports.log("error", "event.quarantined", { key, seq, error });
-    quarantined.push({ key, seq, error });
-    if (quarantined.length > quarantinedShownMax) quarantined.shift();
     this.#system({ system: "quarantine", key, seq, conv });
-    setAside(this.parts, seq).catch((reason: unknown) => {
+    this.parts.quarantine.add({ conv, seq, error }).catch((reason: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(reason) });
     });
   }

@@ -33,7 +33,7 @@ export function createStatus(
     read() {
       const made = parts();
       if (made === null) return notStarted;
-      const { journal, supervisor, lanes, outbox, sweep, quarantined, heartbeats } = made;
+      const { journal, supervisor, lanes, outbox, sweep, quarantine, heartbeats } = made;
       const hosts = supervisor.status();
       const problem = problemOf(made);
       return {
@@ -55,7 +55,7 @@ export function createStatus(
           commits: journal.commits(),
         },
         heartbeats: heartbeats.next(),
-        quarantined: [...quarantined],
+        quarantined: quarantine.list(),
       };
     },
     problem(words) {

@@ -95,11 +95,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   /** Feeds what was journalled and not applied, then whatever came in meanwhile. */
   async function recover(
-    { store, configs, journal, lanes, boot, gate }: Parts,
+    { store, configs, journal, lanes, boot, gate, quarantine }: Parts,
     lastSeq: number,
     runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
   ): Promise<void> {
-    const unapplied = await findUnapplied({ store, configs, journal, log: ports.log }, lastSeq);
+    const unapplied = await findUnapplied({ store, configs, quarantine, log: ports.log }, lastSeq);
     if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
     gate.open(unapplied);
     await recoverRuns({ clock: ports.clock, journal, configs, lanes, boot }, runs, unapplied);

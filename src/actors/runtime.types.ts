@@ -95,6 +95,8 @@ export interface RuntimePorts {
   readonly prompts?: boolean;
   /** Module (URL) that worker hosts import drivers from; the built-in registry if left out. */
   readonly hostModule?: string;
+  /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
+  readonly hostEntry?: URL;
   /** @default nobody is told */
   readonly rooms?: RoomTap;
   /** Measures the walk of messages. @default nobody does */
@@ -181,12 +183,24 @@ export interface RuntimeStatus {
     /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows half of them had. */
     readonly commits: { readonly msP99: Millis | null; readonly rows: number | null };
   };
-  readonly quarantined: readonly {
-    readonly key: string;
-    readonly seq: number;
-    readonly error: string;
-  }[];
+  readonly quarantined: readonly SetAside[];
 }
+
+/** An event in quarantine: its conversation goes on without it. */
+export interface SetAside {
+  readonly key: string;
+  readonly conv: number;
+  /** Its journal row. */
+  readonly seq: number;
+  /** When it was set aside. */
+  readonly at: Millis;
+  readonly error: string;
+  /** How often it had been tried again by then. */
+  readonly tries: number;
+}
+
+/** What became of the wish to try an event again. `unknown`: it is not in quarantine (any more). */
+export type RetryOutcome = "retried" | "unknown" | "unreadable" | "deleted";
 
 /** Everything `earshot why` shows. */
 export interface Why {
@@ -259,6 +273,10 @@ export interface Runtime {
   crashHost(id?: number): Promise<void>;
   resend(outboxId: string): Promise<boolean>;
   drop(outboxId: string): Promise<boolean>;
+  /** Gives an event that is in quarantine to its conversation once more, as heard now. */
+  retryEvent(seq: number): Promise<RetryOutcome>;
+  /** Leaves it in the journal and lists it no more. False: it is not listed. */
+  dropEvent(seq: number): Promise<boolean>;
   /** Who may speak beside those whom the config names. */
   access(): AccessBook;
   /** The session in use under a key; null where there is none yet. */

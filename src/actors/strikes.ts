@@ -3,7 +3,8 @@
  * =======
  * Whose event killed a host, and how often. An event that did it `poisonStrikesMax` times is
  * quarantined: it is left out of every batch and tail from then on, the rest of its conversation
- * goes on, and the operator is told. Which event it was is read from the pulse of the dead host.
+ * goes on, and the operator is told. Which event it was is read from the pulse of the dead host. One
+ * that has been in quarantine before gets a single chance, as its neighbours pay for each.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../domain/limits.ts";
@@ -23,6 +24,11 @@ export class Strikes {
     if (count < limits.poisonStrikesMax) return false;
     this.quarantine(seq);
     return true;
+  }
+
+  /** One more death on this event is one too many. */
+  suspect(seq: number): void {
+    this.#counts.set(seq, limits.poisonStrikesMax - 1);
   }
 
   quarantine(seq: number): void {

@@ -52,6 +52,8 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     crashHost: async () => undefined,
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
+    retryEvent: async (seq) => (seq === 7 ? "retried" : "unknown"),
+    dropEvent: async (seq) => seq === 7,
     access() {
       throw new EarshotError("EAR_USAGE", "Cannot change that as this runtime keeps no book");
     },
