@@ -5,26 +5,17 @@
  * who, and why. Whatever came from a room is made harmless first.
  */
 import pc from "picocolors";
-import type { Decision } from "../../domain/decision.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
+import { decisionInks, type Ink, stateInk } from "./inks.ts";
 
-type Paint = (text: string) => string;
-
-const paints: Readonly<Record<Decision, Paint>> = {
-  engage: pc.green,
-  observe: pc.blue,
-  denied: pc.red,
-  claim: pc.magenta,
-  duplicate: pc.dim,
-  command: pc.cyan,
-};
-
+const inks = decisionInks(pc);
+const plain: Ink = (text) => text;
 const textUnitsMax = 400;
 const flat = (text: string) => terminalSafe(text.slice(0, textUnitsMax)).replaceAll("\n", "␊");
 const clockTime = (t: number) => new Date(t).toISOString().slice(11, 23);
-const tag = (name: string, paint: Paint) => paint(`[${name}]`.padEnd(11));
+const tag = (name: string, ink: Ink) => ink(`[${name}]`.padEnd(11));
 
 /** The line as it is shown, without a newline. */
 export function renderLine(told: StreamLine): string {
@@ -43,20 +34,21 @@ function rendered(told: StreamLine): string {
       const where = line.key ?? `${line.channel ?? "?"} ${line.chat ?? "?"}`;
       const who = line.author === undefined ? "" : ` ${flat(line.author)}`;
       const id = pc.dim(` #${flat(line.id)}`);
-      return `${tag(line.decision, paints[line.decision])} ${flat(where)}${who}  ${line.rule}${credit}${id}`;
+      return `${tag(line.decision, inks[line.decision])} ${flat(where)}${who}  ${line.rule}${credit}${id}`;
     }
     case "agent_start":
-      return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
+      return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
     case "agent_end": {
       const reason = line.reason === undefined ? "" : `: ${flat(line.reason)}`;
-      return `${tag("turn", pc.yellow)} ${flat(line.key)}  ${line.turn} ${line.outcome}${reason}`;
+      const outcome = stateInk(pc, line.outcome)(line.outcome);
+      return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} ${outcome}${reason}`;
     }
     case "send": {
-      const paint = line.status === "sent" ? pc.green : pc.red;
-      return `${tag("send", paint)} ${flat(line.key)}  ${line.status} ${flat(line.text)}`;
+      const status = stateInk(pc, line.status)(line.status);
+      return `${tag("send", plain)} ${flat(line.key)}  ${status} ${flat(line.text)}`;
     }
     case "dropped":
-      return `${tag("dropped", pc.red)} ${flat(line.key)}  ${line.why}${pc.dim(` #${flat(line.message)}`)}`;
+      return `${tag("dropped", pc.yellow)} ${flat(line.key)}  ${line.why}${pc.dim(` #${flat(line.message)}`)}`;
     case "react":
       return `${tag(line.out, pc.dim)} ${flat(line.chat)}  ${flat(line.emoji)}${pc.dim(` #${flat(line.message)}`)}`;
     case "typing":
@@ -68,7 +60,7 @@ function rendered(told: StreamLine): string {
     case "system": {
       const { t: _, system, ...fields } = line;
       const said = Object.entries(fields).map(([name, value]) => `${name}=${flat(String(value))}`);
-      return `${tag("system", pc.magenta)} ${flat(system)}  ${said.join(" ")}`;
+      return `${tag("system", pc.dim)} ${flat(system)}  ${said.join(" ")}`;
     }
   }
 }

@@ -2,10 +2,12 @@
  * `earshot outbox`: what is on its way, what is in doubt, what is dead, and what to do about it.
  */
 import type { Command } from "commander";
+import pc from "picocolors";
 import type { OutboxRow } from "../../domain/ports.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { callApi, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
+import { stateInk } from "./inks.ts";
 import {
   action,
   print,
@@ -91,7 +93,7 @@ async function list(options: ListOptions): Promise<void> {
   const lines = table(cells, Number.POSITIVE_INFINITY).split("\n");
   print(lines[0] ?? "");
   for (const [index, { body, error }] of rows.entries()) {
-    print(lines[index + 1] ?? "");
+    print(stateInk(pc, rows[index]?.state ?? "")(lines[index + 1] ?? ""));
     printText(`  ${oneLine(body.text ?? body.emoji ?? "", textUnitsMax)}`, 2);
     if (error !== null) printText(`  ${oneLine(error, textUnitsMax)}`, 2);
   }

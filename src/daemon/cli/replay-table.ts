@@ -9,6 +9,7 @@ import { oneLine, terminalSafe } from "../../domain/sanitize.ts";
 import type { ScenarioLine } from "../../domain/scenario.ts";
 import type { AgentEndLine, DecisionLine, SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../lines.ts";
+import { decisionInks } from "./inks.ts";
 import { columnsOf, cutLine, padTo } from "./wrap.ts";
 
 /** What is shown of a text where no screen says how much there is room for. */
@@ -124,16 +125,8 @@ export class ReplayTable {
     const group = decision === "engage" || decision === "observe" ? decision : "other";
     this.#count(group, () => `${decision} by ${rule}`);
     const { author, text } = this.#said.get(id) ?? { author: id, text: "" };
-    const { green, dim, red, magenta, gray, cyan } = this.#paint;
-    const inks = {
-      engage: green,
-      observe: dim,
-      denied: red,
-      claim: magenta,
-      duplicate: gray,
-      command: cyan,
-    };
-    const tag = inks[decision](`[${decision}]`.padEnd(tagUnits));
+    const { dim } = this.#paint;
+    const tag = decisionInks(this.#paint)[decision](`[${decision}]`.padEnd(tagUnits));
     const name = padTo(oneLine(author, nameUnitsMax), this.#nameColumns);
     const note = credit === "none" ? "" : ` (credit ${credit})`;
     const taken = tagUnits + 1 + ruleUnits + 1 + this.#nameColumns + 1 + note.length;

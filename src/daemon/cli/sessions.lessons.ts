@@ -4,6 +4,8 @@
 import type { Lesson } from "./help.ts";
 
 const key = "agent:main:telegram:group:-100123";
+/** Where the example is long already. */
+const mainKey = "agent:main:main";
 const keys =
   "The key of a session names its agent and place, as `earshot sessions` lists it. A conversation " +
   "has a session once it was answered; a reset archives it and begins the next under the same key.";
@@ -35,7 +37,7 @@ export const show: Lesson = {
 export const exported: Lesson = {
   about: "One JSON object a line, as in the session's file; docs/sessions.md names the fields.",
   examples: [
-    `earshot sessions export ${key} | jq -r 'select(.role == "assistant").text'`,
+    `earshot sessions export ${mainKey} | jq -r .text`,
     `earshot sessions export ${key} --out talk.jsonl`,
   ],
   exits: "0 exported, 1 there is no such session, 2 bad use or no daemon runs.",
@@ -46,10 +48,10 @@ export const set: Lesson = {
     "reset. " +
     "`default` goes back to the config.",
   examples: [
-    `earshot sessions set ${key} --model default --thinking low`,
+    `earshot sessions set ${mainKey} --model default --thinking low`,
     [`earshot sessions set ${key} --send deny`, "hear and answer, but send nothing"],
     [
-      `earshot sessions set ${key} --exec "security=allowlist ask=on-miss"`,
+      `earshot sessions set ${mainKey} --exec "security=allowlist ask=on-miss"`,
       "what an ACP agent may do; /approve answers what it asks",
     ],
   ],

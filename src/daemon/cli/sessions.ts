@@ -26,6 +26,7 @@ import { harmlessJson, safeJson } from "./safe-json.ts";
 import * as lessons from "./sessions.lessons.ts";
 import {
   action,
+  counted,
   print,
   printText,
   type StateOptions,
@@ -151,7 +152,9 @@ async function list(options: ListOptions): Promise<void> {
   print(table([["last", "turns", "tokens", "key"], ...rows]));
   for (const { agentId, turns, ...used } of usage)
     if (options.agent === undefined || options.agent === agentId)
-      printText(`${agentId}: ${turns} turns, ${tokens(used)} tokens${cost(used.costUsd)} in all`);
+      printText(
+        `${agentId}: ${counted(turns, "turn")}, ${tokens(used)} tokens${cost(used.costUsd)} in all`,
+      );
 }
 
 async function heard(daemon: DaemonAddress, { json }: ListOptions): Promise<void> {
@@ -184,7 +187,7 @@ async function show(key: string, options: OneOptions): Promise<void> {
       ["began", time(session.createdAt)],
       ["last line", time(session.updatedAt)],
       ...(session.archivedAt === null ? [] : [["archived", time(session.archivedAt)]]),
-      ["used", `${usage.turns} turns, ${tokens(usage)} tokens${cost(usage.costUsd)}`],
+      ["used", `${counted(usage.turns, "turn")}, ${tokens(usage)} tokens${cost(usage.costUsd)}`],
       ["settings", settingsText(settings)],
       ...(session.abortedLastRun ? [["last run", "cut short"]] : []),
       ...(earlier.length === 0

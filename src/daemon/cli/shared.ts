@@ -93,16 +93,21 @@ export function stateDirFor(options: StateOptions): string {
   return stateDirOf(options.stateDir, process.env);
 }
 
+/** "1 turn", "2 turns". */
+export const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** The last column is not made narrower than this to fit a screen. */
 const lastColumnsMin = 20;
 
 /**
  * A table for people: columns as wide as their widest cell, cells made harmless. Where the screen is
- * too narrow, the last column is wrapped at words.
+ * too narrow, the last column is wrapped at words. `inkOf`: the colour of a row's last cell.
  */
 export function table(
   rows: readonly (readonly string[])[],
   columns: number = screenColumns(process.stdout),
+  inkOf: (row: number) => (text: string) => string = () => (text) => text,
 ): string {
   const safe = rows.map((row) => row.map((cell) => terminalSafe(cell).replaceAll("\n", " ")));
   const widths = (safe[0] ?? []).map((_, column) =>
@@ -111,10 +116,11 @@ export function table(
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const room = Math.max(lastColumnsMin, columns - before);
   return safe
-    .map((row) => {
+    .map((row, index) => {
       const lead = row.slice(0, -1).map((cell, column) => `${padTo(cell, widths[column] ?? 0)}  `);
       const last = wrapText(row.at(-1) ?? "", { columns: room, hang: 0 });
-      return `${lead.join("")}${last.replaceAll("\n", `\n${" ".repeat(before)}`)}`.trimEnd();
+      const parts = last.trimEnd().split("\n").map(inkOf(index));
+      return `${lead.join("")}${parts.join(`\n${" ".repeat(before)}`)}`.trimEnd();
     })
     .join("\n");
 }

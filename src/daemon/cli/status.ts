@@ -2,14 +2,17 @@
  * `earshot status`, `channels`: how the running daemon is, as compact tables.
  */
 import type { Command } from "commander";
+import pc from "picocolors";
 import type { ConnectionStatus } from "../../actors/account.ts";
-import type { RuntimeStatus } from "../../actors/runtime.types.ts";
+import type { HostStatus, RuntimeStatus } from "../../actors/runtime.types.ts";
 import type { ChannelCapabilities } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
-import { callApi, needDaemon } from "./client.ts";
+import { callApi, type DaemonAddress, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
+import { stateInk } from "./inks.ts";
 import {
   action,
+  counted,
   print,
   printJson,
   printText,
@@ -18,6 +21,7 @@ import {
   table,
   withStateDir,
 } from "./shared.ts";
+import { screenColumns } from "./wrap.ts";
 
 interface Options extends StateOptions {
   readonly json?: boolean;
@@ -68,37 +72,56 @@ async function status(options: Options): Promise<void> {
   if (now === null) return;
   process.exitCode = now.ready ? 0 : 1;
   if (options.json === true) return printJson(now);
-  const outbox = Object.entries(now.outbox).map(([state, count]) => `${count} ${state}`);
-  print(
-    table([
-      ["earshot", `${now.version}, pid ${now.pid}, up ${span(now.upMs)}`],
-      ["page", `${daemon.base}/#token=${daemon.token}`],
-      ["ready", now.ready ? "yes" : `no: ${now.problem ?? "unknown"}`],
-      ["journal", `row ${now.store.lastSeq}${now.store.failing ? ", FAILING" : ""}`],
-      ["conversations", `${now.conversations.live} live, ${now.conversations.dirty} dirty`],
-      ["turns", `${now.turns.running} running, ${now.turns.waiting} waiting`],
-      ["outbox", outbox.join(", ") || "empty"],
-      ...now.hosts.map((host) => [
-        `host ${host.id}`,
-        `${host.state}, ${host.live} live, mailbox ${host.mailbox}, ${host.restarts} restarts`,
-      ]),
-      ...now.heartbeats
-        .slice(0, heartbeatsShown)
-        .map(({ key, at }) => [
-          "heartbeat",
-          `${key} at ${new Date(at).toISOString().slice(11, 19)} UTC`,
-        ]),
-      ...now.connections.map(connectionRow),
-      ...now.quarantined.map(({ key, seq, error }) => [
-        "quarantined",
-        `${key} row ${seq}: ${error}`,
-      ]),
-    ]),
-  );
+  print(rowsText(rowsOf(daemon, now)));
 }
 
-function connectionRow({ channel, account, state, detail }: ConnectionStatus): [string, string] {
-  return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`];
+/** A row, and the word that its colour follows. */
+type Row = readonly [name: string, text: string, state?: string | undefined];
+
+function rowsText(rows: readonly Row[]): string {
+  const cells = rows.map(([name, text]) => [name, text]);
+  return table(cells, screenColumns(process.stdout), (row) => stateInk(pc, rows[row]?.[2] ?? ""));
+}
+
+function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row[] {
+  const { store, conversations, turns } = now;
+  const outbox = Object.entries(now.outbox).filter(([, count]) => count > 0);
+  const worst = ["dead", "in-doubt"].find((state) => (now.outbox[state] ?? 0) > 0);
+  const p99 = store.commits?.msP99 ?? null;
+  const commits = p99 === null ? "" : `, 99 of 100 commits in ${p99.toFixed(1)} ms`;
+  return [
+    ["earshot", `${now.version}, pid ${now.pid}, up ${span(now.upMs)}`],
+    ["page", `${base}/#token=${token}`],
+    now.ready ? ["ready", "yes", "yes"] : ["ready", `no: ${now.problem ?? "unknown"}`, "no"],
+    ["journal", `row ${store.lastSeq}${store.failing ? ", FAILING" : commits}`, failing(store)],
+    ["conversations", `${conversations.live} live, ${conversations.dirty} ahead of their record`],
+    ["turns", `${turns.running} running, ${turns.waiting} waiting`],
+    ["outbox", outbox.map(([state, count]) => `${count} ${state}`).join(", ") || "empty", worst],
+    ...now.hosts.map(hostRow),
+    ...now.heartbeats
+      .slice(0, heartbeatsShown)
+      .map(
+        ({ key, at }): Row => [
+          "heartbeat",
+          `${key} at ${new Date(at).toISOString().slice(11, 19)} UTC`,
+        ],
+      ),
+    ...now.connections.map(connectionRow),
+    ...now.quarantined.map(
+      ({ key, seq, error }): Row => ["quarantined", `${key} row ${seq}: ${error}`, "broken"],
+    ),
+  ];
+}
+
+const failing = (store: StatusAnswer["store"]) => (store.failing ? "broken" : "");
+
+function hostRow({ id, state, live, mailbox, restarts }: HostStatus): Row {
+  const text = `${state}, ${live} live, mailbox ${mailbox}, ${counted(restarts, "restart")}`;
+  return [`host ${id}`, text, state === "ready" ? "" : state];
+}
+
+function connectionRow({ channel, account, state, detail }: ConnectionStatus): Row {
+  return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`, state];
 }
 
 const accountText = ({ account, state, hook }: ChannelAnswer["accounts"][number]): string =>
