@@ -15,7 +15,7 @@ import {
   pathsOf,
 } from "../../web/src/live/chart.geometry.ts";
 import { isLine, merged, newestDecided, rowsOf } from "../../web/src/live/transcript.ts";
-import { initials } from "../../web/src/parts/chip.tsx";
+import { initials } from "../../web/src/parts/harmless.ts";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, id = `m${seq}`): HeardEntry => ({

@@ -6,7 +6,7 @@
  * bots, the filled square is our agent.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
-import { shownName } from "./harmless.ts";
+import { initials } from "./harmless.ts";
 import { Icon } from "./icons.tsx";
 
 interface ChipProps {
@@ -36,17 +36,7 @@ interface FaceProps {
   readonly big?: boolean;
 }
 
-const letterCutter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-
-/** Initials as they are shown: two in a big face, one in a small one. Never splits a letter. */
-export function initials(name: string, count: number): string {
-  const letters: string[] = [];
-  for (const { segment } of letterCutter.segment(shownName(name))) {
-    if (letters.push(segment) >= count) break;
-  }
-  return letters.join("");
-}
-
+/** Two initials in a big face, one in a small one. */
 export function Face({ name, kind, big = false }: FaceProps) {
   const letters = initials(name, big ? 2 : 1);
   return (

@@ -11,6 +11,17 @@ export const shownText = (text: string): string => plainText(text);
 /** A name or title as shown: one short line. */
 export const shownName = (name: string): string => oneLine(name) || "someone";
 
+const letterCutter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** The first letters of a name as it is shown. Never splits a letter. */
+export function initials(name: string, count: number): string {
+  const letters: string[] = [];
+  for (const { segment } of letterCutter.segment(shownName(name))) {
+    if (letters.push(segment) >= count) break;
+  }
+  return letters.join("");
+}
+
 /** The time of day as people here write it, without seconds: "10:20". */
 export function clockTime(at: number): string {
   const date = new Date(at);
