@@ -99,6 +99,16 @@ describe("config check", () => {
   });
 });
 
+test("config check refuses a certificate that the daemon could not start with", async () => {
+  await file(
+    `{ server: { host: "0.0.0.0", exposed: true, tls: { cert: "c.pem", key: "k.pem" } } }`,
+  );
+  const { code, out, err } = await earshot("config", "check");
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toContain("Cannot use server.tls.cert as ");
+  expect(err).toContain(join(folder, "c.pem"));
+});
+
 describe("config show", () => {
   test("says of each value where it comes from, and of no secret what it is", async () => {
     await file(

@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import { agentWarnings } from "../../adapters/agents/check.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
 import { configValues, pathText } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
 import type { SaidValue } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { createRegistry } from "../assembly.ts";
@@ -17,6 +18,7 @@ import { configPathOf, readWithSaid } from "../config-source.ts";
 import { configWarnings } from "../config-warnings.ts";
 import { plugIn } from "../plugins.ts";
 import { configSchemaText } from "../schemas.ts";
+import { tlsFacts } from "./dangers.server.ts";
 import { type Lesson, teach } from "./help.ts";
 import {
   action,
@@ -128,10 +130,12 @@ export function addConfigCommand(program: Command): void {
 
 async function check(options: Options): Promise<void> {
   const { path, config, warnings: about } = await loadConfig(options);
-  const cannot = [
-    ...(await mediaWarnings(config)),
-    ...(await agentWarnings(config, path === null ? process.cwd() : dirname(path))),
-  ];
+  const folder = path === null ? process.cwd() : dirname(path);
+  const certificate = await tlsFacts(config.server, folder, Date.now());
+  // What would keep the daemon from starting is no warning.
+  if (certificate?.problem != null)
+    throw new EarshotError("EAR_CONFIG_INVALID", certificate.problem);
+  const cannot = [...(await mediaWarnings(config)), ...(await agentWarnings(config, folder))];
   const warnings = [...about, ...configWarnings(config), ...cannot];
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
