@@ -96,5 +96,7 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
 async function prettyLines(): Promise<(line: string) => string> {
   const { prettyFactory } = await import("pino-pretty");
   const colorize = process.env.NO_COLOR === undefined || process.env.NO_COLOR === "";
-  return prettyFactory({ colorize, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });
+  // An error is a field like any other: it has no stack, and its line stays one.
+  const asFields = { singleLine: true, errorLikeObjectKeys: [] };
+  return prettyFactory({ colorize, ...asFields, translateTime: "SYS:HH:MM:ss.l" });
 }

@@ -8,6 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import { createLog } from "../../src/daemon/log.ts";
 import { newFolder } from "../daemon/support/folder.ts";
 import { earshot } from "../support/commands.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
@@ -156,7 +157,20 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
       ["outbox", "--json"],
       ["status"],
       ["status", "--json"],
+      ["channels"],
       ["channels", "--json"],
+      ["sessions", "list", "--heard"],
+      ["inspect", "--decision", evil],
+      ["outbox", "resend", `none${evil}`],
+      ["outbox", "--state", "sent,dead,in-doubt,expired"],
+      ["doctor", "--offline"],
+      ["doctor", "--offline", "--json"],
+      ["doctor", "--offline", "--config", evilConfig()],
+      ["doctor", "--offline", "--config", `/none${evil}`],
+      ["record", "--conversation", `none${evil}`],
+      ["record", "--since", evil],
+      ["record"],
+      ["record", "--redact"],
       ["route", message],
       ["route", message, "--json"],
       ["route", `{${evil}`],
@@ -166,14 +180,69 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
       ["replay", scenario],
       ["replay", scenario, "--json", "--prompts"],
       ["replay", `/none${evil}`],
+      ["replay", longLine()],
     ]) {
       const { out, err } = await earshot(args, { EARSHOT_STATE_DIR: stateDir, NO_COLOR: "1" });
       harmless(args.slice(0, 2).join(" "), out + err);
+      expect([args[0], err.length < 4_096]).toEqual([args[0], true]);
       if (args.includes("--json") && out !== "")
         for (const line of args[0] === "replay" ? out.trim().split("\n") : [out])
           expect(() => JSON.parse(line)).not.toThrow();
     }
   }, 60_000);
+
+  test("the log at a terminal, its own colours aside", async () => {
+    let shown = "";
+    const { log: tell } = await createLog({
+      ...{ level: "trace", pretty: true },
+      write: (line) => {
+        shown += line;
+      },
+    });
+    tell("warn", "send", {
+      [evil]: evil,
+      list: [evil, { [evil]: evil }],
+      long: evil.repeat(9_999),
+    });
+    tell("error", "api.failed", { error: new Error(evil) });
+    expect(shown.trimEnd().split("\n")).toHaveLength(2);
+    expect(shown.length).toBeLessThan(20_000);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+    harmless("the pretty log", shown.replaceAll(/\u001b\[\d+m/g, ""));
+  });
+
+  test("the event stream and the metrics, as curl shows them", async () => {
+    const headers = { authorization: `Bearer ${daemon.token}` };
+    const stop = new AbortController();
+    const answer = await fetch(`${daemon.base}/api/events`, { headers, signal: stop.signal });
+    await post({ chat: group, id: `m4${evil}`, author, text: evil });
+    let told = "";
+    for await (const part of answer.body as ReadableStream<Uint8Array>) {
+      told += new TextDecoder().decode(part);
+      if (told.includes("m4")) break;
+    }
+    stop.abort();
+    harmless("the event stream", told);
+    const lines = told.split("\n").filter((line) => line.startsWith("data: "));
+    expect(
+      lines.map((line) => JSON.parse(line.slice(6))).some(({ id }) => id === `m4${evil}`),
+    ).toBe(true);
+    const metrics = await (await fetch(`${daemon.base}/metrics`)).text();
+    harmless("the metrics", metrics);
+    expect(metrics).not.toContain("evil");
+  });
+
+  test("the answer to a message of a megabyte, which is refused", async () => {
+    const answer = await fetch(`${daemon.base}/api/inbound`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${daemon.token}` },
+      body: JSON.stringify({ chat: group, id: "m5", author, text: evil.repeat(20_000) }),
+    });
+    expect([400, 413]).toContain(answer.status);
+    const text = await answer.text();
+    harmless("the refusal", text);
+    expect(text.length).toBeLessThan(1_000);
+  });
 
   test("a chat with an agent that writes such things", async () => {
     model.reply({ say: [`Well${evil}`] });
@@ -188,6 +257,24 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
     expect(out).toContain("evil");
   }, 60_000);
 });
+
+/** A config whose names and values are such words. */
+function evilConfig(): string {
+  const path = join(newFolder(), "evil.json5");
+  const account = { [`acc${evil}`]: { token: evil } };
+  const config = { channels: { telegram: { accounts: account } }, [`sec${evil}`]: evil };
+  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+  return path;
+}
+
+/** A scenario with a line of more than a megabyte. */
+function longLine(): string {
+  const path = join(newFolder(), "long.jsonl");
+  const lines = [{ agents: { list: [{ id: "main", name: "scout" }] } }];
+  const said = { t: 0, in: { id: "m1", chat: group, author, text: evil.repeat(25_000) } };
+  writeFileSync(path, [...lines, said].map((line) => JSON.stringify(line)).join("\n"));
+  return path;
+}
 
 function evilScenario(): string {
   const lines = [

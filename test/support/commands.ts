@@ -2,11 +2,13 @@
  * Commands as a person calls them, run in this process: what they print and how they end. No colours,
  * and no terminal behind the output.
  */
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { addConfigCommand } from "../../src/daemon/cli/config.ts";
 import { addDoctorCommand } from "../../src/daemon/cli/doctor.ts";
 import { addInitCommand } from "../../src/daemon/cli/init.ts";
+import { addInspectCommand } from "../../src/daemon/cli/inspect.ts";
 import { addOutboxCommand } from "../../src/daemon/cli/outbox.ts";
+import { addRecordCommand } from "../../src/daemon/cli/record.ts";
 import { addReplayCommand } from "../../src/daemon/cli/replay.ts";
 import { addRouteCommand } from "../../src/daemon/cli/route.ts";
 import { addSessionsCommand } from "../../src/daemon/cli/sessions.ts";
@@ -29,7 +31,9 @@ export async function earshot(
     addConfigCommand,
     addDoctorCommand,
     addInitCommand,
+    addInspectCommand,
     addOutboxCommand,
+    addRecordCommand,
     addReplayCommand,
     addRouteCommand,
     addSessionsCommand,
@@ -52,6 +56,9 @@ export async function earshot(
   try {
     await program.parseAsync([...args], { from: "user" });
     return { ...wrote, code: Number(process.exitCode) };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return { ...wrote, code: error.exitCode === 0 ? 0 : 2 };
   } finally {
     [stdout.write, stderr.write, process.exitCode] = before;
     for (const [name, value] of variables)

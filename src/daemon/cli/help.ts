@@ -6,6 +6,7 @@
  * is, as half of a command is none.
  */
 import type { Command } from "commander";
+import { terminalSafe } from "../../domain/sanitize.ts";
 import { wrapText } from "./wrap.ts";
 
 export interface Lesson {
@@ -21,8 +22,14 @@ const columnsAssumed = 80;
 /** Longer lines are no easier to read on a wide screen. */
 const columnsMax = 100;
 
-/** Adds the lesson to the command's help. */
+/**
+ * Adds the lesson to the command's help. What commander says of wrong use repeats what was typed,
+ * which may have been pasted from a room, so it is made harmless.
+ */
 export function teach(command: Command, lesson: Lesson): Command {
+  command.configureOutput({
+    writeErr: (text) => void process.stderr.write(terminalSafe(text)),
+  });
   return command.addHelpText("after", () => lessonText(lesson, process.stdout.columns));
 }
 

@@ -9,6 +9,7 @@ import { Hono } from "hono";
 import { decisions } from "../../domain/decision.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { ApiRefusal } from "../api-error.ts";
+import { safeJson } from "../cli/safe-json.ts";
 import type { HttpEnv } from "../guard.ts";
 import { keyOf, tagged } from "../lines.ts";
 import type { ServerPorts } from "../server-ports.ts";
@@ -21,7 +22,7 @@ export function eventRoutes(ports: ServerPorts): Hono<HttpEnv> {
     const wanted = filterOf(context.req.query());
     return stream(context, (put) =>
       ports.bus.subscribe((line) => {
-        if (wanted(line)) put(JSON.stringify(line));
+        if (wanted(line)) put(safeJson(line));
       }),
     );
   });
