@@ -191,7 +191,9 @@ async function drive(): Promise<void> {
       { chat: { id, kind: "direct" }, id: `m-${id}`, author: { id }, text: "hi" },
       { authorization: `Bearer ${daemon.token}` },
     );
-  const forged = { "x-earshot-timestamp": String(Date.now()), "x-earshot-signature": "v1=00" };
+  const at = Math.floor(Date.now() / 1_000);
+  const mac = "0".repeat(64);
+  const forged = { "earshot-timestamp": String(at), "earshot-signature": `sha256=${mac}` };
   keep("hook", await (await post("/hooks/webhook/default", { text: "hi" }, forged)).text());
   keep("hook", await (await post("/hooks/telegram/default", { update_id: 1 }, {})).text());
   keep(
