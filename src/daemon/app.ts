@@ -18,6 +18,7 @@ import { healthRoutes } from "./routes/health.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { inspectRoutes } from "./routes/inspect.ts";
+import { mendRoutes } from "./routes/mend.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { recordRoutes } from "./routes/record.ts";
 import { roomRoutes } from "./routes/room.ts";
@@ -57,6 +58,7 @@ export function createApp(
     eventRoutes,
     statusRoutes,
     outboxRoutes,
+    mendRoutes,
     simulateRoutes,
     commandRoutes,
     sessionRoutes,

@@ -346,6 +346,7 @@ async function serve(parts: Serving): Promise<Listeners> {
         stateDir,
         channels: registry.channels,
         connections: () => rooms.connections.states(),
+        retryConnection: (...account) => rooms.connections.retry(...account),
         hook: (channel, account) => rooms.connections.hook(channel, account),
         room: rooms.room,
         whatIf: rooms.whatIf,

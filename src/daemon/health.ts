@@ -128,10 +128,9 @@ async function needsOf(
       }),
     ),
     ...status.quarantined.map(
-      ({ key, seq, error }): Need => ({
+      ({ key, seq, at, tries, error }): Need => ({
         kind: "quarantine",
-        key,
-        seq,
+        ...{ key, seq, at, tries },
         room: titleOf(key),
         error: oneLine(error, textShownUnitsMax),
       }),

@@ -36,7 +36,10 @@ export type Need =
       readonly key: string;
       readonly room: string;
       readonly seq: number;
+      readonly at: Millis;
       readonly error: string;
+      /** How often it had been tried again. */
+      readonly tries: number;
     }
   /** Messages cannot be taken, or not as they should. */
   | { readonly kind: "daemon"; readonly problem: string };

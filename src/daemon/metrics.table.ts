@@ -168,8 +168,8 @@ export const metricTable = [
     help: "Conversations ahead of their record.",
   },
   {
-    ...{ name: "quarantined", type: "gauge", unit: "messages", labels: {} },
-    help: "Messages set aside as they broke their conversation, since the start.",
+    ...{ name: "quarantined", type: "gauge", unit: "events", labels: {} },
+    help: "Events set aside as they broke their conversation, which nobody has dealt with.",
   },
   {
     ...{ name: "hosts_ready", type: "gauge", unit: "hosts", labels: {} },

@@ -69,6 +69,7 @@ const tries = (summary: string, fields: Readonly<Record<string, Json>>): Json =>
 const inbound = { $ref: "#/components/schemas/Inbound" };
 const sessionKey = text("key", "path", "session key, percent-encoded");
 const sessionNames = [sessionKey, text("id", "query", "an archived one by its id")];
+const rowOfJournal = text("seq", "path", "number of the journal row");
 const paths: Json = {
   "/api/inbound": post(
     "Takes one message or an array; answers when they are durable",
@@ -235,6 +236,21 @@ const paths: Json = {
     413,
     415,
   ),
+  "/api/channels/{channel}/{account}/retry": post(
+    "Opens a halted account once more",
+    [text("channel", "path", "channel id"), text("account", "path", "account name")],
+    null,
+    404,
+  ),
+  "/api/quarantine": get("Events that were set aside"),
+  "/api/quarantine/{seq}/retry": post(
+    "Gives an event in quarantine to its conversation once more",
+    [rowOfJournal],
+    null,
+    400,
+    404,
+  ),
+  "/api/quarantine/{seq}/drop": post("Takes an event off the list", [rowOfJournal], null, 400, 404),
   "/api/outbox": get("Reply parts by state", [text("state", "query", "states, by commas")]),
   "/api/outbox/{id}/resend": post(
     "Sends a part again",

@@ -41,6 +41,8 @@ export interface ServerPorts {
   readonly stateDir: string;
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   connections(): readonly ConnectionStatus[];
+  /** Opens a halted account once more. False: there is no such halted one. */
+  retryConnection(channel: string, account: string): Promise<boolean>;
   /** What an account takes by post; null where there is no such thing. */
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthDesk;

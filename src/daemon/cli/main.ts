@@ -26,6 +26,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["record"], async () => (await import("./record.ts")).addRecordCommand],
   [["why"], async () => (await import("./why.ts")).addWhyCommand],
   [["outbox"], async () => (await import("./outbox.ts")).addOutboxCommand],
+  [["quarantine"], async () => (await import("./mend.ts")).addQuarantineCommand],
   [["pair"], async () => (await import("./pair.ts")).addPairCommand],
   [["claim"], async () => (await import("./claim.ts")).addClaimCommand],
   [["route"], async () => (await import("./route.ts")).addRouteCommand],

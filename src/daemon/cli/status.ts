@@ -9,6 +9,7 @@ import type { ChannelCapabilities } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { callApi, type DaemonAddress, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
+import { addConnectAgain } from "./mend.ts";
 import { stateInk } from "./inks.ts";
 import {
   action,
@@ -49,7 +50,11 @@ const statusLesson: Lesson = {
 };
 const channelsLesson: Lesson = {
   about: "What a platform cannot do is left out of a reply there; nothing fails of it.",
-  examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
+  examples: [
+    "earshot channels",
+    "earshot channels --json | jq '.[].accounts'",
+    ["earshot channels retry telegram", "once its token is accepted again"],
+  ],
   exits: "0 listed, 2 no daemon runs.",
 };
 
@@ -58,7 +63,9 @@ export function addStatusCommands(program: Command): void {
     .description("How the running daemon is: hosts, turns, outbox, connections")
     .option("--json", "for programs")
     .action(action(status));
-  teach(withStateDir(program.command("channels")), channelsLesson)
+  const channelsCommand = program.command("channels");
+  addConnectAgain(channelsCommand);
+  teach(withStateDir(channelsCommand), channelsLesson)
     .description("Channels, what each can do, and how its accounts are connected")
     .option("--json", "for programs")
     .action(action(channels));

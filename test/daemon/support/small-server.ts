@@ -70,6 +70,7 @@ export async function startSmallServer() {
     stateDir,
     channels: new Map(),
     connections: () => [],
+    retryConnection: async (channel: string) => channel === "telegram",
     hook: (channel: string, account: string) => hooks.get(`${channel}/${account}`) ?? null,
     health: {
       read: async () => {

@@ -1,14 +1,13 @@
 /**
  * Needs you
  * =========
- * What happened, then what to do about it. Whatever cannot be taken back asks once, in its place.
+ * What happened, then what to do about it.
  */
-import { useEffect, useState } from "preact/hooks";
 import type { Need } from "../../../src/daemon/health.types.ts";
-import { ApiError, ask } from "../parts/api.ts";
 import { clockTime } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
 import { roomHref } from "../route.ts";
+import { type Act, Acts } from "./acts.tsx";
 
 interface NeedsProps {
   readonly needs: readonly Need[];
@@ -61,7 +60,7 @@ function NeedRow({ need, token }: { readonly need: Need; readonly token: string 
         </p>
       </div>
       <div class="acts">
-        {need.kind === "delivery" && <DeliveryActs id={need.id} state={need.state} token={token} />}
+        <Acts acts={actsOf(need)} token={token} version={versionOf(need)} />
         {need.kind === "quarantine" && (
           <a class="btn quiet small" href={roomHref(need.key)}>
             Details
@@ -79,9 +78,11 @@ function titleOf(need: Need): string {
         ? "One delivery may or may not have arrived"
         : "One delivery was not sent";
     case "connection":
-      return `${need.name} does not connect any more`;
+      return need.account === "default"
+        ? `${need.name} does not connect any more`
+        : `${need.name}, account ${need.account}, does not connect any more`;
     case "quarantine":
-      return "One event is in quarantine";
+      return need.tries === 0 ? "One event is in quarantine" : "One event is in quarantine again";
     case "daemon":
       return "earshot cannot work as it should";
   }
@@ -101,8 +102,8 @@ function Detail({ need }: { readonly need: Need }) {
       return (
         <>
           {need.detail !== null && <bdi>{sentence(need.detail)} </bdi>}
-          Nothing is heard there since {clockTime(need.since)}. Change its config; it reconnects by
-          itself.
+          Nothing is heard there since {clockTime(need.since)}. Change its config and it reconnects
+          by itself, or try again as it is.
         </>
       );
     case "quarantine":
@@ -110,12 +111,15 @@ function Detail({ need }: { readonly need: Need }) {
         <>
           <bdi>{need.room}</bdi> goes on without it; it is kept in the journal.{" "}
           <bdi>{sentence(need.error)}</bdi>
+          {need.tries > 0 && ` Tried again ${times(need.tries)}; it broke each time.`}
         </>
       );
     case "daemon":
       return <bdi>{sentence(need.problem)}</bdi>;
   }
 }
+
+const times = (count: number) => (count === 1 ? "once" : `${count} times`);
 
 /** With a capital letter and a full stop. */
 const sentence = (text: string): string => {
@@ -124,61 +128,36 @@ const sentence = (text: string): string => {
   return /[.!?…]$/.test(first) ? first : `${first}.`;
 };
 
-type Step = "rest" | "asking" | "working";
-
-interface DeliveryActsProps {
-  readonly id: string;
-  readonly state: "in-doubt" | "dead";
-  readonly token: string;
+/** What a button may do; nothing where only a hand outside helps. */
+function actsOf(need: Need): readonly Act[] {
+  switch (need.kind) {
+    case "delivery": {
+      const path = `/api/outbox/${encodeURIComponent(need.id)}`;
+      const question = "Drop it? It will not be sent.";
+      return [
+        { label: "Resend", path: `${path}/resend` },
+        { label: "Drop", path: `${path}/drop`, question },
+      ];
+    }
+    case "connection": {
+      const [channel, account] = [need.channel, need.account].map(encodeURIComponent);
+      return [{ label: "Try again", path: `/api/channels/${channel}/${account}/retry` }];
+    }
+    case "quarantine": {
+      const path = `/api/quarantine/${need.seq}`;
+      const again = "Try it again? It is heard as if it came now.";
+      return [
+        { label: "Try again", path: `${path}/retry`, question: again, back: "Not now" },
+        { label: "Drop", path: `${path}/drop`, question: "Drop it? It will not be heard." },
+      ];
+    }
+    case "daemon":
+      return [];
+  }
 }
 
-function DeliveryActs({ id, state, token }: DeliveryActsProps) {
-  const [step, setStep] = useState<Step>("rest");
-  const [failed, setFailed] = useState<string | null>(null);
-  // After a resend the row may come back in another state: it can be acted on again.
-  useEffect(() => setStep("rest"), [state]);
-  const act = (what: "resend" | "drop") => {
-    setStep("working");
-    setFailed(null);
-    const path = `/api/outbox/${encodeURIComponent(id)}/${what}`;
-    ask(path, { token, body: {} }).catch((error: unknown) => {
-      setStep("rest");
-      setFailed(error instanceof ApiError ? error.message : "earshot could not be asked.");
-    });
-  };
-  if (step === "asking")
-    return (
-      <>
-        <span class="ask">Drop it? It will not be sent.</span>
-        <button type="button" class="btn small" ref={focused} onClick={() => act("drop")}>
-          Drop
-        </button>
-        <button type="button" class="btn quiet small" onClick={() => setStep("rest")}>
-          Keep
-        </button>
-      </>
-    );
-  const busy = step === "working";
-  return (
-    <>
-      {failed !== null && (
-        <span class="ask" role="alert">
-          {failed}
-        </span>
-      )}
-      <button type="button" class="btn small" disabled={busy} onClick={() => act("resend")}>
-        Resend
-      </button>
-      <button
-        type="button"
-        class="btn quiet small"
-        disabled={busy}
-        onClick={() => setStep("asking")}
-      >
-        Drop
-      </button>
-    </>
-  );
+/** Changes when a need has come back from what was done about it. */
+function versionOf(need: Need): string | number {
+  if (need.kind === "delivery") return need.state;
+  return need.kind === "connection" ? need.since : 0;
 }
-
-const focused = (button: HTMLButtonElement | null) => button?.focus();
