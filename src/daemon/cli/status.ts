@@ -9,8 +9,8 @@ import type { ChannelCapabilities } from "../../domain/ports.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
 import { callApi, type DaemonAddress, needDaemon } from "./client.ts";
 import { type Lesson, teach } from "./help.ts";
-import { addConnectAgain } from "./mend.ts";
 import { stateInk } from "./inks.ts";
+import { addConnectAgain } from "./mend.ts";
 import {
   action,
   counted,
