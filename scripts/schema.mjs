@@ -1,5 +1,5 @@
-// `node scripts/schema.mjs`: writes schema/ from the built schemas, the table of docs/commands.md,
-// docs/metrics.md and docs/logs.md.
+// `node scripts/schema.mjs`: writes schema/ from the built schemas, the tables of docs/commands.md
+// and docs/config.md, docs/metrics.md and docs/logs.md.
 // `--check`: only compares, and fails with the command to run when a file is stale.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,12 +11,14 @@ const { schemaFiles } = await import("../dist/daemon/schemas.js");
 const { metricsPage } = await import("../dist/daemon/metrics.docs.js");
 const { logsPage } = await import("../dist/daemon/log.table.js");
 const { withDocsTable } = await import("../dist/machines/commands/help.js");
+const { withConfigReference } = await import("../dist/domain/config/reference.js");
 const check = process.argv.includes("--check");
 mkdirSync(join(root, "schema"), { recursive: true });
-const page = readFileSync(join(root, "docs", "commands.md"), "utf8");
+const page = (name) => readFileSync(join(root, "docs", name), "utf8");
 const files = [
   ...schemaFiles().map(([name, text]) => [`schema/${name}`, text]),
-  ["docs/commands.md", withDocsTable(page)],
+  ["docs/commands.md", withDocsTable(page("commands.md"))],
+  ["docs/config.md", withConfigReference(page("config.md"))],
   ["docs/metrics.md", metricsPage()],
   ["docs/logs.md", logsPage()],
 ];

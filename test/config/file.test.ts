@@ -1,19 +1,16 @@
 /** The config file on a real disk: what is refused, what is told, and what is followed. */
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type ConfigWatch,
-  configFromText,
-  parseJson5,
   readConfigFile,
   watchConfigFile,
 } from "../../src/adapters/config-file.ts";
 import { lineFinder } from "../../src/adapters/json5-lines.ts";
 import { loadPlugins, pluginsNamedIn } from "../../src/adapters/plugins.ts";
-import { defaultConfig } from "../../src/domain/config/index.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 
 let folder: string;
@@ -279,25 +276,5 @@ describe("lines", () => {
       [["none"], 1],
     ] as const)
       expect([place, line(place)]).toEqual([place, expected]);
-  });
-});
-
-describe("the documentation", () => {
-  const blocks = async () => {
-    const text = await readFile(join(import.meta.dirname, "../../docs/config.md"), "utf8");
-    return [...text.matchAll(/```json5\n([\s\S]*?)```/gu)].map(([, block]) => block ?? "");
-  };
-
-  test("every example in it is a config that is fine", async () => {
-    const env = { TELEGRAM_BOT_TOKEN: "123:abc" };
-    const examples = await blocks();
-    expect(examples.length).toBeGreaterThan(2);
-    for (const example of examples)
-      expect(() => configFromText(example, "docs/config.md", { env })).not.toThrow();
-  });
-
-  test("the defaults it shows are the defaults", async () => {
-    const whole = (await blocks()).find((block) => block.includes("bindings: []")) ?? "";
-    expect(parseJson5(whole, "docs/config.md")).toEqual(JSON.parse(JSON.stringify(defaultConfig)));
   });
 });
