@@ -42,6 +42,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   });
   const [{ code }] = listed.pairings as [{ code: string }];
   expect([...codesTold(daemon)]).toEqual([code]);
+  expect((await daemon.run("pair", "list")).out).toMatch(/ until \(UTC\) .*\n[A-Z2-9]{8} /);
   const wrong = await daemon.run("pair", "approve", "AAAAAAAA");
   expect(wrong).toMatchObject({ code: 1 });
   expect(wrong.err).toContain("nobody waits under this code");

@@ -96,7 +96,7 @@ async function list(options: JsonOption): Promise<void> {
   if (pairings.length > 0)
     print(
       table([
-        ["code", "who", "account", "until", "calls themselves"],
+        ["code", "who", "account", "until (UTC)", "calls themselves"],
         ...pairings.map(({ code, channel, id, account, expiresAt, name }) => [
           ...[code, `${channel}:${id}`, account, timeOf(expiresAt), oneLine(name, nameUnitsMax)],
         ]),
@@ -114,7 +114,7 @@ async function list(options: JsonOption): Promise<void> {
   for (const { channel, account, until } of locks)
     printText(
       `too many wrong codes ${channel === undefined ? "on the console" : `from ${channel}/${account}`}` +
-        `: none is looked at before ${timeOf(until)}`,
+        `: none is looked at before ${timeOf(until)} UTC`,
     );
 }
 
