@@ -10,6 +10,9 @@ import { oneLine, plainText } from "../../../src/domain/sanitize.ts";
 export const shownText = (text: string): string => plainText(text);
 /** A name or title as shown: one short line. */
 export const shownName = (name: string): string => oneLine(name) || "someone";
+/** The key of a conversation, or a part of one: a room may have put anything into it. */
+export const shownKey = (key: string): string => oneLine(key, keyUnitsMax);
+const keyUnitsMax = 2_048;
 
 const letterCutter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 

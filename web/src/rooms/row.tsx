@@ -5,7 +5,7 @@
 import { useMemo } from "preact/hooks";
 import type { RoomRow } from "../../../src/daemon/rooms.types.ts";
 import { Chip, Face } from "../parts/chip.tsx";
-import { bots, countdown, people } from "../parts/harmless.ts";
+import { bots, countdown, people, shownKey } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Strip } from "../parts/strip.tsx";
 import { age } from "../parts/times.ts";
@@ -47,8 +47,8 @@ function Steady({ row, nameOf }: Pick<RowProps, "row" | "nameOf">) {
         </div>
         <div class="line2 cut">
           <bdi>{nameOf(channel) + where}</bdi>{" "}
-          <span class="mono" title={key}>
-            <bdi>{place}</bdi>
+          <span class="mono" title={shownKey(key)}>
+            <bdi>{shownKey(place)}</bdi>
           </span>
         </div>
       </div>

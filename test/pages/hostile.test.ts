@@ -1,0 +1,110 @@
+/**
+ * The pages with a room whose every name, title, id and word is an attack: markup that would run,
+ * controls, direction marks, links that are none. It is all shown as text, harmless, and the pages
+ * go on working. The positive twin: the words are there to be read.
+ */
+import { rm } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { aside, createLiveDaemon, type LiveDaemon, toScout } from "../support/live-daemon.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
+const markup =
+  `<img src=x onerror="owned=1"><script>owned=1</script><svg onload="owned=1">` +
+  `<iframe srcdoc="<script>parent.owned=1</script>"></iframe>[a](javascript:owned=1)`;
+const controls = "\u001b[2J\u001b]52;c;aGk=\u0007\u009b31m\u202elive\u2066\u200f\u0008\u0000\ud83d";
+const evil = `${markup}${controls}`;
+/** What nothing that is shown may hold. */
+const obeyed = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
+/** Anything that only an attack would put into these pages. */
+const planted =
+  'img[src="x"], script:not([src]), iframe, svg[onload], [onerror], [onload], a[href^="javascript" i]';
+/** Runs in the page, whose types this file does not have. */
+const looking = `(() => {
+  const labelled = [...document.querySelectorAll("[title], [aria-label]")];
+  const labels = labelled.map((one) => [one.getAttribute("title"), one.getAttribute("aria-label")]);
+  return {
+    planted: document.querySelectorAll(${JSON.stringify(planted)}).length,
+    owned: "owned" in window,
+    text: [document.title, document.body.textContent, ...labels.flat()].join(" "),
+  };
+})()`;
+
+describe.skipIf(!haveChromium)("pages of a hostile room", () => {
+  let pagesDir: string;
+  let browser: Browser;
+  let daemon: LiveDaemon;
+  let page: Page;
+  let wrong: string[];
+
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+    daemon = await createLiveDaemon({ pagesDir });
+    await daemon.start();
+    const chat = { id: `g${evil}`.slice(0, 500), kind: "group", title: `Room ${evil}` } as const;
+    const author = { id: `a${evil}`.slice(0, 500), name: `Ann ${evil}`, username: evil };
+    const replyTo = { id: "r1", authorId: evil.slice(0, 500), authorName: evil, text: evil };
+    const said = { chat, author, text: `see ${evil}` };
+    await daemon.say({ ...said, ...aside, replyTo }, { ...said, ...toScout });
+    await daemon.say({ ...said, ...aside, text: evil.repeat(300).slice(0, 100_000) });
+    ({ page, wrong } = await openPage(browser));
+    page.on("dialog", (dialog) => {
+      wrong.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+
+  async function harmless(where: string): Promise<void> {
+    const found = await page.evaluate<{ planted: number; owned: boolean; text: string }>(looking);
+    expect([where, found.planted, found.owned]).toEqual([where, 0, false]);
+    const at = obeyed.exec(found.text)?.index;
+    const around =
+      at === undefined ? "" : JSON.stringify(found.text.slice(Math.max(0, at - 40), at + 9));
+    expect([where, around]).toEqual([where, ""]);
+    expect([where, wrong]).toEqual([where, []]);
+  }
+  const read = () => page.evaluate<string>("document.body.textContent");
+
+  test("the list of rooms", async () => {
+    await page.goto(daemon.address("/"));
+    await soon(read).toContain("Room <img src=x");
+    await soon(read).toContain("Ann <img");
+    await harmless("rooms");
+  }, 30_000);
+
+  test("the room, its ladder and its statechart", async () => {
+    await page.locator(".room").first().click();
+    await soon(read).toContain(`see ${markup.slice(0, 60)}`);
+    await soon(read).toContain("observe");
+    await harmless("room");
+    await page.keyboard.press("j");
+    await soon(read).toContain("mentions-others");
+    await harmless("the ladder");
+  }, 30_000);
+
+  test.each(["/health", "/replay", "/chat"])(
+    "%s, beside it",
+    async (path) => {
+      await page.goto(daemon.address(path));
+      await page.getByText("Live", { exact: true }).first().waitFor();
+      await harmless(path);
+    },
+    30_000,
+  );
+
+  test("the chat, where somebody says such things and is answered", async () => {
+    await page.goto(daemon.address("/chat"));
+    const box = page.getByRole("textbox").first();
+    await box.fill(markup);
+    await box.press("Enter");
+    await soon(read).toContain("<script>owned=1</script>");
+    await harmless("chat");
+  }, 30_000);
+});
