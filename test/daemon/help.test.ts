@@ -11,6 +11,7 @@ import { addConfigCommand } from "../../src/daemon/cli/config.ts";
 import { addDoctorCommand } from "../../src/daemon/cli/doctor.ts";
 import { addInitCommand } from "../../src/daemon/cli/init.ts";
 import { addInspectCommand } from "../../src/daemon/cli/inspect.ts";
+import { addQuarantineCommand } from "../../src/daemon/cli/mend.ts";
 import { addOutboxCommand } from "../../src/daemon/cli/outbox.ts";
 import { addPairCommand } from "../../src/daemon/cli/pair.ts";
 import { addRecordCommand } from "../../src/daemon/cli/record.ts";
@@ -37,6 +38,7 @@ for (const add of [
   addReplayCommand,
   addWhyCommand,
   addOutboxCommand,
+  addQuarantineCommand,
   addRouteCommand,
   addTokenCommand,
   addConfigCommand,

@@ -48,13 +48,18 @@ const statusLesson: Lesson = {
   examples: ["earshot status", "earshot status --json | jq .outbox"],
   exits: "0 takes messages, 1 runs and cannot take messages, 2 no daemon runs.",
 };
+const able = "What a platform cannot do is left out of a reply there; nothing fails of it.";
 const channelsLesson: Lesson = {
-  about: "What a platform cannot do is left out of a reply there; nothing fails of it.",
+  about: able,
   examples: [
     "earshot channels",
-    "earshot channels --json | jq '.[].accounts'",
     ["earshot channels retry telegram", "once its token is accepted again"],
   ],
+  exits: "0 done, 1 the answer is no, 2 no daemon runs.",
+};
+const listLesson: Lesson = {
+  about: able,
+  examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
   exits: "0 listed, 2 no daemon runs.",
 };
 
@@ -63,12 +68,14 @@ export function addStatusCommands(program: Command): void {
     .description("How the running daemon is: hosts, turns, outbox, connections")
     .option("--json", "for programs")
     .action(action(status));
-  const channelsCommand = program.command("channels");
-  addConnectAgain(channelsCommand);
-  teach(withStateDir(channelsCommand), channelsLesson)
-    .description("Channels, what each can do, and how its accounts are connected")
+  const group = teach(program.command("channels"), channelsLesson).description(
+    "Channels, what each can do, and how its accounts are connected",
+  );
+  teach(withStateDir(group.command("list", { isDefault: true })), listLesson)
+    .description("List them")
     .option("--json", "for programs")
     .action(action(channels));
+  addConnectAgain(group);
 }
 
 const heartbeatsShown = 10;
