@@ -7,7 +7,7 @@
  * one channel that looks like `other:123` is not the person 123 of the other.
  */
 import type { GroupAccess } from "../domain/config/access.ts";
-import { type EarshotConfig, ownValue } from "../domain/config/index.ts";
+import { type EarshotConfig, ownValue, pathText } from "../domain/config/index.ts";
 
 /** Ids with their channel in front. */
 export type People = ReadonlySet<string>;
@@ -19,6 +19,8 @@ export interface AccessRules {
   readonly groupAllowFrom: People;
   /** By platform id. */
   readonly groups: ReadonlyMap<string, GroupRules>;
+  /** Where in the config each of these stands, or, said nowhere, would count. */
+  readonly places: Readonly<Record<"allowFrom" | "groupPolicy", string>>;
 }
 export interface GroupRules {
   readonly enabled: boolean;
@@ -101,7 +103,16 @@ function compile(config: EarshotConfig, channel: string, account: string): Acces
     const local = own?.[name] ?? place?.[name];
     return local === undefined ? peopleOf(general[name], null) : peopleOf(local, channel);
   };
+  const placeOf = (name: keyof AccessRules["places"]): string => {
+    if (own?.[name] !== undefined)
+      return pathText(["channels", channel, "accounts", account, name]);
+    return pathText(place?.[name] === undefined ? ["access", name] : ["channels", channel, name]);
+  };
   return {
+    places: {
+      allowFrom: placeOf("allowFrom"),
+      groupPolicy: placeOf("groupPolicy"),
+    },
     dmPolicy: own?.dmPolicy ?? place?.dmPolicy ?? general.dmPolicy,
     groupPolicy: own?.groupPolicy ?? place?.groupPolicy ?? general.groupPolicy,
     allowFrom: list("allowFrom"),

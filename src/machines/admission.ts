@@ -80,7 +80,7 @@ function directGate({ rules, place, sender, owner, is }: Case): Gate {
   // Who was paired before the policy became a list is not on it.
   if (dmPolicy === "pairing" && is("paired")) return passed("the sender was approved by a code");
   const who = quoted(`${place.channel}:${sender.id}`);
-  const list = `add ${who} to access.allowFrom`;
+  const list = `add ${who} to ${rules.places.allowFrom}`;
   const fix = dmPolicy === "pairing" ? `approve them with \`earshot pair\`, or ${list}` : list;
   return refused("dm-policy", `the sender is not known here: ${fix}`);
 }
@@ -107,7 +107,7 @@ function groupGate({ rules, place, sender, is }: Case): Gate {
     "group-policy",
     group === undefined
       ? `the group is not listed: add ${where}: {} to access.groups, ` +
-          'or set access.groupPolicy to "open"'
+          `or set ${rules.places.groupPolicy} to "open"`
       : "the sender is not on groupAllowFrom, which names who is heard in groups",
   );
 }

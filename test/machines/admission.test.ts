@@ -36,6 +36,22 @@ describe("direct chats", () => {
     }
   });
 
+  test("what would admit somebody is said of the list that counts there, and does admit them", () => {
+    const lists = { allowFrom: ["1"], groupPolicy: "allowlist" } as const;
+    const nested = [
+      ["channels.telegram", { ...lists }],
+      ["channels.telegram.accounts.default", { accounts: { default: { ...lists } } }],
+    ] as const;
+    for (const [at, telegram] of nested) {
+      const more = { channels: { telegram } } as unknown as EarshotConfigInput;
+      expect(judge({}, from("7"), more).explanation).toContain(`"telegram:7" to ${at}.allowFrom`);
+      expect(judge({}, {}, more).explanation).toContain(`set ${at}.groupPolicy to "open"`);
+      // The general list does not count there.
+      expect(admitted({ allowFrom: ["telegram:7"] }, from("7"), more)).toBe(false);
+      expect(admitted({ groups: { "telegram:-1": {} } }, {}, more)).toBe(true);
+    }
+  });
+
   test("the one who is listed may speak, and everyone where open is spelled", () => {
     const listed = { dmPolicy: "allowlist", allowFrom: ["telegram:7"] } as const;
     expect(admitted(listed as unknown as Access, from("7"))).toBe(true);
