@@ -77,7 +77,8 @@ export class HostInspection {
     if (this.#frames.length === 0) return;
     const frames = this.#frames;
     this.#frames = [];
-    this.#sink(frames);
+    for (let from = 0; from < frames.length; from += limits.inspectFramesMax)
+      this.#sink(frames.slice(from, from + limits.inspectFramesMax));
   }
 
   #isFull({ id, conv }: InspectOrder): boolean {

@@ -66,15 +66,15 @@ export const limits = {
   /** Messages of one incarnation of a host that have no form we know; then it is ended. */
   hostRefusalsMax: 100,
   /** Conversations of one host that somebody who looks into all of them is shown. */
-  inspectActorsMax: 256,
+  inspectActorsMax: 64,
   /** Who looks into conversations at the same time. */
   inspectReadersMax: 16,
   /** One event or one state as an inspector is shown it; a larger one is only said to be so. */
   inspectUnitsMax: 65_536,
-  /** What a host tells of inspected conversations at once. */
-  inspectFramesMax: 4_096,
+  /** Frames about inspected conversations that a host tells at once. */
+  inspectFramesMax: 1_024,
   /** What waits for one inspector; who is further behind is let go. */
-  inspectUnsentBytesMax: 4_194_304,
+  inspectUnsentBytesMax: 16_777_216,
   /** Tickets that open one inspection each, and how long they are good. */
   inspectTicketsMax: 64,
   inspectTicketMs: 60_000,

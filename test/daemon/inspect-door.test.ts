@@ -175,7 +175,7 @@ describe("a reader", () => {
     const quick = await reader();
     slow.socket.pause();
     const much = "x".repeat(60_000);
-    for (let n = 0; n < 400 && server.orders.has(slow.id); n += 1) {
+    for (let n = 0; n < 1_000 && server.orders.has(slow.id); n += 1) {
       server.inspector.told({ host: 0, epoch: 1, frames: [told(slow.id, much)] });
       await new Promise(setImmediate);
     }
