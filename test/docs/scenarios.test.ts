@@ -3,12 +3,15 @@
  * every scenario of its page that has no header of its own; the block behind a scenario says what
  * must come of it.
  */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { simulateScenario } from "../../src/daemon/simulate.ts";
 import { rules } from "../../src/domain/decision.ts";
 import { parseScenario } from "../../src/domain/scenario.read.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
-import { type Block, blocksOf, manual } from "../support/docs.ts";
+import { type Block, blocksOf, manual, root } from "../support/docs.ts";
 
 interface Example {
   readonly at: string;
@@ -43,7 +46,7 @@ const shown: Readonly<Record<string, (line: StreamLine) => string | null>> = {
   },
   turns(line) {
     if ("event" in line && line.event === "agent_start")
-      return `${line.t} turn ${line.turn} begins: ${line.batch}`;
+      return `${line.t} turn ${line.turn} begins: ${[line.batch].flat().join(", ")}`;
     if ("event" in line && line.event === "agent_end")
       return `${line.t} turn ${line.turn} ends: ${line.outcome}`;
     if ("event" in line && line.event === "dropped")
@@ -52,6 +55,7 @@ const shown: Readonly<Record<string, (line: StreamLine) => string | null>> = {
       return `${line.t} send to ${line.chat}, reply to ${line.replyTo ?? "nothing"}: ${line.text}`;
     return null;
   },
+  output: (line) => JSON.stringify(line),
   sessions: (line) => ("decision" in line ? `${line.id} ${line.key} ${line.rule}` : null),
 };
 
@@ -64,6 +68,16 @@ describe("the scenarios of the manual", () => {
     if (show === undefined) throw new Error(`${example.at}: ${role} is no kind of result`);
     const lines = (await played(example)).map(show).filter((line) => line !== null);
     expect(`${lines.join("\n")}\n`).toBe(text);
+  });
+
+  test("the command prints what the page shows", async () => {
+    const example = examples.find(({ expected }) => expected.role === "output");
+    if (example === undefined) throw new Error("no page shows what the command prints");
+    const program = join(root, "test/replay/program.ts");
+    const args = ["--import", "tsx", program, "replay", "-", "--json"];
+    const run = promisify(execFile)(process.execPath, args, { cwd: root });
+    run.child.stdin?.end(example.lines);
+    expect((await run).stdout).toBe(example.expected.text);
   });
 
   test("every rule of the ladder has one on the page that explains it", () => {
