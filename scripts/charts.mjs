@@ -12,11 +12,11 @@ import { root } from "./prepare.mjs";
 
 const down = {
   "elk.direction": "DOWN",
-  "elk.spacing.nodeNode": "28",
+  "elk.spacing.nodeNode": "20",
   "elk.layered.spacing.nodeNodeBetweenLayers": "22",
-  "elk.spacing.edgeNode": "14",
-  "elk.spacing.edgeEdge": "12",
-  "elk.layered.spacing.edgeEdgeBetweenLayers": "12",
+  "elk.spacing.edgeNode": "10",
+  "elk.spacing.edgeEdge": "10",
+  "elk.layered.spacing.edgeEdgeBetweenLayers": "10",
   "elk.layered.spacing.edgeNodeBetweenLayers": "12",
   "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
   "elk.layered.thoroughness": "60",

@@ -6,10 +6,11 @@ import { linesOf, sizes, widthOf } from "./text.mjs";
 /** Transitions in the order of the definition, as one list. */
 const transitionsOf = (node) => [...node.transitions.values()].flat();
 
-function guardText(guard) {
+/** A guard in words; that it is about the state the arrow leads to need not be said. */
+function guardText(guard, target) {
   if (guard === undefined) return "";
   if (typeof guard === "string") return guard;
-  const values = Object.values(guard.params ?? {});
+  const values = Object.values(guard.params ?? {}).filter((value) => value !== target.key);
   return values.length === 0 ? guard.type : `${guard.type}: ${values.join(", ")}`;
 }
 
@@ -30,7 +31,7 @@ function arrowsOf(node) {
   for (const transition of transitionsOf(node).filter((one) => !stays(node, one))) {
     const target = transition.target[0];
     const guards = arrows.get(target) ?? new Map();
-    const guard = guardText(transition.guard);
+    const guard = guardText(transition.guard, target);
     guards.set(guard, [...new Set([...(guards.get(guard) ?? []), transition.eventType])]);
     arrows.set(target, guards);
   }
