@@ -22,6 +22,18 @@ const row = (page: Page, title: string) =>
   page.locator(".room", { has: page.locator(".name", { hasText: title }) });
 const titles = (page: Page) => page.locator(".room .name").allTextContents();
 const calmMs = 2_000;
+
+/** Nodes the page keeps alive, in its document or out of it. */
+async function liveNodes(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  await session.send("HeapProfiler.enable");
+  // What script and document hold of each other takes more than one round.
+  for (let round = 0; round < 3; round += 1) await session.send("HeapProfiler.collectGarbage");
+  const { metrics } = await session.send("Performance.getMetrics");
+  await session.detach();
+  return metrics.find(({ name }) => name === "Nodes")?.value ?? Number.NaN;
+}
 const lost = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"];
 
 describe.skipIf(!haveChromium)("the Rooms page", () => {
@@ -220,6 +232,18 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     await soon(() => page.locator('.rooms li[aria-posinset="10000"]').count()).toBe(1);
     expect(await page.locator(".room").count()).toBeLessThan(60);
     expect(await page.locator(".rooms li").first().getAttribute("aria-setsize")).toBe("10000");
+    // Rows that left the window are let go.
+    const before = await liveNodes(page);
+    await page.evaluate(`new Promise((done) => {
+      let left = 60;
+      const step = () => {
+        scrollBy(0, -640);
+        left -= 1;
+        if (left === 0) done(); else requestAnimationFrame(step);
+      };
+      step();
+    })`);
+    expect(await liveNodes(page)).toBeLessThan(before + 4_000);
   }, 120_000);
 
   for (const [width, height] of [

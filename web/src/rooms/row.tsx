@@ -2,7 +2,7 @@
  * A row of the list: the whole of it is one link. Every cell has its own width and cuts, so that an
  * update never moves a neighbour.
  */
-import { useMemo } from "preact/hooks";
+import { Component } from "preact";
 import type { RoomRow } from "../../../src/daemon/rooms.types.ts";
 import { Chip, Face } from "../parts/chip.tsx";
 import { bots, countdown, people, shownKey } from "../parts/harmless.ts";
@@ -23,10 +23,9 @@ export interface RowProps {
 
 export function Row({ row, second, nameOf, tabbable }: RowProps) {
   const now = second * 1_000;
-  const steady = useMemo(() => <Steady row={row} nameOf={nameOf} />, [row, nameOf]);
   return (
     <a class="room" href={roomHref(row.key)} tabIndex={tabbable ? 0 : -1} data-key={row.key}>
-      {steady}
+      <Steady row={row} nameOf={nameOf} />
       <div class="marks">
         <Marks row={row} now={now} />
       </div>
@@ -35,45 +34,56 @@ export function Row({ row, second, nameOf, tabbable }: RowProps) {
   );
 }
 
-/** What changes only with the row itself. */
-function Steady({ row, nameOf }: Pick<RowProps, "row" | "nameOf">) {
-  const { title, channel, account, place, key, last } = row;
-  const where = account === "default" || account === "" ? "" : ` ${account}`;
-  return (
-    <>
-      <div class="cut">
-        <div class="name cut">
-          <bdi>{title}</bdi>
+type SteadyProps = Pick<RowProps, "row" | "nameOf">;
+
+/**
+ * What changes only with the row itself. It says so instead of being kept from one drawing to the
+ * next: an element that is kept holds every list it was ever part of, as long as the page lives.
+ */
+class Steady extends Component<SteadyProps> {
+  override shouldComponentUpdate(next: SteadyProps): boolean {
+    return next.row !== this.props.row || next.nameOf !== this.props.nameOf;
+  }
+
+  override render({ row, nameOf }: SteadyProps) {
+    const { title, channel, account, place, key, last } = row;
+    const where = account === "default" || account === "" ? "" : ` ${account}`;
+    return (
+      <>
+        <div class="cut">
+          <div class="name cut">
+            <bdi>{title}</bdi>
+          </div>
+          <div class="line2 cut">
+            <bdi>{nameOf(channel) + where}</bdi>{" "}
+            <span class="mono" title={shownKey(key)}>
+              <bdi>{shownKey(place)}</bdi>
+            </span>
+          </div>
         </div>
-        <div class="line2 cut">
-          <bdi>{nameOf(channel) + where}</bdi>{" "}
-          <span class="mono" title={shownKey(key)}>
-            <bdi>{shownKey(place)}</bdi>
-          </span>
+        <div>
+          <span class={`state${isEngaged(row) ? " on" : ""}`}>{row.state}</span>
         </div>
-      </div>
-      <div>
-        <span class={`state${isEngaged(row) ? " on" : ""}`}>{row.state}</span>
-      </div>
-      <div class="cut">
-        <Who row={row} />
-      </div>
-      <div>
-        <Strip recent={row.recent} />
-      </div>
-      <div class="cut">
-        {last !== null && (
-          <>
-            <Chip decision={last.decision} rule={last.rule} />
-            <div class="said cut">
-              <bdi>{last.author}</bdi>:{" "}
-              {last.text === null ? <i>deleted</i> : <bdi>{last.text}</bdi>}
-            </div>
-          </>
-        )}
-      </div>
-    </>
-  );
+        <div class="cut">
+          <Who row={row} />
+        </div>
+        <div>
+          <Strip recent={row.recent} />
+        </div>
+        <div class="cut">
+          {last !== null && (
+            <>
+              <Chip decision={last.decision} rule={last.rule} />
+              <div class="said cut">
+                <bdi>{last.author}</bdi>:{" "}
+                {last.text === null ? <i>deleted</i> : <bdi>{last.text}</bdi>}
+              </div>
+            </>
+          )}
+        </div>
+      </>
+    );
+  }
 }
 
 function Who({ row }: { readonly row: RoomRow }) {
