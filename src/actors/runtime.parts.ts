@@ -302,7 +302,6 @@ class Assembly {
   }
 
   #quarantine({ conv, key, seq, error }: Parameters<SupervisorPorts["onQuarantine"]>[0]): void {
-    this.#ports.log("error", "event.quarantined", { key, seq, error });
     this.#system({ system: "quarantine", key, seq, conv });
     this.parts.quarantine.add({ conv, seq, error }).catch((reason: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(reason) });

@@ -43,6 +43,8 @@ export interface HealthDesk {
 const lookMs = 1_000;
 const needsShownMax = 50;
 const textShownUnitsMax = 160;
+/** What broke stands at the end of such an error. */
+const causeShownUnitsMax = 320;
 
 export function createHealth(ports: HealthPorts): HealthDesk {
   const { clock } = ports;
@@ -132,7 +134,7 @@ async function needsOf(
         kind: "quarantine",
         ...{ key, seq, at, tries },
         room: titleOf(key),
-        error: oneLine(error, textShownUnitsMax),
+        error: oneLine(error, causeShownUnitsMax),
       }),
     ),
   ];

@@ -7,6 +7,7 @@
  */
 import { decodeEvent } from "../actors/journal.codec.ts";
 import { deliveryOf, isText } from "../actors/outbox.body.ts";
+import { quarantinedCode } from "../actors/protocol.ts";
 import { decodeVerdict } from "../domain/decision.ts";
 import type { Inbound, Millis } from "../domain/message.ts";
 import type { EventRow, Store } from "../domain/ports.ts";
@@ -27,6 +28,12 @@ export interface EntryPorts {
 
 /** The entries of one row, mostly one or none. */
 export async function entriesOf(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
+  if (row.code !== quarantinedCode) return entriesFor(row, ports);
+  // It may be in quarantine because it is not what it says it is.
+  return entriesFor(row, ports).catch(() => []);
+}
+
+async function entriesFor(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
   const event = decodeEvent(row);
   const place = { seq: row.seq, at: event.at };
   switch (event.type) {

@@ -80,6 +80,15 @@ describe("an event that its conversation cannot be told", () => {
     expect(world.sent.map(({ text }) => text)).toEqual(["here I am"]);
   });
 
+  test("keeps nobody waiting who was to answer after this agent", async () => {
+    const next = "agent:other:telegram:group:room";
+    const relay = { token: "t1", place: 0, keys: [key, next] };
+    const world = await poisoned(JSON.stringify({ ...JSON.parse(headless), relay }));
+    const due = await world.store.deadlines();
+    expect(due).toMatchObject([{ conv: conversationOf(next).conv }]);
+    expect(listed(world)).toHaveLength(1);
+  });
+
   test("is still listed after a restart, with its reason", async () => {
     const world = await poisoned(headless);
     const before = listed(world);

@@ -9,13 +9,15 @@ import { join } from "node:path";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import type { InboundInput } from "../../src/domain/message.ts";
 
-const configText = `{
+const basicConfig = {
   agents: { list: [{ id: "main", name: "Scout", driver: { kind: "guide" } }] },
   channels: { webhook: {} },
-}`;
+};
 
 export interface LiveDaemonOptions {
   readonly pagesDir: string;
+  /** Sections of the config beside the agent and the webhook channel. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export interface LiveDaemon {
@@ -44,6 +46,7 @@ export const person = (name: string) => ({ id: name.toLowerCase(), name });
 export async function createLiveDaemon(options: LiveDaemonOptions): Promise<LiveDaemon> {
   const stateDir = await mkdtemp(join(tmpdir(), "earshot-live-"));
   const { pagesDir } = options;
+  const configText = JSON.stringify({ ...basicConfig, ...options.config });
   await writeFile(join(stateDir, "earshot.json5"), configText, { mode: 0o600 });
   let daemon: Daemon | null = null;
   let port = 0;

@@ -18,7 +18,7 @@ import {
   withStateDir,
 } from "./shared.ts";
 
-const errorShownUnitsMax = 200;
+const errorShownUnitsMax = 320;
 
 interface ListOptions extends StateOptions {
   readonly json?: boolean;
