@@ -13,6 +13,7 @@ import type { Clock } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import { tagged } from "./lines.ts";
 import { processPrefix } from "./metrics.process.ts";
+import { createTiming, Tally, type Timing } from "./metrics.quick.ts";
 import { type Reader, readersOf } from "./metrics.read.ts";
 import {
   type LabelOf,
@@ -20,6 +21,7 @@ import {
   type MetricName,
   metricPrefix,
   metricTable,
+  type TimingName,
 } from "./metrics.table.ts";
 import { createStopwatch } from "./metrics.walk.ts";
 
@@ -48,17 +50,29 @@ export interface Metrics {
 export interface Instruments {
   counter<Name extends MetricName<"counter">>(name: Name): Counter<LabelOf<Name>>;
   gauge<Name extends MetricName<"gauge">>(name: Name): Gauge<LabelOf<Name>>;
-  histogram<Name extends MetricName<"histogram">>(name: Name): Histogram<LabelOf<Name>>;
+  /** Those with labels. */
+  histogram<Name extends Exclude<MetricName<"histogram">, TimingName>>(
+    name: Name,
+  ): Histogram<LabelOf<Name>>;
+  /** Those without. */
+  timing(name: TimingName): Timing;
 }
 
 /** The metrics of one daemon. */
 export function createMetrics(ports: MetricsPorts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: processPrefix });
-  const instruments = register(registry, readersOf(ports));
+  const decided = new Tally<"decision" | "rule">(verdictLabels);
+  const received = new Tally<"channel">((channel) => ({ channel }));
+  const readers: Readers = new Map<string, Reader>([
+    ...readersOf(ports),
+    ["decisions_total", (counter) => decided.moveTo(counter as Counter)],
+    ["received_total", (counter) => received.moveTo(counter as Counter)],
+  ]);
+  const instruments = register(registry, readers);
   instruments.gauge("build_info").set({ version: ports.version }, 1);
-  const stopwatch = createStopwatch(instruments, ports.clock);
-  const count = counting(instruments);
+  const stopwatch = createStopwatch(instruments, ports.clock, (channel) => received.add(channel));
+  const count = counting(instruments, decided);
   return {
     registry,
     requests: instruments.counter("http_requests_total"),
@@ -72,13 +86,21 @@ export function createMetrics(ports: MetricsPorts): Metrics {
   };
 }
 
+type Readers = ReadonlyMap<string, Reader>;
+
 /** Makes an instrument for each entry; what has one closed label begins with zeros. */
-function register(registry: Registry, readers: ReadonlyMap<string, Reader>): Instruments {
+function register(registry: Registry, readers: Readers): Instruments {
   const made = new Map<string, Counter | Gauge | Histogram>();
+  const timings = new Map<string, Timing>();
   for (const entry of metricTable as readonly MetricEntry[]) {
     const { type, help, buckets, labels } = entry;
     const labelNames = Object.keys(labels);
-    const common = { name: metricPrefix + entry.name, help, labelNames, registers: [registry] };
+    const name = metricPrefix + entry.name;
+    const common = { name, help, labelNames, registers: [registry] };
+    if (type === "histogram" && labelNames.length === 0) {
+      timings.set(entry.name, createTiming(registry, { name, help, buckets: buckets ?? [] }));
+      continue;
+    }
     const reader = readers.get(entry.name);
     const collect = () => reader?.(made.get(entry.name) as Counter | Gauge);
     const collecting = reader === undefined ? {} : { collect };
@@ -96,11 +118,21 @@ function register(registry: Registry, readers: ReadonlyMap<string, Reader>): Ins
       else one.inc({ [label]: value }, 0);
   }
   const get = (name: string) => made.get(name) as never;
-  return { counter: get, gauge: get, histogram: get };
+  const timing = (name: string) => timings.get(name) as Timing;
+  return { counter: get, gauge: get, histogram: get, timing };
 }
 
-function counting({ counter }: Instruments): (line: StreamLine) => void {
-  const decisions = counter("decisions_total");
+/** A verdict as one text, and back. */
+const verdictName = (decision: string, rule: string) => `${decision} ${rule}`;
+function verdictLabels(name: string) {
+  const [decision = "", rule = ""] = name.split(" ");
+  return { decision, rule };
+}
+
+function counting(
+  { counter }: Instruments,
+  decided: Tally<"decision" | "rule">,
+): (line: StreamLine) => void {
   const copies = counter("dedupe_hits_total");
   const turns = counter("turns_total");
   const heartbeats = counter("heartbeats_total");
@@ -110,7 +142,7 @@ function counting({ counter }: Instruments): (line: StreamLine) => void {
   return (line) => {
     const { kind, line: told } = tagged(line);
     if (kind === "decision") {
-      decisions.inc({ decision: told.decision, rule: told.rule });
+      decided.add(verdictName(told.decision, told.rule));
       if (told.decision === "duplicate") copies.inc();
     } else if (kind === "agent_end") {
       turns.inc({ outcome: told.outcome });

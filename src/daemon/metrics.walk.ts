@@ -37,22 +37,23 @@ export interface Stopwatch {
   readonly line: (line: StreamLine) => void;
 }
 
+/** `received`: counts a message of a channel. */
 export function createStopwatch(
-  { counter, histogram }: Instruments,
+  { counter, histogram, timing }: Instruments,
   { now, monotonic }: Pick<Clock, "now" | "monotonic">,
+  received: (channel: string) => void,
 ): Stopwatch {
-  const received = counter("received_total");
   const tokens = counter("agent_tokens_total");
-  const intake = histogram("intake_seconds");
-  const decision = histogram("receive_to_decision_seconds");
-  const wait = histogram("turn_wait_seconds");
-  const firstBlock = histogram("receive_to_first_block_seconds");
+  const intake = timing("intake_seconds");
+  const decision = timing("receive_to_decision_seconds");
+  const wait = timing("turn_wait_seconds");
+  const firstBlock = timing("receive_to_first_block_seconds");
   const agent = histogram("agent_seconds");
-  const turnTime = histogram("turn_seconds");
-  const firstSend = histogram("turn_to_first_send_seconds");
-  const delivery = histogram("delivery_seconds");
-  const commit = histogram("journal_commit_seconds");
-  const commitRows = histogram("journal_commit_rows");
+  const turnTime = timing("turn_seconds");
+  const firstSend = timing("turn_to_first_send_seconds");
+  const delivery = timing("delivery_seconds");
+  const commit = timing("journal_commit_seconds");
+  const commitRows = timing("journal_commit_rows");
   const engaged = new Map<number, Engaged>();
   const turns = new Map<string, TurnWatch>();
   const parts = new Map<string, Millis>();
@@ -65,7 +66,7 @@ export function createStopwatch(
 
   const tap: WalkTap = {
     admitted(messages) {
-      for (const { message } of messages) received.inc({ channel: message.channel });
+      for (const { message } of messages) received(message.channel);
     },
     stored(messages, since) {
       if (messages.length > 0) intake.observe(seconds(now() - since));

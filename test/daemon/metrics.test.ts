@@ -71,6 +71,7 @@ describe("after real traffic", () => {
     const config = `{
       agents: { list: [{ id: "main", driver: { kind: "guide" } }] },
       channels: { webhook: {} },
+      workers: { loopMs: 60000 },
     }`;
     await writeFile(join(stateDir, "earshot.json5"), config, { mode: 0o600 });
     daemon = await startDaemon({

@@ -23,6 +23,7 @@ const configText = `{
   agents: { list: [{ id: "main", driver: { kind: "guide" } }] },
   channels: { webhook: {} },
   messages: { inbound: { debounceMs: 300 } },
+  workers: { loopMs: 60000 },
 }`;
 
 async function house(): Promise<string> {
