@@ -41,7 +41,8 @@ const one = (header: string | string[] | undefined) =>
 /** Whether the request carries the current token. */
 export async function hasToken(context: Context, read: TokenReader): Promise<boolean> {
   const header = context.req.header("authorization") ?? "";
-  if (!header.startsWith("Bearer ")) return false;
+  // Schemes have no case (RFC 9110, 11.1).
+  if (!/^bearer /iu.test(header)) return false;
   const token = await read().catch(() => null);
   return token !== null && sameSecret(header.slice("Bearer ".length), token);
 }

@@ -207,7 +207,8 @@ describe("A09 the token", () => {
       expect(await ask(door, "GET /api/status", lines)).toBe(401);
     expect(await ask(door, `GET /api/status?token=${token}`)).toBe(401);
     expect(await ask(door, `GET /api/status?access_token=${token}`)).toBe(401);
-    expect(await ask(door, "GET /api/status", [`Authorization: Bearer ${token}`])).toBe(200);
+    for (const scheme of ["Bearer", "bearer"])
+      expect(await ask(door, "GET /api/status", [`Authorization: ${scheme} ${token}`])).toBe(200);
   });
 
   test("A09 a role that a client gives itself is not looked at", async () => {
