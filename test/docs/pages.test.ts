@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
-import { manual, type Page, root } from "../support/docs.ts";
+import { besides, manual, type Page, root } from "../support/docs.ts";
 
 const pages = manual();
 
@@ -32,7 +32,7 @@ const anchorsOf = ({ text }: Page) =>
   );
 
 test("every link leads to a file that is there, and to a heading in it", () => {
-  const links = pages.flatMap(linksOf);
+  const links = [...pages, ...besides()].flatMap(linksOf);
   expect(links.length).toBeGreaterThan(100);
   const broken = links.filter(({ path, anchor }) => {
     if (!existsSync(join(root, path))) return true;

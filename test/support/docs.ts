@@ -1,5 +1,5 @@
 /** The pages of the manual, and the fenced blocks in them, for the tests that hold them true. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
@@ -18,12 +18,25 @@ function below(folder: string): string[] {
   });
 }
 
+const pageAt = (path: string): Page => ({
+  path: relative(root, path),
+  text: readFileSync(path, "utf8"),
+});
+
 /** The README and everything in docs/. */
 export function manual(): Page[] {
-  return [join(root, "README.md"), ...below(join(root, "docs"))].map((path) => ({
-    path: relative(root, path),
-    text: readFileSync(path, "utf8"),
-  }));
+  return [join(root, "README.md"), ...below(join(root, "docs"))].map(pageAt);
+}
+
+/** What stands beside the benches and in each example. */
+export function besides(): Page[] {
+  const examples = readdirSync(join(root, "examples"), { withFileTypes: true });
+  const folders = examples.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const paths = ["bench", ...folders.map((name) => join("examples", name))];
+  return paths
+    .map((folder) => join(root, folder, "README.md"))
+    .filter(existsSync)
+    .map(pageAt);
 }
 
 /** Fenced code: what stands behind the fence, and the lines in it. */
