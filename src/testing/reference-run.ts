@@ -13,6 +13,9 @@ import type { DecisionLine, StreamLine } from "../domain/stream.ts";
 import { ReferenceConversation } from "./reference-room.ts";
 import type { RoomRun } from "./room-run.ts";
 
+/** A channel offers a read of its member list for half an hour. */
+const readKeptMs = 30 * 60_000;
+
 /** A message that the reference decides otherwise. */
 export interface Difference {
   readonly id: string;
@@ -78,7 +81,11 @@ class Walk {
     const reachedLadder = decision === "engage" || decision === "observe";
     if (message === undefined || key === null || !reachedLadder) return;
     const conversation = this.#conversationOf(key, message);
-    conversation.membership = this.#members.get(message.chat.id) ?? null;
+    const read = this.#members.get(message.chat.id);
+    // The chat itself is told of every read; its threads find one with their messages, while it is
+    // kept.
+    if (read !== undefined && (message.thread === null || t - read.fetchedAt < readKeptMs))
+      conversation.membership = read;
     const expected = conversation.hear(message, t);
     const told = { was: `${rule} ${credit}`, expected: `${expected.rule} ${expected.credit}` };
     if (told.was !== told.expected) this.differences.push({ id, key, ...told });

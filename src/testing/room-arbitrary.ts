@@ -59,7 +59,7 @@ export interface RoomOptions {
   readonly agents?: readonly Runs[number][];
   /** ms to wait between lines, beside the edges of the config. */
   readonly waits?: readonly number[];
-  /** Happenings in a room; some are several lines. @default 30 */
+  /** Happenings in a room; some are several lines. @default 20 */
   readonly sizeMax?: number;
 }
 
@@ -92,7 +92,7 @@ function madeOf({ config = {}, ...options }: RoomOptions): Made {
   return {
     people: ["ann", "bo", "cy"],
     bots: ["rex"],
-    ...{ chats, channel, threads: ["t1"], texts: [], waits: [], agents: [], sizeMax: 30 },
+    ...{ chats, channel, threads: ["t1"], texts: [], waits: [], agents: [], sizeMax: 20 },
     happenings: ["edits", "members"],
     ...options,
     settings: resolveSettings(parsed, scope, 0),
@@ -140,16 +140,20 @@ function textsOf({ settings, bots, texts }: Made): fc.Arbitrary<string> {
 
 type Aim = Pick<Speech, "mentions" | "mentionsEveryone" | "repliesTo">;
 
-/** Whom a line is aimed at: mostly nobody. */
+/** Whom a line is aimed at: mostly alsoCalled. */
 function aimsOf({ people, bots }: Made): fc.Arbitrary<Aim> {
   const others = fc.constantFrom(...people, ...bots);
+  /** Whom else a line calls that calls us. */
+  const alsoCalled = choose(
+    { weight: 3, arbitrary: fc.constant<string | null>(null) },
+    { weight: 1, arbitrary: others },
+  );
   return choose(
     { weight: 7, arbitrary: fc.constant<Aim>({}) },
-    { weight: 3, arbitrary: fc.constant<Aim>({ mentions: [us] }) },
+    { weight: 4, arbitrary: alsoCalled.map((one): Aim => ({ mentions: one ? [us, one] : [us] })) },
     { weight: 2, arbitrary: others.map((one): Aim => ({ mentions: [one] })) },
     { weight: 1, arbitrary: fc.constant<Aim>({ repliesTo: us }) },
     { weight: 1, arbitrary: others.map((one): Aim => ({ repliesTo: one })) },
-    { weight: 1, arbitrary: others.map((one): Aim => ({ mentions: [us, one] })) },
     { weight: 1, arbitrary: fc.constant<Aim>({ mentionsEveryone: true }) },
   );
 }
@@ -178,11 +182,16 @@ function speechOf(made: Made): fc.Arbitrary<Said> {
     }));
 }
 
-/** How often something is said: mostly once, sometimes up to eight times with the same wait. */
-const times = choose(
-  { weight: 12, arbitrary: fc.constant(1) },
-  { weight: 1, arbitrary: fc.integer({ min: 2, max: 8 }) },
-);
+/**
+ * How often something is said with the same wait: mostly once, up to eight times. Bots go on more
+ * often, or the guard against them would hardly ever be met.
+ */
+const timesOf = (again: number) =>
+  choose(
+    { weight: 12 - again, arbitrary: fc.constant(1) },
+    { weight: again, arbitrary: fc.integer({ min: 2, max: 8 }) },
+  );
+const times = fc.record({ person: timesOf(1), bot: timesOf(5) });
 
 /** Puts the lines of one happening after what has been so far. */
 type Step = (soFar: Building) => void;
@@ -198,9 +207,9 @@ function happeningsOf(made: Made): fc.Arbitrary<Step> {
   const { happenings, agents, channel } = made;
   const wait = waitsOf(made);
   const says = fc.tuple(speechOf(made), wait, times).map(
-    ([speech, waitMs, count]): Step =>
+    ([speech, waitMs, { person, bot }]): Step =>
       (soFar) => {
-        for (let left = count; left > 0; left -= 1) {
+        for (let left = speech.isBot ? bot : person; left > 0; left -= 1) {
           soFar.t += waitMs;
           const message = messageOf(`m${soFar.said.length + 1}`, speech);
           soFar.said.push(message);
