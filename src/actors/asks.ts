@@ -59,7 +59,11 @@ const nothingFound = "Nothing in this session contains that.";
 const refused = (why: string) => `Refused: ${why}`;
 
 export function createAsks(ports: AskPorts): Asks {
-  const turns = new LRUCache<number, AskingTurn>({ max: turnsMax });
+  const turns = new LRUCache<number, AskingTurn>({
+    // Told its `max`, it would make room for all of them at once.
+    maxSize: turnsMax,
+    sizeCalculation: () => 1,
+  });
   return {
     opened: (turn) => void turns.set(turn.conv, turn),
     async answer(question) {

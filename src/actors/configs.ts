@@ -52,7 +52,11 @@ function createConfigs(
   first: EarshotConfig,
 ): Configs {
   const known = new Map<number, EarshotConfig>();
-  const cache = new LRUCache<string, ConversationSettings>({ max: settingsCachedMax });
+  const cache = new LRUCache<string, ConversationSettings>({
+    // Told its `max`, it would make room for all of them at once.
+    maxSize: settingsCachedMax,
+    sizeCalculation: () => 1,
+  });
   let version = lastVersion;
   let json = lastJson;
   let current = first;

@@ -12,10 +12,12 @@ import type { Activation, HostEntry } from "./protocol.ts";
 
 /** Events under suspicion or set aside that are remembered; the journal remembers the rest. */
 const rememberedMax = 10_000;
+/** A cache told its `max` makes room for all of it at once, and nearly every process needs none. */
+const remembered = { maxSize: rememberedMax, sizeCalculation: () => 1 };
 
 export class Strikes {
-  readonly #counts = new LRUCache<number, number>({ max: rememberedMax });
-  readonly #quarantined = new LRUCache<number, true>({ max: rememberedMax });
+  readonly #counts = new LRUCache<number, number>(remembered);
+  readonly #quarantined = new LRUCache<number, true>(remembered);
 
   /** Counts a death on an event. True: that was one too many, the event is quarantined now. */
   strike(seq: number): boolean {
