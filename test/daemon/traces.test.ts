@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
@@ -139,25 +138,46 @@ describe("without an SDK", () => {
   }, 30_000);
 });
 
+/** The packages that the example imports: they write each span to the file as it ends. */
+async function standInSdk(folder: string, file: string): Promise<void> {
+  const tracing = pathToFileURL(resolve(import.meta.dirname, "../support/tracing.ts")).href;
+  const put = `(told) => appendFileSync(${JSON.stringify(file)}, JSON.stringify(told) + "\\n")`;
+  const packages = {
+    "sdk-node": `
+      import { appendFileSync } from "node:fs";
+      import * as api from "@opentelemetry/api";
+      import { registerTracing } from ${JSON.stringify(tracing)};
+      const put = ${put};
+      export class NodeSDK {
+        start() { registerTracing(api, put); }
+        async shutdown() { put({ name: "shutdown" }); }
+      }`,
+    "exporter-trace-otlp-http": "export class OTLPTraceExporter {}",
+  };
+  for (const [name, text] of Object.entries(packages)) {
+    const path = join(folder, "node_modules", "@opentelemetry", name);
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, "package.json"), '{"type":"module","main":"index.js"}');
+    await writeFile(join(path, "index.js"), text);
+  }
+}
+
 describe("as a process", () => {
   const children = new Set<ChildProcess>();
   afterEach(() => {
     for (const child of children) child.kill("SIGKILL");
   });
 
-  test("NODE_OPTIONS=--import is all it takes, and a stop ends what is open", async () => {
+  test("the example of the docs is all it takes, and a stop ends what is open", async () => {
     const folder = newFolder();
     const stateDir = await house();
-    const api = await copyOfApi(folder, "1.9.0");
-    const tracing = resolve(import.meta.dirname, "../support/tracing.ts");
+    await copyOfApi(folder, "1.9.0");
     const file = join(folder, "spans.jsonl");
+    await standInSdk(folder, file);
+    const page = await readFile(resolve(import.meta.dirname, "../../docs/observe.md"), "utf8");
+    const [, example = ""] = /```js\n(\/\/ otel\.mjs\n[^`]+)```/.exec(page) ?? [];
     const module = join(folder, "otel.mjs");
-    const text = `
-      import { appendFileSync } from "node:fs";
-      import * as api from ${JSON.stringify(api)};
-      import { registerTracing } from ${JSON.stringify(pathToFileURL(tracing).href)};
-      registerTracing(api, (span) => appendFileSync(${JSON.stringify(file)}, JSON.stringify(span) + "\\n"));`;
-    await writeFile(module, text);
+    await writeFile(module, example);
     const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
     const child = spawn(process.execPath, [main, "start", "--port", "0", "--state-dir", stateDir], {
       env: {
@@ -167,15 +187,15 @@ describe("as a process", () => {
       stdio: ["ignore", "pipe", "ignore"],
     });
     children.add(child);
-    const page = await new Promise<string>((found) => {
+    const address = await new Promise<string>((found) => {
       let out = "";
       child.stdout?.on("data", (data) => {
         out += String(data);
-        const address = /http:\S+#token=\S+/.exec(out)?.[0];
-        if (address !== undefined) found(address);
+        const printed = /http:\S+#token=\S+/.exec(out)?.[0];
+        if (printed !== undefined) found(printed);
       });
     });
-    const [base = "", token = ""] = page.split("/#token=");
+    const [base = "", token = ""] = address.split("/#token=");
     await post(base, token, said("m1", toUs));
     const spans = async () =>
       (await readFile(file, "utf8").catch(() => ""))
@@ -187,12 +207,13 @@ describe("as a process", () => {
     await post(base, token, said("m2", toUs));
     child.kill("SIGTERM");
     await new Promise((ended) => child.once("close", ended));
-    await sleep(0);
     expect((await roots()).map(({ attributes }) => attributes["earshot.message.id"])).toEqual([
       "m1",
       "m2",
     ]);
-    const traces = new Set((await spans()).map(({ traceId }) => traceId));
-    expect(traces.size).toBe(2);
+    const all = await spans();
+    // The SDK was told to flush after the last span.
+    expect(all.pop()?.name).toBe("shutdown");
+    expect(new Set(all.map(({ traceId }) => traceId)).size).toBe(2);
   }, 60_000);
 });
