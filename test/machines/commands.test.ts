@@ -67,6 +67,12 @@ const wraps: readonly [string, (text: string) => string][] = [
 
 const page = readFileSync(resolve(import.meta.dirname, "../../docs/commands.md"), "utf8");
 
+/** A value that each directive takes. */
+const words: Readonly<Record<string, string>> = {
+  ...{ think: "high", verbose: "on", reasoning: "on", elevated: "ask" },
+  ...{ exec: "security=deny", model: "gpt-5", queue: "steer" },
+};
+
 describe("the table", () => {
   test("is the one of the docs page", () => {
     expect(withDocsTable(page)).toBe(page);
@@ -85,6 +91,19 @@ describe("the table", () => {
       expect(menuCommands().some((entry) => entry.name === name)).toBe(spec.menu);
     },
   );
+
+  test("says in its help what each does amid other words, and that a name is none", () => {
+    const after = "hello there";
+    for (const [name, { form }] of commandList) {
+      if (form !== "inline") continue;
+      const orders = read(`/${name} ${words[name] ?? ""} ${after}`);
+      expect(orders.text, name).toBe(after);
+      const stays = orders.quiet.length + orders.calls.length > 0;
+      expect(/ counts for that message\./u.test(helpText(name)), name).toBe(!stays);
+    }
+    expect(helpText("nonsense")).toMatch(/^There is no command of that name\.\n\n`\/help/);
+    expect(helpText()).toMatch(/^`\/help/);
+  });
 
   test("has no word twice, and its menu fits a platform that takes short lower-case names", () => {
     const words = commandList.flatMap(([name, { aliases }]) => [name, ...aliases]);

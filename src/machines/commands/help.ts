@@ -26,6 +26,7 @@ export function helpText(word?: string, extras: readonly ExtraCommand[] = []): s
   const shown = commandList.filter(([, { menu }]) => menu);
   const more = extras.map((one) => extraLine(extras, one));
   return [
+    ...(asked === "" ? [] : ["There is no command of that name.", ""]),
     ...shown.map(line),
     ...more,
     ...["", "All of them: /commands. More about one: /help queue."],
@@ -86,13 +87,22 @@ export function offeredCommands(extras: readonly ExtraCommand[] = []): readonly 
 const line = ([name, { help }]: readonly [CommandName, { readonly help: string }]) =>
   `\`${written(name)}\` ${help}`;
 
+/** What those do amid other words that do not count for the one message. */
+const besideWords: Partial<Record<CommandName, string>> = {
+  status: "Beside other words it is answered, too.",
+  model: "Beside other words it stays, too.",
+  queue: "Beside other words it stays, too.",
+};
+
 function aboutOne(name: CommandName): string {
   const { aliases, help, example, who, form } = specOf(name);
   return [
     `\`${written(name)}\``,
     `${help}.`,
     ...(aliases.length === 0 ? [] : [`Also: ${aliases.map((one) => `/${one}`).join(", ")}.`]),
-    ...(form === "inline" ? ["Beside other words it counts for that message."] : []),
+    ...(form === "inline"
+      ? [besideWords[name] ?? "Beside other words it counts for that message."]
+      : []),
     ...(who === "owner" ? ["For owners."] : []),
     `Example: \`${example}\``,
   ].join("\n");
