@@ -6,6 +6,7 @@
  * list that a channel had read before it is told with its age. Lines wait until the runs they led
  * to are known (record.runs.ts), because an agent's script stands before its turn.
  */
+import { localChannels } from "../domain/config/index.ts";
 import { decodeVerdict } from "../domain/decision.ts";
 import { parseSessionKey } from "../domain/key.ts";
 import type { Inbound, Millis } from "../domain/message.ts";
@@ -65,7 +66,8 @@ export class Recorder {
     if (this.#start === null) {
       this.#start = event.at;
       this.#cfg = cfg;
-      yield { earshot: 1, config: await this.#config(cfg), start: event.at };
+      const local = [...localChannels];
+      yield { earshot: 1, config: await this.#config(cfg), start: event.at, local };
     }
     this.#last = Math.max(this.#last, event.at - this.#start);
     if (cfg > this.#cfg) {

@@ -111,7 +111,7 @@ class Simulation {
     this.#options = options;
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
-    this.#world = createSimulatedWorld(this.#clock);
+    this.#world = createSimulatedWorld(this.#clock, scenario.header.local);
     const drivers = ports.drivers({
       next: (agentId, turnId, key) => this.#runFor(agentId, turnId, key),
     });

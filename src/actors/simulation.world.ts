@@ -26,7 +26,8 @@ export interface SimulatedWorld {
   readMembers(report: MembershipReport, ageMs: number): void;
 }
 
-export function createSimulatedWorld(clock: Clock): SimulatedWorld {
+/** `local`: channels whose sender is the operator. */
+export function createSimulatedWorld(clock: Clock, local: readonly string[] = []): SimulatedWorld {
   const fates = new Map<string, { fate: Fate; left: number }[]>();
   const members = new Map<string, NonNullable<ReturnType<OutboundDirectory["membership"]>>>();
   let sent = 0;
@@ -65,7 +66,7 @@ export function createSimulatedWorld(clock: Clock): SimulatedWorld {
       ready: () => true,
       textLimit: () => textLimit,
       typingIntervalMs: () => typingIntervalMs,
-      isLocal: () => false,
+      isLocal: (channel) => local.includes(channel),
       // What a read would find stands in the scenario: there is nobody to ask.
       refreshMembership: () => {},
       membership(route) {

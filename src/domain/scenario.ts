@@ -6,6 +6,7 @@
  * is read, and how a bad one is refused, in scenario.read.ts.
  */
 import { z } from "zod";
+import { localChannels } from "./config/channels.ts";
 import { limits } from "./limits.ts";
 import {
   deletionSchema,
@@ -24,6 +25,8 @@ export const headerSchema = z.strictObject({
   earshot: z.literal(1),
   config: z.record(z.string(), z.unknown()).default({}),
   start: z.number().int().min(0).optional(),
+  /** Channels whose sender is the operator, as in the daemon that was recorded. */
+  local: z.array(z.enum(localChannels)).optional(),
 });
 export type ScenarioHeader = z.infer<typeof headerSchema>;
 
