@@ -82,7 +82,7 @@ describe("the commands", () => {
       run("sessions", "show", "agent:main:main"),
     ]);
     expect(list.out).toContain(key);
-    expect(list.out).toMatch(/main: 1 turns/);
+    expect(list.out).toMatch(/main: 1 turn,/);
     expect(show.out).toContain("hi ␛[2J");
     for (const { out } of [list, show]) expect(out).not.toMatch(unsafe);
     expect(missing.code).toBe(1);
