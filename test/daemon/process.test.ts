@@ -111,7 +111,8 @@ describe("signals", () => {
     expect(await get("/api/status")).toMatchObject({ turns: { running: 0, waiting: 0 } });
     second.child.kill("SIGTERM");
     expect(await second.ended).toBe(0);
-  });
+    // Two daemons are compiled on the way.
+  }, 90_000);
 
   test("the first signal waits for a running turn, the second ends the process at once", async () => {
     const stateDir = newFolder();
