@@ -33,7 +33,8 @@ function shownOn(page: Page): { at: string; line: string; words: string[] }[] {
   const spans = [...prose.matchAll(/`([^`]+)`/gu)].map(([, code = ""]) =>
     code.replace(/\s+/gu, " "),
   );
-  return [...lines, ...spans].flatMap((line) => {
+  const all = [...lines, ...spans].filter((line) => !/^\s*npm /u.test(line));
+  return all.flatMap((line) => {
     const [found] = line.match(/(?:^|\s|\()earshot [a-z-].*/u) ?? [];
     return found === undefined ? [] : [{ at: page.path, line, words: wordsOf(found.trim()) }];
   });
