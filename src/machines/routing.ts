@@ -147,9 +147,11 @@ export function routingWarnings(config: EarshotConfig): readonly string[] {
       for (const sender of place.allowFrom ?? [])
         senders.add(sender.startsWith(`${id}:`) ? sender : `${id}:${sender}`);
   }
-  if (config.session.dmScope === "main" && senders.size > 1)
+  const { people: linkedTo } = compiled(config);
+  const people = new Set([...senders].map((id) => linkedTo.get(id) ?? id));
+  if (config.session.dmScope === "main" && people.size > 1)
     warnings.push(
-      `session.dmScope is "main" and ${senders.size} people may write directly: ` +
+      `session.dmScope is "main" and ${people.size} people may write directly: ` +
         'they share one context; "per-channel-peer" keeps them apart',
     );
   const [linked] = Object.keys(config.session.identityLinks);

@@ -437,6 +437,9 @@ describe("sessions", () => {
     const access = { allowFrom: ["telegram:1", "slack:1"] };
     expect(routingWarnings(config({ access })).join()).toContain("share one context");
     expect(routingWarnings(config({ access, session: { dmScope: "per-peer" } }))).toEqual([]);
+    // One person with two ids shares nothing with anybody.
+    const identityLinks = { ann: ["telegram:1", "slack:1"] };
+    expect(routingWarnings(config({ access, session: { identityLinks } }))).toEqual([]);
   });
 });
 
