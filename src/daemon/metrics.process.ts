@@ -4,7 +4,7 @@
  * What prom-client reads of Node.js and of the machine, in words of ours. Which of them there are
  * depends on the platform; on Linux it is all of them.
  */
-import { type MetricEntry, metricPrefix } from "./metrics.table.ts";
+import type { MetricEntry } from "./metrics.table.ts";
 
 const gauge = (name: string, unit: string, help: string, label?: string): MetricEntry => ({
   name,
@@ -61,6 +61,3 @@ export const processMetrics: readonly MetricEntry[] = [
     labels: { version: "of Node.js", major: "of it", minor: "of it", patch: "of it" },
   },
 ];
-
-/** The prefix that `collectDefaultMetrics` is given. */
-export const processPrefix = metricPrefix;

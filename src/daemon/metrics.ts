@@ -12,7 +12,6 @@ import type { WalkTap } from "../actors/walk.ts";
 import type { Clock } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import { tagged } from "./lines.ts";
-import { processPrefix } from "./metrics.process.ts";
 import { createTiming, Tally, type Timing } from "./metrics.quick.ts";
 import { type Reader, readersOf } from "./metrics.read.ts";
 import {
@@ -61,7 +60,7 @@ export interface Instruments {
 /** The metrics of one daemon. */
 export function createMetrics(ports: MetricsPorts): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: processPrefix });
+  collectDefaultMetrics({ register: registry, prefix: metricPrefix });
   const decided = new Tally<"decision" | "rule">(verdictLabels);
   const received = new Tally<"channel">((channel) => ({ channel }));
   const readers: Readers = new Map<string, Reader>([

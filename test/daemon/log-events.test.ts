@@ -6,6 +6,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { logsPage, logTable } from "../../src/daemon/log.table.ts";
+import { logReader } from "../../src/daemon/told.ts";
+import type { SendLine, StreamLine } from "../../src/domain/stream.ts";
 import { filesBelow } from "../support/files.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -49,6 +51,55 @@ test("everything in the table is logged somewhere, and stands there once", () =>
   const names = logTable.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names.filter((one) => !logged.some(({ name }) => name.test(one)))).toEqual([]);
+});
+
+test("there is one line a decision and one a turn, at the level that fits, and no words", () => {
+  const decision = { t: 0, id: "m1", key: "k", rule: "mention", credit: "none" } as const;
+  const end = { t: 0, key: "k", event: "agent_end", turn: 1 } as const;
+  const send: Omit<SendLine, "status"> = {
+    t: 0,
+    out: "send",
+    key: "k",
+    channel: "c",
+    account: "a",
+    chat: "g",
+    thread: null,
+    replyTo: null,
+    text: "words of an agent",
+    id: "t:0",
+  };
+  const told: [string, string][] = [];
+  const fields: unknown[] = [];
+  const read = (showText: boolean) =>
+    logReader(
+      (level, event, more) => {
+        told.push([level, event]);
+        fields.push(more);
+      },
+      () => showText,
+    );
+  const lines: StreamLine[] = [
+    { ...decision, decision: "engage" },
+    { ...decision, decision: "observe" },
+    { ...end, outcome: "replied" },
+    { ...end, outcome: "failed", reason: "error" },
+    { ...send, status: "sent" },
+    { ...send, status: "dead" },
+    { t: 0, out: "typing", on: true, chat: "g" },
+    { t: 0, key: "k", event: "delta", turnId: "t", text: "words of an agent" },
+  ];
+  for (const line of lines) read(false)(line);
+  expect(told).toEqual([
+    ["info", "decision"],
+    ["info", "decision"],
+    ["info", "turn"],
+    ["warn", "turn"],
+    ["debug", "send"],
+    ["warn", "send"],
+  ]);
+  expect(JSON.stringify(fields)).not.toContain("words");
+  read(true)({ ...send, status: "sent" });
+  expect(JSON.stringify(fields)).toContain("words of an agent");
 });
 
 test("docs/logs.md is what the table makes", () => {

@@ -11,7 +11,7 @@ import type { Decision } from "../../domain/decision.ts";
 export type Paint = ReturnType<typeof pico.createColors>;
 export type Ink = (text: string) => string;
 
-/** Each decision's own; docs/engagement.md has the table. */
+/** Each decision's own. */
 export function decisionInks(paint: Paint): Readonly<Record<Decision, Ink>> {
   const { green, dim, red, magenta, gray, cyan } = paint;
   return {
