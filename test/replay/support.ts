@@ -3,15 +3,17 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type SimulateOptions, simulateScenario } from "../../src/daemon/simulate.ts";
 import { parseScenario } from "../../src/domain/scenario.read.ts";
-import type {
-  AgentEndLine,
-  AgentStartLine,
-  DecisionLine,
-  DroppedLine,
-  PromptLine,
-  SendLine,
-  StreamLine,
-} from "../../src/domain/stream.ts";
+import type { StreamLine } from "../../src/domain/stream.ts";
+
+export {
+  decisions,
+  drops,
+  ends,
+  prompts,
+  sends,
+  starts,
+  verdicts,
+} from "../../src/testing/stream-lines.ts";
 
 const folder = resolve(import.meta.dirname, "rooms");
 
@@ -41,22 +43,3 @@ export const playRoom = (room: string, options?: SimulateOptions) => play(roomLi
 
 export const printed = (lines: readonly StreamLine[]): string =>
   `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
-
-/** Lines by kind. */
-export const decisions = (lines: readonly StreamLine[]) =>
-  lines.filter((line): line is DecisionLine => "decision" in line);
-export const sends = (lines: readonly StreamLine[]) =>
-  lines.filter((line): line is SendLine => "out" in line && line.out === "send");
-const events = <Line extends StreamLine>(lines: readonly StreamLine[], event: string) =>
-  lines.filter((line): line is Line => "event" in line && line.event === event);
-export const starts = (lines: readonly StreamLine[]) =>
-  events<AgentStartLine>(lines, "agent_start");
-export const ends = (lines: readonly StreamLine[]) => events<AgentEndLine>(lines, "agent_end");
-export const drops = (lines: readonly StreamLine[]) => events<DroppedLine>(lines, "dropped");
-export const prompts = (lines: readonly StreamLine[]) => events<PromptLine>(lines, "prompt");
-
-/** `id rule credit` of every decision, short to read in a test. */
-export const verdicts = (lines: readonly StreamLine[]) =>
-  decisions(lines).map(({ id, rule, credit }) =>
-    credit === "none" ? `${id} ${rule}` : `${id} ${rule} ${credit}`,
-  );
