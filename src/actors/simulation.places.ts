@@ -7,7 +7,7 @@
  * only messages that are edited or deleted are kept.
  */
 import type { Inbound } from "../domain/message.ts";
-import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
+import { chatKey, noteChats, type Scenario, type ScenarioLine, said } from "../domain/scenario.ts";
 
 type Place = Pick<Inbound, "channel" | "account" | "chat">;
 
@@ -20,18 +20,18 @@ export interface Places {
 const placed = ["edit", "delete", "membership", "history"] as const;
 
 /** Walks the scenario as often as needed: twice where anything in it is edited or deleted. */
-export function placesOf({ lines, kinds }: Pick<Scenario, "lines" | "kinds">): Places {
+export function placesOf(scenario: Pick<Scenario, "lines" | "kinds" | "chats">): Places {
+  const { lines, kinds } = scenario;
   const wanted = new Set<string>();
-  const chats = new Map<string, Inbound["chat"]>();
   const messages = new Map<string, Inbound>();
+  const isChanged = kinds.has("edit") || kinds.has("delete");
   const isNeeded = placed.some((kind) => kinds.has(kind));
-  for (const line of isNeeded ? lines : []) {
+  const noted = new Map<string, Inbound["chat"]>();
+  const chats = scenario.chats ?? noted;
+  for (const line of isChanged || (isNeeded && chats === noted) ? lines : []) {
     const named = changed(line);
     if (named !== null) wanted.add(messageKey(named, named.id));
-    for (const message of said(line)) {
-      const chat = chatKey(message);
-      if (!chats.has(chat)) chats.set(chat, message.chat);
-    }
+    if (chats === noted) noteChats(noted, line);
   }
   for (const line of wanted.size > 0 ? lines : [])
     for (const message of said(line)) {
@@ -68,9 +68,4 @@ export function placesOf({ lines, kinds }: Pick<Scenario, "lines" | "kinds">): P
 const changed = (line: ScenarioLine) =>
   "edit" in line ? line.edit : "delete" in line ? line.delete : null;
 
-const said = (line: ScenarioLine): readonly Inbound[] =>
-  "in" in line ? [line.in] : "history" in line ? line.history.messages : [];
-
-const chatKey = ({ channel, account, chat }: Place): string =>
-  JSON.stringify([channel, account, chat.id]);
 const messageKey = (place: Place, id: string): string => `${chatKey(place)}${id}`;

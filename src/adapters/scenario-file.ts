@@ -12,8 +12,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
 import { EarshotError } from "../domain/errors.ts";
+import type { Inbound } from "../domain/message.ts";
 import { ScenarioReader } from "../domain/scenario.read.ts";
-import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
+import { noteChats, type Scenario, type ScenarioLine } from "../domain/scenario.ts";
 
 const pieceBytes = 1_048_576;
 
@@ -32,9 +33,14 @@ interface ScenarioFileOptions {
 export function openScenario(path: string, options: ScenarioFileOptions = {}): Scenario {
   const { source = path, onLine = () => undefined } = options;
   const reader = new ScenarioReader(source);
-  for (const line of linesOf(path, source, reader)) onLine(line);
+  const chats = new Map<string, Inbound["chat"]>();
+  for (const line of linesOf(path, source, reader)) {
+    noteChats(chats, line);
+    onLine(line);
+  }
   return {
     ...reader.outline,
+    chats,
     lines: { [Symbol.iterator]: () => linesOf(path, source, new ScenarioReader(source)) },
   };
 }

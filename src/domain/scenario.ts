@@ -12,6 +12,7 @@ import {
   deletionSchema,
   editSchema,
   historySchema,
+  type Inbound,
   inboundSchema,
   membershipSchema,
 } from "./message.ts";
@@ -109,8 +110,30 @@ export interface Scenario {
   readonly last: ScenarioLine | null;
   /** What kinds of lines it has. */
   readonly kinds: ReadonlySet<LineKind>;
+  /** Every chat as its first message has it, by `chatKey`. Absent: to be looked up in the lines. */
+  readonly chats?: ReadonlyMap<string, Inbound["chat"]>;
   /** Where the header stands, as errors about it name it: `file:line`. Absent without a header. */
   readonly headerAt?: string;
+}
+
+/** The messages that a line tells. */
+export const said = (line: ScenarioLine): readonly Inbound[] =>
+  "in" in line ? [line.in] : "history" in line ? line.history.messages : [];
+
+/** Names a chat. */
+export const chatKey = ({
+  channel,
+  account,
+  chat,
+}: Pick<Inbound, "channel" | "account" | "chat">): string =>
+  JSON.stringify([channel, account, chat.id]);
+
+/** Notes the chats that a line speaks of first. */
+export function noteChats(chats: Map<string, Inbound["chat"]>, line: ScenarioLine): void {
+  for (const message of said(line)) {
+    const key = chatKey(message);
+    if (!chats.has(key)) chats.set(key, message.chat);
+  }
 }
 
 /** A scenario held in memory. */

@@ -88,14 +88,29 @@ export interface DeliveryState extends DeliveryContext {
 }
 
 /**
+ * Where the machine goes, by state, event and whether tries are left: nothing else counts. Asked
+ * once each, because asking builds an actor system, and every send asks three times.
+ */
+const answers = new Map<string, OutboxState>();
+
+function nextState({ state, attempts, doubts }: DeliveryState, event: DeliveryEvent): OutboxState {
+  const asked = `${state} ${event.type} ${attempts < limits.sendAttemptsMax}`;
+  const known = answers.get(asked);
+  if (known !== undefined) return known;
+  const at = deliveryMachine.resolveState({ value: state, context: { attempts, doubts } });
+  const [next] = transition(deliveryMachine, at, event);
+  const answer = next.value as OutboxState;
+  answers.set(asked, answer);
+  return answer;
+}
+
+/**
  * The row's next state. An event that means nothing in its state changes nothing: a late
  * confirmation of a row that was given up stays given up.
  */
 export function nextDelivery(row: DeliveryState, event: DeliveryEvent): DeliveryState {
   const { attempts, doubts } = row;
-  const at = deliveryMachine.resolveState({ value: row.state, context: { attempts, doubts } });
-  const [next] = transition(deliveryMachine, at, event);
-  const state = next.value as OutboxState;
+  const state = nextState(row, event);
   if (state === row.state) return row;
   return {
     state,
