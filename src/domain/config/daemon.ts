@@ -87,7 +87,7 @@ export const log = section(
 );
 
 export const engine = section(
-  { kind: z.enum(["pool", "restate"]).describe("`pool`: worker threads of the daemon.") },
+  { kind: z.enum(["pool"]).describe("`pool`: worker threads of the daemon.") },
   { kind: "pool" },
 );
 
