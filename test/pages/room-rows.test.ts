@@ -92,6 +92,19 @@ describe("rows of a room", () => {
     expect(rowsOf([reply]).filter(isLine)).toMatchObject([{ quote }]);
   });
 
+  test("a row that says the same is the same object, whatever else is told", () => {
+    const first = [heard(1), { ...heard(2), quote: { id: "m1", name: "", text: "" } }, said(3)];
+    const before = rowsOf(first);
+    const edited: RoomEntry = { kind: "edited", seq: 5, at: 5_000, id: "m1", text: "new" };
+    const after = rowsOf([...first, heard(4), edited], before);
+    const same = after.map((row) => before.includes(row));
+    // The day and the agent's line; not what was edited, who quotes it, and the new one.
+    expect(same).toEqual([true, false, false, true, false]);
+    expect(after).toEqual(rowsOf([...first, heard(4), edited]));
+    expect(rowsOf([...first, heard(4), edited], after)).toEqual(after);
+    expect(rowsOf([...first], before).every((row, n) => row === before[n])).toBe(true);
+  });
+
   test("initials never split a letter and show nothing that is hidden in a name", () => {
     expect(initials("Ann", 2)).toBe("An");
     expect(initials("\u202eevil", 1)).toBe("e");

@@ -6,7 +6,7 @@
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Why } from "../../src/actors/runtime.types.ts";
-import type { RoomPerson, RoomState } from "../../src/daemon/room-types.ts";
+import type { RoomEntry, RoomPerson, RoomState } from "../../src/daemon/room-types.ts";
 import { useKeys } from "./keys.ts";
 import { lineId } from "./live/line.tsx";
 import { Side, stateWord } from "./live/side.tsx";
@@ -82,7 +82,7 @@ interface ShownProps {
 }
 
 function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
-  const rows = useMemo(() => rowsOf(room.entries), [room.entries]);
+  const rows = useRows(room.entries);
   const [selected, setSelected] = useState<string | null>(null);
   const [pane, setPane] = useState<Pane>("talk");
   const [opening, setOpening] = useState(false);
@@ -136,6 +136,14 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
       </main>
     </>
   );
+}
+
+function useRows(entries: readonly RoomEntry[]): readonly Row[] {
+  const before = useRef<readonly Row[]>([]);
+  return useMemo(() => {
+    before.current = rowsOf(entries, before.current);
+    return before.current;
+  }, [entries]);
 }
 
 interface RoomBarProps {

@@ -2,7 +2,7 @@
  * One row of a room's transcript: someone's line with its decision, a command, the agent's line
  * with what became of it, or a turn that said nothing.
  */
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import { Chip, Face, type FaceKind } from "../parts/chip.tsx";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
@@ -21,23 +21,36 @@ interface LineProps {
 /** Where the row is in the document. */
 export const lineId = (key: string): string => `line-${key.replaceAll(/[^\w-]/g, "_")}`;
 
-export function Line({ row, agentName, selected, tabbable, onSelect }: LineProps) {
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
-    <div
-      class={`msg ${row.kind}`}
-      role="option"
-      id={lineId(row.key)}
-      aria-selected={selected}
-      tabIndex={tabbable ? 0 : -1}
-      onClick={() => onSelect(row.key)}
-    >
-      {row.kind === "person" && <Person row={row} />}
-      {row.kind === "command" && <Command row={row} />}
-      {row.kind === "agent" && <Agent row={row} agentName={agentName} />}
-      {row.kind === "quiet" && <Quiet row={row} agentName={agentName} />}
-    </div>
-  );
+/** Says itself whether it is drawn again: thousands may stand in a transcript. */
+export class Line extends Component<LineProps> {
+  override shouldComponentUpdate(next: LineProps): boolean {
+    const { row, agentName, selected, tabbable } = this.props;
+    return (
+      row !== next.row ||
+      agentName !== next.agentName ||
+      selected !== next.selected ||
+      tabbable !== next.tabbable
+    );
+  }
+
+  override render({ row, agentName, selected, tabbable }: LineProps) {
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
+      <div
+        class={`msg ${row.kind}`}
+        role="option"
+        id={lineId(row.key)}
+        aria-selected={selected}
+        tabIndex={tabbable ? 0 : -1}
+        onClick={() => this.props.onSelect(row.key)}
+      >
+        {row.kind === "person" && <Person row={row} />}
+        {row.kind === "command" && <Command row={row} />}
+        {row.kind === "agent" && <Agent row={row} agentName={agentName} />}
+        {row.kind === "quiet" && <Quiet row={row} agentName={agentName} />}
+      </div>
+    );
+  }
 }
 
 interface BodyProps {

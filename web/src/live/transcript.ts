@@ -116,23 +116,48 @@ function aboutOf(entries: readonly RoomEntry[]): About {
   return { edits, deleted, heard, turns, spoken, said, ends, replaced };
 }
 
-const dayOf = (at: number): string => new Date(at).toDateString();
+/** The first moment of a day here, and of the next one. */
+function dayOf(at: number): readonly [from: number, to: number] {
+  const from = new Date(at).setHours(0, 0, 0, 0);
+  const next = new Date(from);
+  return [from, next.setDate(next.getDate() + 1)];
+}
 
-/** The rows of these entries, a day above each day's first. */
-export function rowsOf(entries: readonly RoomEntry[]): readonly Row[] {
+/**
+ * The rows of these entries, a day above each day's first. What is as it was in the rows before is
+ * the same object, so that of thousands only what changed is drawn again.
+ */
+export function rowsOf(entries: readonly RoomEntry[], before: readonly Row[] = []): readonly Row[] {
   const about = aboutOf(entries);
+  const known = new Map(before.map((row) => [row.key, row]));
   const rows: Row[] = [];
-  let day = "";
+  const add = (row: Row) => rows.push(kept(row, known.get(row.key)));
+  let [from, to] = [0, 0];
   for (const entry of entries) {
     const row = rowOf(entry, about);
     if (row === null) continue;
-    if (dayOf(entry.at) !== day) {
-      day = dayOf(entry.at);
-      rows.push({ kind: "day", key: `day ${row.key}`, at: entry.at });
+    if (entry.at < from || entry.at >= to) {
+      [from, to] = dayOf(entry.at);
+      add({ kind: "day", key: `day ${row.key}`, at: entry.at });
     }
-    rows.push(row);
+    add(row);
   }
   return rows;
+}
+
+/** The row before, if this one says the same. */
+function kept(row: Row, before: Row | undefined): Row {
+  if (before === undefined) return row;
+  const was: Readonly<Record<string, unknown>> = { ...before };
+  const isSame = Object.entries(row).every(
+    ([name, value]) => value === was[name] || (name === "quote" && isSameQuote(value, was[name])),
+  );
+  return isSame ? before : row;
+}
+
+function isSameQuote(one: unknown, other: unknown): boolean {
+  const [a, b] = [one as Quoted | null, other as Quoted | null];
+  return a !== null && b !== null && a.name === b.name && a.text === b.text;
 }
 
 function rowOf(entry: RoomEntry, about: About): LineRow | null {
