@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { conversationOf } from "../../src/actors/journal.codec.ts";
 import { quarantinedCode } from "../../src/actors/protocol.ts";
+import { recordScenario } from "../../src/actors/record.ts";
 import { createRuntime } from "../../src/actors/runtime.ts";
 import type { Runtime, SetAside } from "../../src/actors/runtime.types.ts";
 import { drivers } from "../../src/adapters/agents/index.ts";
@@ -134,6 +135,17 @@ describe("an event that can be told by now", () => {
     expect(listed(world)).toEqual([]);
     expect(await world.runtime.retryEvent(seq)).toBe("unknown");
     expect(world.sent).toHaveLength(1);
+  });
+
+  test("stands in a recording once, as it was heard", async () => {
+    const world = await new World({ store: await setAsideBefore(asked("m1", "hello?")) }).start();
+    world.runs.push(answer);
+    await world.runtime.retryEvent(seqOf(world));
+    await world.pass(5_000);
+    const heard: unknown[] = [];
+    for await (const line of recordScenario(world.store, { since: 0 }))
+      if ("in" in line) heard.push(line.in.id);
+    expect(heard).toEqual(["m1"]);
   });
 
   test.each([1, 2, 3])("is heard once although commit %i fails", async (at) => {
