@@ -52,6 +52,24 @@ describe("a journal outside the heap", () => {
     rows.close();
   });
 
+  test("knows, marks and recognises rows whose numbers went to the file as well", () => {
+    const rows = createSpilledRows();
+    const count = 300_000;
+    const base = write(0, 0, "");
+    const nth = (n: number): EventWrite => ({ ...base, eid: n, at: n * 20, body: `{"n":${n}}` });
+    for (let n = 1; n <= count; n += 1) rows.add(n, nth(n));
+    for (const n of [1, 16_384, 16_385, 30_000, 200_000, count]) {
+      expect(rows.add(count + 1, nth(n))).toBe(false);
+      expect(rows.get(n)).toMatchObject({ seq: n, at: n * 20, body: `{"n":${n}}`, code: null });
+      expect(rows.mark(n, 7)).toBe(true);
+      expect(rows.mark(n, 8)).toBe(false);
+      expect(rows.get(n)?.code).toBe(7);
+    }
+    expect(rows.add(count + 1, nth(count + 1))).toBe(true);
+    expect(rows.get(2)).toMatchObject({ seq: 2, code: null });
+    rows.close();
+  });
+
   test("recognises every one of many identities, and takes every new one", () => {
     const rows = createSpilledRows();
     for (let n = 0; n < 20_000; n += 1) expect(rows.add(n + 1, write(n, 0, ""))).toBe(true);

@@ -33,7 +33,11 @@ export interface MemorySessions {
 /** Lines of which `lately` knows. */
 const newestMax = 10_000;
 
-export function createMemorySessions(): MemorySessions {
+/** `linesMax`: of a session, `turnsMax`: turns whose session is known; older ones are forgotten. */
+export function createMemorySessions({
+  linesMax = Number.POSITIVE_INFINITY,
+  turnsMax = Number.POSITIVE_INFINITY,
+} = {}): MemorySessions {
   const sessions = new Map<string, Kept>();
   /** Of each conversation, the newest first. */
   const conversations = new Map<number, Kept[]>();
@@ -93,7 +97,9 @@ export function createMemorySessions(): MemorySessions {
     const own = lines.get(sessionId);
     if (own === undefined) lines.set(sessionId, [line]);
     else own.push(line);
+    if (own !== undefined && own.length > linesMax * 2) own.splice(0, own.length - linesMax);
     if (!turns.has(turnId)) turns.set(turnId, sessionId);
+    if (turns.size > turnsMax) turns.delete(turns.keys().next().value as string);
     newestLines.push(line);
     if (newestLines.length > newestMax * 2) newestLines = newestLines.slice(-newestMax);
   }

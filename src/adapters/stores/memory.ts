@@ -6,6 +6,7 @@
  * there. Faults can be ordered: the n-th commit fails, once or from then on.
  */
 import { assert, EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
 import {
   type ConversationRow,
   type EventRow,
@@ -38,7 +39,7 @@ export interface MemoryStore extends Store {
 interface MemoryStoreOptions {
   /** Where the journal's rows lie. @default plain maps */
   readonly rows?: Rows;
-  /** Rows of the outbox that are over and still known. @default all */
+  /** Rows of the outbox that are over and still known, and turns. @default all */
   readonly overMax?: number;
 }
 
@@ -50,7 +51,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   const outbox = new Map<string, OutboxRow>();
   const deadlines = new Map<string, { conv: number; id: string; at: number }>();
   const runs = new Map<number, RunRow>();
-  const sessions = createMemorySessions();
+  const isBounded = overMax !== Number.POSITIVE_INFINITY;
+  const sessions = createMemorySessions(
+    isBounded ? { linesMax: limits.transcriptLinesMax, turnsMax: overMax } : {},
+  );
   const access = new Map<string, string>();
   const cursors = new Map<string, string>();
   const configs = new Map<number, string>();

@@ -1,10 +1,10 @@
 /**
  * A journal for long simulations
  * ==============================
- * A million rows as strings and objects would be the collector's main work. Here the numbers lie in
- * typed arrays and the texts in pieces outside the heap; all but the newest pieces go to a file
- * that has no name, so nothing is left behind however the process ends. A row costs some sixty
- * bytes of memory, whatever it says.
+ * A million rows as strings and objects would be the collector's main work. Here numbers and
+ * texts lie in pieces outside the heap; all but the newest pieces go to files that have no name, so
+ * nothing is left behind however the process ends. An older row costs some sixteen bytes of memory,
+ * whatever it says.
  *
  * Identities are recognised by their hash, as the SQLite store does.
  */
@@ -18,133 +18,174 @@ import type { Rows } from "./memory.rows.ts";
 const pieceBytes = 1_048_576;
 /** Pieces kept in memory: shorter simulations touch no disk. */
 const piecesHeldMax = 32;
-const rowsPerBlock = 65_536;
+const rowsPerBlock = 16_384;
+/** Blocks of numbers kept in memory: what is talked of now. */
+const blocksHeldMax = 16;
 /** The mark of a row that has none; marks are small numbers. */
 const noCode = -(2 ** 31);
 
-/** The numbers of one block of rows. */
-interface Block {
-  readonly numbers: Float64Array;
-  readonly small: Int32Array;
-}
-/** Columns of `numbers` and of `small`. */
-const numberColumns = { at: 0, eid: 1, conv: 2, place: 3, message: 4 } as const;
-const smallColumns = { size: 0, cfg: 1, code: 2 } as const;
-const numbersPerRow = 5;
-const smallPerRow = 3;
+/** Where each number of a row stands in it. */
+const columns = { at: 0, eid: 1, conv: 2, place: 3, message: 4, size: 5, cfg: 6, code: 7 } as const;
+const rowNumbers = 8;
+const rowBytes = rowNumbers * Float64Array.BYTES_PER_ELEMENT;
+const blockBytes = rowsPerBlock * rowBytes;
 
 export function createSpilledRows(): Rows {
   return new SpilledRows();
 }
 
 class SpilledRows implements Rows {
-  readonly #blocks: Block[] = [];
+  readonly #numbers = new Numbers();
   readonly #texts = new Texts();
-  /** Numbers by identity: open addressing, 0 is free. */
-  #index = new Uint32Array(2 ** 12);
-  #last = 0;
+  readonly #index = new Index();
 
-  add(seq: number, write: EventWrite): boolean {
-    const slot = this.#slotOf(write.at, write.eid, write.conv);
-    if (this.#index[slot] !== 0) return false;
-    this.#index[slot] = seq;
-    this.#last = seq;
-    const { numbers, small } = this.#blockFor(seq);
-    const row = (seq - 1) % rowsPerBlock;
-    const { place, size } = this.#texts.add(write.body);
-    const message = write.messageId === null ? 0 : hash52(write.messageId);
-    numbers.set([write.at, write.eid, write.conv, place, message], row * numbersPerRow);
-    small.set([size, write.cfg, write.code ?? noCode], row * smallPerRow);
-    if (seq * 2 > this.#index.length) this.#grow();
+  add(seq: number, { at, eid, conv, messageId, cfg, code, body }: EventWrite): boolean {
+    const isSame = (other: number) => {
+      const row = this.#numbers.row(other);
+      return row[columns.eid] === eid && row[columns.conv] === conv && row[columns.at] === at;
+    };
+    if (!this.#index.add(seq, fingerprint(at, eid, conv), isSame)) return false;
+    const { place, size } = this.#texts.add(body);
+    const message = messageId === null ? 0 : hash52(messageId);
+    this.#numbers.add([at, eid, conv, place, message, size, cfg, code ?? noCode]);
     return true;
   }
 
   get(seq: number): EventRow | undefined {
-    if (seq < 1 || seq > this.#last) return undefined;
-    const code = this.#small(seq, "code");
-    return {
-      seq,
-      at: this.#number(seq, "at"),
-      conv: this.#number(seq, "conv"),
-      cfg: this.#small(seq, "cfg"),
-      body: this.#texts.read(this.#number(seq, "place"), this.#small(seq, "size")),
-      code: code === noCode ? null : code,
-    };
+    if (seq < 1 || seq > this.#numbers.count) return undefined;
+    const [at = 0, , conv = 0, place = 0, , size = 0, cfg = 0, code = noCode] =
+      this.#numbers.row(seq);
+    const body = this.#texts.read(place, size);
+    return { seq, at, conv, cfg, body, code: code === noCode ? null : code };
   }
 
   mark(seq: number, code: number): boolean {
-    if (seq < 1 || seq > this.#last || this.#small(seq, "code") !== noCode) return false;
-    const { small } = this.#blockFor(seq);
-    small[((seq - 1) % rowsPerBlock) * smallPerRow + smallColumns.code] = code;
+    if (seq < 1 || seq > this.#numbers.count) return false;
+    if (this.#numbers.row(seq)[columns.code] !== noCode) return false;
+    this.#numbers.mark(seq, code);
     return true;
   }
 
   *seqs(): Generator<number> {
-    for (let seq = 1; seq <= this.#last; seq += 1) yield seq;
+    for (let seq = 1; seq <= this.#numbers.count; seq += 1) yield seq;
   }
 
   ofMessage(messageId: string): readonly EventRow[] {
     const wanted = hash52(messageId);
     const rows: EventRow[] = [];
-    for (let seq = 1; seq <= this.#last; seq += 1) {
-      if (this.#number(seq, "message") !== wanted) continue;
-      const row = this.get(seq);
-      if (row !== undefined) rows.push(row);
-    }
+    for (const seq of this.seqs())
+      if (this.#numbers.row(seq)[columns.message] === wanted) rows.push(...rowOf(this, seq));
     return rows;
   }
 
-  /** Rows cost so little that none is taken away. */
-  remove(): void {}
+  remove(): void {
+    // A simulation forgets nothing: its end takes everything away at once.
+  }
 
   close(): void {
     this.#texts.close();
+    this.#numbers.close();
   }
+}
 
-  #blockFor(seq: number): Block {
-    const index = Math.floor((seq - 1) / rowsPerBlock);
-    let block = this.#blocks[index];
-    if (block === undefined) {
-      const numbers = new Float64Array(rowsPerBlock * numbersPerRow);
-      block = { numbers, small: new Int32Array(rowsPerBlock * smallPerRow) };
-      this.#blocks[index] = block;
-    }
-    return block;
-  }
+const rowOf = (rows: Pick<Rows, "get">, seq: number): EventRow[] => {
+  const row = rows.get(seq);
+  return row === undefined ? [] : [row];
+};
 
-  #number(seq: number, column: keyof typeof numberColumns): number {
-    const row = (seq - 1) % rowsPerBlock;
-    return this.#blockFor(seq).numbers[row * numbersPerRow + numberColumns[column]] as number;
-  }
+/** Of an identity; few have the same. */
+const fingerprint = (at: number, eid: number, conv: number): number =>
+  (Math.imul(eid % 4_294_967_291, 0x9e3779b1) ^ conv ^ at) >>> 0;
 
-  #small(seq: number, column: keyof typeof smallColumns): number {
-    const row = (seq - 1) % rowsPerBlock;
-    return this.#blockFor(seq).small[row * smallPerRow + smallColumns[column]] as number;
-  }
+/** Numbers of rows by identity: open addressing, 0 is free. Asks the rows only where it must. */
+class Index {
+  #seqs = new Uint32Array(2 ** 12);
+  #prints = new Uint32Array(2 ** 12);
+  #count = 0;
 
-  /** Where an identity stands in the index, or where it would. */
-  #slotOf(at: number, eid: number, conv: number): number {
-    const mask = this.#index.length - 1;
-    let slot = (Math.imul(eid % 4_294_967_291, 0x9e3779b1) ^ conv ^ at) & mask;
-    for (;;) {
-      const seq = this.#index[slot] as number;
-      if (seq === 0) return slot;
-      const isSame =
-        this.#number(seq, "eid") === eid &&
-        this.#number(seq, "conv") === conv &&
-        this.#number(seq, "at") === at;
-      if (isSame) return slot;
-      slot = (slot + 1) & mask;
-    }
+  /** False: it is there already. */
+  add(seq: number, print: number, isSame: (seq: number) => boolean): boolean {
+    const mask = this.#seqs.length - 1;
+    let slot = print & mask;
+    for (; this.#seqs[slot] !== 0; slot = (slot + 1) & mask)
+      if (this.#prints[slot] === print && isSame(this.#seqs[slot] as number)) return false;
+    this.#seqs[slot] = seq;
+    this.#prints[slot] = print;
+    this.#count += 1;
+    if (this.#count * 2 > this.#seqs.length) this.#grow();
+    return true;
   }
 
   #grow(): void {
-    this.#index = new Uint32Array(this.#index.length * 2);
-    for (let seq = 1; seq <= this.#last; seq += 1) {
-      const at = this.#number(seq, "at");
-      const conv = this.#number(seq, "conv");
-      this.#index[this.#slotOf(at, this.#number(seq, "eid"), conv)] = seq;
+    const [seqs, prints] = [this.#seqs, this.#prints];
+    this.#seqs = new Uint32Array(seqs.length * 2);
+    this.#prints = new Uint32Array(seqs.length * 2);
+    this.#count = 0;
+    for (const [slot, seq] of seqs.entries())
+      if (seq !== 0) this.add(seq, prints[slot] as number, () => false);
+  }
+}
+
+/** The numbers of the rows; the older ones in a file. */
+class Numbers {
+  /** The newest blocks; the last one is being filled. */
+  readonly #held: Float64Array[] = [new Float64Array(rowsPerBlock * rowNumbers)];
+  readonly #one = new Float64Array(rowNumbers);
+  /** Blocks that are in the file. */
+  #spilled = 0;
+  #count = 0;
+  #file: number | null = null;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(row: readonly number[]): void {
+    if (this.#count === (this.#spilled + this.#held.length) * rowsPerBlock) this.#next();
+    const block = this.#held.at(-1) as Float64Array;
+    block.set(row, (this.#count % rowsPerBlock) * rowNumbers);
+    this.#count += 1;
+  }
+
+  /** To be read at once: the next call may use the same place. */
+  row(seq: number): Float64Array {
+    const block = this.#held[this.#blockOf(seq)];
+    if (block === undefined) {
+      readSync(this.#file as number, this.#one, 0, rowBytes, (seq - 1) * rowBytes);
+      return this.#one;
     }
+    const from = ((seq - 1) % rowsPerBlock) * rowNumbers;
+    return block.subarray(from, from + rowNumbers);
+  }
+
+  mark(seq: number, code: number): void {
+    const row = this.row(seq);
+    row[columns.code] = code;
+    if (this.#held[this.#blockOf(seq)] === undefined)
+      writeSync(this.#file as number, row, 0, rowBytes, (seq - 1) * rowBytes);
+  }
+
+  close(): void {
+    if (this.#file !== null) closeSync(this.#file);
+    this.#file = null;
+    this.#held.length = 1;
+  }
+
+  /** Among those held; below 0: in the file. */
+  #blockOf(seq: number): number {
+    return Math.floor((seq - 1) / rowsPerBlock) - this.#spilled;
+  }
+
+  #next(): void {
+    if (this.#held.length < blocksHeldMax) {
+      this.#held.push(new Float64Array(rowsPerBlock * rowNumbers));
+      return;
+    }
+    const oldest = this.#held.shift() as Float64Array;
+    this.#file ??= nameless();
+    writeSync(this.#file, oldest, 0, blockBytes, this.#spilled * blockBytes);
+    this.#spilled += 1;
+    this.#held.push(oldest);
   }
 }
 
