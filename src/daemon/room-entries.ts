@@ -126,6 +126,7 @@ function heardOf(message: Inbound, place: Place): HeardEntry {
             text: cut(replyTo.text ?? "", 240),
           },
     files: attachments.length,
+    ...(message.chat.title === undefined ? {} : { title: cut(message.chat.title, 240) }),
     verdict: null,
   };
 }

@@ -32,6 +32,8 @@ export interface HeardEntry extends Entry {
   readonly mentions: readonly string[];
   /** What it replies to; null: nothing. */
   readonly quote: { readonly id: string; readonly name: string; readonly text: string } | null;
+  /** What the chat was called then, where the platform said so. */
+  readonly title?: string;
   readonly files: number;
   /** Null: not decided yet, or read from history, where nothing is decided. */
   readonly verdict: Verdict | null;

@@ -110,7 +110,9 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     rmSync(stateDir, { recursive: true, force: true });
   });
 
-  const row = (text: string) => page.locator(".msg.person", { hasText: text });
+  // By its own words: a line that quotes another has that one's words as well.
+  const row = (text: string) =>
+    page.locator(".msg.person", { has: page.locator(".text", { hasText: text }) });
   const texts = () => page.locator(".msg:not(.writing) .text").allInnerTexts();
   const lit = () =>
     page

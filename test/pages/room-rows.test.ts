@@ -1,7 +1,13 @@
 /** The Room page as data: rows from entries, the statechart's nodes, what was just left. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { HeardEntry, RoomEntry, RoomState, SaidEntry } from "../../src/daemon/room-types.ts";
+import type {
+  HeardEntry,
+  RoomEntry,
+  RoomFrame,
+  RoomState,
+  SaidEntry,
+} from "../../src/daemon/room-types.ts";
 import { conversationMachine } from "../../src/machines/conversation.machine.ts";
 import {
   chartHeight,
@@ -15,6 +21,7 @@ import {
   pathsOf,
 } from "../../web/src/live/chart.geometry.ts";
 import { isLine, merged, newestDecided, rowsOf } from "../../web/src/live/transcript.ts";
+import { withFrame } from "../../web/src/live/use-room.ts";
 import { initials } from "../../web/src/parts/harmless.ts";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
@@ -103,6 +110,17 @@ describe("rows of a room", () => {
     expect(after).toEqual(rowsOf([...first, heard(4), edited]));
     expect(rowsOf([...first, heard(4), edited], after)).toEqual(after);
     expect(rowsOf([...first], before).every((row, n) => row === before[n])).toBe(true);
+  });
+
+  test("a room that is renamed has its new name with the next line that tells it", () => {
+    const state = { now: 1 } as RoomState;
+    const view = { title: "#old", upTo: 1, state, history: { entries: [], before: null } };
+    const open = { type: "open", view, writing: null } as unknown as RoomFrame;
+    const told = (entry: RoomEntry) =>
+      ({ type: "more", state, entries: [entry], writing: null, upTo: 2 }) as unknown as RoomFrame;
+    const opened = withFrame(null, open, 1);
+    expect(withFrame(opened, told(heard(2)), 2)?.view.title).toBe("#old");
+    expect(withFrame(opened, told({ ...heard(2), title: "#new" }), 2)?.view.title).toBe("#new");
   });
 
   test("initials never split a letter and show nothing that is hidden in a name", () => {

@@ -47,6 +47,12 @@ const keptFirst = 600;
 
 const isTalk = ({ kind }: RoomEntry) => kind === "heard" || kind === "said" || kind === "command";
 
+/** What the room is called by the newest of these lines that says so. */
+function titleIn(entries: readonly RoomEntry[]): string | undefined {
+  const titles = entries.flatMap((entry) => (entry.kind === "heard" ? (entry.title ?? []) : []));
+  return titles.at(-1);
+}
+
 /** The room after a frame. */
 export function withFrame(room: Room | null, frame: RoomFrame, at: number): Room | null {
   if (frame.type === "open") {
@@ -68,7 +74,7 @@ export function withFrame(room: Room | null, frame: RoomFrame, at: number): Room
   return {
     ...room,
     older: isFull ? (kept[0]?.seq ?? room.older) : room.older,
-    view: { ...room.view, upTo },
+    view: { ...room.view, title: titleIn(entries) ?? room.view.title, upTo },
     ...{ state, before: room.state, writing, ahead: state.now - at },
     entries: kept,
     arrived: room.arrived + entries.filter(isTalk).length,
