@@ -123,6 +123,8 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     expect(await page.locator(".problems").textContent()).toMatch(
       /^Line \d+: engagement\.stickiness\.windowMs/,
     );
+    // No answer of other rules stands beside rules that cannot be read.
+    expect(await page.getByRole("heading", { name: "Same decisions" }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
     await box().fill(rules);
     await expect.poll(() => page.locator(".problems").count()).toBe(0);

@@ -286,7 +286,7 @@ interface OutcomeProps {
 }
 
 function Outcome({ token, recording, tried, problem, edited, stop }: OutcomeProps) {
-  const { result, rules, share, failed, stopped } = tried;
+  const { result, rules, share, failed, stopped, problems } = tried;
   if (problem !== null) return <Empty title="The recording cannot be used" text={problem} />;
   if (recording === null) return <Progress words="Reading the journal" share={null} />;
   if (recording.messages === 0)
@@ -297,12 +297,15 @@ function Outcome({ token, recording, tried, problem, edited, stop }: OutcomeProp
       />
     );
   if (failed !== null) return <Empty title="This could not be replayed" text={failed} />;
+  const hasAnswer = edited && rules !== null && rules !== recording.rules;
+  if (problems.length > 0 && !hasAnswer)
+    return <Empty title="Not a rule yet" text="The line that is wrong is marked in the config." />;
   if (stopped && share === null)
     return <Empty title="Stopped" text="Change a rule, and it is tried again." />;
   const running =
     share === null ? null : <Progress words="Replaying" share={share} onStop={stop} />;
   if (result === null) return running ?? <Progress words="Replaying" share={0} />;
-  const isFresh = share === null;
+  const isFresh = share === null && problems.length === 0;
   if (!edited && isFresh) return <ChangeARule recording={recording} />;
   const ladders = (n: number, signal: AbortSignal) =>
     bothLadders(token, { recording: recording.id, rules: rules ?? recording.rules, n }, signal);
