@@ -252,7 +252,9 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     await row(page, "nice").locator(".chip").waitFor();
     await page.locator("main").focus();
     await page.keyboard.press("Shift+E");
-    expect(await page.locator('.msg[aria-selected="true"]').textContent()).toContain("Bo");
+    await soon(() => page.locator('.msg[aria-selected="true"]').allTextContents()).toEqual([
+      expect.stringContaining("Bo"),
+    ]);
     await page.keyboard.press("n");
     const focused = () => page.evaluate("document.activeElement.className");
     await soon(focused).toContain("msg");
@@ -261,11 +263,11 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     await page.keyboard.press("Escape");
     await soon(focused).toContain("msg");
     await page.keyboard.press("t");
-    expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+    await soon(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
     await page.keyboard.press("?");
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await soon(() => page.getByRole("dialog").count()).toBe(0);
   });
 
   test("hostile names and texts stay text", async () => {

@@ -122,14 +122,14 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
 
   test("every line stands there once, with its decision and its rule", async () => {
     await row("thanks").waitFor();
-    expect(await texts()).toEqual(expected);
+    await soon(texts).toEqual(expected);
     for (const [, , text, , decided] of lines) {
       const chip = row(text).locator(".chip");
       expect(await chip.locator("b").textContent()).toBe(decided.split(" ")[0]);
       expect(await chip.locator(".rule").textContent()).toBe(decided.split(" ")[1]);
     }
     const fate = page.locator(".msg.agent", { hasText: answers.m3 as string }).locator(".sent");
-    expect(await fate.textContent()).toMatch(/^Sent in \d.*\. Bo has a credit for 15 min$/);
+    await soon(() => fate.textContent()).toMatch(/^Sent in \d.*\. Bo has a credit for 15 min$/);
   });
 
   test("the ladder of each line is the one that `earshot why` shows", async () => {
