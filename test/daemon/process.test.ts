@@ -77,7 +77,8 @@ describe("signals", () => {
 
   test("SIGTERM lets a running turn say its answer, takes nothing new, and leaves nothing open", async () => {
     const stateDir = newFolder();
-    const steps = [{ text: "Let me see. " }, { waitMs: 2_500 }, { text: "Done." }];
+    // Long enough for a slow machine to ask in between, shorter than the daemon waits.
+    const steps = [{ text: "Let me see. " }, { waitMs: 6_000 }, { text: "Done." }];
     const config = {
       agents: { list: [{ id: "main", driver: { kind: "scripted", runs: [{ steps }] } }] },
     };
@@ -89,7 +90,8 @@ describe("signals", () => {
     page.say("hello");
     await page.wait("turn", ({ state }) => state === "start");
     first.child.kill("SIGTERM");
-    await expect.poll(() => first.output().err).toContain("once more to stop at once");
+    const err = () => first.output().err;
+    await expect.poll(err, { timeout: 5_000 }).toContain("once more to stop at once");
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const body = JSON.stringify({
       id: "late",
