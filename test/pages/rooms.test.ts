@@ -243,7 +243,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
       };
       step();
     })`);
-    expect(await liveNodes(page)).toBeLessThan(before + 4_000);
+    await soon(() => liveNodes(page)).toBeLessThan(before + 4_000);
   }, 120_000);
 
   for (const [width, height] of [

@@ -10,3 +10,6 @@ fc.configureGlobal({
   ...(process.env.EARSHOT_RUNS === undefined ? {} : { numRuns: Number(process.env.EARSHOT_RUNS) }),
   verbose: 1,
 });
+
+// Where it is set, what goes to a pipe is coloured as if it went to a terminal.
+delete process.env.CI;
