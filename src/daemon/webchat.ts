@@ -40,13 +40,16 @@ export interface WebchatPorts {
 export interface Webchat extends WebchatListener {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   pages(): number;
-  close(): void;
+  /** Tells the pages what is known already, and lets them go. */
+  close(): Promise<void>;
 }
 
 const channel = "webchat";
 const account = "default";
 /** Decisions told again to a page that comes back. */
 const decisionsTold = 50;
+/** How long the pages are told what was said last when the daemon stops, ms. */
+const closeMsMax = 2_000;
 /** A part that was sent is in the journal very soon after; looked for in these steps, ms. */
 const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 
@@ -57,7 +60,8 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     isHere: (place) => place.channel === channel && place.chat.id === webChatId,
   });
   const pages = createPages(chat);
-  const off = ports.bus.subscribe(createFollower(ports, chat, pages));
+  const follower = createFollower(ports, chat, pages);
+  const off = ports.bus.subscribe(follower.line);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.bodyBytesMax,
@@ -99,8 +103,10 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     typing: (_route, on) => pages.typing(on),
     ack: (_route, message, emoji, on) => pages.tell({ type: "ack", message, emoji, on }),
     pages: () => sockets.clients.size,
-    close() {
+    async close() {
       off();
+      // What was said last is still on its way to the pages.
+      await follower.done();
       for (const page of sockets.clients) page.close(1_001, "stopping");
       sockets.close();
     },
@@ -193,7 +199,7 @@ function createFollower(
   { clock, log, keys, store }: WebchatPorts,
   chat: WebchatLog,
   pages: Pages,
-): (line: StreamLine) => void {
+): { readonly line: (line: StreamLine) => void; readonly done: () => Promise<void> } {
   let work: Promise<void> = Promise.resolve();
   const then = (next: () => Promise<void>) => {
     work = work
@@ -244,7 +250,7 @@ function createFollower(
     pages.turnEnded(outcome);
   }
 
-  return (told) => {
+  const follow = (told: StreamLine) => {
     const { kind, line } = tagged(told);
     if (kind === "decision" && (isOurs(line) || isAsked(line))) {
       if (line.decision === "duplicate") return;
@@ -266,6 +272,14 @@ function createFollower(
       then(() => ended(line));
     }
   };
+  async function done(): Promise<void> {
+    const late = new Promise<void>((go) => {
+      const timer = clock.setTimer(clock.now() + closeMsMax, go);
+      void work.then(() => clock.clearTimer(timer));
+    });
+    await Promise.race([work, late]);
+  }
+  return { line: follow, done };
 }
 
 function framesOf(entry: WebchatEntry): ServerFrame[] {

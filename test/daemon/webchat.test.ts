@@ -149,3 +149,20 @@ test("a daemon stopped and started again still has the whole conversation", asyn
   expect(new Set(decided)).toEqual(new Set(["engage"]));
   after.close();
 });
+
+test("a daemon that stops tells its pages the last answer before it lets them go", async () => {
+  const folder = newFolder();
+  for (let round = 0; round < 3; round += 1) {
+    const own = await startDaemon({
+      ...{ stateDir: folder, port: 0, workers: 0, env: {}, writeLog: () => undefined },
+    });
+    const page = await openPage(own.base, own.token);
+    await page.wait("ready");
+    const before = page.of("said").length;
+    page.say(`hello ${round}`);
+    await page.wait("turn", ({ state }) => state === "start");
+    await own.stop({ drainMs: 10_000 });
+    expect([round, page.of("said").length - before]).toEqual([round, 1]);
+    expect(page.of("turn").at(-1)).toMatchObject({ state: "end", outcome: "replied" });
+  }
+});

@@ -136,7 +136,7 @@ export async function startSmallServer() {
       }),
     raw: (text: string) => rawRequest(port, text),
     async stop() {
-      webchat.close();
+      await webchat.close();
       inspector.close();
       await server.close();
       await rm(stateDir, { recursive: true, force: true });
