@@ -112,10 +112,6 @@ function OtherSymbols() {
         <circle {...outline} stroke-width="1.4" cx="8" cy="8" r="6" />
         <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" />
       </symbol>
-      <symbol id="i-warn" viewBox="0 0 14 14">
-        <path {...outline} stroke-width="1.4" d="M7 1.200 13.300 12.500H.700z" />
-        <path {...outline} stroke-width="1.4" d="M7 5v3.500M7 10.200v.5" />
-      </symbol>
       <symbol id="i-back" viewBox="0 0 16 16">
         <path {...outline} stroke-width="1.5" d="M10 3.500 5.500 8l4.500 4.500" />
       </symbol>
