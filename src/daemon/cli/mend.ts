@@ -11,10 +11,9 @@ import {
   action,
   print,
   printJson,
-  printText,
+  printRows,
   type StateOptions,
   stateDirFor,
-  table,
   withStateDir,
 } from "./shared.ts";
 
@@ -96,12 +95,7 @@ async function list(options: ListOptions): Promise<void> {
       key,
     ]),
   ];
-  const lines = table(cells, Number.POSITIVE_INFINITY).split("\n");
-  print(lines[0] ?? "");
-  for (const [index, { error }] of rows.entries()) {
-    print(lines[index + 1] ?? "");
-    printText(`  ${oneLine(error, errorShownUnitsMax)}`, 2);
-  }
+  printRows(cells, (index) => [oneLine(rows[index]?.error ?? "", errorShownUnitsMax)]);
 }
 
 async function change(verb: "retry" | "drop", row: string, options: StateOptions): Promise<void> {

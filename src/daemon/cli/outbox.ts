@@ -12,10 +12,9 @@ import {
   action,
   print,
   printJson,
-  printText,
+  printRows,
   type StateOptions,
   stateDirFor,
-  table,
   withStateDir,
 } from "./shared.ts";
 
@@ -89,14 +88,12 @@ async function list(options: ListOptions): Promise<void> {
       row.key,
     ]),
   ];
-  // Ids are there to be copied: a row of the table is never wrapped.
-  const lines = table(cells, Number.POSITIVE_INFINITY).split("\n");
-  print(lines[0] ?? "");
-  for (const [index, { body, error }] of rows.entries()) {
-    print(stateInk(pc, rows[index]?.state ?? "")(lines[index + 1] ?? ""));
-    printText(`  ${oneLine(body.text ?? body.emoji ?? "", textUnitsMax)}`, 2);
-    if (error !== null) printText(`  ${oneLine(error, textUnitsMax)}`, 2);
-  }
+  const below = rows.map(({ body, error }) => {
+    const words = [body.text ?? body.emoji ?? "", ...(error === null ? [] : [error])];
+    return words.map((text) => oneLine(text, textUnitsMax));
+  });
+  const ink = (line: string, index: number) => stateInk(pc, rows[index]?.state ?? "")(line);
+  printRows(cells, (index) => below[index] ?? [], ink);
 }
 
 async function change(verb: "resend" | "drop", id: string, options: StateOptions): Promise<void> {

@@ -101,6 +101,24 @@ export const counted = (count: number, what: string): string =>
 const lastColumnsMin = 20;
 
 /**
+ * Prints a table whose rows are there to be copied from, so none is wrapped, with lines of text
+ * below each.
+ * @param cells The head first.
+ */
+export function printRows(
+  cells: readonly (readonly string[])[],
+  below: (index: number) => readonly string[],
+  ink: (line: string, index: number) => string = (line) => line,
+): void {
+  const [head = "", ...lines] = table(cells, Number.POSITIVE_INFINITY).split("\n");
+  print(head);
+  for (const [index, line] of lines.entries()) {
+    print(ink(line, index));
+    for (const text of below(index)) printText(`  ${text}`, 2);
+  }
+}
+
+/**
  * A table for people: columns as wide as their widest cell, cells made harmless. Where the screen is
  * too narrow, the last column is wrapped at words. `inkOf`: the colour of a row's last cell.
  */
