@@ -51,11 +51,8 @@ export const processMetrics: readonly MetricEntry[] = [
     labels: { kind: ["major", "minor", "incremental", "weakcb"] },
   },
   gauge("nodejs_active_resources", "resources", "What keeps the event loop alive.", "type"),
-  gauge("nodejs_active_resources_total", "resources", "All of them."),
   gauge("nodejs_active_handles", "handles", "Open handles of libuv.", "type"),
-  gauge("nodejs_active_handles_total", "handles", "All of them."),
   gauge("nodejs_active_requests", "requests", "Open requests of libuv.", "type"),
-  gauge("nodejs_active_requests_total", "requests", "All of them."),
   {
     ...gauge("nodejs_version_info", "1", "Always 1; the version of Node.js is its labels."),
     labels: { version: "of Node.js", major: "of it", minor: "of it", patch: "of it" },

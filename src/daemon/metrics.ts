@@ -61,6 +61,9 @@ export interface Instruments {
 export function createMetrics(ports: MetricsPorts): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: metricPrefix });
+  // Prometheus keeps `_total` for counters; the sum of the gauge without it says the same.
+  for (const one of ["handles", "requests", "resources"])
+    registry.removeSingleMetric(`${metricPrefix}nodejs_active_${one}_total`);
   const decided = new Tally<"decision" | "rule">(verdictLabels);
   const received = new Tally<"channel">((channel) => ({ channel }));
   const readers: Readers = new Map<string, Reader>([
