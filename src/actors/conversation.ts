@@ -59,6 +59,8 @@ export interface Conversation {
   record(): string;
   /** Nothing is owed: it may be put away as its record. */
   readonly idle: boolean;
+  /** Its guard holds: tripped or muted. */
+  readonly guarded: boolean;
   /** A turn is under way. */
   readonly busy: boolean;
   /** For reading only. Its values are replaced, never changed, so they may be kept. */
@@ -138,6 +140,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     record: () => writeRecord(actor.getSnapshot().value, context),
     get idle() {
       return attention() === "observing";
+    },
+    get guarded() {
+      return context.guard !== "clear";
     },
     get busy() {
       return context.run !== null;

@@ -54,6 +54,18 @@ export function glanceAt(
   };
 }
 
+/** The live conversations of a house, or of one host, as counted for a list of rooms. */
+export interface Tally {
+  /** How many are live. */
+  readonly live: number;
+  /** Those at anything but observing. */
+  readonly engaged: readonly number[];
+  /** Those whose guard holds. */
+  readonly guarded: readonly number[];
+}
+
+export const nothingLive: Tally = { live: 0, engaged: [], guarded: [] };
+
 interface Glanced {
   readonly link: HostLink | null;
 }
@@ -87,4 +99,21 @@ export async function glances(
     }),
   );
   return seen;
+}
+
+/** Asks every host what is live there; a host that is down or dies meanwhile has nothing live. */
+export async function tally(hosts: Iterable<Glanced>): Promise<Tally> {
+  const nothing = () => nothingLive;
+  const counted = await Promise.all(
+    [...hosts].map(({ link }) =>
+      link === null
+        ? nothingLive
+        : Promise.race([link.tally(), link.gone.then(nothing)]).catch(nothing),
+    ),
+  );
+  return {
+    live: counted.reduce((sum, { live }) => sum + live, 0),
+    engaged: counted.flatMap(({ engaged }) => engaged),
+    guarded: counted.flatMap(({ guarded }) => guarded),
+  };
 }

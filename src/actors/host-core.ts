@@ -17,7 +17,7 @@ import type { Millis } from "../domain/message.ts";
 import type { InspectOrder } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
-import type { Glance } from "./glance.ts";
+import type { Glance, Tally } from "./glance.ts";
 import { HostInspection, type InspectSink } from "./inspection.ts";
 import { decodeEvent } from "./journal.codec.ts";
 import { type LiveConversation, LiveSet, type Slot } from "./live-set.ts";
@@ -69,6 +69,8 @@ export interface HostCore {
   settings(key: string, version: number): ConversationSettings;
   /** How these conversations stand; null for one that is not live here. */
   glance(convs: readonly number[], now: Millis): (Glance | null)[];
+  /** What is live here. */
+  tally(): Tally;
   /** Begins to tell one reader of conversations. */
   inspect(order: InspectOrder): void;
   /** Tells that reader nothing any more. */
@@ -163,6 +165,10 @@ class Core implements HostCore {
 
   glance(convs: readonly number[], now: Millis): (Glance | null)[] {
     return convs.map((conv) => this.#live.peek(conv)?.actor.glance(now) ?? null);
+  }
+
+  tally(): Tally {
+    return this.#live.tally();
   }
 
   inspect(order: InspectOrder): void {

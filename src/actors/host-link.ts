@@ -7,7 +7,7 @@
  */
 import type { InspectFrame, InspectOrder, Log } from "../domain/ports.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
-import type { Glance } from "./glance.ts";
+import type { Glance, Tally } from "./glance.ts";
 import type {
   AgentSpec,
   AskAnswer,
@@ -56,6 +56,8 @@ export interface HostLink {
   apply(batch: HostBatch): Promise<HostResult>;
   /** How these conversations stand; null for one that is not live there. May reject. */
   glance(convs: readonly number[]): Promise<readonly (Glance | null)[]>;
+  /** What is live there. May reject. */
+  tally(): Promise<Tally>;
   /** Lets a reader look into conversations there, until it is stopped or the host is gone. */
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;

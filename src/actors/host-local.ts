@@ -8,6 +8,7 @@
 
 import type { Clock } from "../domain/ports.ts";
 import { atOnce } from "./at-once.ts";
+import { nothingLive } from "./glance.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -61,6 +62,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
         });
       }),
     glance: async (convs) => (alive ? core.glance(convs, options.clock.now()) : []),
+    tally: async () => (alive ? core.tally() : nothingLive),
     inspect: core.inspect.bind(core),
     uninspect: core.uninspect.bind(core),
     ping: pulse.beat,

@@ -12,7 +12,7 @@ import type { Millis } from "../domain/message.ts";
 import type { AgentDriver, Clock, InspectOrder } from "../domain/ports.ts";
 import { unpackBatch, type WireBatch } from "./batch.wire.ts";
 import { createConversation } from "./conversation.ts";
-import type { Glance } from "./glance.ts";
+import type { Glance, Tally } from "./glance.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, TurnJob } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -42,6 +42,7 @@ export interface HostApi {
   hello(): number;
   apply(batch: WireBatch): HostResult;
   glance(convs: readonly number[], now: Millis): (Glance | null)[];
+  tally(): Tally;
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;
   ping(): void;
@@ -95,6 +96,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     hello: () => task.epoch,
     apply: (batch) => core.apply(unpackBatch(batch)),
     glance: (convs, now) => core.glance(convs, now),
+    tally: () => core.tally(),
     inspect: (order) => core.inspect(order),
     uninspect: (reader) => core.uninspect(reader),
     ping: () => pulse.beat(),

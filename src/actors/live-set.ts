@@ -11,7 +11,7 @@ import type { Millis } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { Effect } from "../machines/effects.ts";
 import type { ConversationEvent } from "../machines/events.ts";
-import type { Glance } from "./glance.ts";
+import type { Glance, Tally } from "./glance.ts";
 import type { LookedInto } from "./inspection.look.ts";
 
 /** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
@@ -20,6 +20,8 @@ export interface LiveConversation {
   record(): string;
   /** Nothing owed: may be passivated. */
   readonly idle: boolean;
+  /** Its guard holds: tripped or muted. */
+  readonly guarded: boolean;
   /** How it stands, for lists. */
   glance(now: Millis): Glance;
   /** Lets somebody look into it. */
@@ -88,6 +90,12 @@ export class LiveSet {
   *slots(): Generator<Slot> {
     yield* this.#engaged.values();
     yield* this.#idle.values();
+  }
+
+  tally(): Tally {
+    const guarded: number[] = [];
+    for (const { conv, actor } of this.slots()) if (actor.guarded) guarded.push(conv);
+    return { live: this.size, engaged: [...this.#engaged.keys()], guarded };
   }
 
   /** Puts a slot where it belongs now; evicts the coldest idle one if there are too many. */

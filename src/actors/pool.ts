@@ -249,7 +249,10 @@ function answered(
   });
 }
 
-type Calls = Pick<HostLink, "apply" | "glance" | "inspect" | "uninspect" | "ping" | "turns">;
+type Calls = Pick<
+  HostLink,
+  "apply" | "glance" | "tally" | "inspect" | "uninspect" | "ping" | "turns"
+>;
 
 function callsTo(
   api: Remote<HostApi>,
@@ -262,6 +265,7 @@ function callsTo(
   return {
     apply: (batch) => api.apply(packBatch(batch)),
     glance: (convs) => api.glance([...convs], clock.now()),
+    tally: () => api.tally(),
     inspect: (order) => void api.inspect(order).catch(told("inspect")),
     uninspect: (reader) => void api.uninspect(reader).catch(told("uninspect")),
     ping: () => void api.ping().catch(told("ping")),

@@ -22,6 +22,7 @@ type Operator = Pick<
   | "dropEvent"
   | "reload"
   | "glances"
+  | "tally"
   | "inspect"
   | "uninspect"
 >;
@@ -46,6 +47,7 @@ export function createOperator(
     disengage: (key) => tell(key, { type: "disengage", at: clock.now() }),
     passivateAll: () => opened().supervisor.passivateAll(),
     glances: async (convs) => opened().supervisor.glances(convs),
+    tally: async () => opened().supervisor.tally(),
     inspect: (order) => opened().supervisor.inspections.begin(order),
     uninspect: (reader) => opened().supervisor.inspections.stop(reader),
     crashHost: (id) => opened().supervisor.crash(id),

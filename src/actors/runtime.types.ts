@@ -28,7 +28,7 @@ import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../domain/
 import type { StreamLine } from "../domain/stream.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import type { AccessBook } from "./access-book.ts";
-import type { Glance } from "./glance.ts";
+import type { Glance, Tally } from "./glance.ts";
 import type { LaneOfAgent } from "./lanes.ts";
 import type { WalkTap } from "./walk.ts";
 
@@ -300,6 +300,8 @@ export interface Runtime {
   connectionChanged(channel: string, account: string): void;
   /** How conversations stand now; those that are asleep have no entry. */
   glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  /** Which conversations are live, engaged, and held by their guard. */
+  tally(): Promise<Tally>;
   /** Lets a reader look into conversations, until it is stopped: `onInspect` is told. */
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;

@@ -10,7 +10,7 @@ import { agentOf, withoutSecrets } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import { Backlog } from "./backlog.ts";
-import { glances } from "./glance.ts";
+import { glances, tally } from "./glance.ts";
 import type { HostEvents, HostOpener } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
 import { Inspections } from "./inspections.ts";
@@ -197,6 +197,10 @@ class HostSupervisor implements Supervisor {
 
   glances(convs: readonly number[]) {
     return glances(convs, (conv) => this.#ownerOf(conv));
+  }
+
+  tally() {
+    return tally(this.#hosts);
   }
 
   status(): readonly HostStatus[] {

@@ -9,7 +9,7 @@
 import type { EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, InspectReport, Log } from "../domain/ports.ts";
 import type { SystemLine } from "../domain/stream.ts";
-import type { Glance } from "./glance.ts";
+import type { Glance, Tally } from "./glance.ts";
 import type { Inspections } from "./inspections.ts";
 import type {
   Activation,
@@ -139,6 +139,8 @@ export interface Supervisor {
   busy(): boolean;
   /** How conversations stand; those that are live nowhere have no entry. */
   glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  /** What is live in all hosts together. */
+  tally(): Promise<Tally>;
   /** Who looks into conversations. */
   readonly inspections: Pick<Inspections, "begin" | "stop">;
   status(): readonly HostStatus[];

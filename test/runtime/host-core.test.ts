@@ -62,6 +62,9 @@ const touchy: ConversationFactory = (options) => {
     get idle() {
       return real.idle;
     },
+    get guarded() {
+      return real.guarded;
+    },
     glance: (now) => real.glance(now),
     inspect: () => real.inspect(),
     stop: () => real.stop(),
@@ -318,4 +321,25 @@ test("a glance tells how live conversations stand, and warms none of them", () =
   expect(observing).toMatchObject({ attention: "observing", queued: 0, guard: "clear" });
   expect(observing).toMatchObject({ source: "who has spoken", credits: [] });
   expect(unheard).toBeNull();
+});
+
+test("a tally tells what is live, engaged and held by its guard, and nothing of what is put away", () => {
+  const host = core(2);
+  const touchy = [{ version: 1, config: configOf({ loopGuard: { hardLimit: 1 } }) }];
+  const fromBot = message("b", "2", "earshot?", {
+    author: { id: "pip", name: "Pip", isBot: true, isSelf: false },
+    mentions: [{ id: "self", isSelf: true }],
+  });
+  const entries = [
+    entry("a", 1, aside, { activation: fresh }),
+    { ...entry("b", 2, "", { activation: fresh }), event: { ...fromBot, seq: 2 } },
+    entry("c", 3, "earshot?", { activation: fresh }),
+  ];
+  const [a, b, c] = entries.map(({ conv }) => conv);
+  host.apply(batch(1, entries, { configs: touchy }));
+  expect(host.tally()).toEqual({ live: 3, engaged: [b, c], guarded: [b] });
+  for (const room of ["d", "e"])
+    host.apply(batch(2, [entry(room, 4, aside, { activation: fresh })]));
+  expect(host.tally()).toEqual({ live: 4, engaged: [b, c], guarded: [b] });
+  expect(host.glance([a as number, b as number], 10)).toMatchObject([null, { guard: "muted" }]);
 });

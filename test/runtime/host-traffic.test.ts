@@ -3,6 +3,7 @@
  * be trusted, and what goes back when the host is gone.
  */
 import { describe, expect, test } from "vitest";
+import { nothingLive } from "../../src/actors/glance.ts";
 import type { HostLink } from "../../src/actors/host-link.ts";
 import { HostTraffic } from "../../src/actors/host-traffic.ts";
 import {
@@ -60,6 +61,7 @@ function rig() {
     gone: new Promise(() => undefined),
     turns: null,
     glance: async () => [],
+    tally: async () => nothingLive,
     apply: (batch) => {
       batches.push(batch);
       return new Promise((resolve) => waiting.set(batch.id, resolve));

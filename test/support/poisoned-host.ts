@@ -20,6 +20,9 @@ export function host(task: HostTask): Promise<never> {
       get idle() {
         return real.idle;
       },
+      get guarded() {
+        return real.guarded;
+      },
       glance: (now) => real.glance(now),
       inspect: () => real.inspect(),
       stop: () => real.stop(),

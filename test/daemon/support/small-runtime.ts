@@ -3,6 +3,8 @@
  * copies, decides by the chat's kind, and can be told to fail as a full disk or a full intake
  * would.
  */
+
+import { nothingLive } from "../../../src/actors/glance.ts";
 import type { IngestOutcome, Runtime, RuntimeStatus } from "../../../src/actors/runtime.types.ts";
 import type { Verdict } from "../../../src/domain/decision.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
@@ -47,6 +49,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     disengage: async () => undefined,
     passivateAll: async () => undefined,
     glances: async () => new Map(),
+    tally: async () => nothingLive,
     inspect: () => undefined,
     uninspect: () => undefined,
     crashHost: async () => undefined,
