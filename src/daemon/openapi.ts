@@ -117,10 +117,11 @@ const paths: Json = {
   "/api/rooms/live": stream("The whole list of rooms and then what changes"),
   "/api/rooms/{key}": get("One room: how it stands, and its newest lines", [sessionKey], 400, 404),
   "/api/rooms/{key}/history": get(
-    "Older lines of one room",
+    "Other lines of one room",
     [
       sessionKey,
       text("before", "query", "the `before` of the page that has newer ones"),
+      text("after", "query", "the `upTo` of the page that has older ones"),
       text("limit", "query", "at most so many lines of talk"),
     ],
     400,

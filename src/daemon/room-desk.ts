@@ -30,10 +30,14 @@ export interface RoomReader {
   close(): void;
 }
 
+/** Where a page of the transcript ends or begins: journal numbers that are not in it. */
+export type HistoryFrom = { readonly before: number } | { readonly after: number };
+
 export interface RoomDesk {
   /** Null where no such conversation is known. */
   view(key: string): Promise<RoomView | null>;
-  history(key: string, before: number, limit: number): Promise<RoomHistory | null>;
+  /** At most about `limit` lines of talk before a number, or after one. */
+  history(key: string, from: HistoryFrom, limit: number): Promise<RoomHistory | null>;
   /** `after`: the newest entry the page has; it is given what came since, and nothing twice. */
   watch(key: string, after: number | null): Promise<RoomReader | null>;
   /** An event of this conversation was applied. */
@@ -127,11 +131,13 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
         entered.leave();
       }
     },
-    async history(key, before, limit) {
+    async history(key, from, limit) {
       const entered = await enter(key);
       if (entered === null) return null;
+      const { room } = entered;
       try {
-        return await entered.room.back(Math.min(before, entered.room.seq + 1), limit);
+        if ("after" in from) return await room.forth(from.after, limit);
+        return await room.back(Math.min(from.before, room.seq + 1), limit);
       } finally {
         entered.leave();
       }

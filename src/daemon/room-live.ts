@@ -127,7 +127,25 @@ export class LiveRoom {
       entries = [...(await this.#entriesOf(rows)), ...entries];
       upTo = from + 1;
     }
-    return trimmed(entries, limit, upTo > floor + 1 ? upTo : null);
+    const { first, more } = newestLines(entries, limit);
+    const older = first > 0 ? more : upTo > floor + 1 ? upTo : null;
+    return { entries: entries.slice(first), before: older, upTo: before - 1 };
+  }
+
+  /** At least `limit` lines of talk after a number, if there are as many by now. */
+  async forth(after: number, limit: number): Promise<RoomHistory> {
+    const newest = this.#toldTo;
+    const entries: RoomEntry[] = [];
+    let from = after;
+    for (let stride = firstStride; from < newest && talk(entries) < limit; stride *= 4) {
+      const upTo = Math.min(newest, from + stride);
+      const rows = await this.#ports.store.tail(this.row.conv, from, upTo + 1);
+      entries.push(...(await this.#entriesOf(rows)));
+      from = upTo;
+    }
+    const end = oldestLines(entries, limit);
+    const upTo = end < entries.length ? (entries[end - 1]?.seq ?? from) : Math.max(from, after);
+    return { entries: entries.slice(0, end), before: after + 1, upTo };
   }
 
   /** Resolves at the next change after `version`, or when closed. */
@@ -204,8 +222,8 @@ export class LiveRoom {
 const isTalk = ({ kind }: RoomEntry) => kind === "heard" || kind === "said" || kind === "command";
 const talk = (entries: readonly RoomEntry[]) => entries.filter(isTalk).length;
 
-/** The newest `limit` lines of talk with what belongs between them. */
-function trimmed(all: readonly RoomEntry[], limit: number, more: number | null): RoomHistory {
+/** Where the newest `limit` lines of talk begin, with what belongs between them. */
+function newestLines(all: readonly RoomEntry[], limit: number) {
   let left = limit;
   let first = all.length;
   while (first > 0 && left > 0) {
@@ -214,6 +232,14 @@ function trimmed(all: readonly RoomEntry[], limit: number, more: number | null):
   }
   // Lines of one row (read history) stay together, so that the next page does not begin inside.
   while (first > 0 && all[first - 1]?.seq === all[first]?.seq) first -= 1;
-  const entries = all.slice(first);
-  return { entries, before: first > 0 ? (entries[0]?.seq ?? more) : more };
+  return { first, more: all[first]?.seq ?? null };
+}
+
+/** Where the oldest `limit` lines of talk end. */
+function oldestLines(all: readonly RoomEntry[], limit: number): number {
+  let left = limit;
+  let end = 0;
+  for (; end < all.length && left > 0; end += 1) if (isTalk(all[end] as RoomEntry)) left -= 1;
+  while (end > 0 && end < all.length && all[end - 1]?.seq === all[end]?.seq) end += 1;
+  return end;
 }

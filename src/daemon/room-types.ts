@@ -103,6 +103,8 @@ export interface RoomHistory {
   readonly entries: readonly RoomEntry[];
   /** To ask for what came before; null: this is the beginning, as far as the journal goes. */
   readonly before: number | null;
+  /** Nothing is missing between these entries and this number; what is newer comes after it. */
+  readonly upTo: number;
 }
 
 /** The turn under way. */

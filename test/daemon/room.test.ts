@@ -180,6 +180,25 @@ describe("one room", () => {
     expect(pages.flat().map(({ seq }) => seq)).toEqual(history.entries.map(({ seq }) => seq));
   });
 
+  test("and on to the newest, from whatever number a page ends with", async () => {
+    const { history, upTo } = await viewOf(daemon);
+    for (const limit of [1, 2, 500]) {
+      const pages: RoomEntry[][] = [];
+      let after = 0;
+      while (after < upTo) {
+        const answer = await roomCall(daemon, `/history?limit=${limit}&after=${after}`);
+        const page = (await answer.json()) as typeof history;
+        expect(page.upTo).toBeGreaterThan(after);
+        expect(page.before).toBe(after + 1);
+        pages.push([...page.entries]);
+        after = page.upTo;
+      }
+      expect(pages.flat()).toEqual(history.entries);
+    }
+    const ahead = await roomCall(daemon, `/history?after=${upTo + 5}`);
+    expect(await ahead.json()).toMatchObject({ entries: [], upTo: upTo + 5 });
+  });
+
   test("after a restart the room is what it was, from its record and the journal", async () => {
     const before = await viewOf(daemon);
     await daemon.stop();

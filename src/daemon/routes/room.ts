@@ -1,7 +1,7 @@
 /**
  * One room
  * ========
- * `GET /api/rooms/:key` (how it stands and the newest lines), `/history` (older lines) and `/live`
+ * `GET /api/rooms/:key` (how it stands and the newest lines), `/history` (other lines) and `/live`
  * (frames as server-sent events, at most four a second). A reader is given frames when it takes
  * them: one that is slow gets fewer, and nothing is kept for it.
  */
@@ -14,7 +14,7 @@ import type { ServerPorts } from "../server-ports.ts";
 const readersCountMax = 64;
 const beatMs = 15_000;
 const historyLines = 60;
-const historyLinesMax = 200;
+const historyLinesMax = 1_000;
 
 export function roomRoutes(ports: ServerPorts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
@@ -49,9 +49,14 @@ export function roomRoutes(ports: ServerPorts): Hono<HttpEnv> {
   });
   app.get("/rooms/:key/history", async (context) => {
     const key = checkedKey(context.req.param("key"));
+    const after = numberOf(context.req.query("after"));
     const before = numberOf(context.req.query("before")) ?? Number.MAX_SAFE_INTEGER;
     const limit = numberOf(context.req.query("limit")) ?? historyLines;
-    const history = await ports.room.history(key, before, Math.min(limit, historyLinesMax));
+    const history = await ports.room.history(
+      key,
+      after === null ? { before } : { after },
+      Math.min(limit, historyLinesMax),
+    );
     if (history === null) throw unknown();
     return context.json(history);
   });
