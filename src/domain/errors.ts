@@ -57,7 +57,15 @@ export interface EarshotErrorOptions {
   readonly retryAfterMs?: number;
 }
 
-/** The only error class that crosses a module boundary on purpose. */
+/** Shared by every copy of this module in a process. */
+const brand = Symbol.for("earshot.error");
+const dispositions: ReadonlySet<unknown> = new Set<unknown>(Object.values(table));
+
+/**
+ * The only error class that crosses a module boundary on purpose. `instanceof EarshotError` also
+ * knows the errors of another copy of this package, which a plugin may have brought along: what to
+ * do next must not hang on which copy was asked.
+ */
 export class EarshotError extends Error {
   public override readonly name = "EarshotError";
   public readonly code: ErrorCode;
@@ -70,7 +78,24 @@ export class EarshotError extends Error {
     this.disposition = table[code];
     this.retryAfterMs = options.retryAfterMs;
   }
+
+  /** A subclass knows its own instances only, as everywhere. */
+  static override [Symbol.hasInstance]<Made>(
+    this: abstract new (
+      ...given: never
+    ) => Made,
+    value: unknown,
+  ): value is Made {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
+    if (this !== EarshotError || !(value instanceof Error)) return false;
+    const { disposition, [brand]: mark } = value as { disposition?: unknown; [brand]?: unknown };
+    return mark === true && dispositions.has(disposition);
+  }
 }
+
+// Not in the class, so that the types of two copies stay the same to the compiler. A symbol comes
+// with no JSON and no message of a thread: only code of this process can be such an error.
+Object.defineProperty(EarshotError.prototype, brand, { value: true });
 
 /**
  * States something the program relies on.
