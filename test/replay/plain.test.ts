@@ -10,8 +10,9 @@ const id = fc.oneof(
 );
 const flag = fc.oneof({ weight: 9, arbitrary: fc.boolean() }, fc.constant<unknown>("yes"));
 const label = fc.constantFrom<unknown>("Ann", "", "x".repeat(5_000), 7);
+/** As JSON makes them: with a prototype. */
 const record = (fields: Record<string, fc.Arbitrary<unknown>>, required: string[]) =>
-  fc.record(fields, { requiredKeys: required });
+  fc.record(fields, { requiredKeys: required, noNullPrototype: true });
 const message = record(
   {
     channel: id,
