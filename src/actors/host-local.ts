@@ -7,7 +7,7 @@
  */
 
 import type { Clock } from "../domain/ports.ts";
-import { atOnce } from "./at-once.ts";
+import { soon } from "./at-once.ts";
 import { nothingLive } from "./glance.ts";
 import { type ConversationFactory, createHostCore } from "./host-core.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
@@ -51,8 +51,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
     turns: null,
     apply: (batch) =>
       new Promise<HostResult>((resolve, reject) => {
-        const soon = options.pace?.straight === true ? atOnce : setImmediate;
-        soon(() => {
+        soon(options.pace, () => {
           if (!alive) return;
           try {
             resolve(core.apply(batch));

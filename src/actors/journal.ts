@@ -17,7 +17,7 @@
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Clock, Log, Store, StoreWrite } from "../domain/ports.ts";
-import { atOnce } from "./at-once.ts";
+import { soon } from "./at-once.ts";
 import { entryOf, type NewEvent } from "./journal.codec.ts";
 import type { HostEntry } from "./protocol.ts";
 import type { Pace } from "./runtime.types.ts";
@@ -137,8 +137,7 @@ export function createJournal(ports: JournalPorts): Journal {
   function schedule(): void {
     if (scheduled || committing || failure !== null || queue.length === 0) return;
     scheduled = true;
-    const soon = ports.pace?.straight === true ? atOnce : setImmediate;
-    soon(() => {
+    soon(ports.pace, () => {
       scheduled = false;
       // commitNext answers every error itself.
       void commitNext();

@@ -7,6 +7,7 @@
  * thread has nothing more to do, so threads that answer fast or slow cannot change what comes
  * first.
  */
+import { breath } from "./at-once.ts";
 import type { HostEntry } from "./protocol.ts";
 import type { Answer, ResultLine } from "./result-line.ts";
 import type { Pace } from "./runtime.types.ts";
@@ -80,7 +81,7 @@ export class Rounds {
       const now = this.#ports.activity() + this.#dispatches;
       if (now !== seen) still = 0;
       seen = now;
-      await new Promise(setImmediate);
+      await breath(this.#ports.pace);
     }
   }
 

@@ -14,6 +14,7 @@ import { type AccessBook, openAccessBook } from "./access-book.ts";
 import { loadActivation } from "./activation.ts";
 import { permitAsk } from "./asks.inputs.ts";
 import { type Asks, createAsks } from "./asks.ts";
+import { breath } from "./at-once.ts";
 import { returnWrites } from "./commands.return.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
@@ -339,7 +340,7 @@ class Assembly {
     const { supervisor, journal, projection, turns, heartbeats } = this.parts;
     for (let calm = 0; calm < 2; ) {
       await unlessFailing([projection], supervisor.settled());
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await breath(this.#ports.pace);
       const idle = turns.preparing() === 0 || isFailing([projection]);
       calm = journal.isWritten() && idle && heartbeats.looking() === 0 ? calm + 1 : 0;
     }

@@ -7,6 +7,7 @@
  */
 import type { EarshotError } from "../domain/errors.ts";
 import type { OutboxRow } from "../domain/ports.ts";
+import { breath } from "./at-once.ts";
 import { createIngress } from "./ingress.ts";
 import { findUnapplied, recoverRuns } from "./recovery.ts";
 import { createOperator } from "./runtime.operator.ts";
@@ -17,7 +18,6 @@ import { createSessionOperator } from "./session.operator.ts";
 import { isFailing, unlessFailing } from "./unless-failing.ts";
 import { whyMessage } from "./why.ts";
 
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
 const drainPollMs = 20;
 const putAwayMsMax = 2_000;
 
@@ -111,7 +111,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     const disks = [journal, projection];
     for (let calm = 0; calm < 2; ) {
       await unlessFailing(disks, supervisor.settled());
-      await breathe();
+      await breath(ports.pace);
       const quiet = journal.isQuiet() && underway() === 0;
       calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }

@@ -131,6 +131,8 @@ export interface RoomTap {
  */
 export interface Pace {
   straight: boolean;
+  /** Calls it when everything has run that can run now. */
+  readonly soon: (work: () => void) => void;
 }
 
 /** Instants at which a crash must lose and double nothing. */

@@ -16,6 +16,7 @@ import type { AgentDriver, ChannelEvent, Log, Store } from "../domain/ports.ts";
 import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 import type { ScriptedRun } from "../domain/script.ts";
 import type { StreamLine } from "../domain/stream.ts";
+import { tickingSoon } from "./at-once.ts";
 import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
 import type { Pace, Runtime, Why } from "./runtime.types.ts";
@@ -94,7 +95,7 @@ class Simulation {
   readonly #given = new Map<string, ScriptedRun>();
   readonly #messages = new Set<string>();
   readonly #log: Log;
-  readonly #pace: Pace = { straight: false };
+  readonly #pace: Pace;
   readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => Incarnation;
   #config: EarshotConfig;
@@ -109,6 +110,8 @@ class Simulation {
     this.#reading = ports.reading;
     this.#config = ports.config;
     this.#options = options;
+    const isAlone = options.workers === 0;
+    this.#pace = { straight: false, soon: isAlone ? tickingSoon() : setImmediate };
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock, scenario.header.local);

@@ -9,6 +9,7 @@
 import { agentOf, withoutSecrets } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import { breath } from "./at-once.ts";
 import { Backlog } from "./backlog.ts";
 import { glances, tally } from "./glance.ts";
 import type { HostEvents, HostOpener } from "./host-link.ts";
@@ -189,8 +190,8 @@ class HostSupervisor implements Supervisor {
     for (;;) {
       while (this.busy()) await this.#change();
       const before = this.#activity();
-      await new Promise(setImmediate);
-      await new Promise(setImmediate);
+      await breath(this.#ports.pace);
+      await breath(this.#ports.pace);
       if (!this.busy() && this.#activity() === before) return;
     }
   }
