@@ -44,10 +44,11 @@ export interface BindingFound {
   readonly tier: Tier;
   readonly index: number;
 }
-/** A binding that can never match, and the earlier one that always matches before it. */
+/** A binding that can never match. */
 export interface ShadowedBinding {
   readonly index: number;
-  readonly by: number;
+  /** What always matches before it: one of its own tier, or one for each kind of chat. */
+  readonly by: readonly [number] | readonly [direct: number, group: number];
 }
 export interface CompiledBindings {
   find(message: Routable): BindingFound | null;
@@ -158,21 +159,29 @@ export function peersOf(message: Routable): readonly { tier: 1 | 2; peer: string
   return [own, { tier: 1, peer: kind + part(thread.id) }, parent];
 }
 
-/** The first binding whose role list leaves no sender to the one at `index`, or undefined. */
-function shadowOf(tier: TierIndex, match: BindingMatch, index: number): number | undefined {
+/** The binding of a tier that leaves no sender to this match, the last one needed; or undefined. */
+function coverOf(tier: TierIndex, match: BindingMatch, peer: string): number | undefined {
   const facts = factsOf(match);
   const roles = match.roles ?? [undefined];
   const covers = roles.map((role) =>
     earliest(
       tier,
       match.channel,
-      peerOf(match),
+      peer,
       { ...facts, roles: role === undefined ? [] : [role] },
       maskOf(match),
     ),
   );
-  const known = covers.filter((cover) => cover !== undefined && cover < index);
-  return known.length === roles.length ? Math.max(...(known as number[])) : undefined;
+  const known = covers.filter((cover) => cover !== undefined);
+  return known.length === roles.length ? Math.max(...known) : undefined;
+}
+
+/** Bindings by tier, and those for whole kinds of chats, that leave nothing to a match. */
+function overtaken(kinds: TierIndex, match: BindingMatch): ShadowedBinding["by"] | undefined {
+  if (match.peer !== undefined) return undefined;
+  const direct = coverOf(kinds, match, kindOf("direct"));
+  const group = coverOf(kinds, match, kindOf("group"));
+  return direct === undefined || group === undefined ? undefined : [direct, group];
 }
 
 /** Compiles the bindings of a config. */
@@ -183,8 +192,8 @@ export function compileBindings(bindings: EarshotConfig["bindings"]): CompiledBi
     const tier = tierOf(match);
     const entry = index.get(tier) ?? { first: new Map<string, number>(), masks: new Set<number>() };
     index.set(tier, entry);
-    const by = shadowOf(entry, match, position);
-    if (by !== undefined) shadowed.push({ index: position, by });
+    const by = coverOf(entry, match, peerOf(match));
+    if (by !== undefined) shadowed.push({ index: position, by: [by] });
     const mask = maskOf(match);
     entry.masks.add(mask);
     for (const role of match.roles ?? [""]) {
@@ -192,6 +201,13 @@ export function compileBindings(bindings: EarshotConfig["bindings"]): CompiledBi
       if (!entry.first.has(name)) entry.first.set(name, position);
     }
   }
+  const kinds = index.get(3);
+  const told = new Set(shadowed.map((one) => one.index));
+  if (kinds !== undefined)
+    for (const [position, { match }] of bindings.entries()) {
+      const by = told.has(position) ? undefined : overtaken(kinds, match);
+      if (by !== undefined) shadowed.push({ index: position, by });
+    }
   return { shadowed, find: (message) => (index.size === 0 ? null : find(index, message)) };
 }
 

@@ -5,9 +5,10 @@
  * reported and the config alone; nothing a message says can choose a route. A config is compiled
  * once and kept as long as the config object lives.
  */
-import { defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
+import { defaultAgentId, type EarshotConfig, pathText } from "../domain/config/index.ts";
 import { formatSessionKey, type SessionKeyParts } from "../domain/key.ts";
 import { type CompiledBindings, compileBindings, type Routable, tiers } from "./bindings.ts";
+import { sharedNames } from "./routing.names.ts";
 
 /** One agent that hears a message. */
 export interface ResolvedRoute {
@@ -135,11 +136,31 @@ export function resolveRoute(config: EarshotConfig, message: Routable): readonly
   return [{ agentId, sessionKey, tier, bindingIndex: found?.index ?? null, explanation }];
 }
 
+/** Bindings that never match, or not where they say. */
+function unheard(config: EarshotConfig): string[] {
+  const { bindings, broadcasts } = compiled(config);
+  const shadowed = bindings.shadowed.map(({ index, by: [first, second] }) =>
+    second === undefined
+      ? `bindings[${index}] can never match: bindings[${first}] matches before it; ` +
+        "put it before that one or remove it"
+      : `bindings[${index}] can never match: bindings[${first}] has every direct chat and ` +
+        `bindings[${second}] every group before it; give it a peer or remove it`,
+  );
+  const shared = config.bindings.flatMap(({ match: { channel, peer } }, index) => {
+    if (peer === undefined) return [];
+    const key = [`${channel}:${peer.id}`, peer.id].find((one) => broadcasts.has(one));
+    if (key === undefined) return [];
+    return [
+      `bindings[${index}] hears nothing there: ${pathText(["broadcast", key])} has that place; ` +
+        "remove one of the two",
+    ];
+  });
+  return [...shadowed, ...shared];
+}
+
 /** What a config allows but a person hardly means; one line each, naming the place. */
 export function routingWarnings(config: EarshotConfig): readonly string[] {
-  const warnings = compiled(config).bindings.shadowed.map(
-    ({ index, by }) => `bindings[${index}] can never match: bindings[${by}] matches before it`,
-  );
+  const warnings = [...unheard(config), ...sharedNames(config)];
   const senders = new Set(config.access.allowFrom);
   for (const [id, channel] of Object.entries(config.channels)) {
     const accounts = Object.values(channel.accounts ?? {});

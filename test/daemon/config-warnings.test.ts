@@ -79,3 +79,25 @@ test.each([
   expect(configWarnings(parseConfig(config)).join("\n")).toContain(line);
   expect(configWarnings(parseConfig({})).join("\n")).not.toContain("choose another");
 });
+
+test("bindings that hear nothing and names that call two are among them, with place and fix", () => {
+  const told = configWarnings(
+    parseConfig({
+      agents: { list: [{ id: "scout" }, { id: "rover", aliases: ["old scout"] }] },
+      broadcast: { "webhook:kitchen": ["scout", "rover"] },
+      channels: { webhook: {} },
+      bindings: [
+        { match: { channel: "webhook", peer: { kind: "group", id: "kitchen" } }, agentId: "rover" },
+        { match: { channel: "webhook" }, agentId: "rover" },
+        { match: { channel: "webhook", accountId: "*" }, agentId: "scout" },
+      ],
+    }),
+  );
+  expect(told).toHaveLength(3);
+  for (const [index, line] of [
+    /^bindings\[2\] can never match: .*; put it before that one or remove it$/u,
+    /^bindings\[0\] hears nothing there: broadcast\["webhook:kitchen"\] .* remove one of the two$/u,
+    /^broadcast\["webhook:kitchen"\]: .*"old scout".* give agents\.list\[1\] other names$/u,
+  ].entries())
+    expect(told[index]).toMatch(line);
+});

@@ -2,8 +2,11 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { sessionFolderOf } from "../../src/daemon/session-folder.ts";
+import { agentAliases } from "../../src/domain/config/agent.ts";
 import { type EarshotConfigInput, parseConfig } from "../../src/domain/config/index.ts";
+import { fold } from "../../src/domain/fold.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../src/domain/message.ts";
+import { aliasIn } from "../../src/machines/ladder-case.ts";
 import { explainRoute } from "../../src/machines/routing.explain.ts";
 import { resolveRoute, routingWarnings } from "../../src/machines/routing.ts";
 
@@ -120,11 +123,45 @@ describe("bindings", () => {
       bind({ channel: "x" }, 7),
       bind({ channel: "y" }, 8),
     ];
-    expect(routingWarnings(config({ bindings }))).toEqual([
+    const told = routingWarnings(config({ bindings }));
+    expect(told.map((line) => line.split(";")[0])).toEqual([
       "bindings[1] can never match: bindings[0] matches before it",
       "bindings[3] can never match: bindings[2] matches before it",
       "bindings[6] can never match: bindings[5] matches before it",
     ]);
+  });
+
+  test("one that two for all direct chats and all groups leave nothing to is told", () => {
+    const all = (kind: "direct" | "channel", n: number, more: object = {}) =>
+      bind({ channel: "x", peer: { kind, id: "*" }, ...more }, n);
+    const told = (...bindings: Binding[]) => routingWarnings(config({ bindings })).join("\n");
+    const whole = bind({ channel: "x" }, 3);
+    expect(told(whole, all("direct", 1), all("channel", 2))).toBe(
+      "bindings[0] can never match: bindings[1] has every direct chat and bindings[2] every group " +
+        "before it; give it a peer or remove it",
+    );
+    expect(told(whole, all("direct", 1))).toBe("");
+    expect(told(whole, all("direct", 1), all("channel", 2, { accountId: "w" }))).toBe("");
+    const work = bind({ channel: "x", accountId: "w", guildId: "G" }, 3);
+    expect(told(work, all("direct", 1), all("channel", 2, { accountId: "w" }))).toContain(
+      "bindings[0] can never match",
+    );
+    expect(told(bind({ channel: "y" }, 3), all("direct", 1), all("channel", 2))).toBe("");
+  });
+
+  test("one for a place that several agents share is told", () => {
+    const bindings = [
+      bind({ channel: "telegram", peer: { kind: "group", id: "-1" } }, 1),
+      bind({ channel: "telegram", peer: { kind: "group", id: "-2" } }, 1),
+    ];
+    const told = (broadcast: Record<string, string[]>) =>
+      routingWarnings(config({ bindings, broadcast }));
+    expect(told({ "telegram:-1": ["a1", "a2"] })).toEqual([
+      'bindings[0] hears nothing there: broadcast["telegram:-1"] has that place; ' +
+        "remove one of the two",
+    ]);
+    expect(told({ "-2": ["a1", "a2"] }).join()).toContain("bindings[1] hears nothing there");
+    expect(told({ "irc:-1": ["a1", "a2"] })).toEqual([]);
   });
 
   const matches: fc.Arbitrary<Binding["match"]> = fc.record(
@@ -249,6 +286,33 @@ describe("bindings", () => {
           tier === route?.tier ? "matched" : tier < (route?.tier ?? 0) ? "passed" : "not-reached",
         ),
       );
+    },
+  );
+
+  property.prop([fc.array(withRoles, { maxLength: 12 })], { numRuns: 500 })(
+    "a binding is told as one that never matches exactly if no message it was written for finds it",
+    (all) => {
+      const of = config({ bindings: all.map((match) => bind(match, 1)) });
+      const told = new Set(
+        routingWarnings(of).flatMap(
+          (line) => /^bindings\[(\d+)\] can never/u.exec(line)?.[1] ?? [],
+        ),
+      );
+      for (const [index, { channel, accountId, peer, guildId, teamId, roles }] of all.entries()) {
+        const kinds = peer === undefined ? (["direct", "group"] as const) : [peer.kind];
+        const found = kinds.some((kind) =>
+          (roles ?? ["nobody's"]).some((role) => {
+            const account = accountId === undefined || accountId === "*" ? "other" : accountId;
+            const chat = { kind, id: peer === undefined || peer.id === "*" ? "other" : peer.id };
+            const scope = { ...{ guildId, teamId }, roles: [role] };
+            const given = { channel, account, chat, scope, author: { id: "other" } };
+            return (
+              resolveRoute(of, message(given as Partial<InboundInput>))[0]?.bindingIndex === index
+            );
+          }),
+        );
+        expect([index, told.has(String(index))]).toEqual([index, !found]);
+      }
     },
   );
 
@@ -478,4 +542,58 @@ describe("what a message says", () => {
     const offered = { sessionKey: "agent:a9:main", agentId: "a9", key: "agent:a9:main" };
     expect(message(offered as Partial<InboundInput>)).toEqual(message());
   });
+});
+
+describe("names of agents in one room", () => {
+  const house = (names: Record<string, readonly string[]>, broadcast: object) => {
+    const list = Object.entries(names).map(([id, [name = id, ...aliases]]) => ({
+      ...{ id, name, aliases },
+    }));
+    return parseConfig({ agents: { list }, broadcast } as EarshotConfigInput);
+  };
+  const told = (...given: Parameters<typeof house>) => routingWarnings(house(...given));
+
+  test("one that two listen to is told with its room and the fix, whatever its case", () => {
+    const lines = told(
+      { a: ["Scout"], b: ["Rover", "SCOUT"] },
+      { "irc:kitchen": ["a", "b"], "irc:cellar": ["b", "a"] },
+    );
+    expect(lines).toEqual([
+      'broadcast["irc:kitchen"]: the agents "a" and "b" both listen to "Scout"; ' +
+        "whoever calls one calls two: give agents.list[1] other names",
+    ]);
+  });
+
+  test("one that stands in a name of the other is told", () => {
+    expect(told({ alpha: ["Ann"], beta: ["Joanna"] }, { k: ["alpha", "beta"] })).toEqual([
+      'broadcast.k: the agents "alpha" and "beta" both hear "Joanna", as "Ann" is in it; ' +
+        "whoever calls one calls two: give agents.list[1] other names",
+    ]);
+  });
+
+  test("agents that share no room may bear one name, and different names are fine", () => {
+    expect(told({ a1: ["Scout"], b1: ["Scout"] }, { k: ["a1"], l: ["b1"] })).toEqual([]);
+    expect(told({ a1: ["Scout"], b1: ["Rover"] }, { k: ["a1", "b1"] })).toEqual([]);
+  });
+
+  const word = fc.string({ unit: fc.constantFrom("a", "b", "ß", "S", "s", " "), maxLength: 4 });
+  const names = fc.array(
+    word.filter((one) => one.trim() !== ""),
+    { minLength: 1, maxLength: 3 },
+  );
+  property.prop([names, names, word, word], { numRuns: 500 })(
+    "they are told exactly if calling one by some name engages the other",
+    (ours, theirs, before, after) => {
+      const config = house({ first: ours, second: theirs }, { k: ["first", "second"] });
+      const callsBoth = [...ours, ...theirs, "first", "second"].some((name) => {
+        const text = fold(`${before}${name.trim()}${after}`);
+        return config.agents.list.every(
+          (entry) =>
+            aliasIn(fold(name.trim()), agentAliases(entry)) !== -1 &&
+            aliasIn(text, agentAliases(entry)) !== -1,
+        );
+      });
+      expect(routingWarnings(config).length === 1).toBe(callsBoth);
+    },
+  );
 });
