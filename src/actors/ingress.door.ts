@@ -84,7 +84,7 @@ function struck(message: Inbound): Inbound {
 export interface DoorPorts {
   readonly log: Log;
   readonly access: Pick<AccessBook, "ask" | "redeem">;
-  readonly unique: () => string;
+  readonly unique: (about: string) => string;
   readonly now: Millis;
   readonly config: EarshotConfig;
 }
@@ -191,7 +191,7 @@ function noticeRow(
     : (resolveRoute(config, message)[0]?.sessionKey ?? "");
   const replyTo = direct ? null : message.id;
   const body: TextBody = { route: routeOf(message), text, replyTo, quote: false, expiresAt };
-  const turnId = `${what}-${unique()}`;
+  const turnId = `${what}-${unique(`${what}|${key}|${message.id}`)}`;
   return {
     ...{ id: `${turnId}:0`, conv: noConversation, key, turnId, index: 0, kind: "notice" },
     ...{ state: "pending", createdAt: now, dueAt: now, attempts: 0, doubts: 0 },

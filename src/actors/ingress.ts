@@ -131,7 +131,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     const [event] = events;
     if (knock === null || message === null || event === undefined) return null;
     return answerKnock(knock, message, event, {
-      ...{ log: ports.log, access: ports.access, unique: () => ports.ids.next() },
+      ...{ log: ports.log, access: ports.access, unique: (about) => ports.ids.next(about) },
       ...{ now: clock.now(), config: configs.current() },
     });
   }

@@ -5,14 +5,14 @@
  * comes from the port, so that a simulation waits the same every time.
  */
 import type { Millis } from "../domain/message.ts";
-import type { Clock, Random } from "../domain/ports.ts";
+import type { Clock, OutboxRow, Random } from "../domain/ports.ts";
 import { type Delivery, isText } from "./outbox.body.ts";
 
 export interface Pace {
   /** When the next text may leave: a person would pause between two blocks of one answer. */
   between(last: Delivery, next: Delivery | undefined): Millis;
   /** ms; as long as the platform said, and without a word from it longer each time. */
-  afterTry(attempts: number, toldMs: number | null): number;
+  afterTry(row: OutboxRow, toldMs: number | null): number;
 }
 
 export const backoffMsMin = 1_000;
@@ -28,12 +28,12 @@ export function createPace(clock: Clock, random: Random): Pace {
       const isSameAnswer = last.row.turnId === next.row.turnId && last.body.aside === undefined;
       if (pauseMs === undefined || !isSameAnswer) return 0;
       const [min, max] = pauseMs;
-      return clock.now() + min + Math.floor(random.next() * (max - min));
+      return clock.now() + min + Math.floor(random.next(next.row.id) * (max - min));
     },
-    afterTry(attempts, toldMs) {
+    afterTry({ id, attempts }, toldMs) {
       if (toldMs !== null) return Math.max(toldMs, attempts > quickTriesMax ? backoffMsMin : 1);
       const whole = Math.min(backoffMsMin * 2 ** (attempts - 1), backoffMsMax);
-      return Math.round(whole * (0.5 + random.next() / 2));
+      return Math.round(whole * (0.5 + random.next(id) / 2));
     },
   };
 }

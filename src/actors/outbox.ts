@@ -211,7 +211,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     { afterMs, wholeAccount, error }: Extract<SendOutcome, { kind: "defer" }>,
   ): Promise<void> {
     const { row, body } = item.delivery;
-    const dueAt = clock.now() + pace.afterTry(row.attempts, afterMs);
+    const dueAt = clock.now() + pace.afterTry(row, afterMs);
     const next = changed(row, "defer", { dueAt, error }) as OutboxRow;
     if (wholeAccount) lanes.pause(body.route.channel, body.route.account, dueAt);
     if (next.state === "dead") return done(item, next);

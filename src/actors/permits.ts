@@ -74,8 +74,8 @@ export function createPermits({ clock, ids, log, say }: PermitPorts): Permits {
   };
 
   /** The end of a new unique id, which is its random part; longer where that is taken. */
-  function shortId(): string {
-    const whole = ids.next();
+  function shortId(turnId: string): string {
+    const whole = ids.next(`permit|${turnId}`);
     let length = idLength;
     while (waiting.has(whole.slice(-length)) && length < whole.length) length += 1;
     return whole.slice(-length);
@@ -91,7 +91,7 @@ export function createPermits({ clock, ids, log, say }: PermitPorts): Permits {
     const body: TextBody = {
       ...{ route, text, replyTo: null, quote: false, expiresAt: at + turn.ageMsMax },
     };
-    const turnId = `permit-${ids.next()}`;
+    const turnId = `permit-${ids.next(`permit|${turn.turnId}`)}`;
     return {
       ...{ id: `${turnId}:0`, conv, key, turnId, index: 0, kind: "notice", state: "pending" },
       ...{ createdAt: at, dueAt: at, attempts: 0, doubts: 0, messageIds: null, error: null },
@@ -110,7 +110,7 @@ export function createPermits({ clock, ids, log, say }: PermitPorts): Permits {
       const asked = [...waiting.values()].filter(({ permit }) => permit.turnId === turnId).length;
       if (turn?.key !== key || !request.success || asked >= limits.permitsPerTurnMax)
         return Promise.resolve("deny");
-      const permit = { id: shortId(), conv: turn.conv, turnId, ...request.data };
+      const permit = { id: shortId(turnId), conv: turn.conv, turnId, ...request.data };
       const answer = new Promise<PermissionAnswer>((settle) => {
         waiting.set(permit.id, { permit, settle });
       });

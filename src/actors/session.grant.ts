@@ -38,7 +38,7 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
     const { conv, key, agentId } = request;
     const made = (event: Parameters<typeof newEvent>[2], identity: string) =>
       newEvent(request, ports.cfg(), event, { identity });
-    const sessionId = ids.next();
+    const sessionId = ids.next(`session|${key}`);
     const granted = made({ type: "lane.granted", at, turnId }, `lane|${turnId}`);
     const reset = made({ type: "session.reset", at, sessionId }, `reset|${turnId}`);
     const row = { ...request, turnId, state: "waiting", since: at } as const;
@@ -65,7 +65,7 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
   }
 
   return (request) => {
-    const turnId = ids.next();
+    const turnId = ids.next(`turn|${request.key}`);
     const policy = ports.policyOf(request.key);
     if (policy.mode === "none") return give(request, turnId, clock.now(), false);
     void look(request, policy)

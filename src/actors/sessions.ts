@@ -69,7 +69,8 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
     agentId,
     at,
   }: Pick<OrderedTurn, "conv" | "key" | "agentId" | "at">): SessionOpen {
-    return { kind: "session", op: "open", conv, key, agentId, at, sessionId: ids.next() };
+    const sessionId = ids.next(`session|${key}`);
+    return { kind: "session", op: "open", conv, key, agentId, at, sessionId };
   }
 
   function tell(sessionId: string): void {

@@ -22,10 +22,10 @@ import { type Incarnation, incarnate } from "./incarnation.ts";
 import type { Pace, Runtime, Why } from "./runtime.types.ts";
 import { type Places, placesOf } from "./simulation.places.ts";
 import {
+  chanceOf,
   createSimulatedWorld,
   type SimulatedWorld,
   seededIds,
-  seededRandom,
 } from "./simulation.world.ts";
 
 /** What `t` 0 stands for where the scenario does not say: 2025-11-21 04:40 UTC. */
@@ -121,7 +121,7 @@ class Simulation {
     const common = {
       pace: this.#pace,
       ids: seededIds(this.#clock, options.seed),
-      random: seededRandom(options.seed),
+      random: chanceOf(this.#clock, options.seed),
       log: ports.log,
       drivers,
       directory: this.#world.directory,
@@ -147,7 +147,7 @@ class Simulation {
         const at = this.#start + line.t;
         if (line.t > reached) await this.#runTimers(at);
         reached = line.t;
-        this.#clock.advanceTo(at);
+        this.#clock.moveTo(at);
         this.#options.onInput?.(line);
         await this.#apply(this.#places.complete(line));
         done += 1;

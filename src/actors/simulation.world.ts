@@ -3,9 +3,11 @@
  * ============================
  * Platforms that take what is sent, as the scenario says they do: at once, never, too late or not
  * now. Member reads stand as they were last reported. Ids and chance come from a seed, so the same
- * scenario gives the same bytes.
+ * scenario gives the same bytes; and each is drawn for what it is about, so that a room has the same
+ * ones whatever goes on in others.
  */
 import { EarshotError } from "../domain/errors.ts";
+import { hash52 } from "../domain/key.ts";
 import type { MembershipReport, Millis, Route } from "../domain/message.ts";
 import type { ChannelOutbound, Clock, Ids, Random, SendReceipt } from "../domain/ports.ts";
 import type { ScenarioLine } from "../domain/scenario.ts";
@@ -30,7 +32,8 @@ export interface SimulatedWorld {
 export function createSimulatedWorld(clock: Clock, local: readonly string[] = []): SimulatedWorld {
   const fates = new Map<string, { fate: Fate; left: number }[]>();
   const members = new Map<string, NonNullable<ReturnType<OutboundDirectory["membership"]>>>();
-  let sent = 0;
+  /** Messages that a room was sent. */
+  const sent = new Map<string, number>();
 
   const ordered = (name: string): Fate | null => {
     const queue = fates.get(name);
@@ -48,8 +51,10 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
   const send = (route: Route, signal: AbortSignal): Promise<SendReceipt> => {
     const fate = nextFate(route);
     if (fate === null || fate.send === "ok") {
-      sent += 1;
-      return Promise.resolve({ messageIds: [`sent-${sent}`] });
+      const room = roomOf(route);
+      const count = (sent.get(room) ?? 0) + 1;
+      sent.set(room, count);
+      return Promise.resolve({ messageIds: [`sent-${count}`] });
     }
     return suffer(fate, signal);
   };
@@ -125,7 +130,7 @@ function suffer(fate: Fate, signal: AbortSignal): Promise<never> {
 }
 
 /** Numbers that look like chance and are the same for the same seed (mulberry32). */
-export function seededRandom(seed: number): Random {
+export function seededRandom(seed: number): { next(): number } {
   let state = seed >>> 0;
   return {
     next() {
@@ -137,13 +142,38 @@ export function seededRandom(seed: number): Random {
   };
 }
 
+/**
+ * What is drawn anew for everything it is about: the seed, the moment, the thing, and how often it
+ * was drawn for that thing in that moment. Nothing is remembered longer than a moment.
+ */
+function drawing(clock: { now(): Millis }, seed: number): (about: string) => { next(): number } {
+  const drawn = new Map<string, number>();
+  let moment: Millis = -1;
+  return (about) => {
+    const now = clock.now();
+    if (now !== moment) drawn.clear();
+    moment = now;
+    const count = drawn.get(about) ?? 0;
+    drawn.set(about, count + 1);
+    return seededRandom(hash52(`${seed}|${now}|${count}|${about}`));
+  };
+}
+
+/** Chance of a simulation; what is about nothing is drawn in sequence. */
+export function chanceOf(clock: { now(): Millis }, seed: number): Random {
+  const sequence = seededRandom(seed);
+  const drawn = drawing(clock, seed);
+  return { next: (about) => (about === undefined ? sequence.next() : drawn(about).next()) };
+}
+
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** Ids of the usual form: ten letters of time, sixteen of seeded chance. */
 export function seededIds(clock: { now(): Millis }, seed: number): Ids {
-  const random = seededRandom(seed ^ 0x1d5eed);
+  const drawn = drawing(clock, seed ^ 0x1d5eed);
   return {
-    next() {
+    next(about = "") {
+      const random = drawn(about);
       let time = "";
       for (let left = clock.now(), n = 0; n < 10; n += 1, left = Math.floor(left / 32))
         time = alphabet.charAt(left % 32) + time;

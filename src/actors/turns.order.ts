@@ -163,7 +163,7 @@ export async function composeOrder(
   const said = batch.map(ownWords).join("\n");
   const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
   const session = await sessions.enter(ordered, spoken);
-  const fence = ports.ids.next();
+  const fence = ports.ids.next(`fence|${turnId}`);
   const prompt = effect.heartbeat
     ? composeHeartbeat({ instructions, at, fence })
     : promptOf(effect, {

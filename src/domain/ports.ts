@@ -25,12 +25,17 @@ export interface Clock {
 
 /** Unique, time-ordered ids (26 characters, Crockford base 32). */
 export interface Ids {
-  next(): string;
+  /**
+   * `about`: what it is for. In a simulation the same thing gets the same id at the same time,
+   * whatever else happens in the house.
+   */
+  next(about?: string): string;
 }
 
 /** Uniform in [0, 1). Seeded in simulations. */
 export interface Random {
-  next(): number;
+  /** `about`: as with ids, what the chance is about. */
+  next(about?: string): number;
 }
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";

@@ -31,6 +31,20 @@ describe("simulated clock", () => {
     },
   );
 
+  test("time that is moved fires nothing; what is due by then fires late, one by one", () => {
+    const clock = new SimulatedClock(100);
+    const fired: string[] = [];
+    clock.setTimer(110, () => fired.push(`first at ${clock.now()}`));
+    clock.setTimer(120, () => fired.push(`second at ${clock.now()}`));
+    clock.moveTo(120);
+    expect(fired).toEqual([]);
+    expect(clock.fireNext(120)).toBe(true);
+    expect(fired).toEqual(["first at 120"]);
+    clock.advanceTo(120);
+    expect(fired).toEqual(["first at 120", "second at 120"]);
+    expect(() => clock.moveTo(119)).toThrow(/time does not go back/);
+  });
+
   test("time does not go back", () => {
     const clock = new SimulatedClock(1_000);
     clock.advanceTo(1_500);
