@@ -26,6 +26,7 @@ import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
 import { whatIfRoutes } from "./routes/what-if.ts";
 import type { ServerPorts } from "./server-ports.ts";
 
@@ -69,6 +70,7 @@ export function createApp(
     roomRoutes,
     whatIfRoutes,
     inspectRoutes,
+    uploadRoutes,
   ])
     app.route("/api", routes(ports));
   app.route("/", pages);

@@ -18,6 +18,7 @@ import { createWebchatChannel } from "../adapters/channels/webchat.ts";
 import { createWebhook, type Webhook } from "../adapters/channels/webhook.ts";
 import { createIds, createRandom } from "../adapters/ids.ts";
 import { openMediaDesk } from "../adapters/media/desk.ts";
+import { openUploads } from "../adapters/media/uploads.ts";
 import { createSessionFiles } from "../adapters/session-files.ts";
 import { createWorkspaces } from "../adapters/workspaces.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
@@ -41,6 +42,7 @@ import type { Traces } from "./traces.ts";
 import { version } from "./version.ts";
 import { createWebchat, type Webchat } from "./webchat.ts";
 import { webchatRoute } from "./webchat-route.ts";
+import { createWebchatUploads } from "./webchat-uploads.ts";
 import { createWhatIf, type WhatIfDesk } from "./what-if.ts";
 
 /** Channels and drivers of one daemon: what its config may name. */
@@ -60,6 +62,8 @@ export function createRegistry(also: readonly ChannelDefinition[] = []): Registr
   const webchat = createWebchatChannel({
     typing: (route, on) => shown?.typing(route, on),
     ack: (route, message, emoji, on) => shown?.ack(route, message, emoji, on),
+    file: async (id) => (await shown?.file(id)) ?? null,
+    media: async (request) => shown?.media(request),
   });
   const local = [webchat, terminal.definition, webhook.definition] as ChannelDefinition[];
   return {
@@ -194,15 +198,19 @@ export function assemble(ports: AssemblyPorts): Assembly {
     hostModule: hostModule.href,
     onInspect: inspector.told,
   });
+  const route = () => webchatRoute(config());
+  const folder = join(ports.stateDir, "uploads");
+  const uploads = openUploads({ folder, now: () => clock.now(), unique: () => ids.next() });
   const webchat = createWebchat({
+    uploads: createWebchatUploads({ clock, log, config, uploads, route }),
     clock,
     log,
     bus,
     store,
     runtime,
     readToken: ports.readToken,
-    agent: () => webchatRoute(config()).agent,
-    keys: () => webchatRoute(config()).keys,
+    agent: () => route().agent,
+    keys: () => route().keys,
     isOn: () => {
       const { webchat: section } = config().channels;
       return section !== undefined && accountsOf(section).some(([id]) => id === "default");

@@ -191,6 +191,7 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   undo.push(() => rooms.runtime.stop({ drainMs }));
   await rooms.runtime.start();
   rooms.connections.start();
+  rooms.webchat.uploads.start();
   state.problem = null;
   journal.log("info", "daemon.ready", {
     ...{ base, stateDir, config: source.path, version },
@@ -350,6 +351,7 @@ async function serve(parts: Serving): Promise<Listeners> {
         hook: (channel, account) => rooms.connections.hook(channel, account),
         room: rooms.room,
         whatIf: rooms.whatIf,
+        webchat: rooms.webchat,
         rooms: rooms.rooms,
         health: rooms.health,
         inspector: rooms.inspector,

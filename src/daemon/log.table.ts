@@ -107,6 +107,7 @@ export const logTable: readonly LogEvent[] = [
     ["turn.isolated", "A turn that may have ended its host runs in a thread of its own."],
     ["turn.isolated-lost", "That thread ended."],
     ["turn.steer", "A running agent could not be told what came in."],
+    ["webchat.unswept", "Old files of the webchat could not be removed."],
   ),
   ...events(
     "error",

@@ -69,6 +69,7 @@ const tries = (summary: string, fields: Readonly<Record<string, Json>>): Json =>
 const inbound = { $ref: "#/components/schemas/Inbound" };
 const sessionKey = text("key", "path", "session key, percent-encoded");
 const sessionNames = [sessionKey, text("id", "query", "an archived one by its id")];
+const uploadId = text("id", "path", "as the upload was answered");
 const rowOfJournal = text("seq", "path", "number of the journal row");
 const paths: Json = {
   "/api/inbound": post(
@@ -158,6 +159,29 @@ const paths: Json = {
   }),
   "/api/what-if/apply": tries("Puts rules over the config", { rules: {} }),
   "/api/what-if/undo": tries("Takes back what was applied last", { undo: {} }),
+  "/api/webchat/uploads": {
+    post: {
+      summary: "Keeps a file for a message of the webchat; the body is the file",
+      parameters: [text("name", "query", "as it is shown")],
+      requestBody: { required: true, content: { "*/*": {} } },
+      responses: answers("`{id, kind, mime, bytes, name}`", 400, 408, 413, 415, 429, 503),
+    },
+  },
+  "/api/webchat/uploads/{id}": {
+    get: {
+      summary: "The bytes of a file that was given; a download unless it is a plain picture",
+      parameters: [uploadId],
+      responses: {
+        "200": { description: "bytes", content: { "application/octet-stream": {} } },
+        "404": { $ref: "#/components/responses/Error" },
+      },
+    },
+    delete: {
+      summary: "Takes back a file that was not sent",
+      parameters: [uploadId],
+      responses: answers("It is gone", 404),
+    },
+  },
   "/api/inspect/tickets": post(
     "Gives an address of /inspect/ws that opens one socket within a minute",
     [],

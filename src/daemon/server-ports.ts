@@ -19,6 +19,7 @@ import type { Inspector } from "./inspector.ts";
 import type { Metrics } from "./metrics.ts";
 import type { RoomDesk } from "./room-desk.ts";
 import type { Rooms } from "./rooms.ts";
+import type { Webchat } from "./webchat.ts";
 import type { WhatIfDesk } from "./what-if.ts";
 
 /** What a simulated room did. */
@@ -53,6 +54,8 @@ export interface ServerPorts {
   /** Reading along in one room. */
   readonly room: RoomDesk;
   readonly whatIf: WhatIfDesk;
+  /** Files for the chat of the pages. */
+  readonly webchat: Pick<Webchat, "uploads" | "problem">;
   webhookSent(account?: string): readonly WebhookSent[];
   /** The table of commands with further ones, in the order of help. */
   commands(): readonly OfferedCommand[];

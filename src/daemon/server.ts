@@ -13,6 +13,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
+import { timeBody } from "./body-time.ts";
 import type { Clients } from "./clients.ts";
 import type { HttpEnv } from "./guard.ts";
 import { hostOf, type KnownHosts } from "./hosts.ts";
@@ -55,7 +56,8 @@ const closeMsMax = 1_000;
 export async function listen(options: ServerOptions): Promise<HttpServer> {
   const serverOptions = {
     headersTimeout: limits.bodyMsMax,
-    requestTimeout: limits.bodyMsMax,
+    // A body's time is counted by `timeBody`, which knows whose it is.
+    requestTimeout: 0,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: headerBytesMax,
     ...(options.tls && { ...options.tls, handshakeTimeout: limits.bodyMsMax }),
@@ -69,6 +71,7 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   // Before a byte is read, TLS or not.
   const admit = gate(options.clients);
   server.on("connection", admit);
+  server.on("request", timeBody);
   server.on("upgrade", (request, socket, head) => {
     const taken = upgradeFor(request, options);
     if (typeof taken === "function") return taken(request, socket, head);

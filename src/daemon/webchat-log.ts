@@ -10,8 +10,9 @@
  */
 import { conversationOf, decodeEvent } from "../actors/journal.codec.ts";
 import { deliveryOf, isText, type TextBody } from "../actors/outbox.body.ts";
+import type { AttachedFile } from "../adapters/channels/webchat-protocol.ts";
 import { decodeVerdict, type Verdict } from "../domain/decision.ts";
-import { type Millis, type Route, routeOf, sameRoute } from "../domain/message.ts";
+import { type Attachment, type Millis, type Route, routeOf, sameRoute } from "../domain/message.ts";
 import { type EventRow, noConversation, type OutboxRow, type Store } from "../domain/ports.ts";
 import type { CommandAsked, DeliverySent, MessageReceived } from "../machines/events.ts";
 
@@ -27,6 +28,7 @@ export interface TakenEntry {
   readonly via: { readonly channel: string; readonly by: string } | null;
   readonly at: Millis;
   readonly text: string;
+  readonly attachments: readonly AttachedFile[];
   readonly verdict: Verdict | null;
 }
 /** A delivered reply part. */
@@ -40,6 +42,7 @@ export interface SaidEntry {
   readonly turnId: string;
   /** The other channel it went to; null: the pages. */
   readonly via: { readonly channel: string } | null;
+  readonly attachments: readonly AttachedFile[];
 }
 export type WebchatEntry = TakenEntry | SaidEntry;
 
@@ -52,6 +55,11 @@ export function entryId(
   return here ? id : JSON.stringify([channel, place, id]);
 }
 
+/** A file of a message as pages are told of it: only what they gave themselves lies here. */
+function shownFile({ id, url: _, ...file }: Attachment, here: boolean): AttachedFile {
+  return here ? { id, ...file } : file;
+}
+
 /** Entries kept for pages that come later. */
 const entriesCountMax = 1_000;
 /** Journal rows looked through at the first read. */
@@ -62,6 +70,8 @@ export interface WebchatLogOptions {
   /** Session keys the chat is part of now; one for each agent that hears it. */
   readonly keys: () => readonly string[];
   readonly isHere: (place: Pick<Route, "channel" | "chat">) => boolean;
+  /** Files that were kept with a delivered part. */
+  readonly saidWith: (part: string) => Promise<readonly AttachedFile[]>;
 }
 
 export interface WebchatLog {
@@ -79,13 +89,16 @@ export interface WebchatLog {
   holds(message: string): boolean;
   /** A message's verdict became known after it was read. `id`: the entry's. */
   decided(id: string, verdict: Verdict): void;
+  /** A delivered part has these files from now on. */
+  attached(part: string, attachments: readonly AttachedFile[]): void;
   /** The turn that was granted last, as far as it was read. */
   lastTurn(): string | null;
   /** The number up to which everything was read. */
   readTo(): number;
 }
 
-export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): WebchatLog {
+export function createWebchatLog(options: WebchatLogOptions): WebchatLog {
+  const { store, keys, isHere, saidWith } = options;
   let entries: WebchatEntry[] = [];
   let readTo = -1;
   let turn: string | null = null;
@@ -94,12 +107,13 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
     entries.findLast((entry) => entry.kind === kind && entry.id === id) ?? null;
 
   function takenOf(row: EventRow, { message, at }: MessageReceived): TakenEntry | null {
-    const { id, channel, chat, author, text } = message;
+    const { id, channel, chat, author, text, attachments } = message;
     const here = isHere(message);
     if (!here && chat.kind !== "direct") return null;
     const verdict = row.code === null ? null : decodeVerdict(row.code);
     const via = here ? null : { channel, by: author.name };
-    const entry = { kind: "taken", n: row.seq, at, text, verdict } as const;
+    const files = attachments.map((file) => shownFile(file, here));
+    const entry = { kind: "taken", n: row.seq, at, text, attachments: files, verdict } as const;
     return { ...entry, id: entryId(message, here), message: id, via };
   }
 
@@ -132,7 +146,8 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
     if (body === null) return null;
     const { text, replyTo, route } = body;
     const via = isHere(route) ? null : { channel: route.channel };
-    return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via };
+    const attachments = await saidWith(id);
+    return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via, attachments };
   }
 
   async function entryOf(row: EventRow): Promise<WebchatEntry | null> {
@@ -188,6 +203,11 @@ export function createWebchatLog({ store, keys, isHere }: WebchatLogOptions): We
     decided(id, verdict) {
       entries = entries.map((entry) =>
         entry.kind === "taken" && entry.id === id ? { ...entry, verdict } : entry,
+      );
+    },
+    attached(part, attachments) {
+      entries = entries.map((entry) =>
+        entry.kind === "said" && entry.id === part ? { ...entry, attachments } : entry,
       );
     },
     lastTurn: () => turn,

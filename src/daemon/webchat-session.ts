@@ -143,12 +143,17 @@ function parseFrame(data: RawData): ClientFrame | null {
   }
 }
 
-/** A message that was not taken is said to be so; the page keeps it and may send it again. */
+/**
+ * A message that was not taken is said to be so; the page keeps it and may send it again, unless it
+ * is told that this is final.
+ */
 function complain(session: WebchatSession, frame: ClientFrame, error: unknown, log: Log): void {
   const known = error instanceof EarshotError;
   if (!known) log("error", "webchat.failed", { frame: frame.type, error });
   session.send({
     type: "error",
+    ...(frame.type === "message" ? { id: frame.id } : {}),
+    ...(known && error.disposition === "terminal" ? { final: true } : {}),
     code: known ? error.code : "internal",
     message: known ? error.message : "Cannot take this now as something failed: see the log",
   });

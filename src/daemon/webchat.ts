@@ -11,10 +11,11 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Runtime } from "../actors/runtime.types.ts";
 import { type WebchatListener, webChatId } from "../adapters/channels/webchat.ts";
-import type { ServerFrame } from "../adapters/channels/webchat-protocol.ts";
+import type { AttachedFile, ServerFrame } from "../adapters/channels/webchat-protocol.ts";
+import type { Upload } from "../adapters/media/uploads.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import { type Inbound, inboundSchema } from "../domain/message.ts";
+import { type Attachment, type Inbound, inboundSchema } from "../domain/message.ts";
 import type { Clock, Log, OutboxRow, Store } from "../domain/ports.ts";
 import type { AgentEndLine, AgentStartLine, DecisionLine, StreamLine } from "../domain/stream.ts";
 import type { Bus } from "./bus.ts";
@@ -22,6 +23,7 @@ import type { TokenReader } from "./guard.ts";
 import { tagged } from "./lines.ts";
 import { createWebchatLog, entryId, type WebchatEntry, type WebchatLog } from "./webchat-log.ts";
 import { type SessionPorts, serveSession, type WebchatSession } from "./webchat-session.ts";
+import type { WebchatUploads } from "./webchat-uploads.ts";
 
 export interface WebchatPorts {
   readonly clock: Clock;
@@ -35,15 +37,21 @@ export interface WebchatPorts {
   readonly keys: () => readonly string[];
   /** Whether the config has the channel switched on. */
   readonly isOn: () => boolean;
+  readonly uploads: WebchatUploads;
 }
 
 export interface Webchat extends WebchatListener {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   pages(): number;
+  readonly uploads: WebchatUploads;
+  /** Why nothing is taken here; null: it is. */
+  problem(): string | null;
   /** Tells the pages what is known already, and lets them go. */
   close(): Promise<void>;
 }
 
+const switchedOff =
+  "Cannot take this as the webchat is switched off: set channels.webchat.enabled to true";
 const channel = "webchat";
 const account = "default";
 /** Decisions told again to a page that comes back. */
@@ -54,10 +62,13 @@ const closeMsMax = 2_000;
 const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 
 export function createWebchat(ports: WebchatPorts): Webchat {
+  const { uploads } = ports;
+  const problem = () => (ports.isOn() ? null : switchedOff);
   const chat = createWebchatLog({
     store: ports.store,
     keys: ports.keys,
     isHere: (place) => place.channel === channel && place.chat.id === webChatId,
+    saidWith: async (part) => (await uploads.saidWith(part)).map(shown),
   });
   const pages = createPages(chat);
   const follower = createFollower(ports, chat, pages);
@@ -74,17 +85,17 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     async opened(session, after) {
       await chat.refresh();
       session.sentTo = after;
-      session.send({ type: "ready", agent: ports.agent(), n: chat.readTo() });
+      const ready = { agent: ports.agent(), n: chat.readTo(), uploads: uploads.limits() };
+      session.send({ type: "ready", ...ready });
       pages.open(session);
     },
-    async take(session, { id, text, replyTo }) {
-      if (!ports.isOn())
-        throw new EarshotError(
-          "EAR_CHANNEL_UNAVAILABLE",
-          "Cannot take this as the webchat is switched off: set channels.webchat.enabled to true",
-        );
+    async take(session, { id, text, replyTo, attachments: ids }) {
+      const why = problem();
+      if (why !== null) throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", why);
       const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
-      const message = messageOf({ id, text, replyTo, repliesToUs });
+      // One that was taken before is the same message, whatever became of its files.
+      const attachments = chat.find("taken", id) === null ? await uploads.send(ids, id) : [];
+      const message = messageOf({ id, text, replyTo, repliesToUs, attachments });
       await ports.runtime.ingest(channel, account, [{ type: "message", message }]);
       const repeated = chat.find("taken", id);
       await pages.refresh();
@@ -102,9 +113,21 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     },
     typing: (_route, on) => pages.typing(on),
     ack: (_route, message, emoji, on) => pages.tell({ type: "ack", message, emoji, on }),
+    async file(id) {
+      return (await uploads.find(id)) === null ? null : uploads.open(id);
+    },
+    async media(request) {
+      const { part } = await uploads.say(request);
+      const attachments = (await uploads.saidWith(part)).map(shown);
+      chat.attached(part, attachments);
+      pages.tell({ type: "attached", id: part, attachments });
+    },
+    uploads,
+    problem,
     pages: () => sockets.clients.size,
     async close() {
       off();
+      uploads.stop();
       // What was said last is still on its way to the pages.
       await follower.done();
       for (const page of sockets.clients) page.close(1_001, "stopping");
@@ -119,8 +142,9 @@ function messageOf(frame: {
   text: string;
   replyTo: string | null;
   repliesToUs: boolean;
+  attachments: readonly Attachment[];
 }): Inbound {
-  const { id, text, replyTo, repliesToUs } = frame;
+  const { id, text, replyTo, repliesToUs, attachments } = frame;
   return inboundSchema.parse({
     channel,
     account,
@@ -128,6 +152,7 @@ function messageOf(frame: {
     id,
     author: { id: "owner", name: "owner" },
     text,
+    attachments,
     replyTo: replyTo === null ? null : { id: replyTo, authorIsSelf: repliesToUs },
   });
 }
@@ -282,14 +307,32 @@ function createFollower(
   return { line: follow, done };
 }
 
+/** A frame without files does not speak of them. */
+const filesIn = (attachments: readonly AttachedFile[]) =>
+  attachments.length === 0 ? {} : { attachments: [...attachments] };
+
+/** A file of ours as pages are told of it. */
+function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
+  return { id, kind, mime, bytes, ...(name === null ? {} : { name }) };
+}
+
 function framesOf(entry: WebchatEntry): ServerFrame[] {
   if (entry.kind === "said") {
-    const { kind: _, via, ...said } = entry;
-    return [{ type: "said", ...said, ...(via === null ? {} : { via: via.channel }) }];
+    const { kind: _, via, attachments, ...said } = entry;
+    const through = via === null ? {} : { via: via.channel };
+    return [{ type: "said", ...said, ...through, ...filesIn(attachments) }];
   }
-  const { id, n, at, text, verdict, via, message } = entry;
+  const { id, n, at, text, verdict, via, message, attachments } = entry;
   const through = via === null ? {} : { via: via.channel, by: via.by, message };
-  const taken: ServerFrame = { type: "taken", id, n, at, text, ...through };
+  const taken: ServerFrame = {
+    type: "taken",
+    id,
+    n,
+    at,
+    text,
+    ...through,
+    ...filesIn(attachments),
+  };
   if (verdict === null) return [taken];
   return [taken, { type: "decided", id, decision: verdict.decision, rule: verdict.rule }];
 }

@@ -25,7 +25,7 @@ export const limits = {
 
   /** HTTP body of a request. */
   bodyBytesMax: 1_048_576,
-  /** One request's headers and body must have arrived after this. */
+  /** One request's headers, and then its body, must have arrived after this. */
   bodyMsMax: 10_000,
   inboundArrayCountMax: 1_000,
   /** Body of a request to a hook while nothing but the body can prove who posts it. */
@@ -131,6 +131,14 @@ export const limits = {
   /** Pictures of one turn for an agent that takes them, and the bytes of all of them. */
   turnImagesMax: 8,
   turnImagesBytesMax: 16_777_216,
+  /** Files that pages give to the webchat: at the same time, with one message. */
+  uploadsAtOnceMax: 8,
+  uploadsPerMessageMax: 16,
+  /** Those that were sent with no message yet: so many, and so old; then the oldest go. */
+  uploadsUnsentMax: 100,
+  uploadUnsentMsMax: 21_600_000,
+  /** One that comes more slowly, after its first `bodyMsMax`, is cut. */
+  uploadBytesPerSecondMin: 32_768,
   /** Of a page that a message links to. */
   linkBytesMax: 1_048_576,
   /** What a turn may ask the main thread for. */

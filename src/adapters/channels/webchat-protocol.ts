@@ -9,31 +9,50 @@
 import { z } from "zod";
 import { decisionSchema, ruleSchema } from "../../domain/decision.ts";
 import { limits } from "../../domain/limits.ts";
+import { attachmentSchema } from "../../domain/message.ts";
 
 const id = z.string().min(1).max(limits.idUnitsMax);
 const n = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const text = z.string().max(limits.textUnitsMax);
 const at = z.number().int();
 
+/** A file as pages are told of it. */
+const attached = attachmentSchema.omit({ id: true, url: true }).extend({
+  /** What it is fetched by at `/api/webchat/uploads`; absent: it is not to be had here. */
+  id: id.optional(),
+});
+export type AttachedFile = z.output<typeof attached>;
+const attachments = z.array(attached).max(limits.attachmentsCountMax).optional();
+
 /** What a page or `earshot chat` sends. `hello` comes first, within 5 s. */
 export const clientFrameSchema = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("hello"), token: z.string().max(1_024), after: n.default(0) }),
-  z.strictObject({
-    type: z.literal("message"),
-    /** Made by the client; a second message with it is the same message. */
-    id,
-    text: text.min(1),
-    replyTo: id.nullable().default(null),
-  }),
+  z
+    .strictObject({
+      type: z.literal("message"),
+      /** Made by the client; a second message with it is the same message. */
+      id,
+      text,
+      replyTo: id.nullable().default(null),
+      /** Files that were uploaded for it. */
+      attachments: z.array(id).max(limits.uploadsPerMessageMax).default([]),
+    })
+    .refine((message) => message.text !== "" || message.attachments.length > 0),
 ]);
 export type ClientFrame = z.output<typeof clientFrameSchema>;
 
 /** What the daemon sends. */
 export const serverFrameSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("ready"), agent: z.object({ id, name: z.string() }), n }),
+  z.object({
+    type: z.literal("ready"),
+    agent: z.object({ id, name: z.string() }),
+    n,
+    /** What may be uploaded: bytes of a file, files of a message. */
+    uploads: z.object({ bytesMax: z.number(), countMax: z.number() }).optional(),
+  }),
   z.object({
     type: z.literal("taken"),
-    ...{ id, n, at, text },
+    ...{ id, n, at, text, attachments },
     /** It came through another channel: which, who said it there, and its id there. */
     ...{ via: id.optional(), by: z.string().optional(), message: id.optional() },
   }),
@@ -48,6 +67,13 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     turnId: id,
     /** It went to another channel. */
     via: id.optional(),
+    attachments,
+  }),
+  z.object({
+    type: z.literal("attached"),
+    /** The delivered part that these are with now: it was said aloud. */
+    id,
+    attachments: z.array(attached),
   }),
   z.object({ type: z.literal("delta"), turnId: id, text: z.string() }),
   z.object({ type: z.literal("typing"), on: z.boolean() }),
@@ -58,7 +84,12 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     state: z.enum(["start", "end"]),
     outcome: z.string().optional(),
   }),
-  z.object({ type: z.literal("error"), code: z.string(), message: z.string() }),
+  z.object({
+    type: z.literal("error"),
+    ...{ code: z.string(), message: z.string() },
+    /** The message that was not taken, and whether it never will be as it is. */
+    ...{ id: id.optional(), final: z.boolean().optional() },
+  }),
 ]);
 export type ServerFrame = z.output<typeof serverFrameSchema>;
 

@@ -7,8 +7,9 @@
  * handed to whoever has a page open.
  */
 import { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
 import type { Route } from "../../domain/message.ts";
-import { type ChannelDefinition, defineChannel } from "../../domain/ports.ts";
+import { type ChannelDefinition, defineChannel, type MediaRequest } from "../../domain/ports.ts";
 
 /** The one chat there is unless a caller opens others. */
 export const webChatId = "web";
@@ -16,6 +17,10 @@ export const webChatId = "web";
 export interface WebchatListener {
   typing(route: Route, on: boolean): void;
   ack(route: Route, messageId: string, emoji: string, on: boolean): void;
+  /** The bytes of a file that a page gave; null: it is not kept any more. */
+  file(attachmentId: string): Promise<ReadableStream<Uint8Array> | null>;
+  /** Shows a file beside the answer it belongs to. */
+  media(request: MediaRequest): Promise<void>;
 }
 
 const accountSchema = z.strictObject({});
@@ -35,7 +40,7 @@ export function createWebchatChannel(
       threads: false,
       membership: false,
       history: false,
-      media: false,
+      media: true,
       mentions: "unknown",
       replyAuthor: true,
       botFlag: true,
@@ -57,6 +62,18 @@ export function createWebchatChannel(
         sendTyping: async (route, on) => listener.typing(route, on),
         addReaction: async (route, message, emoji) => listener.ack(route, message, emoji, true),
         removeReaction: async (route, message, emoji) => listener.ack(route, message, emoji, false),
+        async sendMedia(request) {
+          await listener.media(request);
+          return { messageIds: [request.id] };
+        },
+      },
+      async downloadMedia(attachmentId) {
+        const bytes = await listener.file(attachmentId);
+        if (bytes !== null) return bytes;
+        throw new EarshotError(
+          "EAR_CHANNEL_REJECTED",
+          "Cannot fetch a file as it is not kept any more",
+        );
       },
     }),
   });

@@ -17,6 +17,7 @@ import {
   rm,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import type { MediaReading } from "../../domain/ports.ts";
@@ -65,6 +66,13 @@ export interface Shelf {
   path(id: string): string;
   reading(id: string, by: string): Promise<MediaReading | null>;
   note(id: string, by: string, reading: MediaReading): Promise<void>;
+  /** Lays words of ours beside a file; the new ones take the place of the old ones whole. */
+  label(id: string, words: string): Promise<void>;
+  /** The files with their labels; null: it has none. */
+  labels(): Promise<ReadonlyMap<string, string | null>>;
+  /** The bytes of a file as they are read. */
+  open(id: string): Promise<ReadableStream<Uint8Array>>;
+  remove(id: string): Promise<void>;
   sweep(before: number, bytesMax: number): Promise<void>;
 }
 
@@ -159,6 +167,24 @@ export function openShelf(folder: string, unique: () => string): Shelf {
       const notes = await notesOf(id);
       await writeNotes(id, { ...notes, readings: { ...notes.readings, [by]: reading } });
     },
+    label: (id, words) => put(place(id, ".label"), async (file) => file.writeFile(words)),
+    async labels() {
+      const names = await namesIn(folder);
+      const found = new Map<string, string | null>();
+      for (const id of names.filter((one) => name.test(one))) {
+        const raw = await readFile(place(id, ".label"), notesBytesMax).catch(() => null);
+        found.set(id, raw === null ? null : Buffer.from(raw).toString("utf8"));
+      }
+      return found;
+    },
+    async open(id) {
+      const file = await open(place(id), O_RDONLY | O_NOFOLLOW);
+      return Readable.toWeb(file.createReadStream()) as unknown as ReadableStream<Uint8Array>;
+    },
+    async remove(id) {
+      // The file last: while it is there, what is left is found again.
+      for (const ending of [".label", ".json", ""]) await rm(place(id, ending), { force: true });
+    },
     async sweep(before, bytesMax) {
       total = await sweepFolder(folder, before, bytesMax);
     },
@@ -196,6 +222,14 @@ async function readFile(path: string, bytesMax: number): Promise<Uint8Array> {
   }
 }
 
+/** None where there is no folder yet. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+}
+
 /**
  * Removes what is older than `before` and, beyond `bytesMax` in all, the oldest; never `spare`. Gives
  * the bytes that are left.
@@ -206,10 +240,7 @@ async function sweepFolder(
   bytesMax: number,
   spare?: string,
 ): Promise<number> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names = await namesIn(folder);
   const kept = new Map<string, { bytes: number; at: number; names: string[] }>();
   for (const one of names) {
     const path = join(folder, one);

@@ -65,7 +65,9 @@ export function openChat(
       sayAgain();
     }
     if (frame.type === "taken") unsent.delete(frame.id);
-    if (frame.type === "error") setTimeout(sayAgain, againMsMax).unref();
+    // What can never be taken as it is is not said again.
+    if (frame.type === "error" && frame.final === true) unsent.delete(frame.id ?? "");
+    else if (frame.type === "error") setTimeout(sayAgain, againMsMax).unref();
     if (frame.type === "taken" || frame.type === "said") {
       if (frame.n <= known) return;
       known = frame.n;
@@ -105,7 +107,8 @@ export function openChat(
   connect();
   return {
     say(text) {
-      const message = { type: "message", id: randomUUID(), text, replyTo: null } as const;
+      const id = randomUUID();
+      const message = { type: "message" as const, id, text, replyTo: null, attachments: [] };
       unsent.set(message.id, message);
       if (open) send(message);
       return message.id;

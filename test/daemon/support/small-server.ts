@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSystemClock } from "../../../src/adapters/clock.ts";
 import { createIds } from "../../../src/adapters/ids.ts";
+import { openUploads } from "../../../src/adapters/media/uploads.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createApp } from "../../../src/daemon/app.ts";
 import { createBus } from "../../../src/daemon/bus.ts";
@@ -23,6 +24,7 @@ import { listen } from "../../../src/daemon/server.ts";
 import { socketsOf } from "../../../src/daemon/sockets.ts";
 import { ensureToken, readToken } from "../../../src/daemon/token.ts";
 import { createWebchat } from "../../../src/daemon/webchat.ts";
+import { createWebchatUploads } from "../../../src/daemon/webchat-uploads.ts";
 import { createWhatIf } from "../../../src/daemon/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
 import type { ChannelHook, InspectOrder } from "../../../src/domain/ports.ts";
@@ -36,6 +38,7 @@ export async function startSmallServer() {
   const stateDir = await mkdtemp(join(tmpdir(), "earshot-small-"));
   const token = await ensureToken(stateDir);
   const real = createSystemClock();
+  const ids = createIds();
   /** Set: the time stands still. */
   const time: { at: number | null } = { at: null };
   const clock = { ...real, now: () => time.at ?? real.now() };
@@ -81,7 +84,7 @@ export async function startSmallServer() {
     rooms: createRooms({ clock, log, store, glances: async () => new Map() }),
     room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
     whatIf: createWhatIf({
-      ...{ store, clock, config: () => defaultConfig, ids: createIds() },
+      ...{ store, clock, config: () => defaultConfig, ids },
       layers: { said: () => [], set: refused, unset: async () => [] },
     }),
     inspector,
@@ -90,18 +93,26 @@ export async function startSmallServer() {
     simulate: async (lines: readonly unknown[]) => ({ lines: [], why: {}, given: lines.length }),
     problem: () => problem.now,
   };
+  const route = { agent: { id: "main", name: "earshot" }, keys: ["agent:main:main"] };
+  const uploads = openUploads({
+    ...{ folder: join(stateDir, "uploads"), now: () => clock.now() },
+    unique: () => ids.next(),
+  });
   const webchat = createWebchat({
     ...ports,
-    agent: () => ({ id: "main", name: "earshot" }),
-    keys: () => ["agent:main:main"],
+    agent: () => route.agent,
+    keys: () => route.keys,
     isOn: () => true,
+    uploads: createWebchatUploads({
+      ...{ clock, log, uploads, config: () => defaultConfig, route: () => route },
+    }),
   });
   let port = 0;
   const known = () => knownHosts([{ host: "127.0.0.1", port, scheme: "http" }]);
   const server = await listen({
     host: "127.0.0.1",
     port: 0,
-    app: createApp(ports, known, await loadPages(stateDir)),
+    app: createApp({ ...ports, webchat }, known, await loadPages(stateDir)),
     known,
     clients: ports.clients,
     problem: () => null,
