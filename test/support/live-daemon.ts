@@ -28,6 +28,8 @@ export interface LiveDaemon {
   stop(): Promise<void>;
   /** Takes messages; resolves when they are decided. */
   say(...messages: readonly Said[]): Promise<void>;
+  /** What `/api` answers at a path. */
+  ask(path: string): Promise<unknown>;
   /** Ends it and removes everything. */
   close(): Promise<void>;
 }
@@ -79,6 +81,11 @@ export async function createLiveDaemon(options: LiveDaemonOptions): Promise<Live
         body: JSON.stringify(body),
       });
       if (!response.ok) throw new Error(`refused: ${await response.text()}`);
+    },
+    async ask(path) {
+      const { base, token } = running();
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${base}/api${path}`, { headers })).json();
     },
     async close() {
       await live.stop();

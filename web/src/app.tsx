@@ -30,6 +30,7 @@ const connecting: Link = { state: "connecting" };
 export function App({ token }: { readonly token: string | null }) {
   const route = useRoute();
   const [link, setLink] = useState<Link>(connecting);
+  const onLink = (next: Link) => setLink((before) => (isSame(before, next) ? before : next));
   const [help, setHelp] = useState(false);
   const onHelp = () => setHelp(true);
   useKeys({
@@ -80,12 +81,15 @@ export function App({ token }: { readonly token: string | null }) {
       {token === null || refused ? (
         <NoToken title={title} refused={refused} />
       ) : (
-        <Page route={route} token={token} onLink={setLink} onHelp={onHelp} />
+        <Page route={route} token={token} onLink={onLink} onHelp={onHelp} />
       )}
       {help && <Help onClose={() => setHelp(false)} />}
     </div>
   );
 }
+
+/** A page may say again and again how it stands: only what is new is drawn. */
+const isSame = (one: Link, other: Link): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** A room belongs to the list of rooms. */
 const tabOf = ({ page }: Route): Route["page"] => (page === "room" ? "rooms" : page);
@@ -144,9 +148,9 @@ function NotLoaded() {
 function NoToken({ title, refused }: { readonly title: string; readonly refused: boolean }) {
   return (
     <>
-      <div class="page-bar">
-        <h1>{title}</h1>
-      </div>
+      <section class="page-bar" aria-labelledby="page-title">
+        <h1 id="page-title">{title}</h1>
+      </section>
       <main id="main" tabIndex={-1}>
         <div class="empty">
           <h2>{refused ? "The token was refused" : "This page needs a token"}</h2>

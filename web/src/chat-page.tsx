@@ -82,14 +82,14 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
   const why = whyOf({ focus, view, direct: told, talk: direct.talk, agentName: agent.name });
   return (
     <>
-      <div class="page-bar">
-        <h1>Chat</h1>
+      <section class="page-bar" aria-labelledby="page-title">
+        <h1 id="page-title">Chat</h1>
         <span class="small muted cut hide-s">
           Nothing here reaches a real room. The simulator uses your rules and a scripted agent.
         </span>
         <span class="grow hide-s" />
         <PaneSwitch pane={pane} onPane={setPane} />
-      </div>
+      </section>
       <main id="main" class="sim" data-pane={pane} tabIndex={-1}>
         <DirectPane
           direct={direct}

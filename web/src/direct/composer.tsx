@@ -96,10 +96,9 @@ export function DirectComposer({ agentName, commands, onSay }: DirectComposerPro
         <textarea
           rows={1}
           ref={box}
-          role="combobox"
           aria-label={`Message to ${name}`}
           aria-autocomplete="list"
-          aria-expanded={open}
+          aria-haspopup="listbox"
           aria-controls={open ? listId : undefined}
           aria-activedescendant={chosen === undefined ? undefined : optionId(chosen)}
           placeholder={`Message ${name}`}

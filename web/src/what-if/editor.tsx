@@ -128,18 +128,20 @@ function Verdict({
 }: Pick<EditorProps, "problems" | "isOurs"> & { readonly count: number }) {
   if (problems.length > 0)
     return (
-      <ul class="problems" role="alert">
-        {problems.slice(0, problemsShown).map(({ path, message, line }) => (
-          <li key={`${path} ${message}`}>
-            <Icon name="bad" />
-            <bdi>
-              {line !== null && `Line ${line}: `}
-              {shownText(message)}
-            </bdi>
-          </li>
-        ))}
-        {problems.length > problemsShown && <li>{problems.length - problemsShown} more</li>}
-      </ul>
+      <div role="alert">
+        <ul class="problems">
+          {problems.slice(0, problemsShown).map(({ path, message, line }) => (
+            <li key={`${path} ${message}`}>
+              <Icon name="bad" />
+              <bdi>
+                {line !== null && `Line ${line}: `}
+                {shownText(message)}
+              </bdi>
+            </li>
+          ))}
+          {problems.length > problemsShown && <li>{problems.length - problemsShown} more</li>}
+        </ul>
+      </div>
     );
   return (
     <p class="small muted" role="status">

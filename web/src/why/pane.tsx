@@ -130,7 +130,8 @@ export function Ladder({ explanation: { rungs, verdict }, list }: LadderProps) {
     <ol
       {...(list === undefined ? {} : { ref: list })}
       class="ladder"
-      tabIndex={-1}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
+      tabIndex={0}
       aria-label="The ladder, first match wins"
     >
       {rungs.map((rung, index) => (

@@ -1,0 +1,46 @@
+/**
+ * axe in a page
+ * =============
+ * The rules of WCAG 2.1 A and AA and the good habits beside them (landmarks, order of headings),
+ * asked of what is shown. The program comes in through the debugger, so the strict content policy
+ * of the pages stays in force while it runs.
+ */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+/** What is asked: every rule, or how much colours differ, where nothing else has changed. */
+export type Asked = "everything" | "colours";
+
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+const file = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+interface Found {
+  readonly id: string;
+  readonly target: string;
+  readonly why: string;
+}
+
+let source: string | null = null;
+
+/** What breaks a rule, one line each: the rule, where, why. */
+export async function violations(page: Page, asked: Asked): Promise<readonly string[]> {
+  const only =
+    asked === "colours"
+      ? { type: "rule", values: ["color-contrast"] }
+      : { type: "tag", values: tags };
+  source ??= await readFile(file, "utf8");
+  // Runs in the page, whose types this file does not have.
+  const run = `(async () => {
+    if (window.axe === undefined) { ${source} }
+    const options = { runOnly: ${JSON.stringify(only)}, resultTypes: ["violations"] };
+    const { violations } = await axe.run(document, options);
+    return violations.flatMap(({ id, nodes }) => nodes.map((node) => ({
+      id,
+      target: node.target.join(" "),
+      why: node.failureSummary.replace(/\\s+/g, " "),
+    })));
+  })()`;
+  const found = await page.evaluate<readonly Found[]>(run);
+  return found.map(({ id, target, why }) => `${id}: ${target}: ${why}`);
+}

@@ -1,0 +1,84 @@
+/**
+ * The house of the pages' tests
+ * =============================
+ * The pages as they are in the sources, one Chromium a test file, and daemons on request. Whatever
+ * goes wrong in a page that was opened here, from an exception to a broken content policy, fails
+ * the test it happened in. With `kept`, pages and daemons live as long as the file.
+ */
+import { rm } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { openPage, type PageOptions, startChromium, type WatchedPage } from "./chromium.ts";
+import { createLiveDaemon, type LiveDaemon, type LiveDaemonOptions } from "./live-daemon.ts";
+import { buildPages } from "./servers/pages.ts";
+
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+export const soon = <Found>(read: () => Found | Promise<Found>) =>
+  expect.poll(read, { timeout: 20_000 });
+
+export interface PagesHouseOptions {
+  /** Words of console lines that are part of what is tested, as of a daemon that went away. */
+  readonly forgiven?: readonly string[];
+  readonly kept?: boolean;
+}
+
+export interface PagesHouse {
+  readonly pagesDir: string;
+  readonly browser: Browser;
+  /** Makes a daemon that serves the pages; its `start` starts it. */
+  daemon(config?: LiveDaemonOptions["config"]): Promise<LiveDaemon>;
+  /** Opens an address in a context of its own. */
+  open(address: string, options?: PageOptions): Promise<Page>;
+}
+
+/** Once in a `describe`: what it returns can be used in its hooks and tests. */
+export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = {}): PagesHouse {
+  let pagesDir = "";
+  let browser: Browser | null = null;
+  const daemons: LiveDaemon[] = [];
+  const opened: WatchedPage[] = [];
+  const wrong = () =>
+    opened
+      .flatMap((one) => one.wrong.splice(0))
+      .filter((line) => !forgiven.some((word) => line.includes(word)));
+  const leave = async () => {
+    await Promise.all(opened.splice(0).map(({ page }) => page.context().close()));
+    await Promise.all(daemons.splice(0).map((daemon) => daemon.close()));
+  };
+  const running = (): Browser => {
+    if (browser === null) throw new Error("the browser does not run");
+    return browser;
+  };
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+  });
+  afterEach(async () => {
+    const found = wrong();
+    if (!kept) await leave();
+    expect(found).toEqual([]);
+  });
+  afterAll(async () => {
+    await leave();
+    await browser?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  return {
+    get pagesDir() {
+      return pagesDir;
+    },
+    get browser() {
+      return running();
+    },
+    async daemon(config = {}) {
+      const daemon = await createLiveDaemon({ pagesDir, config });
+      daemons.push(daemon);
+      return daemon;
+    },
+    async open(address, options = {}) {
+      const one = await openPage(running(), options);
+      opened.push(one);
+      await one.page.goto(address);
+      return one.page;
+    },
+  };
+}
