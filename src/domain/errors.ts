@@ -87,7 +87,7 @@ export class EarshotError extends Error {
     value: unknown,
   ): value is Made {
     if (Function.prototype[Symbol.hasInstance].call(this, value)) return true;
-    if (this !== EarshotError || !(value instanceof Error)) return false;
+    if (!Object.is(this, EarshotError) || !(value instanceof Error)) return false;
     const { disposition, [brand]: mark } = value as { disposition?: unknown; [brand]?: unknown };
     return mark === true && dispositions.has(disposition);
   }
