@@ -164,7 +164,11 @@ export function assemble(ports: AssemblyPorts): Assembly {
   const whatIf = createWhatIf({ store, clock, ids, config, layers });
   const room = createRoomDesk({ store, clock, log, config });
   bus.subscribe(room.line);
-  const rooms = createRooms({ clock, log, store, glances: (convs) => runtime.glances(convs) });
+  const rooms = createRooms({
+    ...{ clock, log, store },
+    glances: (convs) => runtime.glances(convs),
+    tally: () => runtime.tally(),
+  });
   bus.subscribe(rooms.line);
   const inspector = createInspector({
     ...{ clock, log, metrics, readToken: ports.readToken, page: ports.inspectorUrl },

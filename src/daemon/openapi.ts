@@ -10,6 +10,7 @@ import { inboundSchema } from "../domain/message.ts";
 import { roomStates } from "./rooms.types.ts";
 import { claimSchema, revokeSchema } from "./routes/access.ts";
 import { inspectWishSchema } from "./routes/inspect.ts";
+import { lookSchema } from "./routes/rooms.ts";
 import { sessionPatchSchema } from "./routes/sessions.ts";
 
 type Json = Record<string, unknown>;
@@ -115,7 +116,13 @@ const paths: Json = {
     ],
     400,
   ),
-  "/api/rooms/live": stream("The whole list of rooms and then what changes"),
+  "/api/rooms/live": stream("The rooms somebody looks at and then what changes in them"),
+  "/api/rooms/live/{view}": post(
+    "Looks at other rooms",
+    [text("view", "path", "the `view` that the stream told first")],
+    z.toJSONSchema(lookSchema, { io: "input" }) as Json,
+    ...[400, 404, 413, 415],
+  ),
   "/api/rooms/{key}": get("One room: how it stands, and its newest lines", [sessionKey], 400, 404),
   "/api/rooms/{key}/history": get(
     "Other lines of one room",

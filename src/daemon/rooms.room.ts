@@ -3,7 +3,7 @@
  * ==================
  * What is remembered of one conversation between two looks: where it is, who spoke lately, the last
  * decisions, the last line. To note a message is to move a few references; words are cut and made
- * harmless when a row is made of them, which nobody asks for while nobody watches.
+ * harmless when a row is made of them, which nobody asks for while nobody looks at the room.
  */
 import type { Glance } from "../actors/glance.ts";
 import type { Verdict } from "../domain/decision.ts";
@@ -21,6 +21,15 @@ interface Face {
   readonly bot: boolean;
   /** Its name, made harmless once it was shown. */
   shown: string | null;
+}
+
+/** A row as it was made last. */
+export interface Told {
+  readonly json: string;
+  /** Another one whenever the row is another one. */
+  readonly version: number;
+  readonly noted: number;
+  readonly glance: Glance | null;
 }
 
 type Fixed = Pick<RoomRow, "key" | "channel" | "account" | "kind" | "place" | "agent">;
@@ -45,6 +54,14 @@ export class Room {
   place: string | null = null;
   /** When its account brought a message last; shared with its other rooms. */
   account: { at: Millis } | null = null;
+  /** Pages that look at it now. */
+  eyes = 0;
+  /** It had to make room for others in the list. */
+  gone = false;
+  /** Grows with everything that is noted of it. */
+  #noted = 0;
+  #told: Told | null = null;
+  #words: { readonly noted: number; readonly text: string } | null = null;
   readonly #parts: SessionKeyParts;
   #recent: string[] = [];
   #faces: Face[] = [];
@@ -61,6 +78,7 @@ export class Room {
 
   /** A message was decided here. */
   note(message: Inbound, verdict: Verdict, at: Millis): void {
+    this.#noted += 1;
     const { chat } = message;
     if (this.#recent.length >= stripCount) this.#recent.shift();
     this.#recent.push(decisionLetters[verdict.decision]);
@@ -87,12 +105,14 @@ export class Room {
   /** A message has other words now, or none; whether that is seen here. */
   amend(messageId: string, text: string | null): boolean {
     if (this.#line?.id !== messageId) return false;
+    this.#noted += 1;
     this.#line = { ...this.#line, text: text === null ? null : short(text) };
     return true;
   }
 
   /** What was noted of it in the journal, before anything that was noted as it happened. */
   precede(older: Room): void {
+    this.#noted += 1;
     this.#recent = [...older.#recent, ...this.#recent].slice(-stripCount);
     const known = new Set(this.#faces.map(({ id }) => id));
     const more = older.#faces.filter(({ id }) => !known.has(id));
@@ -107,6 +127,46 @@ export class Room {
     const { attention } = this.glance;
     const [, name = "observing"] = attention.split(".");
     return name === "settling" ? "delivering" : (name as RoomStateName);
+  }
+
+  /** A page begins to look at it. */
+  enter(): void {
+    this.eyes += 1;
+  }
+
+  /** A page looks elsewhere; with the last one the row as it was told is let go. */
+  leave(): void {
+    this.eyes -= 1;
+    if (this.eyes === 0) this.#told = null;
+  }
+
+  /** Its row as JSON, made again only when something changed, for everybody who looks at it. */
+  told(): Told {
+    const { glance } = this;
+    const noted = this.#noted;
+    const before = this.#told;
+    if (before?.noted === noted && before.glance === glance) return before;
+    const json = JSON.stringify(this.row());
+    const version = (before?.version ?? 0) + (before?.json === json ? 0 : 1);
+    this.#told = { noted, glance, json, version };
+    return this.#told;
+  }
+
+  /** Whether all of these words, in small letters, are said of it or in its last decision. */
+  has(words: readonly string[]): boolean {
+    if (words.length === 0) return true;
+    if (this.#words?.noted !== this.#noted)
+      this.#words = { noted: this.#noted, text: this.#said().join("\n").toLowerCase() };
+    const { text } = this.#words;
+    return words.every((word) => text.includes(word));
+  }
+
+  #said(): string[] {
+    const { key, channel, place } = this.#fixedPart();
+    const said = [key, this.title, channel, place, ...this.#faces.map(nameOf)];
+    if (this.#line === null) return said;
+    const { decision, rule } = this.#line.verdict;
+    return [...said, decision, rule, oneLine(this.#line.author)];
   }
 
   /** The row as it is told. */
@@ -160,6 +220,10 @@ export class Room {
     return kind === "group" || kind === "channel" || kind === "main" ? kind : "direct";
   }
 }
+
+/** Whether it is listed among those of one person. */
+export const isDirect = ({ kind }: Pick<Room, "kind">): boolean =>
+  kind === "direct" || kind === "main";
 
 const nameOf = (face: Face): string => {
   face.shown ??= oneLine(face.name);

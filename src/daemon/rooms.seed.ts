@@ -2,8 +2,8 @@
  * Rooms from the store
  * ====================
  * What the list knows of the time before this start: which conversations there are, and what the
- * newest journal rows tell of them. Read once, when the list is first looked at, in pieces small
- * enough that nobody waits for it.
+ * newest journal rows tell of them, up to where the list began to note things itself. Read once,
+ * when the list is first looked at, in pieces small enough that nobody waits for it.
  */
 import { decodeEvent } from "../actors/journal.codec.ts";
 import { decodeVerdict } from "../domain/decision.ts";
@@ -28,27 +28,38 @@ interface Known {
 }
 
 const pageRows = 1_000;
+/** A journal row is decoded, which takes longer than a name. */
+const scanRows = 200;
+/** Lets everybody else who waits go first. */
+const others = () => new Promise<void>((resolve) => setImmediate(resolve));
 const heardMark = '{"type":"message.received"';
 const changedMarks = ['{"type":"message.deleted"', '{"type":"message.edited"'];
 
-/** `firstSeq`: what was told live of a conversation begins there, and is left out here. */
+export interface Reading {
+  /** What is behind this row was noted as it happened. */
+  readonly upTo: number;
+  /** What was noted of a conversation as it happened begins there, and is left out here. */
+  readonly firstSeq: (conv: number) => number;
+  readonly pulse: Pulse;
+}
+
 export async function readJournal(
   store: Pick<Store, "conversations" | "lastSeq" | "scan">,
-  firstSeq: (conv: number) => number,
-  pulse: Pulse,
+  { upTo, firstSeq, pulse }: Reading,
 ): Promise<Remembered> {
   const { known, total } = await readNames(store);
   const rooms = new Map(known.map(({ conv, key }) => [conv, new Room(conv, key)]));
-  const end = await store.lastSeq();
-  let after = Math.max(0, end - limits.searchRowsMax);
+  const last = await store.lastSeq();
+  const end = Math.min(last, upTo);
+  let after = Math.max(0, last - limits.searchRowsMax);
   while (after < end) {
-    const rows = await store.scan(after, pageRows);
+    const rows = await store.scan(after, Math.min(scanRows, end - after));
     for (const row of rows) {
       const room = rooms.get(row.conv);
       if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, pulse);
     }
     after = rows.at(-1)?.seq ?? end;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await others();
   }
   return { rooms: [...rooms.values()], total };
 }
@@ -86,21 +97,21 @@ async function readNames(
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
     after = last.conv;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await others();
   }
   return { known: newest(known), total };
 }
 
 interface Beyond {
   readonly known: (conv: number) => boolean;
-  readonly filter: (row: RoomRow) => boolean;
+  readonly words: readonly string[];
   readonly most: number;
 }
 
 /** Rooms that only the store knows, told by what their keys say. */
 export async function findBeyond(
   store: Pick<Store, "conversations">,
-  { known, filter, most }: Beyond,
+  { known, words, most }: Beyond,
 ): Promise<RoomRow[]> {
   const found: RoomRow[] = [];
   let after = -1;
@@ -108,12 +119,13 @@ export async function findBeyond(
     const page = await store.conversations({ after, limit: pageRows });
     for (const { conv, key } of page) {
       if (known(conv) || !isSessionKey(key)) continue;
-      const row = new Room(conv, key).row();
-      if (filter(row)) found.push(row);
+      const room = new Room(conv, key);
+      if (room.has(words)) found.push(room.row());
     }
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
     after = last.conv;
+    await others();
   }
   return found.slice(0, most);
 }

@@ -1,8 +1,9 @@
 /**
  * The list of rooms, as its page sees it
  * ======================================
- * The forms that `GET /api/rooms`, its live stream and the Rooms page share. A row is whole each
- * time it is told, so whoever missed some has missed nothing once the next one comes.
+ * The forms that `GET /api/rooms`, its live stream and the Rooms page share. A page is told the rows
+ * it looks at and nothing of the others. A row is whole each time it is told, so whoever missed some
+ * has missed nothing once the next one comes.
  */
 import type { Decision, Rule } from "../domain/decision.ts";
 import type { Millis } from "../domain/message.ts";
@@ -93,17 +94,62 @@ export interface RoomCounts {
   readonly asleep: number;
 }
 
+export const roomFilters = ["all", "engaged", "guarded", "direct"] as const;
+export type RoomFilter = (typeof roomFilters)[number];
+
+/** How many rooms of the list pass each filter, whatever is looked for. */
+export type FilterCounts = Readonly<Record<RoomFilter, number>>;
+
+/** What of the list a page looks at. */
+export interface RoomsLook {
+  readonly filter: RoomFilter;
+  /** Words that a room has to have, in any order. */
+  readonly find: string;
+  /** Rows before the first one that is told. */
+  readonly from: number;
+  readonly limit: number;
+  /** Those heard last come first, ever anew; otherwise the order stays as it is. */
+  readonly follow: boolean;
+  /** Order them now, once. */
+  readonly sort: boolean;
+  /** The key of a room that is to be among the rows, wherever it stands; empty: none. */
+  readonly at: string;
+}
+
+/** Rows that a page may look at at a time. */
+export const lookRowsMax = 200;
+/** Words and keys of a look. */
+export const lookUnitsMax = 2_048;
+
 /** A frame of `GET /api/rooms/live`. */
 export type RoomsFrame =
-  /** Rooms, new or changed. */
-  | { readonly type: "rooms"; readonly rows: readonly RoomRow[] }
-  /** Every room of the list has been told; from here on changes follow. */
-  | { readonly type: "ready" }
+  /** First of all: where to say what else to look at. */
+  | { readonly type: "open"; readonly view: string }
+  /**
+   * The rows looked at are these now, whole those that were not told as they are. What is not among
+   * the keys is forgotten.
+   */
+  | {
+      readonly type: "window";
+      /** Rows there are to look at. */
+      readonly total: number;
+      /** Place of the first of them. */
+      readonly from: number;
+      readonly keys: readonly string[];
+      readonly rows: readonly RoomRow[];
+      /** Rooms that have no place in the order yet. */
+      readonly fresh: number;
+      /** Place of the room that was to be among them; null: none was, or it is not there. */
+      readonly at: number | null;
+    }
+  /** Rows looked at that changed, each whole. */
+  | { readonly type: "rows"; readonly rows: readonly RoomRow[]; readonly fresh: number }
   /** About once a second. `now`: the daemon's clock, for countdowns. */
   | {
       readonly type: "now";
       readonly now: Millis;
       readonly counts: RoomCounts;
+      readonly filters: FilterCounts;
       readonly pulse: PulseView;
     };
 

@@ -25,6 +25,8 @@ export interface SseReader {
   readonly body: ReadableStream<Uint8Array>;
   /** Sends one event. `data` has no line breaks. */
   put(data: string): void;
+  /** Everything that was put has been taken. */
+  idle(): boolean;
 }
 
 /** What an event stream is answered with. */
@@ -90,5 +92,5 @@ export function createSse(options: SseOptions): SseReader {
     },
     { highWaterMark: 0 },
   );
-  return { body, put: (data) => push(`data: ${data}\n\n`) };
+  return { body, put: (data) => push(`data: ${data}\n\n`), idle: () => units === 0 };
 }

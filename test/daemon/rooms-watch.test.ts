@@ -1,8 +1,15 @@
 /** Watching the list of rooms while its store cannot be read. */
 import { expect, test } from "vitest";
+import { nothingLive } from "../../src/actors/glance.ts";
 import { createSystemClock } from "../../src/adapters/clock.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { createRooms } from "../../src/daemon/rooms.ts";
+import type { RoomsLook } from "../../src/daemon/rooms.types.ts";
+
+const lookAtAll: RoomsLook = {
+  ...{ filter: "all", find: "", from: 0, limit: 50 },
+  ...{ follow: true, sort: false, at: "" },
+};
 
 test("a list that could not be read is told once it can be, and the failure is logged", async () => {
   const memory = createMemoryStore();
@@ -21,10 +28,11 @@ test("a list that could not be read is told once it can be, and the failure is l
       },
     },
     glances: async () => new Map(),
+    tally: async () => nothingLive,
   });
   const frames: string[] = [];
-  const off = rooms.watch((frame) => frames.push(frame));
-  await expect.poll(() => frames.at(-1), { timeout: 10_000 }).toContain('"ready"');
+  const off = rooms.watch({ tell: (frame) => frames.push(frame), idle: () => true }, lookAtAll);
+  await expect.poll(() => frames.at(-1), { timeout: 10_000 }).toContain('"window"');
   expect(errors).toEqual(["error rooms.unreadable", "error rooms.unreadable"]);
   off();
 });
@@ -39,6 +47,7 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
       asked += 1;
       return new Map();
     },
+    tally: async () => nothingLive,
   });
   const at = Date.now();
   const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
@@ -61,7 +70,7 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
     );
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(asked).toBe(0);
-  const { rows } = await rooms.list({ filter: () => true, find: "", from: 0, limit: 100 });
+  const { rows } = await rooms.list({ find: "", state: null, from: 0, limit: 100 });
   expect(rows).toHaveLength(10);
   expect(rows.every(({ recent }) => recent === "o".repeat(22))).toBe(true);
   expect(rooms.heardAt("webhook", "default")).toBe(at);

@@ -79,7 +79,7 @@ async function until(
   for (;;) {
     const { value, done } = await stream.next();
     if (done === true) throw new Error("the stream ended");
-    const found = value.type === "rooms" ? value.rows.find(wanted) : undefined;
+    const found = "rows" in value ? value.rows.find(wanted) : undefined;
     if (found !== undefined) return found;
   }
 }

@@ -13,7 +13,7 @@ import { useChannelNames } from "./parts/channel-names.ts";
 import { Icon } from "./parts/icons.tsx";
 import { amount } from "./parts/times.ts";
 import { RoomList } from "./rooms/list.tsx";
-import { type Filter, filters } from "./rooms/model.ts";
+import { type Filter, filters, placesOf } from "./rooms/model.ts";
 import { Pulse } from "./rooms/pulse.tsx";
 import { useRooms } from "./rooms/use-rooms.ts";
 import "./styles/rooms.css";
@@ -25,16 +25,28 @@ const titles: Readonly<Record<Filter, string>> = {
   direct: "Direct",
 };
 
+const findUnitsMax = 200;
+const ignore = () => undefined;
+const nowhere = () => null;
+
 export function RoomsPage({ token, onLink }: PageProps) {
-  const { model, stale, hold, sort } = useRooms({ token, onLink });
-  const [filter, setFilter] = useState<Filter>("all");
-  const [find, setFind] = useState("");
+  const { model, stale, hold, sort, see, choose } = useRooms({ token, onLink });
+  const [filter, chooseFilter] = useState<Filter>("all");
+  const [find, setWords] = useState("");
+  const setFind = (words: string) => {
+    setWords(words);
+    choose({ find: words.slice(0, findUnitsMax) });
+  };
+  const setFilter = (name: Filter) => {
+    chooseFilter(name);
+    choose({ filter: name });
+  };
   const box = useRef<HTMLInputElement>(null);
   const found = useSearch(token, find);
   const nameOf = useChannelNames(token);
   useKeys({ "/": () => box.current?.focus() });
-  const { rows: live, counts } = model.shown(filter, find);
-  const rows = found.rows ?? live;
+  const searched = useMemo(() => (found.rows === null ? null : placesOf(found.rows)), [found.rows]);
+  const places = searched ?? model;
   const second = Math.floor((Date.now() + model.ahead) / 1_000);
   const { live: awake, asleep } = model.counts;
   const showFresh = () => {
@@ -49,7 +61,7 @@ export function RoomsPage({ token, onLink }: PageProps) {
           {model.ready ? `${amount(awake)} live, ${amount(asleep)} asleep` : ""}
         </span>
         <span class="grow" />
-        <FilterSwitch filter={filter} counts={counts} onFilter={setFilter} />
+        <FilterSwitch filter={filter} counts={model.filters} onFilter={setFilter} />
         <label class="field find">
           <Icon name="find" size={14} />
           <input
@@ -70,8 +82,12 @@ export function RoomsPage({ token, onLink }: PageProps) {
         </label>
       </div>
       <Pulse pulse={model.pulse} />
-      {rows.length > 0 && (
-        <RoomList rows={rows} second={second} nameOf={nameOf} hold={hold}>
+      {places.total > 0 && (
+        <RoomList
+          {...{ places, second, nameOf, hold }}
+          see={searched === null ? see : ignore}
+          begin={searched === null ? () => model.begin() : nowhere}
+        >
           {model.fresh > 0 && found.rows === null && (
             <div class="fresh">
               <button type="button" class="btn small" onClick={showFresh}>
@@ -81,9 +97,9 @@ export function RoomsPage({ token, onLink }: PageProps) {
           )}
         </RoomList>
       )}
-      {rows.length === 0 && model.ready && (
+      {places.total === 0 && model.ready && (
         <section class="panel">
-          {counts.all === 0 && find === "" ? (
+          {filter === "all" && find === "" ? (
             <NoRoom />
           ) : (
             <NoMatch find={find} filter={filter} asleep={asleep} searched={found.rows !== null} />
@@ -176,7 +192,7 @@ function useSearch(token: string, find: string): Search {
   const asking = useMemo(
     () =>
       newestOnly(async (words: string, signal) => {
-        const path = `/api/rooms?limit=1000&find=${encodeURIComponent(words.slice(0, 200))}`;
+        const path = `/api/rooms?limit=1000&find=${encodeURIComponent(words.slice(0, findUnitsMax))}`;
         return (await ask(path, { token, signal })) as RoomsPageAnswer;
       }),
     [token],

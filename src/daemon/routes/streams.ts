@@ -19,8 +19,8 @@ export interface StreamKind {
   readonly queueUnitsMax: number;
 }
 
-/** Begins to tell, and gives the way to end it. */
-export type Follow = (put: (data: string) => void) => () => void;
+/** Begins to tell, and gives the way to end it. `idle`: all that was put has been taken. */
+export type Follow = (put: (data: string) => void, idle: () => boolean) => () => void;
 
 /**
  * Answers requests with a stream of its own each.
@@ -53,7 +53,7 @@ export function createStreams(
         count(-1);
       },
     });
-    off = follow(sse.put);
+    off = follow(sse.put, sse.idle);
     return context.body(sse.body, 200, sseHeaders);
   };
 }

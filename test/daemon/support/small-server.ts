@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nothingLive } from "../../../src/actors/glance.ts";
 import { createSystemClock } from "../../../src/adapters/clock.ts";
 import { createIds } from "../../../src/adapters/ids.ts";
 import { openUploads } from "../../../src/adapters/media/uploads.ts";
@@ -81,7 +82,11 @@ export async function startSmallServer() {
       },
       watch: () => () => undefined,
     },
-    rooms: createRooms({ clock, log, store, glances: async () => new Map() }),
+    rooms: createRooms({
+      ...{ clock, log, store },
+      glances: async () => new Map(),
+      tally: async () => nothingLive,
+    }),
     room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
     whatIf: createWhatIf({
       ...{ store, clock, config: () => defaultConfig, ids },

@@ -1,62 +1,90 @@
 /**
  * The list
  * ========
- * Fixed heights make positions arithmetic: only the rows in the window and eight on each side are
- * there, each where its number puts it, recycled by key. A row that has the focus stays, wherever
- * the window goes.
+ * Fixed heights make positions arithmetic: only the rows in the window and some on each side are
+ * there, each where its number puts it, recycled by key. Whoever scrolls reads nothing but how far;
+ * where the list begins is measured when the page could have changed. A row that the daemon has not
+ * told yet is an empty one of the same height, and a row that has the focus stays, wherever the
+ * window goes.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RoomRow } from "../../../src/daemon/rooms.types.ts";
 import { useKeys } from "../keys.ts";
+import type { Places } from "./model.ts";
 import { Row } from "./row.tsx";
 
 const rowPx = 64;
 const cardPx = 112;
 const around = 8;
+/** The window moves by so many rows, so that most frames of a scroll draw nothing anew. */
+const step = 4;
 const small = "(max-width: 699px)";
 
 interface ListProps {
-  readonly rows: readonly RoomRow[];
+  readonly places: Places;
   readonly second: number;
   readonly nameOf: (channel: string) => string;
   readonly hold: (on: boolean) => void;
+  /** These places are in the window. */
+  readonly see: (first: number, last: number) => void;
+  /** Place of the row to begin with, told once; null: the top, or it was told. */
+  readonly begin: () => number | null;
   readonly children?: ComponentChildren;
 }
 
 /** The row that had the focus last: whoever comes back from a room finds it again. */
-let lastFocused: string | null = null;
+interface Focused {
+  readonly row: RoomRow;
+  readonly place: number;
+}
+let focusedLast: Focused | null = null;
+/** Its key. */
+export const lastFocused = (): string | null => focusedLast?.row.key ?? null;
 
-export function RoomList({ rows, second, nameOf, hold, children }: ListProps) {
+export function RoomList({ places, second, nameOf, hold, see, begin, children }: ListProps) {
   const box = useRef<HTMLUListElement>(null);
-  const [focused, setFocused] = useState(lastFocused);
+  const [focused, setFocused] = useState(focusedLast);
+  /** A row that is to have the focus once it is there. */
+  const wanted = useRef<number | null>(null);
   const height = useRowHeight();
-  const [first, last] = useWindow(box, height, rows.length);
-  const focusOn = (key: string) => {
-    lastFocused = key;
-    setFocused(key);
+  const { total } = places;
+  const [first, last] = useWindow(box, height, total);
+  const focusOn = (row: RoomRow, place: number) => {
+    focusedLast = { row, place };
+    setFocused(focusedLast);
   };
-  const at = focused === null ? -1 : rows.findIndex(({ key }) => key === focused);
+  const from = Math.max(0, first - around);
+  const shown = rowsBetween(places, from, Math.min(total, last + around));
+  const there = focused === null ? null : places.placeOf(focused.row.key);
+  const tabbable = there ?? first;
+  const kept = keptRow(places, focused, shown);
+  if (kept !== null) shown.push(kept);
   const go = (to: number) => {
-    const index = Math.max(0, Math.min(rows.length - 1, to));
-    const row = rows[index];
-    if (row === undefined) return;
-    focusOn(row.key);
-    reveal(box.current, index * height, height);
-    requestAnimationFrame(() => linkOf(box.current, row.key)?.focus({ preventScroll: true }));
+    const place = Math.max(0, Math.min(total - 1, to));
+    wanted.current = place;
+    reveal(box.current, place * height, height);
+    const row = places.rowAt(place);
+    if (row !== undefined) focusOn(row, place);
   };
+  useLayoutEffect(() => see(first, last), [first, last]);
   useEffect(() => {
-    if (at >= 0) go(at);
-  }, []);
-  const next = () => go(at + 1);
-  const previous = () => go(at < 0 ? 0 : at - 1);
+    const at = begin();
+    if (at !== null) go(at);
+  });
+  useEffect(() => {
+    const row = wanted.current === null ? undefined : places.rowAt(wanted.current);
+    const link = row === undefined ? null : linkOf(box.current, row.key);
+    if (link === null || link === undefined) return;
+    wanted.current = null;
+    link.focus({ preventScroll: true });
+  });
+  const unseen = focused !== null && places.rowAt(focused.place) === undefined;
+  const here = there ?? (unseen ? focused.place : -1);
+  const next = () => go((wanted.current ?? here) + 1);
+  const previous = () => go(Math.max(0, (wanted.current ?? here) - 1));
   useKeys({ j: next, ArrowDown: next, k: previous, ArrowUp: previous, Escape: () => leave() });
   const held = useHeld(hold);
-  const from = Math.max(0, first - around);
-  const shown = rows.slice(from, last + around).map((row, index) => ({ row, index: from + index }));
-  const kept = at >= 0 && (at < from || at >= last + around) ? rows[at] : undefined;
-  if (kept !== undefined) shown.push({ row: kept, index: at });
-  const tabbable = at >= 0 ? at : Math.max(first, 0);
   return (
     <section class="panel rooms" aria-label="Rooms" {...held}>
       {children}
@@ -69,21 +97,54 @@ export function RoomList({ rows, second, nameOf, hold, children }: ListProps) {
         <span>Credits, queue</span>
         <span class="num">Heard</span>
       </div>
-      <ul ref={box} style={{ height: `${rows.length * height}px` }}>
-        {shown.map(({ row, index }) => (
-          <li
-            key={row.key}
-            style={{ transform: `translateY(${index * height}px)` }}
-            aria-setsize={rows.length}
-            aria-posinset={index + 1}
-            onFocusCapture={() => focusOn(row.key)}
-          >
-            <Row row={row} second={second} nameOf={nameOf} tabbable={index === tabbable} />
-          </li>
-        ))}
+      <ul ref={box} style={{ height: `${total * height}px` }}>
+        {shown.map(({ row, place }) =>
+          row === undefined ? (
+            <li
+              key={`place ${place}`}
+              style={{ transform: `translateY(${place * height}px)` }}
+              aria-hidden="true"
+            >
+              <div class="room" />
+            </li>
+          ) : (
+            <li
+              key={row.key}
+              style={{ transform: `translateY(${place * height}px)` }}
+              aria-setsize={total}
+              aria-posinset={place + 1}
+              onFocusCapture={() => focusOn(row, place)}
+            >
+              <Row row={row} second={second} nameOf={nameOf} tabbable={place === tabbable} />
+            </li>
+          ),
+        )}
       </ul>
     </section>
   );
+}
+
+interface Shown {
+  readonly row: RoomRow | undefined;
+  readonly place: number;
+}
+
+function rowsBetween(places: Places, from: number, to: number): Shown[] {
+  const shown: Shown[] = [];
+  for (let place = from; place < to; place += 1) shown.push({ row: places.rowAt(place), place });
+  return shown;
+}
+
+/** The row with the focus, where it would not be drawn otherwise. */
+function keptRow(places: Places, focused: Focused | null, shown: readonly Shown[]): Shown | null {
+  if (focused === null) return null;
+  const { key } = focused.row;
+  const place = places.placeOf(key) ?? focused.place;
+  if (place >= places.total || shown.some((one) => one.place === place || one.row?.key === key))
+    return null;
+  const there = places.rowAt(place);
+  if (there !== undefined && there.key !== key) return null;
+  return { row: there ?? focused.row, place };
 }
 
 const leave = () => {
@@ -112,35 +173,50 @@ function useRowHeight(): number {
   return height;
 }
 
-/** Numbers of the first row in the window and of the one behind the last. */
+/** Places of the first row in the window and of the one behind the last, in steps. */
 function useWindow(
   box: { readonly current: HTMLElement | null },
   height: number,
   count: number,
 ): readonly [number, number] {
   const [range, setRange] = useState<readonly [number, number]>([0, 20]);
+  /** Where the list begins in the document, and how tall the window is. */
+  const measured = useRef({ top: 0, tall: 0 });
   const look = () => {
-    if (box.current === null) return;
-    const above = -box.current.getBoundingClientRect().top;
-    const first = Math.max(0, Math.floor(above / height));
-    const last = Math.max(0, Math.ceil((above + innerHeight) / height));
+    const { top, tall } = measured.current;
+    const above = scrollY - top;
+    const inSteps = (rows: number) => Math.max(0, rows * step);
+    const first = inSteps(Math.floor(above / height / step));
+    const last = inSteps(Math.ceil((above + tall) / height / step));
     setRange((before) => (before[0] === first && before[1] === last ? before : [first, last]));
   };
-  useLayoutEffect(look, [height, count]);
+  const measure = () => {
+    if (box.current === null) return;
+    measured.current = {
+      top: box.current.getBoundingClientRect().top + scrollY,
+      tall: innerHeight,
+    };
+    look();
+  };
+  useLayoutEffect(measure, [height, count]);
   useEffect(() => {
     let asked = 0;
-    const soon = () => {
+    const soon = (work: () => void) => () => {
       asked ||= requestAnimationFrame(() => {
         asked = 0;
-        look();
+        work();
       });
     };
-    addEventListener("scroll", soon, { passive: true });
-    addEventListener("resize", soon);
+    const [scrolled, resized] = [soon(look), soon(measure)];
+    const watch = new ResizeObserver(resized);
+    watch.observe(document.body);
+    addEventListener("scroll", scrolled, { passive: true });
+    addEventListener("resize", resized);
     return () => {
       cancelAnimationFrame(asked);
-      removeEventListener("scroll", soon);
-      removeEventListener("resize", soon);
+      watch.disconnect();
+      removeEventListener("scroll", scrolled);
+      removeEventListener("resize", resized);
     };
   }, [height]);
   return range;

@@ -1,9 +1,12 @@
 /** The list as a hook: frames go into the model at once, the page is painted once a frame. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { RoomsFrame } from "../../../src/daemon/rooms.types.ts";
+import { lookRowsMax, type RoomsFrame } from "../../../src/daemon/rooms.types.ts";
 import type { PageProps } from "../page.ts";
+import { ask } from "../parts/api.ts";
 import { openLive } from "../parts/live.ts";
-import { RoomsModel } from "./model.ts";
+import { lastFocused } from "./list.tsx";
+import { Looker, rowsAround } from "./looker.ts";
+import { type Filter, RoomsModel } from "./model.ts";
 
 /** A list nobody has touched for this long may be put in order. */
 const calmMs = 2_000;
@@ -16,14 +19,19 @@ export interface LiveRooms {
   readonly hold: (on: boolean) => void;
   /** Puts it in order at once. */
   readonly sort: () => void;
+  /** These places are in the window. */
+  readonly see: (first: number, last: number) => void;
+  readonly choose: (what: { readonly filter: Filter } | { readonly find: string }) => void;
 }
 
 export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">): LiveRooms {
   const model = useMemo(() => new RoomsModel(), []);
+  const looker = useMemo(() => newLooker(token), [token]);
   const [, paint] = useState(0);
   const [stale, setStale] = useState(false);
   const wanted = useRef(0);
   const held = useRef(false);
+  const calm = useRef(0);
   const soon = () => {
     if (wanted.current !== 0) return;
     wanted.current = requestAnimationFrame(() => {
@@ -31,17 +39,24 @@ export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">)
       paint((count) => count + 1);
     });
   };
+  /** Whoever touches the list has it stay as it is. */
+  const touch = () => {
+    calm.current = 0;
+    looker.look({ follow: false });
+  };
   useEffect(() => {
     const end = openLive({
       token,
-      path: () => "/api/rooms/live",
-      onOpen: () => model.begin(),
+      path: () => looker.path(),
+      onOpen: () => undefined,
       onLink: (link) => {
         setStale(link.state === "lost");
         onLink(link);
       },
       onData: (data) => {
-        model.take(JSON.parse(data) as RoomsFrame);
+        const frame = JSON.parse(data) as RoomsFrame;
+        if (frame.type === "open") return looker.opened(frame.view);
+        model.take(frame, Date.now());
         soon();
       },
     });
@@ -52,27 +67,38 @@ export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">)
   }, [token]);
   useEffect(() => {
     // Ages and countdowns go on without frames; the order follows when nobody minds.
-    let calm = 0;
     const tick = setInterval(() => {
-      const touched = held.current || scrollY > 0;
-      calm = touched ? 0 : calm + 1_000;
-      if (calm >= calmMs) {
-        calm = 0;
-        model.sort();
-      }
+      if (held.current || scrollY > 0) touch();
+      else calm.current += 1_000;
+      if (calm.current >= calmMs) looker.look({ follow: true });
       soon();
     }, 1_000);
     return () => clearInterval(tick);
-  }, []);
+  }, [looker]);
   return {
     model,
     stale,
-    hold: (on) => {
+    hold(on) {
       held.current = on;
+      if (on) touch();
     },
-    sort: () => {
-      model.sort();
-      soon();
+    sort: () => looker.look({ sort: true }),
+    see(first, last) {
+      if (scrollY > 0) touch();
+      looker.look(rowsAround(first, last, lookRowsMax));
     },
+    choose: (what) => looker.look(what),
   };
 }
+
+const newLooker = (token: string): Looker =>
+  new Looker({
+    first: {
+      ...rowsAround(0, 20, lookRowsMax),
+      ...{ filter: "all", find: "", follow: true, sort: false, at: lastFocused() ?? "" },
+    },
+    async tell(view, body) {
+      // What is seen is what the stream says; a stream that is lost is opened with the newest look.
+      await ask(`/api/rooms/live/${view}`, { token, body }).catch(() => undefined);
+    },
+  });
