@@ -24,7 +24,6 @@ import {
   type OpenClaim,
   type Pairing,
   type Person,
-  type Role,
 } from "../machines/access-entries.ts";
 import {
   type Approved,
@@ -33,6 +32,7 @@ import {
   approvePairing,
   approvePerson,
   askToPair,
+  type ClaimWanted,
   issueClaim,
   type Redeemed,
   type Refused,
@@ -95,11 +95,9 @@ export interface AccessBook extends KnownPeople {
   /** Takes back a pairing code that waits. */
   revokePairing(code: string): Promise<boolean>;
   /** A claim code, told this once; null: too many are open. */
-  issue(claim: {
-    readonly role: Role;
-    readonly ttlMs: number;
-    readonly by: string;
-  }): Promise<{ readonly code: string; readonly claim: Omit<OpenClaim, "hash"> } | null>;
+  issue(
+    claim: ClaimWanted,
+  ): Promise<{ readonly code: string; readonly claim: Omit<OpenClaim, "hash"> } | null>;
   revokeClaim(label: string): Promise<boolean>;
 }
 

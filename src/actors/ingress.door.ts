@@ -18,7 +18,7 @@ import {
   type OutboxWrite,
 } from "../domain/ports.ts";
 import { type Admission, takesClaims } from "../machines/admission.ts";
-import { claimIn, withoutClaims } from "../machines/codes.ts";
+import { claimIn, struckClaim, withoutClaims } from "../machines/codes.ts";
 import { resolveRoute } from "../machines/routing.ts";
 import type { AccessBook } from "./access-book.ts";
 import type { NewEvent } from "./journal.codec.ts";
@@ -28,9 +28,6 @@ import type { TextBody } from "./outbox.body.ts";
 export type Knock =
   | { readonly kind: "claim"; readonly code: string; readonly local: boolean }
   | { readonly kind: "pairing" };
-
-/** What stands in the place of a code that was said. */
-const codeShown = "claim-••••••-••••••";
 
 /**
  * Whether a message knocks. Only its author's own words do, and only a person's: not what is passed
@@ -52,7 +49,7 @@ export function knockOf(
 
 /** A message as it is kept when it was a claim. */
 export function withoutCode({ verbatim: _, ...message }: Inbound): Inbound {
-  return { ...message, text: codeShown };
+  return { ...message, text: struckClaim };
 }
 
 /** An event with every claim code in its words struck out. */

@@ -62,7 +62,7 @@ export class Recorder {
   async *add(row: RecordedRow): AsyncGenerator<RecordedLine> {
     this.#notePlace(row);
     if (!this.#isWanted(row)) return;
-    const { event, cfg, conv } = row;
+    const { event, cfg, conv, code } = row;
     if (this.#start === null) {
       this.#start = event.at;
       this.#cfg = cfg;
@@ -74,7 +74,8 @@ export class Recorder {
       this.#cfg = cfg;
       this.#put({ config: await this.#config(cfg) });
     }
-    for (const approve of await this.#people.before(event)) this.#put({ approve });
+    const claimed = verdictOf(code)?.decision === "claim";
+    for (const approve of await this.#people.before(event, claimed)) this.#put({ approve });
     if (conv === noConversation) this.#take(row, "");
     else this.#take(row, await this.#keyOf(conv));
     yield* this.#runs.ready(this.#last);
@@ -165,7 +166,7 @@ export class Recorder {
     const { message, membership, at, said } = event;
     if (membership !== undefined && membership !== null)
       this.#members({ membership }, message, at - membership.fetchedAt);
-    const engages = code === null || decodeVerdict(Math.max(0, code))?.decision === "engage";
+    const engages = code === null || verdictOf(code)?.decision === "engage";
     if (conv !== noConversation && engages) this.#runs.engaged(conv, this.#last);
     const { channel, account, chat, thread, id } = message;
     this.#once(["message", at, channel, account, chat.id, thread?.id ?? null, id], () => ({
@@ -192,6 +193,10 @@ export class Recorder {
     });
   }
 }
+
+/** What was decided; null: nothing, or not yet. */
+const verdictOf = (code: number | null) =>
+  code === null || code <= 0 ? null : decodeVerdict(code);
 
 /** Where an event that came from outside happened. */
 function placeOf(event: ConversationEvent): Place | null {

@@ -11,11 +11,13 @@
  */
 import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import type { Millis } from "../domain/message.ts";
 import type { AgentDriver, ChannelEvent, Log, Store } from "../domain/ports.ts";
 import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 import type { ScriptedRun } from "../domain/script.ts";
 import type { StreamLine } from "../domain/stream.ts";
+import { struckClaim } from "../machines/codes.ts";
 import { tickingSoon } from "./at-once.ts";
 import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
@@ -272,6 +274,11 @@ class Simulation {
   /** What the operator does on the console: a code that nobody was told changes nothing. */
   async #approve(whom: Approval): Promise<void> {
     const book = this.#runtime.access();
+    if ("claim" in whom) {
+      const how = { ttlMs: limits.claimMsMax, by: "console", code: struckClaim };
+      await book.issue({ role: whom.claim, ...how });
+      return;
+    }
     if ("as" in whom) {
       const { as: scope, ...person } = whom;
       await book.allow({ ...person, scope }, "console");

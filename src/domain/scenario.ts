@@ -77,6 +77,8 @@ export const lineSchemas = {
         id: name,
         as: z.enum(["paired", "direct", "group", "owner", "member"]),
       }),
+      // A claim code is open: whoever says the code that was struck out next has this role.
+      z.strictObject({ claim: z.enum(["owner", "member"]) }),
     ]),
   }),
   crash: z.strictObject({ t, crash: z.enum(["host", "process"]) }),

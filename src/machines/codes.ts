@@ -76,6 +76,9 @@ export function withoutClaims(text: string): string {
   return shown + text.slice(from);
 }
 
+/** What stands where a message was nothing but a claim. */
+export const struckClaim = "claim-••••••-••••••";
+
 /** A claim code that nobody can use any more. */
 function struck(code: string): string {
   return code.slice(0, 5) + code.slice(5).replace(/[^-]/g, "•");

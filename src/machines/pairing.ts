@@ -143,13 +143,20 @@ export function redeemClaim({ state, now }: AtTheDoor, code: string, who: Person
   return { outcome: "granted", role, changes } as Redeemed;
 }
 
+export interface ClaimWanted {
+  readonly role: Role;
+  readonly ttlMs: number;
+  readonly by: string;
+  /** For a simulation, where whoever says it has said it already. @default a new one */
+  readonly code?: string;
+}
+
 /** A new claim code, told once. Null: too many are open. */
 export function issueClaim(
   { state, now, chance }: AtTheDoor,
-  { role, ttlMs, by, label }: { role: Role; ttlMs: number; by: string; label: string },
+  { role, ttlMs, by, label, code = newClaimCode(chance) }: ClaimWanted & { readonly label: string },
 ): (Changed & { readonly code: string; readonly claim: OpenClaim }) | null {
   if (entriesOf(state, "claim", now).length >= limits.claimsOpenMax) return null;
-  const code = newClaimCode(chance);
   const hash = hashOfClaim(code);
   const expiresAt = now + Math.min(ttlMs, limits.claimMsMax);
   const claim: OpenClaim = { kind: "claim", label, hash, role, at: now, expiresAt, by };

@@ -7,6 +7,7 @@
  * they stand, inside other words too, because that is how they are looked for.
  */
 import { agentOf, type EarshotConfig } from "../domain/config/index.ts";
+import { claimIn } from "./codes.ts";
 import { commandList, commandNamed } from "./commands/table.ts";
 import { lowered, StandIns } from "./redact.words.ts";
 
@@ -76,6 +77,9 @@ export class TextRedactor {
   text(text: string): string {
     const lower = lowered(text);
     if (this.#orders.includes(lower.trim())) return text;
+    // A claim stays one: good or not is a question of its code alone.
+    const claim = claimIn(text);
+    if (claim !== null) return this.#claim(claim);
     const ranges = this.#ranges(text, lower);
     let out = "";
     let at = 0;
@@ -86,6 +90,11 @@ export class TextRedactor {
       at = to;
     }
     return out + this.#between(text.slice(at), isOrder);
+  }
+
+  #claim(code: string): string {
+    const [, ...groups] = code.split("-");
+    return ["claim", ...groups.map((group) => this.#plain(group))].join("-");
   }
 
   #between(text: string, isOrder: boolean): string {

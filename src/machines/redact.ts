@@ -17,6 +17,7 @@ type Fields = Record<string, unknown>;
 /** Names that the config gave, and words that are chosen from a list. */
 const keptFields: ReadonlySet<string> = new Set([
   ...["channel", "account", "kind", "agentId", "send", "crash", "emoji", "tool", "as", "mime"],
+  ...["claim"],
 ]);
 /** Ids of the platform's: replaced letter by letter, whatever they say. */
 const idFields: ReadonlySet<string> = new Set([
