@@ -20,8 +20,9 @@ import {
   nodeWidth,
   pathsOf,
 } from "../../web/src/live/chart.geometry.ts";
-import { isLine, merged, newestDecided, rowsOf } from "../../web/src/live/transcript.ts";
-import { withFrame } from "../../web/src/live/use-room.ts";
+import { withFrame } from "../../web/src/live/kept.ts";
+import { rowsOf, Transcript } from "../../web/src/live/rows-of.ts";
+import { isLine, merged, newestDecided } from "../../web/src/live/transcript.ts";
 import { initials } from "../../web/src/parts/harmless.ts";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
@@ -101,15 +102,18 @@ describe("rows of a room", () => {
 
   test("a row that says the same is the same object, whatever else is told", () => {
     const first = [heard(1), { ...heard(2), quote: { id: "m1", name: "", text: "" } }, said(3)];
-    const before = rowsOf(first);
+    const transcript = new Transcript();
+    const before = transcript.rows(first);
     const edited: RoomEntry = { kind: "edited", seq: 5, at: 5_000, id: "m1", text: "new" };
-    const after = rowsOf([...first, heard(4), edited], before);
+    const after = transcript.rows([...first, heard(4), edited]);
     const same = after.map((row) => before.includes(row));
     // The day and the agent's line; not what was edited, who quotes it, and the new one.
     expect(same).toEqual([true, false, false, true, false]);
     expect(after).toEqual(rowsOf([...first, heard(4), edited]));
-    expect(rowsOf([...first, heard(4), edited], after)).toEqual(after);
-    expect(rowsOf([...first], before).every((row, n) => row === before[n])).toBe(true);
+    expect(transcript.rows([...first, heard(4), edited])).toEqual(after);
+    const grown = transcript.rows([...first, heard(4), edited, heard(6), said(7)]);
+    expect(grown.slice(0, after.length).every((row, n) => row === after[n])).toBe(true);
+    expect(grown).toHaveLength(after.length + 2);
   });
 
   test("a room that is renamed has its new name with the next line that tells it", () => {

@@ -6,9 +6,10 @@
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Why } from "../../src/actors/runtime.types.ts";
-import type { RoomEntry, RoomPerson, RoomState } from "../../src/daemon/room-types.ts";
+import type { RoomPerson, RoomState } from "../../src/daemon/room-types.ts";
 import { useKeys } from "./keys.ts";
-import { lineId } from "./live/line.tsx";
+import type { Room } from "./live/kept.ts";
+import { Transcript } from "./live/rows-of.ts";
 import { Side, stateWord } from "./live/side.tsx";
 import {
   isLine,
@@ -16,10 +17,9 @@ import {
   newestDecided,
   type PersonRow,
   type Row,
-  rowsOf,
 } from "./live/transcript.ts";
-import { TranscriptPane } from "./live/transcript-pane.tsx";
-import { type Room, useRoom } from "./live/use-room.ts";
+import { TranscriptPane, type Ways } from "./live/transcript-pane.tsx";
+import { type Pages, useRoom } from "./live/use-room.ts";
 import type { PageProps } from "./page.ts";
 import { ApiError, ask } from "./parts/api.ts";
 import { useChannelNames } from "./parts/channel-names.ts";
@@ -40,7 +40,7 @@ interface RoomPageProps extends PageProps {
 type Pane = "talk" | "why" | "state";
 
 export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPageProps) {
-  const { room, missing, link, loadOlder } = useRoom(token, roomKey);
+  const { room, missing, link, pages } = useRoom(token, roomKey);
   useEffect(() => onLink(link), [link]);
   if (room === null)
     return (
@@ -52,7 +52,7 @@ export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPagePr
       </>
     );
   const stale = link.state !== "live";
-  return <Shown {...{ token, room, message, loadOlder, onHelp, stale }} />;
+  return <Shown {...{ token, room, message, pages, onHelp, stale }} />;
 }
 
 function NothingHeard() {
@@ -76,27 +76,25 @@ interface ShownProps {
   readonly token: string;
   readonly room: Room;
   readonly message: string | null;
-  readonly loadOlder: () => Promise<void>;
+  readonly pages: Pages;
   readonly onHelp: () => void;
   readonly stale: boolean;
 }
 
-function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
-  const rows = useRows(room.entries);
+function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
+  const transcript = useRef<Transcript | null>(null);
+  transcript.current ??= new Transcript();
+  const rows = transcript.current.rows(room.entries, room.amends);
   const [selected, setSelected] = useState<string | null>(null);
   const [pane, setPane] = useState<Pane>("talk");
   const [opening, setOpening] = useState(false);
-  const toEnd = useRef<() => void>(() => undefined);
+  const ways = useRef<Ways | null>(null);
   const wanted = useRef(message);
   if (selected === null) {
     const first = rowOfMessage(rows, wanted.current) ?? newestDecided(rows);
     if (first !== null) setSelected(first.key);
   }
-  useEffect(() => {
-    if (message === null || selected === null) return;
-    document.getElementById(lineId(selected))?.scrollIntoView({ block: "center" });
-  }, []);
-  const row = rows.filter(isLine).find(({ key }) => key === selected) ?? null;
+  const row = useSelected(rows, selected);
   const told = useWhy(token, room, row);
   const { title } = room.view;
   useEffect(() => {
@@ -108,9 +106,9 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
   };
   const back = () => {
     setPane("talk");
-    if (selected !== null) requestAnimationFrame(() => focusLine(selected));
+    if (selected !== null) ways.current?.reveal(selected, "nearest", true);
   };
-  useKeys(roomKeys({ rows, selected, select: setSelected, toEnd: () => toEnd.current() }));
+  useKeys(roomKeys({ rows, selected, select: setSelected, ways: ways.current }));
   const agentName = room.view.agent.name;
   const channel = useChannelNames(token)(room.view.channel);
   return (
@@ -118,7 +116,8 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
       <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane} />
       <main id="main" class={stale ? "one-room stale" : "one-room"} data-pane={pane} tabIndex={-1}>
         <TranscriptPane
-          {...{ room, rows, agentName, selected, loadOlder, toEnd }}
+          {...{ room, rows, agentName, selected, pages, ways }}
+          atSelected={message !== null}
           onSelect={setSelected}
           onOpen={toLadder}
         />
@@ -138,12 +137,12 @@ function Shown({ token, room, message, loadOlder, onHelp, stale }: ShownProps) {
   );
 }
 
-function useRows(entries: readonly RoomEntry[]): readonly Row[] {
-  const before = useRef<readonly Row[]>([]);
-  return useMemo(() => {
-    before.current = rowsOf(entries, before.current);
-    return before.current;
-  }, [entries]);
+/** The selected line; as it was last where it is not kept any more. */
+function useSelected(rows: readonly Row[], selected: string | null): LineRow | null {
+  const last = useRef<LineRow | null>(null);
+  const found = useMemo(() => rows.find(({ key }) => key === selected), [rows, selected]);
+  if (found !== undefined && isLine(found)) last.current = found;
+  return last.current?.key === selected ? last.current : null;
 }
 
 interface RoomBarProps {
@@ -163,11 +162,11 @@ const panes: readonly (readonly [Pane, string])[] = [
 
 function RoomBar({ room, title, channel = "", pane, onPane }: RoomBarProps) {
   return (
-    <div class="page-bar room-bar">
+    <section class="page-bar room-bar" aria-labelledby="page-title">
       <a class="btn quiet icon" href="/" aria-label="All rooms">
         <Icon name="back" size={16} />
       </a>
-      <h1 class="cut">
+      <h1 id="page-title" class="cut">
         <bdi>{shownName(title)}</bdi>
       </h1>
       {room !== undefined && (
@@ -195,7 +194,7 @@ function RoomBar({ room, title, channel = "", pane, onPane }: RoomBarProps) {
           )}
         </>
       )}
-    </div>
+    </section>
   );
 }
 
@@ -230,45 +229,43 @@ const rowOfMessage = (rows: readonly Row[], id: string | null): LineRow | null =
     ? null
     : (rows.filter(isLine).findLast((row) => row.kind === "person" && row.entry.id === id) ?? null);
 
-const focusLine = (key: string) => {
-  const line = document.getElementById(lineId(key));
-  line?.focus({ preventScroll: true });
-  line?.scrollIntoView({ block: "nearest" });
-};
-
 interface RoomKeyTools {
   readonly rows: readonly Row[];
   readonly selected: string | null;
   readonly select: (key: string) => void;
-  readonly toEnd: () => void;
+  readonly ways: Ways | null;
 }
 
-function roomKeys({ rows, selected, select, toEnd }: RoomKeyTools) {
-  const lines = rows.filter(isLine);
-  const at = lines.findIndex(({ key }) => key === selected);
-  const go = (index: number) => {
-    const line = lines[Math.max(0, Math.min(lines.length - 1, index))];
-    if (line === undefined) return;
-    select(line.key);
-    requestAnimationFrame(() => focusLine(line.key));
-  };
-  const engaged = (step: 1 | -1) => {
-    const from = at < 0 ? lines.length : at;
-    for (let index = from + step; index >= 0 && index < lines.length; index += step) {
-      const line = lines[index];
-      if (line?.kind === "person" && line.entry.verdict?.decision === "engage") return go(index);
+function roomKeys({ rows, selected, select, ways }: RoomKeyTools) {
+  /** Looks from the selected line on; without one, from the end. */
+  const go = (step: 1 | -1, isIt: (line: LineRow) => boolean) => {
+    const at = rows.findIndex(({ key }) => key === selected);
+    const from = at < 0 ? rows.length : at;
+    for (let index = from + step; index >= 0 && index < rows.length; index += step) {
+      const row = rows[index];
+      if (row === undefined || !isLine(row) || !isIt(row)) continue;
+      select(row.key);
+      return ways?.reveal(row.key, "nearest", true);
     }
+    // There is no further one: the line itself comes back into sight.
+    if (at >= 0 && selected !== null) ways?.reveal(selected, "nearest", true);
   };
+  const any = () => true;
+  const engaged = (line: LineRow) =>
+    line.kind === "person" && line.entry.verdict?.decision === "engage";
   return {
-    j: () => go(at + 1),
-    ArrowDown: () => go(at + 1),
-    k: () => go(at - 1),
-    ArrowUp: () => go(at - 1),
-    e: () => engaged(1),
-    E: () => engaged(-1),
+    j: () => go(1, any),
+    ArrowDown: () => go(1, any),
+    k: () => go(-1, any),
+    ArrowUp: () => go(-1, any),
+    e: () => go(1, engaged),
+    E: () => go(-1, engaged),
     n: () => {
-      go(lines.length - 1);
-      toEnd();
+      const newest = rows.findLast(isLine);
+      if (newest === undefined) return;
+      select(newest.key);
+      ways?.reveal(newest.key, "nearest", true);
+      ways?.toEnd();
     },
     Escape: () => navigate("/"),
   };

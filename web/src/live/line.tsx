@@ -15,32 +15,42 @@ interface LineProps {
   readonly agentName: string;
   readonly selected: boolean;
   readonly tabbable: boolean;
+  /** Its number among the lines that are loaded, and how many there are; -1: nobody knows. */
+  readonly place: number;
+  readonly places: number;
+  /** It stands apart from the other rows, so far below the beginning of the list; null: it does not. */
+  readonly apartPx: number | null;
   readonly onSelect: (key: string) => void;
 }
 
-/** Where the row is in the document. */
-export const lineId = (key: string): string => `line-${key.replaceAll(/[^\w-]/g, "_")}`;
-
-/** Says itself whether it is drawn again: thousands may stand in a transcript. */
+/** Says itself whether it is drawn again. */
 export class Line extends Component<LineProps> {
   override shouldComponentUpdate(next: LineProps): boolean {
-    const { row, agentName, selected, tabbable } = this.props;
-    return (
-      row !== next.row ||
-      agentName !== next.agentName ||
-      selected !== next.selected ||
-      tabbable !== next.tabbable
-    );
+    const names = [
+      "row",
+      "agentName",
+      "selected",
+      "tabbable",
+      "place",
+      "places",
+      "apartPx",
+    ] as const;
+    return names.some((name) => this.props[name] !== next[name]);
   }
 
-  override render({ row, agentName, selected, tabbable }: LineProps) {
+  override render({ row, agentName, selected, tabbable, place, places, apartPx }: LineProps) {
+    const isApart = apartPx !== null;
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
       <div
-        class={`msg ${row.kind}`}
+        class={isApart ? `msg ${row.kind} apart` : `msg ${row.kind}`}
+        style={isApart ? { top: `${apartPx}px` } : {}}
         role="option"
-        id={lineId(row.key)}
+        data-key={row.key}
+        data-apart={isApart ? "" : undefined}
         aria-selected={selected}
+        aria-posinset={place}
+        aria-setsize={places}
         tabIndex={tabbable ? 0 : -1}
         onClick={() => this.props.onSelect(row.key)}
       >

@@ -29,7 +29,7 @@ export function Side({ state, before, agentName, ahead }: SideProps) {
   const now = useNow() + ahead;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
-    <section class="col state-col" aria-label="State" tabIndex={0}>
+    <section class="col state-col" aria-label="State" data-scrolls tabIndex={0}>
       <div class="side">
         <StatePanel state={state} before={before} now={now} />
         <TurnPanel state={state} agentName={agentName} now={now} />

@@ -1,108 +1,136 @@
 /**
  * The transcript of a room
  * ========================
- * A listbox with one tab stop. It follows the newest line only while the reader is near it; older
- * pages load above with the line that is looked at kept in its place.
+ * A listbox with one tab stop, of which only what is near the window is in the document. It follows
+ * the newest line only while the reader is near it; other pages load above and below with the line
+ * that is looked at kept in its place.
  */
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { useFollow } from "../parts/follow.ts";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect } from "preact/hooks";
 import { Jump } from "../parts/jump.tsx";
+import type { Room } from "./kept.ts";
 import { Line, Writing } from "./line.tsx";
-import type { Row } from "./transcript.ts";
-import { isLine } from "./transcript.ts";
-import type { Room } from "./use-room.ts";
-import { useNow } from "./use-room.ts";
+import { usePageKeys } from "./page-keys.ts";
+import { isLine, type Row } from "./transcript.ts";
+import { type ShownList, useList } from "./use-list.ts";
+import { type Pages, useNow } from "./use-room.ts";
 
 interface TranscriptPaneProps {
   readonly room: Room;
   readonly rows: readonly Row[];
   readonly agentName: string;
   readonly selected: string | null;
+  /** Whether it opens with the selected line in the middle, not with the newest. */
+  readonly atSelected: boolean;
   readonly onSelect: (key: string) => void;
   readonly onOpen: () => void;
-  readonly loadOlder: () => Promise<void>;
-  /** Is given the way to the newest line. */
-  readonly toEnd: { current: () => void };
+  readonly pages: Pages;
+  /** Is given the ways about the list. */
+  readonly ways: { current: Ways | null };
 }
 
-/** This near to its beginning the page before is fetched. */
-const nearTopPx = 400;
+/** Ways to lines, for the keys of the page. */
+export type Ways = Pick<ShownList, "toEnd" | "reveal" | "pageFrom">;
 
 export function TranscriptPane(props: TranscriptPaneProps) {
-  const { room, rows, agentName, selected, onSelect, onOpen, loadOlder, toEnd } = props;
-  const follow = useFollow(room.arrived);
-  const box = follow.ref;
-  toEnd.current = follow.toEnd;
-  useLayoutEffect(() => follow.toEnd(), []);
-  useAnchor(box, room.entries[0]?.seq ?? 0);
-  const older = room.older !== null;
-  useEffect(() => {
-    const element = box.current;
-    if (element === null || !older) return;
-    const look = () => {
-      if (element.scrollTop < nearTopPx) void loadOlder();
-    };
-    look();
-    element.addEventListener("scroll", look, { passive: true });
-    return () => element.removeEventListener("scroll", look);
-  }, [older, room.older]);
+  const { room, rows, selected, onSelect, onOpen, pages, ways } = props;
+  const list = useList(rows, room, pages);
+  ways.current = list;
+  useLayoutEffect(() => {
+    if (props.atSelected && selected !== null) list.reveal(selected, "center");
+  }, []);
+  usePageKeys({ rows, selected, list, onSelect });
   const keys = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || selected === null) return;
     event.preventDefault();
     onOpen();
   };
-  const tabStop = rows.some(({ key }) => key === selected)
-    ? selected
-    : (rows.findLast(isLine)?.key ?? null);
+  const { older, newer } = room;
   return (
     <section class="col talk-col" aria-label="Transcript">
-      <div class="talk-scroll" ref={box}>
+      <div class="talk-scroll" ref={list.box}>
         <div class="talk">
           <p class="begin">
-            {older ? "Older lines load as you scroll" : "The beginning, as far as the journal goes"}
+            {older === null
+              ? "The beginning, as far as the journal goes"
+              : "Older lines load as you scroll"}
           </p>
-          <div role="listbox" aria-label="Messages as heard" onKeyDown={keys}>
-            {rows.map((row) =>
-              row.kind === "day" ? (
-                <Day key={row.key} at={row.at} />
-              ) : (
-                <Line
-                  key={row.key}
-                  row={row}
-                  agentName={agentName}
-                  selected={row.key === selected}
-                  tabbable={row.key === tabStop}
-                  onSelect={(key) => (key === selected ? onOpen() : onSelect(key))}
-                />
-              ),
-            )}
+          <div
+            ref={list.element}
+            class="lines"
+            role="listbox"
+            aria-label="Messages as heard"
+            onKeyDown={keys}
+            onFocusIn={(event) => {
+              list.focused.current = keyAt(event.target);
+            }}
+            onFocusOut={() => {
+              list.focused.current = null;
+            }}
+          >
+            {rowsIn(props, list)}
           </div>
-          <Now room={room} agentName={agentName} />
+          {newer !== null && <p class="begin">Newer lines load as you scroll</p>}
+          {newer === null && <Now room={room} agentName={props.agentName} />}
         </div>
-        <Jump follow={follow} />
+        <Jump follow={list} />
       </div>
     </section>
   );
 }
 
-/** Keeps what is looked at in its place when lines are put above it. */
-function useAnchor(box: { readonly current: HTMLDivElement | null }, first: number): void {
-  const before = useRef({ first, height: 0, top: 0 });
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const { first: was, height } = before.current;
-    if (was > first && height > 0) element.scrollTop += element.scrollHeight - height;
-    before.current = { first, height: element.scrollHeight, top: element.scrollTop };
+const keyAt = (target: EventTarget | null): string | null =>
+  (target instanceof Element ? target.closest<HTMLElement>("[data-key]") : null)?.dataset.key ??
+  null;
+
+/**
+ * The rows in the document, in their order: those in the window, and apart from them the selected
+ * one, which is where Tab goes, and the one that has the focus.
+ */
+function rowsIn(props: TranscriptPaneProps, list: ShownList): ComponentChildren[] {
+  const { rows, selected, room } = props;
+  const { first, last } = list;
+  const days = rows.flatMap((row, index) => (isLine(row) ? [] : index));
+  const isWhole = room.older === null && room.newer === null;
+  const places = isWhole ? rows.length - days.length : -1;
+  const pins = new Map(
+    [selected, list.focused.current].flatMap((key) => {
+      const pin = list.apart(key);
+      return pin === null ? [] : [[pin.index, pin.top] as const];
+    }),
+  );
+  const before = [...pins.keys()].filter((index) => index < first);
+  const after = [...pins.keys()].filter((index) => index >= last);
+  const inside = Array.from({ length: last - first }, (_, n) => first + n);
+  const shown = [...before.sort((a, b) => a - b), ...inside, ...after.sort((a, b) => a - b)];
+  const isThere = shown.some((index) => rows[index]?.key === selected);
+  const tabStop = isThere ? selected : (rows.slice(first, last).findLast(isLine)?.key ?? null);
+  return shown.map((index) => {
+    const row = rows[index];
+    if (row === undefined) return null;
+    if (row.kind === "day") return <Day key={row.key} id={row.key} at={row.at} />;
+    return (
+      <Line
+        key={row.key}
+        row={row}
+        agentName={props.agentName}
+        selected={row.key === selected}
+        tabbable={row.key === tabStop}
+        place={index + 1 - days.filter((day) => day < index).length}
+        places={places}
+        apartPx={pins.get(index) ?? null}
+        onSelect={(key) => (key === selected ? props.onOpen() : props.onSelect(key))}
+      />
+    );
   });
 }
 
 const dayWords = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" });
 
-function Day({ at }: { readonly at: number }) {
+function Day({ id, at }: { readonly id: string; readonly at: number }) {
   const today = new Date().toDateString() === new Date(at).toDateString();
   return (
-    <div class="day" role="presentation">
+    <div class="day" role="presentation" data-key={id}>
       {today ? "Today" : dayWords.format(at)}
     </div>
   );

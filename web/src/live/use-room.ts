@@ -1,35 +1,23 @@
 /**
- * One room, live: what the daemon tells of it, kept together over lost connections. The newest part
- * of the transcript is followed; older pages are fetched on demand.
+ * One room, live: what the daemon tells of it, kept together over lost connections. Frames are taken
+ * as they come and shown once for each paint, however many came in between; a page in the
+ * background takes them in and paints nothing.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type {
-  RoomEntry,
-  RoomFrame,
-  RoomHistory,
-  RoomState,
-  RoomView,
-} from "../../../src/daemon/room-types.ts";
+import type { RoomFrame, RoomHistory } from "../../../src/daemon/room-types.ts";
 import type { Link } from "../direct/webchat.ts";
 import { ApiError, ask } from "../parts/api.ts";
 import { openLive } from "../parts/live.ts";
-import { merged } from "./transcript.ts";
+import { type Reader, type Room, withFrame, withNewer, withNewest, withOlder } from "./kept.ts";
 
-export interface Room {
-  readonly view: Omit<RoomView, "state" | "history">;
-  readonly state: RoomState;
-  /** The state before, for what was just left. */
-  readonly before: RoomState | null;
-  readonly entries: readonly RoomEntry[];
-  /** Null: nothing older is known. */
-  readonly older: number | null;
-  /** So many entries are kept; more once somebody has asked for older ones. */
-  readonly keep: number;
-  /** Lines that came since the page was opened. */
-  readonly arrived: number;
-  readonly writing: { readonly turnId: string; readonly text: string } | null;
-  /** What is to be added to this machine's clock to have the daemon's. */
-  readonly ahead: number;
+/** Pages of the transcript; each resolves when it is there, or could not be had. */
+export interface Pages {
+  readonly older: () => Promise<void>;
+  readonly newer: () => Promise<void>;
+  /** Back to the end, whatever is kept. */
+  readonly newest: () => Promise<void>;
+  /** Where the reader is; told by whoever shows the lines. */
+  readonly reader: { current: Reader };
 }
 
 export interface LiveRoom {
@@ -38,61 +26,32 @@ export interface LiveRoom {
   /** Nothing was heard there yet. */
   readonly missing: boolean;
   readonly link: Link;
-  /** Fetches the page before; resolves when it is there. */
-  readonly loadOlder: () => Promise<void>;
+  readonly pages: Pages;
 }
 
-/** A room where much is said for hours would grow for ever. */
-const keptFirst = 600;
-
-const isTalk = ({ kind }: RoomEntry) => kind === "heard" || kind === "said" || kind === "command";
-
-/** What the room is called by the newest of these lines that says so. */
-function titleIn(entries: readonly RoomEntry[]): string | undefined {
-  const titles = entries.flatMap((entry) => (entry.kind === "heard" ? (entry.title ?? []) : []));
-  return titles.at(-1);
-}
-
-/** The room after a frame. */
-export function withFrame(room: Room | null, frame: RoomFrame, at: number): Room | null {
-  if (frame.type === "open") {
-    const { state, history, ...view } = frame.view;
-    return {
-      ...{ view, state, before: null, writing: frame.writing, ahead: state.now - at },
-      entries: history.entries,
-      older: history.before,
-      keep: keptFirst,
-      arrived: (room?.arrived ?? 0) + (room === null ? 0 : history.entries.filter(isTalk).length),
-    };
-  }
-  if (room === null) return null;
-  const { state, entries, writing, upTo } = frame;
-  const all = merged(room.entries, entries);
-  // In steps, so that lines go away now and then and not with every frame.
-  const isFull = all.length > room.keep * 1.25;
-  const kept = isFull ? all.slice(-room.keep) : all;
-  return {
-    ...room,
-    older: isFull ? (kept[0]?.seq ?? room.older) : room.older,
-    view: { ...room.view, title: titleIn(entries) ?? room.view.title, upTo },
-    ...{ state, before: room.state, writing, ahead: state.now - at },
-    entries: kept,
-    arrived: room.arrived + entries.filter(isTalk).length,
-  };
-}
+/** Lines of talk in a page that is asked for. */
+const pageLines = 500;
+const newestLines = 120;
 
 export function useRoom(token: string, key: string): LiveRoom {
   const [room, setRoom] = useState<Room | null>(null);
   const [missing, setMissing] = useState(false);
   const [link, setLink] = useState<Link>({ state: "connecting" });
   const newest = useRef<Room | null>(null);
+  const reader = useRef<Reader>(null);
+  const painting = useRef(0);
   const path = `/api/rooms/${encodeURIComponent(key)}`;
   const keep = (next: Room | null) => {
     newest.current = next;
-    setRoom(next);
+    painting.current ||= requestAnimationFrame(() => {
+      painting.current = 0;
+      setRoom(newest.current);
+    });
   };
   useEffect(() => {
-    keep(null);
+    newest.current = null;
+    reader.current = null;
+    setRoom(null);
     setMissing(false);
     const stop = new AbortController();
     const close = openLive({
@@ -102,7 +61,10 @@ export function useRoom(token: string, key: string): LiveRoom {
         return upTo === undefined ? `${path}/live` : `${path}/live?after=${upTo}`;
       },
       onOpen: () => setMissing(false),
-      onData: (data) => keep(withFrame(newest.current, JSON.parse(data) as RoomFrame, Date.now())),
+      onData(data) {
+        const frame = JSON.parse(data) as RoomFrame;
+        keep(withFrame(newest.current, frame, Date.now(), reader.current));
+      },
       onLink(next) {
         setLink(next);
         if (next.state === "lost" && newest.current === null)
@@ -112,32 +74,66 @@ export function useRoom(token: string, key: string): LiveRoom {
     return () => {
       stop.abort();
       close();
+      cancelAnimationFrame(painting.current);
+      painting.current = 0;
     };
   }, [token, path]);
-  const loadOlder = useMemo(() => {
-    let loading: Promise<void> | null = null;
-    const load = async () => {
-      const before = newest.current?.older ?? null;
-      if (before === null) return;
-      const page = (await ask(`${path}/history?before=${before}`, { token })) as RoomHistory;
-      const now = newest.current;
-      // The room may have begun anew meanwhile.
-      if (now === null || now.older !== before) return;
-      const entries = merged(page.entries, now.entries);
-      keep({ ...now, entries, older: page.before, keep: now.keep + page.entries.length });
-    };
-    return () => {
-      loading ??= load()
-        .catch(() => undefined)
-        .finally(() => {
-          loading = null;
-        });
-      return loading;
-    };
-  }, [token, path]);
+  const pages = useMemo(
+    () => pagesOf({ path, token, room: () => newest.current, keep, reader }),
+    [token, path],
+  );
   // The daemon answers; it only has nothing to tell.
   const shown: Link = missing && link.state === "lost" ? { state: "live" } : link;
-  return { room, missing, link: shown, loadOlder };
+  return { room, missing, link: shown, pages };
+}
+
+interface PagePorts {
+  readonly path: string;
+  readonly token: string;
+  readonly room: () => Room | null;
+  readonly keep: (room: Room) => void;
+  readonly reader: { current: Reader };
+}
+
+function pagesOf({ path, token, room, keep, reader }: PagePorts): Pages {
+  const page = async (query: string) =>
+    (await ask(`${path}/history?${query}`, { token })) as RoomHistory;
+  return {
+    reader,
+    older: oneAtATime(async () => {
+      const before = room()?.older ?? null;
+      if (before === null) return;
+      const got = await page(`before=${before}&limit=${pageLines}`);
+      const now = room();
+      // The room may have begun anew meanwhile.
+      if (now?.older === before) keep(withOlder(now, got, reader.current));
+    }),
+    newer: oneAtATime(async () => {
+      const after = room()?.newer ?? null;
+      if (after === null) return;
+      const got = await page(`after=${after}&limit=${pageLines}`);
+      const now = room();
+      if (now?.newer === after) keep(withNewer(now, got, reader.current));
+    }),
+    newest: oneAtATime(async () => {
+      const got = await page(`limit=${newestLines}`);
+      const now = room();
+      if (now !== null && now.newer !== null) keep(withNewest(now, got));
+    }),
+  };
+}
+
+/** Asked twice, it is done once. What fails is asked for again when somebody scrolls on. */
+function oneAtATime(load: () => Promise<void>): () => Promise<void> {
+  let loading: Promise<void> | null = null;
+  return () => {
+    loading ??= load()
+      .catch(() => undefined)
+      .finally(() => {
+        loading = null;
+      });
+    return loading;
+  };
 }
 
 /** Whether the daemon is there and knows of no such room. */

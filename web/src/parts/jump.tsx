@@ -1,7 +1,7 @@
 /** The pill that waits below a transcript somebody has scrolled up in, and leads to its end. */
 import type { Follow } from "./follow.ts";
 
-export function Jump({ follow }: { readonly follow: Follow }) {
+export function Jump({ follow }: { readonly follow: Pick<Follow, "unseen" | "toEnd"> }) {
   if (follow.unseen === 0) return null;
   return (
     <div class="jump">
