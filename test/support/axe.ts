@@ -5,15 +5,13 @@
  * asked of what is shown. The program comes in through the debugger, so the strict content policy
  * of the pages stays in force while it runs.
  */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import type { Page } from "playwright-core";
 
 /** What is asked: every rule, or how much colours differ, where nothing else has changed. */
 export type Asked = "everything" | "colours";
 
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
-const file = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 interface Found {
   readonly id: string;
@@ -21,18 +19,15 @@ interface Found {
   readonly why: string;
 }
 
-let source: string | null = null;
-
 /** What breaks a rule, one line each: the rule, where, why. */
 export async function violations(page: Page, asked: Asked): Promise<readonly string[]> {
   const only =
     asked === "colours"
       ? { type: "rule", values: ["color-contrast"] }
       : { type: "tag", values: tags };
-  source ??= await readFile(file, "utf8");
   // Runs in the page, whose types this file does not have.
   const run = `(async () => {
-    if (window.axe === undefined) { ${source} }
+    if (window.axe === undefined) { ${axe.source} }
     const options = { runOnly: ${JSON.stringify(only)}, resultTypes: ["violations"] };
     const { violations } = await axe.run(document, options);
     return violations.flatMap(({ id, nodes }) => nodes.map((node) => ({

@@ -1,8 +1,9 @@
 /**
  * Keys
  * ====
- * One map for the page. Single letters do nothing while a text has the focus, and can be switched
- * off for those whose tools type letters; `?` then still opens the list, by its button.
+ * One map for the page. Single letters do nothing while a text or a list of choices has the focus,
+ * and can be switched off for those whose tools type letters; `?` then still opens the list, by its
+ * button.
  */
 import { useEffect, useRef } from "preact/hooks";
 
@@ -19,7 +20,11 @@ export function setLetters(on: boolean): void {
 export type KeyMap = Readonly<Record<string, () => void>>;
 
 const inText = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");
+  target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
+
+/** Whether arrows scroll what has the focus: a part of the page says so by `data-scrolls`. */
+const scrolls = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.closest("[data-scrolls]") !== null;
 
 /** Listens on the whole page. The newest map counts. */
 export function useKeys(map: KeyMap): void {
@@ -35,6 +40,7 @@ export function useKeys(map: KeyMap): void {
       const letter = !event.altKey && key.length === 1;
       if (!event.altKey && inText(event.target)) return;
       if (letter && !lettersOn()) return;
+      if (key.startsWith("Arrow") && scrolls(event.target)) return;
       const act = current.current[`${before} ${key}`] ?? current.current[key];
       before = letter ? key : "";
       if (act === undefined) return;

@@ -103,7 +103,7 @@ function Diff({ base, text }: { readonly base: string; readonly text: string }) 
   const lines = useMemo(() => folded(diffLines(base, text)), [base, text]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable
-    <section class="diff" tabIndex={0} aria-label="Changes to the config">
+    <section class="diff" data-scrolls tabIndex={0} aria-label="Changes to the config">
       {lines.map((line) => (
         <div key={`${line.kind} ${line.number}`} class={`ln ${line.kind}`}>
           <span>{line.kind === "gap" ? "" : line.number}</span>

@@ -50,7 +50,7 @@ export function WhyPane(props: WhyPaneProps) {
     onBack();
   };
   return (
-    <section class="pane why-pane" aria-label="Why" onKeyDown={back}>
+    <section class="pane why-pane" aria-label="Why" data-scrolls onKeyDown={back}>
       <div class="cap">
         <h2>Why</h2>
         <bdi class="of small muted cut">{of}</bdi>

@@ -1,0 +1,176 @@
+/**
+ * The pages by keyboard alone: every control is reached and shows it, keys do what the list of keys
+ * says, and stay out of the way of text, lists and whatever scrolls.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { haveChromium } from "../support/chromium.ts";
+import { type CrowdedHouse, crowdedHouse, gardenPath } from "../support/crowded-house.ts";
+import type { LiveDaemon } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
+import { views } from "../support/views.ts";
+
+/** What the browser says of a room that is not there yet. */
+const forgiven = ["404"];
+const stopsMax = 80;
+
+/** Run in the page, whose types this file does not have. */
+const tools = `window.looks = (element) => {
+  const found = [];
+  for (let one = element, up = 0; one !== null && up < 4; one = one.parentElement, up += 1) {
+    const { outlineStyle, outlineWidth, boxShadow, borderColor } = getComputedStyle(one);
+    found.push([outlineStyle, outlineWidth, boxShadow, borderColor].join(" "));
+  }
+  return found.join("; ");
+};
+window.named = (element) => {
+  const { tagName, className, textContent } = element;
+  const label = element.getAttribute("aria-label") ?? textContent.trim().slice(0, 30);
+  return tagName.toLowerCase() + "." + String(className).split(" ").join(".") + " " + label;
+};
+window.stops = [...document.querySelectorAll(
+  "a[href], button, input, textarea, select, [tabindex='0'], iframe",
+)].filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({
+  checkVisibilityCSS: true,
+}) && (document.querySelector("dialog[open]")?.contains(one) ?? true));
+window.met = new Set();
+`;
+/** The control that has the focus, and whether one sees that; null: none has it. */
+const stop = `(() => {
+  const element = document.activeElement;
+  if (element === null || element === document.body) return null;
+  const now = window.looks(element);
+  window.met.add(element);
+  element.blur();
+  const before = window.looks(element);
+  element.focus();
+  return { name: window.named(element), shows: now !== before };
+})()`;
+const missed = `window.stops.filter((one) => one.isConnected && !window.met.has(one))
+  .map(window.named)`;
+
+describe.skipIf(!haveChromium)("by keyboard", () => {
+  const house = pagesHouse({ kept: true, forgiven });
+  let crowded: CrowdedHouse;
+  let calm: LiveDaemon;
+
+  beforeAll(async () => {
+    calm = await house.daemon();
+    [crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
+  }, 60_000);
+  afterAll(() => crowded?.close());
+
+  const at = (of: "calm" | "crowded") => (of === "calm" ? calm : crowded.daemon);
+  const path = (page: Page) => new URL(page.url()).pathname;
+  async function press(page: Page, ...keys: readonly string[]): Promise<void> {
+    for (const key of keys) await page.keyboard.press(key);
+  }
+
+  for (const { name, of, path: where, reach } of views)
+    test(`every control is reached and shows it: ${name}`, { timeout: 60_000 }, async () => {
+      const page = await house.open(at(of).address(where));
+      await reach(page);
+      await page.evaluate(tools);
+      const unseen: string[] = [];
+      let rounds = 0;
+      // From where the focus was left to the end, and once more from the beginning.
+      for (let count = 0; count < stopsMax && rounds < 2; count += 1) {
+        await page.keyboard.press("Tab");
+        const now = await page.evaluate<{ name: string; shows: boolean } | null>(stop);
+        if (now === null) rounds += 1;
+        else if (!now.shows) unseen.push(now.name);
+      }
+      expect(rounds).toBe(2);
+      expect(unseen).toEqual([]);
+      expect(await page.evaluate<string[]>(missed)).toEqual([]);
+      await page.context().close();
+    });
+
+  test("g and a letter open the pages, t turns the light off and on, ? lists the keys", async () => {
+    const page = await house.open(calm.address("/"));
+    await page.getByRole("heading", { level: 1, name: "Rooms" }).waitFor();
+    for (const [letter, where, title] of [
+      ["c", "/chat", "Chat"],
+      ["w", "/replay", "What-if"],
+      ["h", "/health", "Health"],
+      ["r", "/", "Rooms"],
+    ] as const) {
+      await press(page, "g", letter);
+      expect(path(page)).toBe(where);
+      await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+      await soon(() => page.title()).toBe(`${title} · earshot`);
+    }
+    const theme = () => page.locator("html").getAttribute("data-theme");
+    await press(page, "t");
+    expect(await theme()).toBe("dark");
+    await press(page, "t", "?");
+    expect(await theme()).toBe("light");
+    const list = page.getByRole("dialog", { name: "Keys" });
+    await list.waitFor();
+    await press(page, "t", "Escape");
+    expect(await theme()).toBe("light");
+    expect(await list.count()).toBe(0);
+  });
+
+  test("single letters can be switched off, and the list of keys still be opened", async () => {
+    const page = await house.open(calm.address("/chat"));
+    await page.getByText("Pick a message").waitFor();
+    await page.getByRole("button", { name: "All keys" }).click();
+    await page.getByLabel("Single letters do something").uncheck();
+    await press(page, "Escape", "g", "h", "t");
+    expect(path(page)).toBe("/chat");
+    expect(await page.locator("html").getAttribute("data-theme")).toBeNull();
+    await page.getByRole("button", { name: "All keys" }).click();
+    await page.getByLabel("Single letters do something").check();
+    await press(page, "Escape", "g", "h");
+    expect(path(page)).toBe("/health");
+  });
+
+  test("letters and arrows belong to a text or a list of choices that has the focus", async () => {
+    const page = await house.open(calm.address("/replay"));
+    await page.getByRole("heading", { name: /^(Change a rule|Nothing was heard)/ }).waitFor();
+    const choices = page.getByLabel("Recording", { exact: true });
+    await choices.focus();
+    await press(page, "t");
+    expect(await page.locator("html").getAttribute("data-theme")).toBeNull();
+    await soon(() => choices.inputValue()).toBe("0");
+    await press(page, "ArrowDown");
+    await soon(() => choices.inputValue()).toBe("1");
+    await press(page, "g", "h");
+    expect(path(page)).toBe("/replay");
+  });
+
+  test("in a room, arrows scroll what has the focus and move through messages elsewhere", async () => {
+    const page = await house.open(crowded.daemon.address(gardenPath), { height: 420 });
+    const selected = () => page.locator('.msg[aria-selected="true"] .text').first().textContent();
+    await page.locator(".rung[aria-current]").waitFor();
+    const before = await selected();
+    await press(page, "k");
+    await soon(selected).not.toBe(before);
+    const next = await selected();
+    await page.getByRole("list", { name: /^The ladder/ }).focus();
+    await press(page, "ArrowDown", "ArrowDown");
+    const ladder = page.locator(".why-pane .scroll");
+    await soon(() => ladder.evaluate((box) => box.scrollTop)).toBeGreaterThan(0);
+    const state = page.getByRole("region", { name: "State" });
+    await state.focus();
+    await press(page, "ArrowDown");
+    await soon(() => state.evaluate((box) => box.scrollTop)).toBeGreaterThan(0);
+    expect(await selected()).toBe(next);
+    // Letters have nothing else to do there.
+    await press(page, "j");
+    await soon(selected).toBe(before);
+  });
+
+  test("the link before everything else leads past the bar", async () => {
+    const page = await house.open(calm.address("/health"));
+    await page.getByText("Nothing needs you", { exact: true }).waitFor();
+    await press(page, "Tab");
+    expect(await page.locator(":focus").textContent()).toBe("Skip to content");
+    await press(page, "Enter");
+    expect(await page.locator("main:focus").count()).toBe(1);
+    expect(await page.getByRole("banner").count()).toBe(1);
+    expect(await page.getByRole("navigation", { name: "Pages" }).count()).toBe(1);
+    expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+  });
+});
