@@ -107,8 +107,9 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const view = { named };
     const past = await read(session.sessionId, turn.turnId);
     const room = roomFor(what, ports.config());
-    const kept = keep(past, view, room);
-    if (kept === past.lines.length) return entries(past, view);
+    const whole = entries(past, view);
+    const kept = keep(past, whole, view, room);
+    if (kept === past.lines.length) return whole;
     const split = past.lines.length - kept;
     const old = { mark: past.mark, lines: past.lines.slice(0, split) };
     const work = { who: turn, session, view, turnId: turn.turnId, forTurn: 1 } as const;
@@ -150,9 +151,14 @@ function roomFor({ turn, system, prompt }: Remembering, config: EarshotConfig): 
 }
 
 /** How many of the newest lines are kept word by word: all where there is room for them. */
-function keep({ mark, lines }: Past, view: TranscriptView, room: number): number {
-  const whole = estimateEntries(entriesOf(mark === null ? lines : [mark, ...lines], view));
-  if (whole <= room && lines.length < limits.transcriptLinesMax) return lines.length;
+function keep(
+  { lines }: Past,
+  whole: readonly TranscriptEntry[],
+  view: TranscriptView,
+  room: number,
+): number {
+  if (estimateEntries(whole) <= room && lines.length < limits.transcriptLinesMax)
+    return lines.length;
   let left = room * keptShare;
   let kept = 0;
   const most = Math.floor(limits.transcriptLinesMax * keptShare);

@@ -310,8 +310,9 @@ async function appliedEvents(
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
   const unwritten = await prepareTurns(ports, result);
   const commands = await ports.commands.prepare(result.steps);
+  const context = { ...ports, unwritten, commands };
   const planOf = (step: HostStep | undefined) =>
-    step === undefined ? null : planStep(step, { ...ports, unwritten, commands });
+    step === undefined ? null : planStep(step, context);
   const applied: Applied[] = [];
   for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;
@@ -326,13 +327,12 @@ async function appliedEvents(
     const message = code > 0 ? await ports.eventOf(seq) : null;
     applied.push({ seq, conv, key, code, message, plan: planOf(step) });
   }
+  if (steps.size === 0 && result.rejected.length === 0) return applied;
   const known = new Set(applied.map(({ seq }) => seq));
   for (const { seq, conv, error } of result.rejected) {
     ports.log("error", "event.rejected", { seq, conv, error });
     if (known.has(seq)) continue;
     applied.push({ seq, conv, key: "", code: quarantinedCode, message: null, plan: null });
   }
-  return steps.size === 0 && result.rejected.length === 0
-    ? applied
-    : applied.sort((a, b) => a.seq - b.seq);
+  return applied.sort((a, b) => a.seq - b.seq);
 }

@@ -11,6 +11,7 @@ import type { Attachment, Inbound } from "../domain/message.ts";
 import type { EventRow, MediaItem, MediaLink } from "../domain/ports.ts";
 import { cut, oneLine } from "../domain/sanitize.ts";
 import { sha256 } from "../domain/sha256.ts";
+import type { ConversationEvent } from "../machines/events.ts";
 import type { PromptAttachment } from "../machines/prompt.ts";
 import { decodeEvent } from "./journal.codec.ts";
 
@@ -49,9 +50,13 @@ export function parseAttachmentName(name: string): { seq: number; index: number 
 }
 
 /** The messages of a row: one, or those of a history. */
-export function messagesIn(row: EventRow): FoundMessage[] {
-  const event = decodeEvent(row);
-  const { seq, conv } = row;
+export const messagesIn = (row: EventRow): FoundMessage[] => messagesOf(row, decodeEvent(row));
+
+/** The messages of an event that stands in a row. */
+export function messagesOf(
+  { seq, conv }: Pick<EventRow, "seq" | "conv">,
+  event: ConversationEvent,
+): FoundMessage[] {
   if (event.type === "message.received" || event.type === "fellow.spoke")
     return [{ seq, conv, said: event.message, at: event.at, offset: 0 }];
   if (event.type !== "history.seeded") return [];

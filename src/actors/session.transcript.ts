@@ -52,28 +52,33 @@ function joined(last: TranscriptEntry, next: TranscriptEntry): string {
   return `${last.text}${last.role === "assistant" ? "\n\n" : "\n"}${next.text}`;
 }
 
-/** The words of lines that were read before: a long talk is not escaped anew with every turn. */
-const escapedWords = new WeakMap<TranscriptLine, string>();
+/** Lines that were read before: a long talk is not escaped anew with every turn. */
+const namedLines = new WeakMap<TranscriptLine, string>();
+const plainLines = new WeakMap<TranscriptLine, string>();
 
-/** A person's words. The fence of a later turn cannot be in them: nobody could know it then. */
-function escaped(line: TranscriptLine): string {
-  const known = escapedWords.get(line);
-  if (known !== undefined) return known;
-  const words = escapeRoomText(line.text, line.turnId);
-  escapedWords.set(line, words);
-  return words;
+/** A person's line. The fence of a later turn cannot be in it: nobody could know it then. */
+function escaped(line: TranscriptLine, named: boolean): string {
+  const lines = named ? namedLines : plainLines;
+  let text = lines.get(line);
+  if (text === undefined) {
+    text = named ? namedLine(line) : escapeRoomText(line.text, line.turnId);
+    lines.set(line, text);
+  }
+  return text;
+}
+
+/** With who said it. Further lines stand in, or one of them could be another person's. */
+function namedLine({ text, author, turnId }: TranscriptLine): string {
+  const words = escapeRoomText(text, turnId);
+  if (author === undefined) return words;
+  return `${escapeLabel(author.name, turnId)}: ${words.replaceAll("\n", "\n  ")}`;
 }
 
 function entryOf(line: TranscriptLine, { named }: TranscriptView): TranscriptEntry | null {
-  const { role, text, at, author, covers } = line;
+  const { role, text, at, covers } = line;
   switch (role) {
-    case "user": {
-      const words = escaped(line);
-      if (!named || author === undefined) return { role, at, text: words };
-      // Further lines stand in, or one of them could be another person's.
-      const said = words.replaceAll("\n", "\n  ");
-      return { role, at, text: `${escapeLabel(author.name, line.turnId)}: ${said}` };
-    }
+    case "user":
+      return { role, at, text: escaped(line, named) };
     case "assistant":
       return { role, at, text };
     case "summary":

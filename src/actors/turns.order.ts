@@ -13,6 +13,7 @@ import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../domain/por
 import { type TurnLevels, withLevels } from "../domain/session.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../machines/effects.ts";
+import type { ConversationEvent } from "../machines/events.ts";
 import { composeHeartbeat } from "../machines/heartbeat.ts";
 import { composeTurnPrompt, type PromptInput, type PromptMessage } from "../machines/prompt.ts";
 import type { Asks } from "./asks.ts";
@@ -20,7 +21,7 @@ import type { Configs } from "./configs.ts";
 import type { Extras } from "./extras.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import { decodeEvent } from "./journal.codec.ts";
-import { type FoundMessage, messagesIn, ownWords, spokenWords } from "./media.refs.ts";
+import { type FoundMessage, messagesOf, ownWords, spokenWords } from "./media.refs.ts";
 import type { Media } from "./media.ts";
 import type { HostStep, TurnOrder } from "./protocol.ts";
 import type { TurnSessions } from "./session.compose.ts";
@@ -63,8 +64,9 @@ export async function readMessages(
   const rows = new Map((await store.events([...new Set(seqs)])).map((row) => [row.seq, row]));
   return refs.flatMap(({ seq, id, editSeq }) => {
     const row = rows.get(seq);
-    const message = row === undefined ? null : messageIn(row, id);
-    if (row === undefined || message === null) return [];
+    const event = row === undefined ? null : decodeEvent(row);
+    const message = row === undefined || event === null ? null : messageIn(row, event, id);
+    if (row === undefined || event === null || message === null) return [];
     const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
     const { author, replyTo, sentAt, chat } = message.said;
     return [
@@ -78,7 +80,7 @@ export async function readMessages(
         replyTo,
         title: chat.title,
         rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
-        ...saidIn(row),
+        ...saidIn(event),
         found: edited === null ? message : withText(message, edited),
       },
     ];
@@ -91,15 +93,14 @@ const withText = (message: FoundMessage, text: string): FoundMessage => ({
 });
 
 /** The message of that id in a row: a message, or one of a history. */
-function messageIn(row: EventRow, id: string): FoundMessage | null {
-  const found = messagesIn(row);
-  return decodeEvent(row).type === "message.received"
+function messageIn(row: EventRow, event: ConversationEvent, id: string): FoundMessage | null {
+  const found = messagesOf(row, event);
+  return event.type === "message.received"
     ? (found[0] ?? null)
     : (found.find(({ said }) => said.id === id) ?? null);
 }
 
-function saidIn(row: EventRow): Pick<SaidMessage, "levels" | "byOwner" | "skill"> {
-  const event = decodeEvent(row);
+function saidIn(event: ConversationEvent): Pick<SaidMessage, "levels" | "byOwner" | "skill"> {
   if (event.type !== "message.received") return { levels: {}, byOwner: false, skill: null };
   const { levels = {}, authority, skill = null } = event;
   return { levels, byOwner: authority.owner, skill };
