@@ -13,7 +13,7 @@ import { hash52 } from "../../../src/domain/key.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { RoomsModel } from "../../../web/src/rooms/model.ts";
 
-export const startedAt = 1_700_000_000_000;
+const startedAt = 1_700_000_000_000;
 export const firstLook: RoomsLook = {
   ...{ filter: "all", find: "", from: 0, limit: 10 },
   ...{ follow: true, sort: false, at: "" },
@@ -42,7 +42,7 @@ export interface Page {
   readonly model: RoomsModel;
   /** Takes nothing while it is slow. */
   slow: boolean;
-  /** Frames that were told so far. */
+  /** Frames about rows that were told so far. */
   readonly frames: () => number;
   look(look: Partial<RoomsLook>): boolean;
   /** The rows of its window, as it shows them. */
@@ -134,8 +134,8 @@ function openPage(rooms: Rooms, clock: SimulatedClock, first: RoomsLook): Page {
   const close = rooms.watch(
     {
       tell(text) {
-        frames += 1;
         const frame = JSON.parse(text) as RoomsFrame;
+        if ("rows" in frame) frames += 1;
         if (frame.type === "open") view = frame.view;
         else model.take(frame, clock.now());
       },
