@@ -75,3 +75,40 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
   expect(rows.every(({ recent }) => recent === "o".repeat(22))).toBe(true);
   expect(rooms.heardAt("webhook", "default")).toBe(at);
 });
+
+test("what was noted as it happened is not read again, and nobody waits for the rest", async () => {
+  const memory = createMemoryStore();
+  const read: number[] = [];
+  let scans = 0;
+  const rooms = createRooms({
+    clock: createSystemClock(),
+    log: () => undefined,
+    store: {
+      conversations: (options) => memory.conversations(options),
+      lastSeq: async () => (scans === 0 ? 1_000 : 50_000),
+      // As long as the journal is, it holds nothing that a list would note.
+      async scan(after, limit) {
+        scans += 1;
+        read.push(after);
+        const row = { conv: 1, key: "", at: 0, identity: null, code: null, body: "{}", cfg: 1 };
+        return Array.from({ length: limit }, (_, n) => ({ ...row, seq: after + n + 1 }));
+      },
+    },
+    glances: async () => new Map(),
+    tally: async () => nothingLive,
+  });
+  let turns = 0;
+  let done = false;
+  const others = async () => {
+    while (!done) {
+      turns += 1;
+      await new Promise(setImmediate);
+    }
+  };
+  const watching = others();
+  await rooms.remember();
+  done = true;
+  await watching;
+  expect(read).toEqual([0, 200, 400, 600, 800]);
+  expect(turns).toBeGreaterThanOrEqual(read.length);
+});

@@ -54,10 +54,11 @@ async function say(chat: string, author: string, text: string, more: object = {}
 }
 
 /** Reads frames until one is as wanted. */
-async function* frames(): AsyncGenerator<RoomsFrame> {
+async function* frames(query = ""): AsyncGenerator<RoomsFrame> {
   const stop = new AbortController();
   const headers = asking();
-  const { body } = await fetch(`${daemon.base}/api/rooms/live`, { headers, signal: stop.signal });
+  const path = `${daemon.base}/api/rooms/live?${query}`;
+  const { body } = await fetch(path, { headers, signal: stop.signal });
   let rest = "";
   const decoder = new TextDecoder();
   try {
@@ -209,6 +210,68 @@ test("hostile names and words reach a row as one harmless line", async () => {
   expect(body.rooms[0]?.last?.author).toBe("Ann");
   expect(body.rooms[0]?.last?.text).toMatch(/^first \[2Jsecond x+…$/);
   expect(body.rooms[0]?.last?.text?.length).toBeLessThanOrEqual(160);
+});
+
+/** Frames of a stream with this query, and the name it goes by. */
+async function looking(query: string) {
+  const stream = frames(query);
+  const { value } = await stream.next();
+  if (value?.type !== "open") throw new Error("the stream did not begin with its name");
+  const look = async (body: object) => {
+    const response = await fetch(`${daemon.base}/api/rooms/live/${value.view}`, {
+      method: "POST",
+      headers: { ...asking(), "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return response.status;
+  };
+  const titles = async () => {
+    for (;;) {
+      const { value: frame, done } = await stream.next();
+      if (done === true) throw new Error("the stream ended");
+      if (frame.type === "window")
+        return { ...frame, titles: frame.rows.map(({ title }) => title) };
+    }
+  };
+  return { stream, look, titles };
+}
+
+test("a page is told the rows it looks at, and others once it looks elsewhere", async () => {
+  for (const chat of ["one", "two", "three", "four"]) await say(chat, "Ann", "hello");
+  const { stream, look, titles } = await looking("limit=2&follow=0");
+  expect(await titles()).toMatchObject({ titles: ["#four", "#three"], total: 4, from: 0 });
+  expect(await look({ limit: 2, from: 1, follow: false })).toBe(200);
+  // The one that it had is not told again.
+  const next = await titles();
+  expect(next).toMatchObject({ titles: ["#two"], total: 4, from: 1, fresh: 0 });
+  expect(next.keys.map((key) => key.split(":").at(-1))).toEqual(["three", "two"]);
+  expect(await look({ limit: 2, find: "ONE" })).toBe(200);
+  expect(await titles()).toMatchObject({ titles: ["#one"], total: 1, from: 0 });
+  await stream.return(undefined);
+});
+
+test("a page that comes back to a room is told where it stands", async () => {
+  for (const chat of ["one", "two", "three", "four"]) await say(chat, "Ann", "hello");
+  const at = encodeURIComponent("agent:main:webhook:group:one");
+  const { stream, titles } = await looking(`limit=2&at=${at}`);
+  expect(await titles()).toMatchObject({ at: 3, from: 2, titles: ["#two", "#one"] });
+  await stream.return(undefined);
+});
+
+test("who looks where nothing can be is refused, with a reason", async () => {
+  const { stream, look } = await looking("");
+  for (const query of ["limit=0", "limit=201", "from=-1", "from=x", "filter=loud", "follow=yes"])
+    expect((await get(`/api/rooms/live?${query}`)).status).toBe(400);
+  for (const body of [{ limit: 0 }, { limit: 201 }, { from: -1 }, { filter: "loud" }, { more: 1 }])
+    expect(await look(body)).toBe(400);
+  expect(await look({})).toBe(200);
+  const elsewhere = await fetch(`${daemon.base}/api/rooms/live/nobody`, {
+    method: "POST",
+    headers: { ...asking(), "content-type": "application/json" },
+    body: "{}",
+  });
+  expect(elsewhere.status).toBe(404);
+  await stream.return(undefined);
 });
 
 test("without the token nothing is told", async () => {
