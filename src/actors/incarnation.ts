@@ -9,7 +9,7 @@ import type { EarshotConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Clock, Ids, Log, Random, Store, TimerHandle } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import { createRuntime } from "./runtime.ts";
-import type { OutboundDirectory, Pace, Runtime } from "./runtime.types.ts";
+import type { Contacts, OutboundDirectory, Pace, Runtime } from "./runtime.types.ts";
 
 export interface Incarnation {
   readonly runtime: Runtime;
@@ -33,6 +33,7 @@ export interface Circumstances {
   readonly workers: number;
   readonly prompts: boolean;
   readonly pace?: Pace;
+  readonly contacts?: Contacts | undefined;
 }
 
 /** Boots a runtime on `store`; it still has to be started. */

@@ -44,6 +44,16 @@ export interface LanePorts {
   readonly agentSlots: (agentId: string) => number;
   /** The request's turn has come. */
   readonly grant: (request: LaneRequest) => void;
+  readonly watch?: LaneWatch | undefined;
+}
+
+/** Told of slots as they are taken and given back. */
+export interface LaneWatch {
+  /** `slots`, `agentSlots`: how many there are at the moment, in all and for that agent. */
+  taken(agentId: string, slots: number, agentSlots: number): void;
+  freed(agentId: string): void;
+  /** A request found none free. */
+  waits(): void;
 }
 
 interface Waiting {
@@ -51,7 +61,7 @@ interface Waiting {
   readonly order: number;
 }
 
-export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
+export function createLanes({ slots, agentSlots, grant, watch }: LanePorts): Lanes {
   /** By agent, in the order of arrival: a Map keeps it and lets the middle go. */
   const queues = new Map<string, Map<number, Waiting>>();
   const agentOfWaiting = new Map<number, string>();
@@ -63,6 +73,7 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
   function take({ conv, agentId }: LaneRequest): void {
     running.set(conv, agentId);
     runningOfAgent.set(agentId, (runningOfAgent.get(agentId) ?? 0) + 1);
+    watch?.taken(agentId, slots(), agentSlots(agentId));
   }
 
   function join(request: LaneRequest): void {
@@ -112,6 +123,7 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
       if (running.has(request.conv) || agentOfWaiting.has(request.conv)) return;
       join(request);
       pump();
+      if (agentOfWaiting.has(request.conv)) watch?.waits();
     },
     occupy(request) {
       leave(request.conv);
@@ -122,6 +134,7 @@ export function createLanes({ slots, agentSlots, grant }: LanePorts): Lanes {
       const agentId = running.get(conv);
       if (agentId === undefined) return;
       running.delete(conv);
+      watch?.freed(agentId);
       const left = (runningOfAgent.get(agentId) ?? 1) - 1;
       if (left === 0) runningOfAgent.delete(agentId);
       else runningOfAgent.set(agentId, left);

@@ -5,6 +5,8 @@
  * from the other parts.
  */
 import type { OutboxRow } from "../domain/ports.ts";
+import type { CommandName } from "../machines/commands/table.ts";
+import type { CommandDue } from "../machines/effects.ts";
 import { type CommandDesk, createCommandDesk } from "./commands.ts";
 import type { Configs } from "./configs.ts";
 import { createExtras } from "./extras.ts";
@@ -34,7 +36,7 @@ export function createDesk(
   const { clock, ids, log, store, directory, version = null, house = null } = ports;
   const { isLocal } = directory;
   const { sessions, compaction, permits, access } = parts();
-  return createCommandDesk({
+  const desk = createCommandDesk({
     ...{
       clock,
       log,
@@ -59,4 +61,26 @@ export function createDesk(
       await journal.append([newEvent(conversationOf(key), configs.version(), event, { identity })]);
     },
   });
+  const { contacts } = ports;
+  if (contacts === undefined) return desk;
+  return {
+    ...desk,
+    prepare(steps) {
+      for (const { effects } of steps)
+        for (const effect of effects)
+          if (effect.type === "command" && asksAbroad(effect)) contacts.touched("a command");
+      return desk.prepare(steps);
+    },
+  };
 }
+
+/** Commands whose answers come from their conversation and the config alone. */
+const ofOneRoom: ReadonlySet<string> = new Set<CommandName>([
+  ...(["help", "commands", "whoami", "new", "reset", "stop", "activation", "send"] as const),
+  ...(["context", "models", "disengage", "think", "verbose", "reasoning", "elevated"] as const),
+  ...(["exec", "model", "queue"] as const),
+]);
+
+/** Whether what a command does or is answered with may concern the rest of the house. */
+const asksAbroad = ({ asked, calls }: CommandDue): boolean =>
+  asked !== null && calls.some(({ command }) => !ofOneRoom.has(command));

@@ -125,6 +125,7 @@ class Assembly {
     const lanes = createLanes({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
+      watch: ports.contacts,
       grant: createGrant({
         ...{ clock, log, store, ids: ports.ids },
         zoneOffset: ports.zoneOffset ?? (() => 0),
@@ -303,6 +304,7 @@ class Assembly {
   }
 
   #quarantine({ conv, key, seq, error }: Parameters<SupervisorPorts["onQuarantine"]>[0]): void {
+    this.#ports.contacts?.touched("a conversation set aside");
     this.#system({ system: "quarantine", key, seq, conv });
     this.parts.quarantine.add({ conv, seq, error }).catch((reason: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(reason) });

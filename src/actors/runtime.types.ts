@@ -29,7 +29,7 @@ import type { StreamLine } from "../domain/stream.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import type { AccessBook } from "./access-book.ts";
 import type { Glance, Tally } from "./glance.ts";
-import type { LaneOfAgent } from "./lanes.ts";
+import type { LaneOfAgent, LaneWatch } from "./lanes.ts";
 import type { WalkTap } from "./walk.ts";
 
 /** The platform side as the outbox sees it. */
@@ -89,6 +89,8 @@ export interface RuntimePorts {
   readonly deterministic?: boolean;
   /** Simulations without workers: what may be done at once. @default nothing */
   readonly pace?: Pace;
+  /** Simulations that run rooms apart: told of what rooms have in common. @default nobody is */
+  readonly contacts?: Contacts | undefined;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */
@@ -133,6 +135,11 @@ export interface Pace {
   straight: boolean;
   /** Calls it when everything has run that can run now. */
   readonly soon: (work: () => void) => void;
+}
+
+/** Told where what one room does depends on others, or means something to them. */
+export interface Contacts extends LaneWatch {
+  touched(what: string): void;
 }
 
 /** Instants at which a crash must lose and double nothing. */

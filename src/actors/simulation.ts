@@ -13,7 +13,7 @@ import type { EarshotConfig } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Millis } from "../domain/message.ts";
-import type { AgentDriver, ChannelEvent, Log, Store } from "../domain/ports.ts";
+import type { AgentDriver, ChannelEvent, Clock, Log, Store } from "../domain/ports.ts";
 import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 import type { ScriptedRun } from "../domain/script.ts";
 import type { StreamLine } from "../domain/stream.ts";
@@ -22,7 +22,9 @@ import { tickingSoon } from "./at-once.ts";
 import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
 import type { Pace, Runtime, Why } from "./runtime.types.ts";
+import type { Recorder } from "./simulation.activities.ts";
 import { type Places, placesOf } from "./simulation.places.ts";
+import { sharedRooms } from "./simulation.plan.ts";
 import {
   chanceOf,
   createSimulatedWorld,
@@ -70,6 +72,8 @@ export interface SimulationOptions {
   readonly onInput?: (line: ScenarioLine) => void;
   /** Lines of the scenario done so far; waited for, so that a slow reader slows the run. */
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
+  /** Runs a strand: its activities are written down. */
+  readonly recorder?: Recorder | undefined;
 }
 
 /** Why of each message, where asked for; a message heard by several agents has its first. */
@@ -101,6 +105,8 @@ class Simulation {
   readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => Incarnation;
   #config: EarshotConfig;
+  /** Time of the line that was done last, ms from the start. */
+  #reached = -1;
   /** Ends a wait for what will not settle any more. */
   #wake: () => void = () => {};
   #life: Incarnation;
@@ -127,40 +133,52 @@ class Simulation {
       log: ports.log,
       drivers,
       directory: this.#world.directory,
+      contacts: options.recorder,
       publish: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
       workers: options.workers,
       prompts: options.prompts,
     };
+    const clock: Clock = options.recorder?.over(this.#clock) ?? this.#clock;
     this.#boot = () => {
-      const life = incarnate(this.#clock, ports.store, { ...common, config: this.#config });
+      const life = incarnate(clock, ports.store, { ...common, config: this.#config });
       void life.broken.then(() => this.#wake());
       return life;
     };
     this.#life = this.#boot();
+    this.#checkApart();
   }
 
   async run(): Promise<Explanations> {
     const { lines, count, last } = this.#scenario;
     try {
       await this.#runtime.start();
-      let reached = -1;
       let done = 0;
       for (const line of lines) {
-        const at = this.#start + line.t;
-        if (line.t > reached) await this.#runTimers(at);
-        reached = line.t;
-        this.#clock.moveTo(at);
-        this.#options.onInput?.(line);
-        await this.#apply(this.#places.complete(line));
+        await this.#line(line);
         done += 1;
         await this.#options.onProgress?.(done, count);
       }
       const ends = last !== null && "end" in last;
-      await this.#runTimers(this.#clock.now() + (ends ? 0 : afterLastLineMsMax));
+      const until = this.#start + (last?.t ?? 0) + (ends ? 0 : afterLastLineMsMax);
+      await this.#runTimers(Math.max(until, this.#clock.now()));
+      await this.#options.recorder?.flush();
       return await this.#explain();
     } finally {
       await this.#life.end();
     }
+  }
+
+  async #line(line: ScenarioLine): Promise<void> {
+    const { recorder } = this.#options;
+    const at = this.#start + line.t;
+    if (line.t > this.#reached) await this.#runTimers(at);
+    this.#reached = line.t;
+    this.#clock.moveTo(at);
+    const { number } = this.#scenario;
+    recorder?.line(at, number?.() ?? 0, !isOfRoom(line));
+    this.#options.onInput?.(line);
+    await this.#apply(this.#places.complete(line));
+    await recorder?.end();
   }
 
   /**
@@ -204,7 +222,14 @@ class Simulation {
 
   /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
   async #runTimers(until: Millis): Promise<void> {
-    while (this.#clock.fireNext(until)) await this.#settle();
+    const { recorder } = this.#options;
+    for (let timer = this.#clock.first(until); timer; timer = this.#clock.first(until)) {
+      const at = Math.max(timer.at, this.#clock.now());
+      recorder?.timer(at, at > this.#start + this.#reached ? 0 : 2, timer);
+      this.#clock.fireNext(until);
+      await this.#settle();
+      await recorder?.end();
+    }
   }
 
   async #apply(line: ScenarioLine): Promise<void> {
@@ -244,7 +269,14 @@ class Simulation {
     const config = this.#reading(line);
     if (config === null) return;
     this.#config = config;
+    this.#checkApart();
     await this.#runtime.reload(config);
+  }
+
+  /** In a strand: whether its rooms are its own under this config. */
+  #checkApart(): void {
+    const shared = sharedRooms(this.#config);
+    if (shared !== null) this.#options.recorder?.touched(shared);
   }
 
   #script({ agentId, key, runs }: Extract<ScenarioLine, { agent: unknown }>["agent"]): void {
@@ -324,5 +356,8 @@ type HeardLine = Extract<
 >;
 const isHeard = (line: ScenarioLine): line is HeardLine =>
   "in" in line || "edit" in line || "delete" in line || "membership" in line || "history" in line;
+
+/** The others are for all rooms. */
+const isOfRoom = (line: ScenarioLine) => isHeard(line) || "agent" in line || "platform" in line;
 
 const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

@@ -7,6 +7,7 @@
  */
 
 import type { Why } from "../actors/runtime.types.ts";
+import type { Recorder } from "../actors/simulation.activities.ts";
 import { runScenario } from "../actors/simulation.ts";
 import { createScriptedDriver } from "../adapters/agents/scripted.ts";
 import { createRows } from "../adapters/stores/memory.rows.ts";
@@ -33,6 +34,8 @@ export interface SimulateOptions {
   readonly log?: Log;
   /** Where its journal goes. @default a store of its own, gone afterwards */
   readonly store?: Store;
+  /** It is a strand of a longer run. */
+  readonly recorder?: Recorder;
   readonly onLine?: (line: StreamLine) => void;
   readonly onInput?: (line: ScenarioLine) => void;
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
@@ -100,6 +103,7 @@ export async function simulateScenario(
       prompts: options.prompts ?? false,
       explain: options.explain ?? false,
       onLine: options.onLine ?? (() => {}),
+      recorder: options.recorder,
       ...(options.onInput === undefined ? {} : { onInput: options.onInput }),
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
     },
