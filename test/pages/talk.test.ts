@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseFrame, type ServerFrame } from "../../web/src/direct/frames.ts";
 import {
+  discard,
   draftOf,
   emptyTalk,
   hangUp,
@@ -60,7 +61,7 @@ describe("direct talk", () => {
   });
 
   test("a line of mine is pending until it is taken, and then it is a line", () => {
-    const written = write(emptyTalk, { id: "m1", text: "line 1", replyTo: null });
+    const written = write(emptyTalk, { id: "m1", text: "line 1", replyTo: null, files: [] });
     expect(written.pending).toHaveLength(1);
     const after = hear(written, taken(1));
     expect(after.pending).toEqual([]);
@@ -89,6 +90,39 @@ describe("direct talk", () => {
     expect(draftOf(hear(writing, said(2, "One.")))).toBe("Tw");
     const end: ServerFrame = { type: "turn", turnId: "t2", state: "end", outcome: "replied" };
     expect(draftOf(listen([said(2, "One."), end], writing))).toBe("");
+  });
+
+  test("a block that is delivered before its last letters were told is not shown twice", () => {
+    const delta = (text: string): ServerFrame => ({ type: "delta", turnId: "t2", text });
+    const start: ServerFrame = { type: "turn", turnId: "t2", state: "start" };
+    const writing = listen([taken(1), start, delta("One.\n\n<b>Two</b")]);
+    expect(draftOf(hear(writing, said(2, "One.\n\n<b>Two</b>")))).toBe("");
+    expect(draftOf(hear(writing, said(2, "One.")))).toBe("<b>Two</b");
+  });
+
+  test("files come with their lines, and a sound later with the block it says", () => {
+    const file = { id: "f1", kind: "image", mime: "image/png", bytes: 5, name: "hat.png" } as const;
+    const mine = { ...taken(1), attachments: [file, { kind: "nothing" }] } as ServerFrame;
+    const sound = { id: "f2", kind: "audio" } as const;
+    const told: ServerFrame = { type: "attached", id: "t2:0", attachments: [sound] };
+    const talk = listen([mine, said(2, "One."), told, told]);
+    expect(talk.entries.map((entry) => (entry.kind === "quiet" ? [] : entry.files))).toEqual([
+      [file],
+      [sound],
+    ]);
+  });
+
+  test("a line that will never be taken says so and is kept until it is given up", () => {
+    const files = [{ id: "f1", kind: "file" }] as const;
+    const line = { id: "m1", text: "", replyTo: null, files };
+    const why = { type: "error", code: "EAR_INBOUND_INVALID", message: "Gone" } as const;
+    const waiting = write(emptyTalk, line);
+    const later = hear(waiting, { ...why, id: "m1" });
+    expect(later).toMatchObject({ error: "Gone", pending: [line] });
+    const refused = hear(waiting, { ...why, id: "m1", final: true });
+    expect(refused).toMatchObject({ error: null, pending: [{ ...line, refused: "Gone" }] });
+    expect(discard(refused, "m1").pending).toEqual([]);
+    expect(hear(waiting, { ...why, id: "another", final: true }).error).toBe("Gone");
   });
 
   test("a turn that says nothing leaves a note, a turn that replied leaves none", () => {

@@ -92,6 +92,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
       </section>
       <main id="main" class="sim" data-pane={pane} tabIndex={-1}>
         <DirectPane
+          token={token}
           direct={direct}
           agentName={agent.name}
           selected={focus.kind === "direct" ? focus.id : null}

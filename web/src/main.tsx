@@ -2,6 +2,7 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/chat.css";
+import "./styles/files.css";
 import "./styles/ladder.css";
 import { render } from "preact";
 import { App } from "./app.tsx";

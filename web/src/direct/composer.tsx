@@ -1,20 +1,28 @@
 /**
  * The composer of the direct chat
  * ===============================
- * A line to the agent. One that begins with a slash opens a small list of the daemon's commands: arrows
- * choose, Tab or Enter takes the chosen one, Escape closes it. Enter without a choice sends the line as
- * it is, so nobody who knows a command is kept from saying it.
+ * A line to the agent, and files with it or instead of it. A line that begins with a slash opens a
+ * small list of the daemon's commands: arrows choose, Tab or Enter takes the chosen one, Escape
+ * closes it. Enter without a choice sends the line as it is, so nobody who knows a command is kept
+ * from saying it; while a file is on its way, the line goes when the file is there.
  */
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { limits } from "../../../src/domain/limits.ts";
+import { fileName } from "../parts/files.ts";
 import { shownName, shownText } from "../parts/harmless.ts";
+import { Icon } from "../parts/icons.tsx";
+import { Chips } from "./chips.tsx";
 import { completed, type Offer, offersFor } from "./commands.ts";
+import type { Pending } from "./talk.ts";
+import { type FilesOfDraft, hasFiles, takeDropped, takePasted } from "./use-uploads.ts";
 
 export interface DirectComposerProps {
   readonly agentName: string;
   /** The daemon's commands; rejects where it cannot be asked. */
   readonly commands: () => Promise<readonly Offer[]>;
-  readonly onSay: (text: string) => void;
+  readonly files: FilesOfDraft;
+  readonly onSay: (text: string, files: Pending["files"]) => void;
 }
 
 const listId = "commands";
@@ -38,7 +46,11 @@ function useCommands(text: string, fetchAll: DirectComposerProps["commands"]): r
   return all;
 }
 
-export function DirectComposer({ agentName, commands, onSay }: DirectComposerProps) {
+/** Something still goes, or nothing does and everything is there. */
+const isMoving = ({ chosen }: FilesOfDraft) =>
+  chosen.some(({ fate }) => fate.state === "waiting" || fate.state === "going");
+
+export function DirectComposer({ agentName, commands, files, onSay }: DirectComposerProps) {
   const [text, setText] = useState("");
   /** The offer that arrows have reached; null: none. */
   const [at, setAt] = useState<number | null>(null);
@@ -58,11 +70,23 @@ export function DirectComposer({ agentName, commands, onSay }: DirectComposerPro
     setClosed(true);
     box.current?.focus();
   };
+  const { uploads, chosen: attached } = files;
+  const moving = isMoving(files);
+  /** Send was asked for while a file was on its way. */
+  const [due, setDue] = useState(false);
   const say = () => {
-    if (text.trim() === "") return;
-    onSay(text);
+    if (moving) return setDue(true);
+    const ready = uploads.take();
+    if (text.trim() === "" && ready.length === 0) return;
+    onSay(text, ready);
     write("");
   };
+  useEffect(() => {
+    if (!due || moving) return;
+    setDue(false);
+    // One that did not arrive is for the person to look at first.
+    if (!attached.some(({ fate }) => fate.state === "failed")) say();
+  }, [due, moving]);
   const move = (by: number) =>
     setAt((now) => {
       const from = now ?? (by > 0 ? -1 : 0);
@@ -90,9 +114,10 @@ export function DirectComposer({ agentName, commands, onSay }: DirectComposerPro
   };
   const name = shownName(agentName);
   return (
-    <div class="composer">
+    <DropPlace files={files}>
       <div class="box">
         {open && <Offers offers={offers} chosen={chosen} onTake={take} />}
+        <Chips chosen={attached} uploads={uploads} onEmpty={() => box.current?.focus()} />
         <textarea
           rows={1}
           ref={box}
@@ -106,16 +131,100 @@ export function DirectComposer({ agentName, commands, onSay }: DirectComposerPro
           value={text}
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={keys}
+          onPaste={(event) => {
+            if (takePasted(event.clipboardData, uploads)) event.preventDefault();
+          }}
         />
         <div class="tools">
+          <AttachButton onFiles={(chosen) => uploads.add(chosen)} />
           <span class="end">
+            {due && <span class="small muted">Sends when the file is there</span>}
             <button type="button" class="btn small" onClick={say}>
               Send
             </button>
           </span>
         </div>
       </div>
+      <Said files={files} />
+    </DropPlace>
+  );
+}
+
+/** Everything of the composer takes what is dropped on it. */
+function DropPlace({
+  files: { uploads },
+  children,
+}: {
+  readonly files: FilesOfDraft;
+  readonly children: ComponentChildren;
+}) {
+  const [over, setOver] = useState(false);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by key
+    <div
+      class={over ? "composer over" : "composer"}
+      onDragOver={(event) => {
+        if (!hasFiles(event.dataTransfer)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
+      }}
+      onDrop={(event) => {
+        setOver(false);
+        if (event.dataTransfer === null || !hasFiles(event.dataTransfer)) return;
+        event.preventDefault();
+        takeDropped(event.dataTransfer, uploads);
+      }}
+    >
+      {children}
+      {over && <p class="drop">Drop to attach</p>}
     </div>
+  );
+}
+
+function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" class="btn quiet small" onClick={() => input.current?.click()}>
+        <Icon name="clip" size={14} />
+        Attach
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={(event) => {
+          onFiles([...(event.currentTarget.files ?? [])]);
+          // The same file may be chosen again.
+          event.currentTarget.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+/** What was not attached, for everybody; what was, for those who listen. */
+function Said({ files: { chosen, note } }: { readonly files: FilesOfDraft }) {
+  const there = chosen.filter(({ fate }) => fate.state === "there").map(fileName);
+  const failed = chosen.flatMap((one) =>
+    one.fate.state === "failed" ? [`${fileName(one)}: ${one.fate.why}`] : [],
+  );
+  return (
+    <>
+      {note !== null && (
+        <p class="small note" role="alert">
+          {shownText(note)}
+        </p>
+      )}
+      <p class="sr" role="status">
+        {there.length > 0 && `Attached: ${there.join(", ")}.`} {failed.join(" ")}
+      </p>
+    </>
   );
 }
 

@@ -6,6 +6,7 @@
  * these is passed over, so that an older page survives a newer daemon.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
+import type { AttachedFile } from "../parts/files.ts";
 
 /** What the page sends. `id` is made by the page, so that a second try is known as one. */
 export type ClientFrame =
@@ -15,6 +16,8 @@ export type ClientFrame =
       readonly id: string;
       readonly text: string;
       readonly replyTo: string | null;
+      /** Files that were uploaded for it. */
+      readonly attachments: readonly string[];
     };
 
 /** What the daemon sends. `n` grows along the conversation; `at` is ms since the epoch. */
@@ -23,6 +26,7 @@ export type ServerFrame =
       readonly type: "ready";
       readonly agent: { readonly id: string; readonly name: string };
       readonly n: number;
+      readonly uploads?: { readonly bytesMax: number; readonly countMax: number };
     }
   | {
       readonly type: "taken";
@@ -34,6 +38,7 @@ export type ServerFrame =
       readonly via?: string;
       readonly by?: string;
       readonly message?: string;
+      readonly attachments?: readonly AttachedFile[];
     }
   | {
       readonly type: "decided";
@@ -51,6 +56,12 @@ export type ServerFrame =
       readonly turnId: string;
       /** It went to another channel. */
       readonly via?: string;
+      readonly attachments?: readonly AttachedFile[];
+    }
+  | {
+      readonly type: "attached";
+      readonly id: string;
+      readonly attachments: readonly AttachedFile[];
     }
   | { readonly type: "delta"; readonly turnId: string; readonly text: string }
   | { readonly type: "typing"; readonly on: boolean }
@@ -66,7 +77,14 @@ export type ServerFrame =
       readonly state: "start" | "end";
       readonly outcome?: string;
     }
-  | { readonly type: "error"; readonly code: string; readonly message: string };
+  | {
+      readonly type: "error";
+      readonly code: string;
+      readonly message: string;
+      /** The message that was not taken, and whether it never will be as it is. */
+      readonly id?: string;
+      readonly final?: boolean;
+    };
 
 type Kind = "string" | "number" | "boolean" | "object";
 /** The fields each frame must have; the rest may be there or not. */
@@ -75,6 +93,7 @@ const forms: { readonly [Type in ServerFrame["type"]]: Readonly<Record<string, K
   taken: { id: "string", n: "number", at: "number", text: "string" },
   decided: { id: "string", decision: "string", rule: "string" },
   said: { n: "number", id: "string", text: "string", at: "number", turnId: "string" },
+  attached: { id: "string", attachments: "object" },
   delta: { turnId: "string", text: "string" },
   typing: { on: "boolean" },
   ack: { message: "string", emoji: "string", on: "boolean" },

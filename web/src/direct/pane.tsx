@@ -10,18 +10,22 @@ import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts"
 import { Jump } from "../parts/jump.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { DirectComposer } from "./composer.tsx";
-import { draftOf, type Entry, type Mine, type Said, type Talk } from "./talk.ts";
+import { Files } from "./files.tsx";
+import { draftOf, type Entry, type Mine, type Pending, type Said, type Talk } from "./talk.ts";
+import { useUploads } from "./use-uploads.ts";
 import type { Direct } from "./use-webchat.ts";
 
 export interface DirectPaneProps {
+  readonly token: string;
   readonly direct: Direct;
   readonly agentName: string;
   readonly selected: string | null;
   readonly onSelect: (id: string) => void;
 }
 
-export function DirectPane({ direct, agentName, selected, onSelect }: DirectPaneProps) {
+export function DirectPane({ token, direct, agentName, selected, onSelect }: DirectPaneProps) {
   const { talk, link } = direct;
+  const files = useUploads(token, talk, link);
   const draft = draftOf(talk);
   const busy = talk.writing !== null || talk.typing;
   const follow = useFollow(talk.entries.length + talk.pending.length);
@@ -42,6 +46,7 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
               key={`${entry.kind} ${entry.id}`}
               entry={entry}
               talk={talk}
+              token={token}
               agentName={agentName}
               cause={causeOf(talk.entries, index)}
               lastOfTurn={isLastOfTurn(talk.entries, index)}
@@ -50,17 +55,17 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
             />
           ))}
           {talk.pending.map((line) => (
-            <div class="dm-line mine" key={`mine ${line.id}`}>
-              <p class="bubble me">
-                <bdi>{shownText(line.text)}</bdi>
-              </p>
-              <p class="meta me">
-                {link.state === "live" ? "sending" : "waits for the connection"}
-              </p>
-            </div>
+            <PendingView
+              key={`mine ${line.id}`}
+              line={line}
+              token={token}
+              live={link.state === "live"}
+              onDiscard={direct.discard}
+            />
           ))}
           {draft !== "" && (
-            <div class="bubble it">
+            // Told once it is whole, not word by word.
+            <div class="bubble it" aria-live="off">
               <Prose text={shownText(draft)} tail={<span class="caret" />} />
             </div>
           )}
@@ -76,12 +81,45 @@ export function DirectPane({ direct, agentName, selected, onSelect }: DirectPane
       <DirectComposer
         agentName={agentName}
         commands={direct.commands}
-        onSay={(text) => {
-          direct.say(text);
+        files={files}
+        onSay={(text, attached) => {
+          direct.say(text, attached);
           follow.toEnd();
         }}
       />
     </section>
+  );
+}
+
+interface PendingViewProps {
+  readonly line: Pending;
+  readonly token: string;
+  readonly live: boolean;
+  readonly onDiscard: (id: string) => void;
+}
+
+/** A line of mine that the daemon has not taken yet, or will not. */
+function PendingView({ line, token, live, onDiscard }: PendingViewProps) {
+  const { id, text, files, refused } = line;
+  return (
+    <div class="dm-line mine">
+      <Files files={files} token={token} mine />
+      {text !== "" && (
+        <p class="bubble me">
+          <bdi>{shownText(text)}</bdi>
+        </p>
+      )}
+      {refused === undefined ? (
+        <p class="meta me">{live ? "sending" : "waits for the connection"}</p>
+      ) : (
+        <p class="meta me bad" role="alert">
+          Not sent. {shownText(refused)}
+          <button type="button" class="btn quiet small" onClick={() => onDiscard(id)}>
+            Discard
+          </button>
+        </p>
+      )}
+    </div>
   );
 }
 
@@ -105,6 +143,7 @@ function isLastOfTurn(entries: readonly Entry[], index: number): boolean {
 interface EntryViewProps {
   readonly entry: Entry;
   readonly talk: Talk;
+  readonly token: string;
   readonly agentName: string;
   readonly cause: Mine | null;
   readonly lastOfTurn: boolean;
@@ -119,20 +158,26 @@ function EntryView(props: EntryViewProps) {
   return <p class="meta">{quietWords(entry.outcome, shownName(props.agentName))}</p>;
 }
 
-function MineView({ entry, talk, selected, onSelect }: EntryViewProps & { readonly entry: Mine }) {
+interface MineViewProps extends EntryViewProps {
+  readonly entry: Mine;
+}
+
+function MineView({ entry, talk, token, selected, onSelect }: MineViewProps) {
   const verdict = talk.verdicts[entry.id];
   const acks = talk.acks[entry.id] ?? [];
+  const { files, text } = entry;
   return (
     <div class="dm-line mine">
+      <Files files={files} token={token} mine />
       <button
         type="button"
-        class="bubble me"
+        class={text === "" ? "bubble me bare" : "bubble me"}
         aria-pressed={selected}
         title="Show why"
         data-id={entry.message}
         onClick={() => onSelect(entry.message)}
       >
-        <bdi>{shownText(entry.text)}</bdi>
+        <bdi>{text === "" ? filesWord(files.length) : shownText(text)}</bdi>
       </button>
       <p class="meta me">
         {entry.via !== null && (
@@ -152,6 +197,9 @@ function MineView({ entry, talk, selected, onSelect }: EntryViewProps & { readon
   );
 }
 
+/** What stands for a line without words. */
+const filesWord = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
+
 /** The channel that words came through, where it is not this one. */
 function Via({ channel }: { readonly channel: string }) {
   return <bdi class="via">{shownName(channel)}</bdi>;
@@ -161,7 +209,7 @@ interface SaidViewProps extends EntryViewProps {
   readonly entry: Said;
 }
 
-function SaidView({ entry, talk, agentName, cause, lastOfTurn }: SaidViewProps) {
+function SaidView({ entry, talk, token, agentName, cause, lastOfTurn }: SaidViewProps) {
   const quoted =
     entry.replyTo !== null && cause !== null && entry.replyTo !== cause.id
       ? talk.entries.find((other) => other.kind === "mine" && other.id === entry.replyTo)
@@ -173,6 +221,7 @@ function SaidView({ entry, talk, agentName, cause, lastOfTurn }: SaidViewProps) 
         {quoted?.kind === "mine" && <bdi class="quote cut">{shownText(quoted.text)}</bdi>}
         <Prose text={shownText(entry.text)} />
       </div>
+      <Files files={entry.files} token={token} />
       {lastOfTurn && (
         <p class="meta">
           <bdi>{shownName(agentName)}</bdi>

@@ -7,6 +7,7 @@
  * on disk.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
+import { type AttachedFile, filesIn } from "../parts/files.ts";
 import type { ServerFrame } from "./frames.ts";
 
 /** A line that the daemon has: mine, or one of the same session that came through elsewhere. */
@@ -20,6 +21,7 @@ export interface Mine {
   readonly text: string;
   /** Where else it was said, and by whom; null: on a page. */
   readonly via: { readonly channel: string; readonly by: string } | null;
+  readonly files: readonly AttachedFile[];
 }
 /** A block of the agent's answer. */
 export interface Said {
@@ -32,6 +34,7 @@ export interface Said {
   readonly turnId: string;
   /** The other channel it went to; null: the pages. */
   readonly via: string | null;
+  readonly files: readonly AttachedFile[];
 }
 /** A turn that ended without saying anything. */
 export interface Quiet {
@@ -46,6 +49,9 @@ export interface Pending {
   readonly id: string;
   readonly text: string;
   readonly replyTo: string | null;
+  readonly files: readonly (AttachedFile & { readonly id: string })[];
+  /** Why the daemon will never take it; absent: it may. */
+  readonly refused?: string;
 }
 /** The turn that runs: what it wrote so far, and its blocks that were delivered. */
 export interface Writing {
@@ -66,6 +72,8 @@ export interface Talk {
   readonly acks: Readonly<Record<string, readonly string[]>>;
   readonly writing: Writing | null;
   readonly typing: boolean;
+  /** What may be attached; null: the daemon has not said. */
+  readonly uploads: { readonly bytesMax: number; readonly countMax: number } | null;
   readonly error: string | null;
 }
 
@@ -78,6 +86,7 @@ export const emptyTalk: Talk = {
   acks: {},
   writing: null,
   typing: false,
+  uploads: null,
   error: null,
 };
 
@@ -95,18 +104,20 @@ export function write(talk: Talk, line: Pending): Talk {
 export function hear(talk: Talk, frame: ServerFrame): Talk {
   switch (frame.type) {
     case "ready":
-      return { ...talk, agent: frame.agent, error: null };
+      return { ...talk, agent: frame.agent, uploads: frame.uploads ?? null, error: null };
     case "taken": {
       const pending = talk.pending.filter((line) => line.id !== frame.id);
       const { id, n, at, text, message = id, via: channel, by = "" } = frame;
       const via = channel === undefined ? null : { channel, by };
-      const line: Mine = { kind: "mine", id, message, n, at, text, via };
+      const files = filesIn(frame.attachments);
+      const line: Mine = { kind: "mine", id, message, n, at, text, via, files };
       return insert({ ...talk, pending, error: null }, line);
     }
     case "said": {
       const { id, n, at, text, turnId } = frame;
       const { replyTo = null, via = null } = frame;
-      const entry: Said = { kind: "said", id, n, at, text, turnId, replyTo, via };
+      const files = filesIn(frame.attachments);
+      const entry: Said = { kind: "said", id, n, at, text, turnId, replyTo, via, files };
       const writing = deliver(talk.writing, turnId, text);
       return { ...insert(talk, entry), writing };
     }
@@ -127,9 +138,16 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
       return frame.state === "start"
         ? { ...talk, writing: { turnId: frame.turnId, soFar: "", delivered: [] } }
         : end(talk, frame.turnId, frame.outcome ?? "replied");
+    case "attached":
+      return attach(talk, frame.id, filesIn(frame.attachments));
     case "error":
-      return { ...talk, error: frame.message };
+      return refuse(talk, frame);
   }
+}
+
+/** I give up a line that was refused. */
+export function discard(talk: Talk, id: string): Talk {
+  return { ...talk, pending: talk.pending.filter((line) => line.id !== id) };
 }
 
 /**
@@ -147,6 +165,23 @@ export function resumeAfter({ n, entries, verdicts }: Talk): number {
 /** The connection went: what only lives while connected is gone. */
 export function hangUp(talk: Talk): Talk {
   return { ...talk, writing: null, typing: false, acks: {} };
+}
+
+/** A line that will never be taken says so itself; anything else is said once for all. */
+function refuse(talk: Talk, frame: Extract<ServerFrame, { type: "error" }>): Talk {
+  const { id, message, final = false } = frame;
+  if (!final || !talk.pending.some((line) => line.id === id)) return { ...talk, error: message };
+  const pending = talk.pending.map((line) =>
+    line.id === id ? { ...line, refused: message } : line,
+  );
+  return { ...talk, pending };
+}
+
+function attach(talk: Talk, id: string, files: readonly AttachedFile[]): Talk {
+  const entries = talk.entries.map((entry) =>
+    entry.kind === "said" && entry.id === id ? { ...entry, files } : entry,
+  );
+  return { ...talk, entries };
 }
 
 function insert(talk: Talk, entry: Entry): Talk {
@@ -184,6 +219,8 @@ export function draftOf({ writing }: Talk): string {
   for (const block of writing.delivered) {
     const found = writing.soFar.indexOf(block, from);
     if (found >= 0) from = found + block.length;
+    // The last letters of a text may be delivered before they are told as they are written.
+    else if (block.startsWith(writing.soFar.slice(from).trim())) return "";
   }
   return writing.soFar.slice(from).trimStart();
 }

@@ -5,8 +5,18 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../parts/api.ts";
+import { filesIn } from "../parts/files.ts";
 import { type Offer, offersIn } from "./commands.ts";
-import { emptyTalk, hangUp, hear, type Pending, resumeAfter, type Talk, write } from "./talk.ts";
+import {
+  discard,
+  emptyTalk,
+  hangUp,
+  hear,
+  type Pending,
+  resumeAfter,
+  type Talk,
+  write,
+} from "./talk.ts";
 import { type Link, Webchat } from "./webchat.ts";
 
 const storageKey = "earshot.unsent";
@@ -14,7 +24,9 @@ const storageKey = "earshot.unsent";
 export interface Direct {
   readonly talk: Talk;
   readonly link: Link;
-  readonly say: (text: string) => void;
+  readonly say: (text: string, files: Pending["files"]) => void;
+  /** Gives up a line that the daemon will not take. */
+  readonly discard: (id: string) => void;
   /** What may be typed behind a slash. */
   readonly commands: () => Promise<readonly Offer[]>;
 }
@@ -45,13 +57,14 @@ export function useWebchat(token: string): Direct {
     });
     return () => chat.current?.close();
   }, [token]);
-  const say = (text: string) => {
-    const line: Pending = { id: crypto.randomUUID(), text, replyTo: null };
+  const say: Direct["say"] = (text, files) => {
+    const line: Pending = { id: crypto.randomUUID(), text, replyTo: null, files };
     change(write(current.current, line));
     chat.current?.send(line);
   };
   const commands = async () => offersIn(await ask("/api/commands", { token }));
-  return { talk, link, say, commands };
+  const giveUp = (id: string) => change(discard(current.current, id));
+  return { talk, link, say, discard: giveUp, commands };
 }
 
 function keepUnsent(pending: readonly Pending[]): void {
@@ -62,10 +75,18 @@ function keepUnsent(pending: readonly Pending[]): void {
 function readUnsent(): readonly Pending[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(storageKey) ?? "[]");
-    return Array.isArray(kept) ? kept.filter(isPending) : [];
+    return Array.isArray(kept) ? kept.filter(isPending).map(withFiles) : [];
   } catch {
     return [];
   }
+}
+
+/** Files may be missing: an older page kept the line. */
+function withFiles(line: Pending): Pending {
+  const files = filesIn(line.files).flatMap((file) =>
+    file.id === undefined ? [] : [{ ...file, id: file.id }],
+  );
+  return { ...line, files };
 }
 
 function isPending(value: unknown): value is Pending {

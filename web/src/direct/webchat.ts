@@ -42,6 +42,12 @@ const closedByToken = 4401;
 const waitMs = (tries: number): number =>
   Math.min(waitMsMax, waitMsMin * 2 ** (tries - 1)) * (0.75 + Math.random() * 0.5);
 
+const frameOf = ({ id, text, replyTo, files }: Pending): ClientFrame => ({
+  type: "message",
+  ...{ id, text, replyTo },
+  attachments: files.map((file) => file.id),
+});
+
 /** A connection that is kept open until `close`. */
 export class Webchat {
   readonly #options: WebchatOptions;
@@ -63,7 +69,7 @@ export class Webchat {
   /** Sends a line now if connected; otherwise it goes out with the next connection. */
   send(line: Pending): void {
     if (!this.#ready) return;
-    this.#say({ type: "message", ...line });
+    this.#say(frameOf(line));
     clearTimeout(this.#retry);
     this.#retry = setTimeout(this.#sendPending, retryMs);
   }
@@ -85,8 +91,8 @@ export class Webchat {
   readonly #sendPending = (): void => {
     clearTimeout(this.#retry);
     if (!this.#ready) return;
-    const lines = this.#options.pending();
-    for (const line of lines.slice(0, pendingAtOnceMax)) this.#say({ type: "message", ...line });
+    const lines = this.#options.pending().filter(({ refused }) => refused === undefined);
+    for (const line of lines.slice(0, pendingAtOnceMax)) this.#say(frameOf(line));
     if (lines.length > 0) this.#retry = setTimeout(this.#sendPending, retryMs);
   };
 

@@ -20,6 +20,7 @@ export function Sprite() {
         <DecisionSymbols />
         <LadderSymbols />
         <OtherSymbols />
+        <FileSymbols />
       </defs>
     </svg>
   );
@@ -131,6 +132,49 @@ function OtherSymbols() {
           d="M7 15.500c0 2 3.500 2.500 4.500.3.800-1.800.3-3 1.800-4.500C14.800 9.800 15.500 9 15.500 7a5.500 5.500 0 0 0-11 0"
         />
         <circle class="dot" cx="10" cy="7.2" r="2" fill="var(--engage-mark)" />
+      </symbol>
+    </>
+  );
+}
+
+function FileSymbols() {
+  return (
+    <>
+      <symbol id="i-clip" viewBox="0 0 14 14">
+        <path
+          {...outline}
+          stroke-width="1.3"
+          d="M11.800 6.300 6.900 11.200a2.900 2.900 0 0 1-4.100-4.100l5-5a1.950 1.950 0 0 1 2.750 2.750l-4.950 4.950a1 1 0 0 1-1.400-1.400L8.700 3.900"
+        />
+      </symbol>
+      <symbol id="i-save" viewBox="0 0 14 14">
+        <path {...outline} stroke-width="1.3" d="M7 1.800v6.700M4 5.800l3 3 3-3M2 11.700h10" />
+      </symbol>
+      <symbol id="i-file" viewBox="0 0 16 16">
+        <path
+          {...outline}
+          stroke-width="1.3"
+          d="M3.500 1.700h5.300l3.700 3.700v8.900h-9zM8.700 1.900v3.600h3.600"
+        />
+      </symbol>
+      <symbol id="i-image" viewBox="0 0 16 16">
+        <path
+          {...outline}
+          stroke-width="1.3"
+          d="M1.700 2.700h12.600v10.600H1.700zM2 11.500l3.600-3.600 3 3 2-2 3.600 3.300"
+        />
+        <circle cx="10.500" cy="5.700" r="1.200" fill="currentColor" />
+      </symbol>
+      <symbol id="i-audio" viewBox="0 0 16 16">
+        <path
+          {...outline}
+          stroke-width="1.4"
+          d="M2 6.500v3M5 4.500v7M8 2.500v11M11 5v6M14 6.500v3"
+        />
+      </symbol>
+      <symbol id="i-video" viewBox="0 0 16 16">
+        <path {...outline} stroke-width="1.3" d="M1.700 3.200h12.600v9.600H1.700z" />
+        <path d="M6.500 5.600v4.800L10.400 8z" fill="currentColor" />
       </symbol>
     </>
   );

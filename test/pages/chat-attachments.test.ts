@@ -1,0 +1,302 @@
+/**
+ * Files in the Chat page, on a real daemon whose agent looks at them: chosen, dropped, pasted, taken
+ * off, refused, and shown once after the daemon was killed.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
+import { type DaemonProcess, startProcess } from "../support/daemon-process.ts";
+import { drawnPicture } from "../support/drawn-picture.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
+const looking = resolve(import.meta.dirname, "../support/agents/looking-agent.mjs");
+const maxBytes = 300_000;
+const picture = drawnPicture(640, 480);
+const hat = { name: "hat.png", mimeType: "image/png", buffer: picture };
+const words = (name: string, text: string) => ({
+  ...{ name, mimeType: "text/plain" },
+  buffer: Buffer.from(text),
+});
+
+describe.skipIf(!haveChromium)("files in the Chat page", () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "earshot-files-"));
+  let pagesDir: string;
+  let browser: Browser;
+  let daemon: DaemonProcess;
+
+  beforeAll(async () => {
+    const driver = { kind: "module", module: looking };
+    const config = {
+      agents: { list: [{ id: "main", name: "Scout", driver }] },
+      media: { maxBytes },
+    };
+    writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+    daemon = await startProcess(stateDir, pagesDir);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.kill();
+    for (const folder of [stateDir, pagesDir]) rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(options: PageOptions = {}) {
+    const opened = await openPage(browser, options);
+    await opened.page.goto(daemon.page.href.replace("/#", "/chat#"));
+    await opened.page.getByText("Live", { exact: true }).waitFor();
+    return opened;
+  }
+  const chooser = (page: Page) => page.locator(".direct input[type=file]");
+  const textbox = (page: Page) => page.getByLabel("Message to Scout");
+  const chips = (page: Page) => page.locator(".direct .chosen");
+  const there = (page: Page) => page.locator('.direct .chosen[data-state="there"]');
+  const answer = (page: Page, text: string) =>
+    page.locator(".direct .bubble.it:not(:has(.caret))", { hasText: text });
+  const line = (page: Page, text: string) =>
+    page.locator(".direct .dm-line.mine", { hasText: text });
+  const send = (page: Page) =>
+    page.locator(".direct").getByRole("button", { name: "Send" }).click();
+  /** Whether a picture was really drawn. */
+  const isDrawn = (image: Locator) =>
+    soon(() => image.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth));
+
+  /** Drops or pastes files as a person's hand would, with a real data transfer. */
+  async function hand(page: Page, how: "drop" | "paste", files: readonly (typeof hat)[]) {
+    const given = files.map(({ name, mimeType, buffer }) => ({
+      ...{ name, mimeType },
+      data: buffer.toString("base64"),
+    }));
+    const place = how === "drop" ? ".direct .composer" : ".direct textarea";
+    await page.evaluate(`(() => {
+      const transfer = new DataTransfer();
+      for (const { name, mimeType, data } of ${JSON.stringify(given)}) {
+        const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+        transfer.items.add(new File([bytes], name, { type: mimeType }));
+      }
+      const place = document.querySelector(${JSON.stringify(place)});
+      const event = { bubbles: true, cancelable: true };
+      if (${JSON.stringify(how)} === "paste")
+        place.dispatchEvent(new ClipboardEvent("paste", { ...event, clipboardData: transfer }));
+      else
+        for (const type of ["dragenter", "dragover", "drop"])
+          place.dispatchEvent(new DragEvent(type, { ...event, dataTransfer: transfer }));
+    })()`);
+  }
+
+  test("chosen by the button: chips with name and size, then a picture in the talk and an answer", async () => {
+    const { page, wrong } = await open();
+    const asked = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Attach" }).click();
+    await (await asked).setFiles([hat, words("recipe.txt", "two soups and a spoon")]);
+    await soon(() => there(page).count()).toBe(2);
+    expect(await chips(page).first().textContent()).toMatch(/hat\.png\d+(\.\d)? kB/);
+    await textbox(page).fill("what are these?");
+    await textbox(page).press("Enter");
+    await answer(page, "two soups and a spoon").waitFor();
+    expect(await answer(page, "two soups").textContent()).toContain("hat.png");
+    expect(await chips(page).count()).toBe(0);
+    const mine = line(page, "what are these?");
+    await mine.getByText("engage dm").waitFor();
+    await isDrawn(mine.getByRole("img", { name: "hat.png" })).toBe(480);
+    const saved = page.waitForEvent("download");
+    await mine.getByRole("button", { name: "Save recipe.txt" }).click();
+    expect((await saved).suggestedFilename()).toBe("recipe.txt");
+    await mine.getByRole("button", { name: /Show hat\.png/ }).click();
+    await isDrawn(page.getByRole("dialog").getByRole("img")).toBe(640);
+    await page.keyboard.press("Escape");
+    await soon(() => page.getByRole("dialog").count()).toBe(0);
+    expect(wrong).toEqual([]);
+  });
+
+  test("dropped anywhere on the composer, with no words at all", async () => {
+    const { page, wrong } = await open();
+    await hand(page, "drop", [words("dropped.txt", "fell from above")]);
+    await soon(() => there(page).count()).toBe(1);
+    await send(page);
+    await answer(page, "fell from above").waitFor();
+    expect(await page.locator(".direct .bubble.me.bare").last().textContent()).toBe("1 file");
+    expect(wrong).toEqual([]);
+  });
+
+  test("pasted into the line, which stays as it is", async () => {
+    const { page, wrong } = await open();
+    await textbox(page).fill("from the clipboard");
+    await hand(page, "paste", [{ ...hat, name: "image.png" }]);
+    await soon(() => there(page).count()).toBe(1);
+    expect(await textbox(page).inputValue()).toBe("from the clipboard");
+    await textbox(page).press("Enter");
+    await answer(page, "image.png").waitFor();
+    await isDrawn(line(page, "from the clipboard").getByRole("img")).toBe(480);
+    expect(wrong).toEqual([]);
+  });
+
+  test("taken off by key: the focus goes to the next one, then back to the line", async () => {
+    const { page } = await open();
+    await chooser(page).setInputFiles([words("one.txt", "1"), words("two.txt", "2")]);
+    await soon(() => there(page).count()).toBe(2);
+    expect(await page.locator(".direct [role=status].sr").textContent()).toContain(
+      "Attached: one.txt, two.txt.",
+    );
+    await page.getByRole("button", { name: "Remove one.txt" }).focus();
+    await page.keyboard.press("Enter");
+    await soon(() => page.evaluate("document.activeElement.ariaLabel")).toBe("Remove two.txt");
+    await page.keyboard.press("Enter");
+    await soon(() => chips(page).count()).toBe(0);
+    await soon(() => page.evaluate("document.activeElement.ariaLabel")).toBe("Message to Scout");
+    const before = await page.locator(".direct .dm-line.mine").count();
+    await page.keyboard.press("Enter");
+    expect(await page.locator(".direct .dm-line.mine").count()).toBe(before);
+  });
+
+  test("what is too large, empty or too many is said beside the composer, with the limit", async () => {
+    const { page, wrong } = await open();
+    const note = page.locator(".direct .note");
+    const large = { ...words("large.bin", ""), buffer: Buffer.alloc(maxBytes + 1) };
+    await chooser(page).setInputFiles([large]);
+    await soon(() => note.textContent()).toBe(
+      "large.bin has 300 kB; a file may have 300 kB (media.maxBytes).",
+    );
+    expect(await note.getAttribute("role")).toBe("alert");
+    await chooser(page).setInputFiles([words("empty.txt", "")]);
+    await soon(() => note.textContent()).toBe("empty.txt is empty.");
+    const many = Array.from({ length: 18 }, (_, n) => words(`${n}.txt`, `number ${n}`));
+    await chooser(page).setInputFiles(many);
+    await soon(() => note.textContent()).toBe(
+      "A message may have 16 files; 2 more were not attached.",
+    );
+    await soon(() => there(page).count()).toBe(16);
+    await chooser(page).setInputFiles([
+      { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("<script>alert(1)</script>") },
+    ]);
+    await soon(() => note.textContent()).toContain("1 more");
+    // With room for it, the daemon says what is wrong with it.
+    await page.getByRole("button", { name: "Remove 0.txt" }).click();
+    await chooser(page).setInputFiles([
+      { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("<script>alert(1)</script>") },
+    ]);
+    await page
+      .getByText(/announced as image\/png, but it is text\/plain/)
+      .first()
+      .waitFor();
+    for (const text of wrong) expect(text).toContain("415");
+  });
+
+  test("a line sent while its file is on its way goes when the file is there", async () => {
+    const { page } = await open();
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((go) => {
+      letGo = go;
+    });
+    await page.route("**/api/webchat/uploads*", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await chooser(page).setInputFiles([words("slow.txt", "came slowly")]);
+    await page.getByRole("progressbar", { name: "slow.txt on its way" }).waitFor();
+    await textbox(page).fill("wait for it");
+    await textbox(page).press("Enter");
+    await page.getByText("Sends when the file is there").waitFor();
+    expect(await line(page, "wait for it").count()).toBe(0);
+    letGo();
+    await answer(page, "came slowly").waitFor();
+    expect(await line(page, "wait for it").count()).toBe(1);
+    expect(await chips(page).count()).toBe(0);
+  });
+
+  test("what is attached and not sent is there after a reload", async () => {
+    const { page } = await open();
+    await chooser(page).setInputFiles([words("kept.txt", "kept over a reload")]);
+    await soon(() => there(page).count()).toBe(1);
+    await page.reload();
+    await soon(() => there(page).textContent()).toMatch(/kept\.txt/);
+    await textbox(page).fill("after the reload");
+    await send(page);
+    await answer(page, "kept over a reload").waitFor();
+    await page.reload();
+    await line(page, "after the reload").waitFor();
+    expect(await chips(page).count()).toBe(0);
+  });
+
+  test("names are text, and what could run is only ever saved", async () => {
+    const { page, wrong } = await open();
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="owned=1"><script>owned=1</script></svg>`;
+    const evil = `<img src=x onerror="owned=1">.svg`;
+    await chooser(page).setInputFiles([
+      { name: evil, mimeType: "image/svg+xml", buffer: Buffer.from(svg) },
+    ]);
+    await soon(() => there(page).count()).toBe(1);
+    await textbox(page).fill("look at this drawing");
+    await send(page);
+    const mine = line(page, "look at this drawing");
+    await mine.getByText("engage dm").waitFor();
+    expect(await mine.locator("img").count()).toBe(0);
+    expect(await mine.locator(".file-chip").textContent()).toContain("onerror=");
+    expect(await page.evaluate("'owned' in window")).toBe(false);
+    expect(wrong).toEqual([]);
+  });
+
+  test("a daemon that was killed and is there again shows everything once, and takes what waited", async () => {
+    const { page } = await open({ width: 390, height: 844 });
+    await page.getByRole("button", { name: "Direct chat" }).click();
+    await chooser(page).setInputFiles([{ ...hat, name: "before.png" }]);
+    await soon(() => there(page).count()).toBe(1);
+    await textbox(page).fill("before the end");
+    await send(page);
+    await answer(page, "before.png").waitFor();
+    const count = await page.locator(".direct .dm-line.mine").count();
+
+    const port = Number(daemon.page.port);
+    await daemon.kill();
+    await page
+      .locator(".direct")
+      .getByText(/^Reconnecting/)
+      .waitFor();
+    await chooser(page).setInputFiles([words("meanwhile.txt", "while nobody was there")]);
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    expect(await chips(page).textContent()).toContain("earshot does not answer.");
+    daemon = await startProcess(stateDir, pagesDir, port);
+    // It goes by itself.
+    await soon(() => there(page).count()).toBe(1);
+    await textbox(page).fill("after the end");
+    await send(page);
+    await answer(page, "while nobody was there").waitFor();
+    expect(await page.locator(".direct .dm-line.mine").count()).toBe(count + 1);
+
+    await page.reload();
+    await page.getByRole("button", { name: "Direct chat" }).click();
+    await answer(page, "while nobody was there").waitFor();
+    expect(await page.locator(".direct .dm-line.mine").count()).toBe(count + 1);
+    expect(await answer(page, "before.png").count()).toBe(1);
+    const drawn = line(page, "before the end").getByRole("button", { name: /Show before/ });
+    await drawn.scrollIntoViewIfNeeded();
+    await isDrawn(drawn.getByRole("img")).toBe(480);
+    const wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    expect(await page.evaluate(wide)).toBe(0);
+    const pane =
+      "(() => { const s = document.querySelector('.direct .scroll'); return s.scrollWidth - s.clientWidth; })()";
+    expect(await page.evaluate(pane)).toBe(0);
+  }, 90_000);
+
+  test("a file that is not kept any more says so", async () => {
+    const { page } = await open();
+    await chooser(page).setInputFiles([words("old.txt", "old words"), { ...hat, name: "old.png" }]);
+    await soon(() => there(page).count()).toBe(2);
+    await textbox(page).fill("these will go");
+    await send(page);
+    await line(page, "these will go").getByText("engage dm").waitFor();
+    await page.route("**/api/webchat/uploads/*", (route) =>
+      route.fulfill({ status: 404, body: "{}" }),
+    );
+    await page.reload();
+    const mine = line(page, "these will go");
+    await mine.getByRole("button", { name: "Save old.txt" }).click();
+    await mine.getByText("not kept any more").waitFor();
+    // The picture's place is a chip like any other.
+    await mine.getByRole("button", { name: "Save old.png" }).waitFor();
+  });
+});

@@ -1,0 +1,174 @@
+/**
+ * Files of a line
+ * ===============
+ * A plain picture is a thumbnail that opens larger; anything else is a chip with its name, kind and
+ * size that saves it. Places are reserved, so that nothing moves when a picture comes. What is not
+ * kept any more says so and does nothing.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type AttachedFile, fileFacts, fileName, isDrawn } from "../parts/files.ts";
+import { Icon } from "../parts/icons.tsx";
+import { download, pictureOf } from "../parts/pictures.ts";
+
+/** Points a side: twice what the style gives them, for fine screens. */
+const thumbSide = 480;
+const wholeSide = 2_048;
+
+interface FilesProps {
+  readonly files: readonly AttachedFile[];
+  readonly token: string;
+  /** Of the person who looks: at the right. */
+  readonly mine?: boolean;
+}
+
+export function Files({ files, token, mine = false }: FilesProps) {
+  if (files.length === 0) return null;
+  const classes = ["files", ...(mine ? ["mine"] : []), ...(files.length > 1 ? ["many"] : [])];
+  return (
+    <ul class={classes.join(" ")} aria-label="Files">
+      {files.map((file, index) => (
+        <li key={file.id ?? index}>
+          {isDrawn(file) ? (
+            <Thumb file={file} id={file.id as string} token={token} />
+          ) : (
+            <FileChip file={file} token={token} />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A file by its name; pressed, it is saved. */
+export function FileChip({ file, token }: { readonly file: AttachedFile; readonly token: string }) {
+  const [gone, setGone] = useState(false);
+  const { id } = file;
+  const name = fileName(file);
+  const words = (
+    <>
+      <Icon name={file.kind} size={16} />
+      <span class="file-words">
+        <bdi class="cut">{name}</bdi>
+        <span class="small muted">{gone ? "not kept any more" : fileFacts(file)}</span>
+      </span>
+    </>
+  );
+  if (id === undefined || gone)
+    return (
+      <span class="file-chip" role={gone ? "status" : undefined}>
+        {words}
+      </span>
+    );
+  return (
+    <button
+      type="button"
+      class="file-chip"
+      aria-label={`Save ${name}, ${fileFacts(file)}`}
+      title="Save"
+      onClick={() => download(token, id, name).catch(() => setGone(true))}
+    >
+      {words}
+      <Icon name="save" size={14} />
+    </button>
+  );
+}
+
+interface ThumbProps {
+  readonly file: AttachedFile;
+  readonly id: string;
+  readonly token: string;
+}
+
+function Thumb({ file, id, token }: ThumbProps) {
+  const place = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState(false);
+  const { address, failed } = usePicture(place, token, id);
+  const name = fileName(file);
+  if (failed) return <FileChip file={file} token={token} />;
+  return (
+    <>
+      <button
+        type="button"
+        class="thumb"
+        ref={place}
+        aria-label={`Show ${name}, ${fileFacts(file)}`}
+        onClick={() => setOpen(true)}
+      >
+        {address !== null && <img src={address} alt={name} />}
+      </button>
+      {open && (
+        <Whole
+          file={file}
+          id={id}
+          token={token}
+          onClose={() => {
+            setOpen(false);
+            place.current?.focus();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** The thumbnail, asked for when its place comes near what is seen. */
+function usePicture(place: { readonly current: Element | null }, token: string, id: string) {
+  const [address, setAddress] = useState<string | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    const { current } = place;
+    if (current === null || address !== null || failed) return;
+    let left = false;
+    const look = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        look.disconnect();
+        pictureOf(token, id, thumbSide).then(
+          (copy) => left || setAddress(copy),
+          () => left || setFailed(true),
+        );
+      },
+      // The margin counts for what scrolls, not for what lies around it.
+      { root: current.closest(".scroll"), rootMargin: "400px" },
+    );
+    look.observe(current);
+    return () => {
+      left = true;
+      look.disconnect();
+    };
+  }, [token, id]);
+  return { address, failed };
+}
+
+function Whole({ file, id, token, onClose }: ThumbProps & { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [address, setAddress] = useState<string | null>(null);
+  const [note, setNote] = useState<string | null>(null);
+  const name = fileName(file);
+  const gone = () => setNote("It is not kept any more.");
+  useEffect(() => {
+    dialog.current?.showModal();
+    pictureOf(token, id, wholeSide).then(setAddress, gone);
+  }, []);
+  return (
+    <dialog class="picture" ref={dialog} aria-label={name} onClose={onClose}>
+      <div class="picture-head">
+        <bdi class="cut">{name}</bdi>
+        <span class="small muted">{note ?? fileFacts(file)}</span>
+        <span class="end">
+          <button
+            type="button"
+            class="btn small"
+            onClick={() => download(token, id, name).catch(gone)}
+          >
+            Save
+          </button>
+          <button type="button" class="btn small" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </span>
+      </div>
+      {address !== null && <img src={address} alt={name} />}
+    </dialog>
+  );
+}
