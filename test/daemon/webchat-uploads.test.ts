@@ -5,6 +5,7 @@ import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
+import { program } from "../support/media-desk.ts";
 import { sampleFiles } from "../support/servers/media.ts";
 import { openPage } from "./support/page.ts";
 import { openUploadHouse, type UploadHouse } from "./support/uploads.ts";
@@ -85,6 +86,42 @@ describe("a file that is sent", () => {
     const page = await pageOf(house);
     page.say("", undefined, [kept.id]);
     expect((await page.wait("said")).text).toContain("words that waited");
+  });
+});
+
+describe("an answer that is said aloud", () => {
+  const say =
+    "process.stdin.resume().on('end', () => require('fs').writeFileSync(process.argv[1], 'OggS'))";
+  const speech = { kind: "command", ...program(say) };
+
+  test("has its sound beside it, now and for pages that come later, once", async () => {
+    const house = await openUploadHouse({ speech });
+    const page = await pageOf(house);
+    page.say("speak");
+    const said = await page.wait("said");
+    const { id, attachments } = await page.wait("attached");
+    expect(id).toBe(said.id);
+    expect(attachments).toMatchObject([{ kind: "audio", mime: "audio/ogg", bytes: 4 }]);
+    const file = attachments[0]?.id ?? "";
+    expect(Buffer.from(await (await house.get(file)).arrayBuffer()).toString()).toBe("OggS");
+    expect((await house.remove(file)).status).toBe(404);
+    await house.again();
+    const later = await pageOf(house);
+    const again = await later.wait("said");
+    expect(again.attachments).toEqual(attachments);
+    expect(later.of("attached")).toEqual([]);
+    // It is no file of a person's, whatever a page says.
+    const mine = later.say("mine", undefined, [file]);
+    await later.wait("error", (frame) => frame.id === mine);
+  });
+
+  test("is there as words alone where no sound is wanted", async () => {
+    const house = await openUploadHouse();
+    const page = await pageOf(house);
+    page.say("quiet");
+    await page.wait("turn", ({ state }) => state === "end");
+    expect(page.of("said")[0]).not.toHaveProperty("attachments");
+    expect(page.of("attached")).toEqual([]);
   });
 });
 
