@@ -20,6 +20,7 @@ import type {
   TurnReport,
 } from "./protocol.ts";
 import type { Pulse } from "./pulse.ts";
+import type { ThreadWork } from "./thread-work.ts";
 
 /** A turn with all that a host needs to run it. */
 export interface TurnJob {
@@ -63,6 +64,8 @@ export interface HostLink {
   uninspect(reader: number): void;
   /** Asks for a beat of the pulse. */
   ping(): void;
+  /** What its thread does; null: unknown. @default unknown */
+  work?(): ThreadWork | null;
   /** How much of what it said was refused. @default nothing */
   refused?(): number;
   /** Where its conversations' turns run; null: on the main thread. */

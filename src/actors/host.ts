@@ -18,6 +18,7 @@ import type { HostEvents, TurnJob } from "./host-link.ts";
 import { settingsFor } from "./host-settings.ts";
 import type { HostResult } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
+import { currentThread } from "./thread-work.ts";
 
 /** What the pool hands to a thread. */
 export interface HostTask {
@@ -66,6 +67,7 @@ export function host(task: HostTask): Promise<never> {
 /** The same with conversations made by somebody else (tests poison some). */
 export function runHost(task: HostTask, create: ConversationFactory): Promise<never> {
   const pulse = createPulse(task.pulse);
+  pulse.ofThread(currentThread());
   const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
   const core = createHostCore({
     create,

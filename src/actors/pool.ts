@@ -24,6 +24,7 @@ import { guardEvents, onlyCalls } from "./host-guard.ts";
 import type { HostEvents, HostLink, HostOpener } from "./host-link.ts";
 import type { TurnOrder, TurnReport } from "./protocol.ts";
 import { createPulse } from "./pulse.ts";
+import { threadWork } from "./thread-work.ts";
 
 export interface PoolOptions {
   readonly workers: number;
@@ -203,6 +204,7 @@ function startHost(
     pulse,
     gone,
     ready: answered(api, gone, epoch, options),
+    work: () => threadWork(pulse.thread()),
     refused: () => refusals,
     kill: (reason) => end.abort(reason),
   };

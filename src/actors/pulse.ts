@@ -17,11 +17,15 @@ export interface Pulse {
   /** Says that the thread may be silent for a while: it is loading modules. */
   excuse(on: boolean): void;
   excused(): boolean;
+  /** The number by which the system knows the host's thread; 0: unknown. */
+  thread(): number;
+  /** Said once, by the host. */
+  ofThread(id: number): void;
   /** The event being stepped; null between steps. */
   culprit(): { readonly conv: number; readonly seq: number } | null;
 }
 
-const bytes = 24;
+const bytes = 32;
 
 /** A pulse on its own or, in the host, on the buffer it was given. */
 export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
@@ -29,6 +33,7 @@ export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
   const loading = new Int32Array(buffer, 4, 1);
   // Journal numbers pass 2^31, so they are kept as doubles (exact up to 2^53).
   const at = new Float64Array(buffer, 8, 2);
+  const thread = new Int32Array(buffer, 24, 1);
   const beat = () => void Atomics.add(counter, 0, 1);
   return {
     buffer,
@@ -41,6 +46,8 @@ export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
     excuse: (on) => void Atomics.store(loading, 0, on ? 1 : 0),
     excused: () => Atomics.load(loading, 0) === 1,
     beats: () => Atomics.load(counter, 0),
+    thread: () => Atomics.load(thread, 0),
+    ofThread: (id) => void Atomics.store(thread, 0, id),
     culprit() {
       const conv = at[0] ?? 0;
       const seq = at[1] ?? 0;

@@ -2,8 +2,8 @@
  * A worker host in which some words are poison
  * ============================================
  * The real host with a conversation that dies of certain texts: `!exit` ends the process of the
- * thread, `!loop` never returns, `!throw` throws, `!oom` eats the heap. Everything else is the real
- * thing.
+ * thread, `!loop` never returns, `!wait` sleeps for ever, `!throw` throws, `!oom` eats the heap.
+ * Everything else is the real thing.
  */
 import { createConversation } from "../../src/actors/conversation.ts";
 import { type HostTask, runHost } from "../../src/actors/host.ts";
@@ -38,4 +38,5 @@ function poison(text: string): void {
     for (;;) eaten.push(Array.from({ length: 10_000 }, (_, n) => `${n} ${eaten.length}`));
   }
   if (text.startsWith("!loop")) for (;;);
+  if (text.startsWith("!wait")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

@@ -17,7 +17,10 @@ export const workers = section(
     memoryMb: count(64, 65_536).describe(
       "Heap of one worker, MiB; beyond it the worker is replaced.",
     ),
-    loopMs: positiveMs.describe("A worker that does not answer for so long is replaced."),
+    loopMs: positiveMs.describe(
+      "A worker that does not answer for so long is replaced; on Linux only time in which it had " +
+        "a processor, or wanted none, counts.",
+    ),
   },
   { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
 );

@@ -1,0 +1,194 @@
+/**
+ * A host that hangs is ended; one that the machine has no time for is waited for. The rule with
+ * threads that are told what they do, then with a real thread that is really starved, and with one
+ * that waits for ever.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { fc, test as property } from "@fast-check/vitest";
+import { afterEach, describe, expect, test } from "vitest";
+import { SimulatedClock } from "../../../src/actors/clock.ts";
+import type { HostLink } from "../../../src/actors/host-link.ts";
+import { createPool } from "../../../src/actors/pool.ts";
+import { createPulse } from "../../../src/actors/pulse.ts";
+import { currentThread, type ThreadWork, threadWork } from "../../../src/actors/thread-work.ts";
+import { Watchdog } from "../../../src/actors/watchdog.ts";
+import { createSystemClock } from "../../../src/adapters/clock.ts";
+import { createWorld, groupKey, message } from "../../support/supervised.ts";
+
+const loopMs = 1_000;
+const patience = { timeout: 20_000 };
+
+/** A watched host whose thread does as it is told, look by look; the look at which it was killed. */
+function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[]): number | null {
+  const clock = new SimulatedClock(0);
+  const pulse = createPulse();
+  let now: ThreadWork | null = null;
+  let killed: number | null = null;
+  let look = 0;
+  const link = { epoch: 1, pulse, work: () => now, ping: () => {} } as unknown as HostLink;
+  const kill = () => {
+    killed ??= look;
+  };
+  const watchdog = new Watchdog(clock, [{ id: 0, link, owed: true, kill }], loopMs, () => 0);
+  watchdog.start();
+  for (const { work, beats } of looks) {
+    look += 1;
+    now = work;
+    if (beats) pulse.beat();
+    clock.moveTo(look * 200);
+    clock.fireNext(look * 200);
+  }
+  watchdog.stop();
+  return killed;
+}
+
+/** Threads that were given so many ms of a processor before each look. */
+const working = (given: readonly number[]) => {
+  let cpuMs = 0;
+  return given.map((ms) => {
+    cpuMs += ms;
+    return { work: { cpuMs, runnable: true }, beats: false };
+  });
+};
+
+describe("the watchdog", () => {
+  test("ends a thread that works all the time and does not answer", () => {
+    expect(killedAt(working(Array(20).fill(200)))).toBe(7);
+  });
+
+  test("ends one that waits for something that is no processor", () => {
+    const waiting = { work: { cpuMs: 50, runnable: false }, beats: false };
+    expect(killedAt(Array(20).fill(waiting))).toBe(7);
+  });
+
+  test("ends a silent one after as long where nothing is known of its thread", () => {
+    expect(killedAt(Array(20).fill({ work: null, beats: false }))).toBe(7);
+  });
+
+  test("waits for one that gets no processor, and ends it once it has had its time", () => {
+    expect(killedAt(working(Array(1_000).fill(0)))).toBeNull();
+    expect(killedAt(working(Array(1_000).fill(20)))).toBe(52);
+  });
+
+  property.prop([fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 })])(
+    "has given every thread it ends the time of a loop, and ends every one that has had twice that",
+    (given) => {
+      const at = killedAt(working(given));
+      const had = (looks: readonly number[]) =>
+        looks.slice(1).reduce((sum, ms) => sum + Math.min(ms, 200), 0);
+      if (at === null) expect(had(given)).toBeLessThanOrEqual(2 * loopMs);
+      else expect(had(given.slice(0, at))).toBeGreaterThan(loopMs);
+    },
+  );
+
+  property.prop([fc.array(fc.boolean(), { minLength: 1, maxLength: 60 })])(
+    "ends nobody who answers between every six looks",
+    (given) => {
+      const looks = working(Array(given.length).fill(200)).map(({ work }, index) => ({
+        ...{ work, beats: index % 6 === 0 || given[index] === true },
+      }));
+      expect(killedAt(looks)).toBeNull();
+    },
+  );
+});
+
+const isLinux = process.platform === "linux";
+
+describe.skipIf(!isLinux)("what the system tells of threads", () => {
+  test("a thread knows its own number, and another sees it work and wait", async () => {
+    expect(threadWork(currentThread())).toMatchObject({ cpuMs: expect.any(Number) });
+    expect(threadWork(0)).toBeNull();
+    const source = `
+      const { parentPort } = require("node:worker_threads");
+      const { readlinkSync } = require("node:fs");
+      parentPort.postMessage(Number(readlinkSync("/proc/thread-self").split("/").pop()));
+      parentPort.once("message", () => { for (;;); });`;
+    const worker = new Worker(source, { eval: true });
+    const id = await new Promise<number>((told) => worker.once("message", told));
+    expect(id).not.toBe(currentThread());
+    await expect.poll(() => threadWork(id)?.runnable, patience).toBe(false);
+    const before = threadWork(id)?.cpuMs ?? 0;
+    worker.postMessage("work");
+    await expect.poll(() => (threadWork(id)?.cpuMs ?? 0) - before, patience).toBeGreaterThan(50);
+    expect(threadWork(id)?.runnable).toBe(true);
+    await worker.terminate();
+    await expect.poll(() => threadWork(id), patience).toBeNull();
+  });
+});
+
+const has = (program: string) =>
+  spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
+const canStarve = isLinux && has("taskset") && has("chrt") && availableParallelism() > 1;
+if (!canStarve)
+  process.stderr.write(
+    "skipped: starving a thread, as taskset or chrt is missing, or a processor\n",
+  );
+
+describe.skipIf(!canStarve)("a real thread", () => {
+  const ends: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  test("that is starved is waited for, and answers when it may", async () => {
+    const clock = createSystemClock();
+    const pool = createPool({
+      ...{ workers: 1, clock, log: () => undefined, live: 10, checkpointEvery: 100, memoryMb: 64 },
+      ...{
+        startMsMax: null,
+        hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
+      },
+    });
+    ends.push(() => pool.close());
+    const nothing = () => undefined;
+    const events = { onReports: nothing, onDelta: nothing, onDraft: nothing, onInspect: nothing };
+    const link = await pool.open(0, 1, { ...events, onLog: nothing, ask: async () => "" });
+    const thread = link.pulse.thread();
+    expect(link.work?.()).not.toBeNull();
+    const order = (program: string, ...how: string[]) =>
+      expect(spawnSync(program, how, { encoding: "utf8" })).toMatchObject({ status: 0 });
+    // Whatever else wants this processor goes before it.
+    order("chrt", "--idle", "-p", "0", String(thread));
+    order("taskset", "-cp", "0", String(thread));
+    const hog = spawn("taskset", ["-c", "0", process.execPath, "-e", "for (;;);"]);
+    const calm = () => hog.kill("SIGKILL");
+    ends.push(calm);
+    const killed: string[] = [];
+    const host = { id: 0, link, owed: true, kill: (why: string) => void killed.push(why) };
+    const watchdog = new Watchdog(clock, [host], 100, () => 0);
+    watchdog.start();
+    ends.push(() => watchdog.stop());
+    let beats = link.pulse.beats();
+    let silent = 0;
+    let longest = 0;
+    // Until it has been silent for three times as long as a host may be.
+    for (let look = 0; look < 2_000 && longest < 15; look += 1) {
+      await new Promise((done) => setTimeout(done, 20));
+      silent = link.pulse.beats() === beats ? silent + 1 : 0;
+      longest = Math.max(longest, silent);
+      beats = link.pulse.beats();
+    }
+    expect(longest).toBe(15);
+    expect(killed).toEqual([]);
+    calm();
+    await expect.poll(() => link.pulse.beats() > beats, patience).toBe(true);
+    expect(killed).toEqual([]);
+  }, 90_000);
+
+  test("that waits for what never comes is ended, although it uses no processor", async () => {
+    const world = createWorld({
+      workers: 1,
+      hostEntry: new URL("../../support/poisoned-host.ts", import.meta.url),
+      supervision: { loopMs },
+    });
+    ends.push(() => world.supervisor.stop());
+    await world.supervisor.start();
+    world.send(groupKey("a"), message("a", "1", "!wait now"));
+    world.send(groupKey("a"), message("a", "2", "earshot, still there?"));
+    await world.supervisor.settled();
+    expect(world.quarantined.map(({ seq }) => seq)).toEqual([1]);
+    expect(world.supervisor.status()[0]).toMatchObject({ state: "ready", restarts: 3 });
+  }, 90_000);
+});
