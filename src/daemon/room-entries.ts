@@ -9,14 +9,22 @@ import { decodeEvent } from "../actors/journal.codec.ts";
 import { deliveryOf, isText } from "../actors/outbox.body.ts";
 import { quarantinedCode } from "../actors/protocol.ts";
 import { decodeVerdict } from "../domain/decision.ts";
-import type { Inbound, Millis } from "../domain/message.ts";
+import type { Attachment, Inbound, Millis } from "../domain/message.ts";
 import type { EventRow, Store } from "../domain/ports.ts";
-import { cut } from "../domain/sanitize.ts";
+import { cut, oneLine } from "../domain/sanitize.ts";
 import type { ConversationEvent, DeliveryFailed, DeliverySent } from "../machines/events.ts";
-import type { EndedEntry, HeardEntry, RoomEntry, RoomPerson, SaidEntry } from "./room-types.ts";
+import type {
+  EndedEntry,
+  HeardEntry,
+  RoomEntry,
+  RoomFile,
+  RoomPerson,
+  SaidEntry,
+} from "./room-types.ts";
 
 /** A longer message is shown cut; the whole of it stays in the journal. */
 const textShownUnitsMax = 16_384;
+const fileNameUnitsMax = 120;
 
 export interface EntryPorts {
   readonly store: Pick<Store, "outboxRow">;
@@ -125,9 +133,19 @@ function heardOf(message: Inbound, place: Place): HeardEntry {
             name: replyTo.authorName ?? replyTo.authorId ?? "",
             text: cut(replyTo.text ?? "", 240),
           },
-    files: attachments.length,
+    files: attachments.map(fileOf),
     ...(message.chat.title === undefined ? {} : { title: cut(message.chat.title, 240) }),
     verdict: null,
+  };
+}
+
+/** Names are labels of a stranger: short, one line. */
+function fileOf({ kind, mime, bytes, name }: Attachment): RoomFile {
+  return {
+    kind,
+    ...(mime === undefined ? {} : { mime: oneLine(mime) }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(name === undefined ? {} : { name: oneLine(name, fileNameUnitsMax) }),
   };
 }
 

@@ -7,7 +7,7 @@
  * has missed nothing.
  */
 import type { Verdict } from "../domain/decision.ts";
-import type { Millis } from "../domain/message.ts";
+import type { Attachment, Millis } from "../domain/message.ts";
 import type { GuardState, TurnLock } from "../machines/conversation.context.ts";
 
 /** Somebody, as far as a page needs to know. */
@@ -22,6 +22,13 @@ interface Entry {
   readonly seq: number;
   readonly at: Millis;
 }
+/** A file of a message: what is known of it, and nothing it could be fetched by. */
+export interface RoomFile {
+  readonly kind: Attachment["kind"];
+  readonly mime?: string;
+  readonly bytes?: number;
+  readonly name?: string;
+}
 /** A message as it was heard. */
 export interface HeardEntry extends Entry {
   readonly kind: "heard";
@@ -34,7 +41,8 @@ export interface HeardEntry extends Entry {
   readonly quote: { readonly id: string; readonly name: string; readonly text: string } | null;
   /** What the chat was called then, where the platform said so. */
   readonly title?: string;
-  readonly files: number;
+  /** What came with it, as the platform told of it. */
+  readonly files: readonly RoomFile[];
   /** Null: not decided yet, or read from history, where nothing is decided. */
   readonly verdict: Verdict | null;
   /** Read from the platform when the agent came. */

@@ -277,7 +277,7 @@ describe("the window over a long list", () => {
 const author = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, text = `line ${seq}`): HeardEntry => ({
   ...{ kind: "heard", seq, at: seq * 1_000, id: `m${seq}`, author, text },
-  ...{ mentions: [], quote: null, files: 0 },
+  ...{ mentions: [], quote: null, files: [] },
   verdict: { decision: "observe", rule: "default", credit: "none" },
 });
 const state = { now: 1 } as RoomState;

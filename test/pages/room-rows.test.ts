@@ -28,7 +28,7 @@ import { initials } from "../../web/src/parts/harmless.ts";
 const ann = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, id = `m${seq}`): HeardEntry => ({
   ...{ kind: "heard", seq, at: seq * 1_000, id, author: ann, text: `line ${seq}` },
-  ...{ mentions: [], quote: null, files: 0 },
+  ...{ mentions: [], quote: null, files: [] },
   verdict: { decision: "observe", rule: "default", credit: "none" },
 });
 const said = (seq: number, more: Partial<SaidEntry> = {}): SaidEntry => ({

@@ -6,6 +6,7 @@
  * kept any more says so and does nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { FileWords } from "../parts/file-words.tsx";
 import { type AttachedFile, fileFacts, fileName, isDrawn } from "../parts/files.ts";
 import { Icon } from "../parts/icons.tsx";
 import { download, pictureOf } from "../parts/pictures.ts";
@@ -44,19 +45,10 @@ export function FileChip({ file, token }: { readonly file: AttachedFile; readonl
   const [gone, setGone] = useState(false);
   const { id } = file;
   const name = fileName(file);
-  const words = (
-    <>
-      <Icon name={file.kind} size={16} />
-      <span class="file-words">
-        <bdi class="cut">{name}</bdi>
-        <span class="small muted">{gone ? "not kept any more" : fileFacts(file)}</span>
-      </span>
-    </>
-  );
   if (id === undefined || gone)
     return (
       <span class="file-chip" role={gone ? "status" : undefined}>
-        {words}
+        <FileWords file={file} {...(gone ? { facts: "not kept any more" } : {})} />
       </span>
     );
   return (
@@ -67,7 +59,7 @@ export function FileChip({ file, token }: { readonly file: AttachedFile; readonl
       title="Save"
       onClick={() => download(token, id, name).catch(() => setGone(true))}
     >
-      {words}
+      <FileWords file={file} />
       <Icon name="save" size={14} />
     </button>
   );

@@ -4,6 +4,7 @@
  */
 import { Component, type ComponentChildren } from "preact";
 import { Chip, Face, type FaceKind } from "../parts/chip.tsx";
+import { FileWords } from "../parts/file-words.tsx";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Prose } from "../parts/prose.tsx";
@@ -119,8 +120,22 @@ function Person({ row }: { readonly row: PersonRow }) {
           )}
         </bdi>
       )}
-      {files > 0 && <div class="sent">{files === 1 ? "1 file" : `${files} files`}</div>}
+      <FilesSaid files={files} />
     </Body>
+  );
+}
+
+/** What came with the line: told, and not to be had here. */
+function FilesSaid({ files }: { readonly files: PersonRow["entry"]["files"] }) {
+  if (files.length === 0) return null;
+  return (
+    <ul class="files" aria-label="Files">
+      {files.map((file, index) => (
+        <li key={index} class="file-chip">
+          <FileWords file={file} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,0 +1,61 @@
+/**
+ * Files in the Room page: what came with a line is told by name, kind and size, whatever it is
+ * called, and nothing of it can be had there.
+ */
+import { rmSync } from "node:fs";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/live-daemon.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+const evil = `<img src=x onerror="owned=1">\n\u202egnp.exe`;
+
+describe.skipIf(!haveChromium)("files in the Room page", () => {
+  let pagesDir: string;
+  let browser: Browser;
+  let daemon: LiveDaemon;
+
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+    daemon = await createLiveDaemon({ pagesDir });
+    await daemon.start();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.close();
+    rmSync(pagesDir, { recursive: true, force: true });
+  });
+
+  test("a line says what came with it, one chip each", async () => {
+    const chat = group("Harbour");
+    await daemon.say({ chat, ...aside, text: "no files here" });
+    await daemon.say({
+      ...{ chat, ...aside, text: "from the walk" },
+      attachments: [
+        { id: "p1", kind: "image", mime: "image/png", bytes: 12_345, name: "hat.png" },
+        { id: "p2", kind: "audio" },
+        { id: "p3", kind: "file", name: evil, url: "https://files.example/secret" },
+      ],
+    });
+    const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
+    const key = "agent:main:webhook:group:Harbour";
+    await page.goto(daemon.address(`/room/${encodeURIComponent(key)}`));
+    const row = page.locator(".msg", { hasText: "from the walk" });
+    await row.waitFor();
+    const chips = row.locator(".file-chip");
+    expect(await chips.allTextContents()).toEqual([
+      "hat.pngpicture, 12 kB",
+      "Soundsound",
+      '<img src=x onerror="owned=1"> gnp.exefile',
+    ]);
+    expect(await row.locator("button, a, img").count()).toBe(0);
+    expect(await page.evaluate("'owned' in window")).toBe(false);
+    const plain = page.locator(".msg", { hasText: "no files here" });
+    expect(await plain.locator(".file-chip").count()).toBe(0);
+    expect(await page.content()).not.toContain("files.example");
+    const wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    expect(await page.evaluate(wide)).toBe(0);
+    expect(wrong).toEqual([]);
+  });
+});
