@@ -5,6 +5,7 @@
  * of what was said before.
  */
 import type { EarshotError } from "../domain/errors.ts";
+import { limits } from "../domain/limits.ts";
 import { type Compaction, createCompaction } from "./compaction.ts";
 import type { Configs } from "./configs.ts";
 import type { Journal } from "./journal.ts";
@@ -41,7 +42,13 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const config = () => configs.current();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
-  const tails = createSessionTails(store);
+  // Where the store is memory itself, a copy of much of it gains little.
+  const tails = createSessionTails(
+    store,
+    ports.deterministic === true
+      ? limits.transcriptUnitsSimulatedMax
+      : limits.transcriptUnitsCachedMax,
+  );
   const toFiles = createProjection({ clock, log, store, files, onHealth });
   const projection: Projection = {
     ...toFiles,

@@ -34,11 +34,13 @@ interface Tail {
 const lineUnits = 200;
 const sizeOf = ({ text }: TranscriptLine) => text.length + lineUnits;
 
+/** `unitsMax`: of all its texts. */
 export function createSessionTails(
   store: Pick<Store, "transcript" | "transcriptMark">,
+  unitsMax: number = limits.transcriptUnitsCachedMax,
 ): SessionTails {
   const tails = new LRUCache<string, Tail>({
-    maxSize: limits.transcriptUnitsCachedMax,
+    maxSize: unitsMax,
     sizeCalculation: ({ units }) => Math.max(1, units),
   });
   /** Lines that became durable while their session was being read. */
@@ -72,7 +74,8 @@ export function createSessionTails(
         const tail = tails.get(sessionId);
         if (tail === undefined) continue;
         put(tail, line);
-        tails.set(sessionId, tail);
+        // The cache weighs only what is not the same object as before.
+        tails.set(sessionId, { ...tail });
       }
     },
   };
