@@ -10,8 +10,8 @@ import type { Why } from "../actors/runtime.types.ts";
 import type { Recorder } from "../actors/simulation.activities.ts";
 import { runScenario } from "../actors/simulation.ts";
 import { createScriptedDriver } from "../adapters/agents/scripted.ts";
-import { createRows } from "../adapters/stores/memory.rows.ts";
 import { createMemoryStore } from "../adapters/stores/memory.ts";
+import { createSpilledLines } from "../adapters/stores/spilled.lines.ts";
 import { createSpilledRows } from "../adapters/stores/spilled.ts";
 import { type EarshotConfig, overlay, scenarioConfig } from "../domain/config/index.ts";
 import type { AgentDriver, Log, Store } from "../domain/ports.ts";
@@ -46,11 +46,13 @@ export interface Simulated {
   readonly why: Readonly<Record<string, Why>>;
 }
 
-/** From so many lines on the journal of a simulation is kept outside the heap. */
+/** From so many lines on what a simulation writes is kept outside the heap. */
 const longLines = 20_000;
 /** Sends of a long simulation that are over and still known. */
 const overMax = 10_000;
 
+const longStore = () =>
+  createMemoryStore({ rows: createSpilledRows(), lines: createSpilledLines(), overMax });
 const quiet: Log = () => {};
 
 /**
@@ -83,8 +85,7 @@ export async function simulateScenario(
   const reading = (line: Readonly<Record<string, unknown>>) => scenarioConfig(line, base);
   if (own && scenario.kinds.has("config")) checkConfigs(scenario, reading);
   const isLong = scenario.count > longLines && (options.explain ?? false) === false;
-  const rows = isLong ? createSpilledRows() : createRows();
-  const store = options.store ?? createMemoryStore(isLong ? { rows, overMax } : { rows });
+  const store = options.store ?? (isLong ? longStore() : createMemoryStore());
   const run = runScenario(
     scenario,
     {

@@ -9,7 +9,6 @@ import type {
   SessionReads,
   SessionRow,
   SessionWrite,
-  TranscriptQuery,
   TranscriptWrite,
 } from "../../domain/ports.ts";
 import {
@@ -18,6 +17,7 @@ import {
   patchedSettings,
   type TranscriptLine,
 } from "../../domain/session.ts";
+import { createLines } from "./memory.lines.ts";
 
 interface Kept {
   row: SessionRow;
@@ -33,23 +33,23 @@ export interface MemorySessions {
 /** Lines of which `lately` knows. */
 const newestMax = 10_000;
 
-/** `linesMax`: of a session, `turnsMax`: turns whose session is known; older ones are forgotten. */
+/** `turnsMax`: turns whose session is known; older ones are forgotten. */
 export function createMemorySessions({
-  linesMax = Number.POSITIVE_INFINITY,
+  lines = createLines(),
   turnsMax = Number.POSITIVE_INFINITY,
 } = {}): MemorySessions {
   const sessions = new Map<string, Kept>();
   /** Of each conversation, the newest first. */
   const conversations = new Map<number, Kept[]>();
-  const lines = new Map<string, TranscriptLine[]>();
   /** Sessions by the turns that have left a line. */
   const turns = new Map<string, string>();
-  let newestLines: TranscriptLine[] = [];
+  /** The sessions of the newest lines. */
+  let newest: string[] = [];
+  let lastLine = 0;
 
   const ofConversation = (conv: number) => conversations.get(conv) ?? [];
   const inUse = (conv: number) =>
     ofConversation(conv).find(({ row }) => row.archivedAt === null) ?? null;
-  const linesOf = (sessionId: string) => lines.get(sessionId) ?? [];
   const change = (kept: Kept | null | undefined, how: Partial<SessionRow>): number => {
     if (kept === null || kept === undefined) return 0;
     kept.row = { ...kept.row, ...how };
@@ -93,15 +93,13 @@ export function createMemorySessions({
   }
 
   function keep(line: TranscriptLine): void {
-    const { sessionId, turnId } = line;
-    const own = lines.get(sessionId);
-    if (own === undefined) lines.set(sessionId, [line]);
-    else own.push(line);
-    if (own !== undefined && own.length > linesMax * 2) own.splice(0, own.length - linesMax);
+    const { id, sessionId, turnId } = line;
+    lines.add(line);
     if (!turns.has(turnId)) turns.set(turnId, sessionId);
     if (turns.size > turnsMax) turns.delete(turns.keys().next().value as string);
-    newestLines.push(line);
-    if (newestLines.length > newestMax * 2) newestLines = newestLines.slice(-newestMax);
+    lastLine = Math.max(lastLine, id);
+    newest.push(sessionId);
+    if (newest.length > newestMax * 2) newest = newest.slice(-newestMax);
   }
 
   function make(
@@ -121,15 +119,11 @@ export function createMemorySessions({
   return {
     put,
     reads: {
-      transcript: async ({ sessionId, after = 0, limit, newest = false }: TranscriptQuery) => {
-        const found = linesOf(sessionId).filter((line) => line.id > after);
-        return newest ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit);
-      },
-      transcriptMark: async (sessionId) =>
-        linesOf(sessionId).findLast(({ covers }) => covers !== undefined) ?? null,
-      lastLine: async () => newestLines.reduce((last, { id }) => Math.max(last, id), 0),
+      transcript: async (query) => [...lines.read(query)],
+      transcriptMark: async (sessionId) => lines.mark(sessionId),
+      lastLine: async () => lastLine,
       lately: async (count) => {
-        const ids = new Set(newestLines.slice(-count).map(({ sessionId }) => sessionId));
+        const ids = new Set(newest.slice(-count));
         return [...ids].flatMap((id) => sessions.get(id)?.row ?? []);
       },
       session: async (sessionId) => sessions.get(sessionId)?.row ?? null,

@@ -6,7 +6,6 @@
  * there. Faults can be ordered: the n-th commit fails, once or from then on.
  */
 import { assert, EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
 import {
   type ConversationRow,
   type EventRow,
@@ -18,6 +17,7 @@ import {
   type Store,
   type StoreWrite,
 } from "../../domain/ports.ts";
+import { createLines, type Lines } from "./memory.lines.ts";
 import { createRows, type Rows } from "./memory.rows.ts";
 import { createMemorySessions } from "./memory.sessions.ts";
 import { createTails } from "./tails.ts";
@@ -39,6 +39,8 @@ export interface MemoryStore extends Store {
 interface MemoryStoreOptions {
   /** Where the journal's rows lie. @default plain maps */
   readonly rows?: Rows;
+  /** Where the lines of transcripts lie. @default plain arrays */
+  readonly lines?: Lines;
   /** Rows of the outbox that are over and still known, and turns. @default all */
   readonly overMax?: number;
 }
@@ -46,15 +48,13 @@ interface MemoryStoreOptions {
 const openStates: readonly OutboxState[] = ["pending", "sending", "waiting", "in-doubt"];
 
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { rows = createRows(), overMax = Number.POSITIVE_INFINITY } = options;
+  const { rows = createRows(), lines = createLines() } = options;
+  const { overMax = Number.POSITIVE_INFINITY } = options;
   const conversations = new Map<number, ConversationRow>();
   const outbox = new Map<string, OutboxRow>();
   const deadlines = new Map<string, { conv: number; id: string; at: number }>();
   const runs = new Map<number, RunRow>();
-  const isBounded = overMax !== Number.POSITIVE_INFINITY;
-  const sessions = createMemorySessions(
-    isBounded ? { linesMax: limits.transcriptLinesMax, turnsMax: overMax } : {},
-  );
+  const sessions = createMemorySessions({ lines, turnsMax: overMax });
   const access = new Map<string, string>();
   const cursors = new Map<string, string>();
   const configs = new Map<number, string>();
@@ -79,7 +79,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
   const forgetOver = ({ id, state }: OutboxRow) => {
     if (overMax === Number.POSITIVE_INFINITY || openStates.includes(state)) return;
     over.push(id);
-    if (over.length >= overMax * 2) for (const gone of over.splice(0, overMax)) outbox.delete(gone);
+    if (over.length < overMax * 1.25) return;
+    for (const gone of over.splice(0, over.length - overMax)) outbox.delete(gone);
   };
 
   function putEvent(write: EventWrite): number {
@@ -251,6 +252,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
       }
       return pruned;
     },
-    close: async () => rows.close(),
+    async close() {
+      rows.close();
+      lines.close();
+    },
   };
 }

@@ -8,19 +8,15 @@
  *
  * Identities are recognised by their hash, as the SQLite store does.
  */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { closeSync, readSync, writeSync } from "node:fs";
 import { hash52 } from "../../domain/key.ts";
 import type { EventRow, EventWrite } from "../../domain/ports.ts";
 import type { Rows } from "./memory.rows.ts";
+import { namelessFile, Texts } from "./spilled.texts.ts";
 
-const pieceBytes = 1_048_576;
-/** Pieces kept in memory: shorter simulations touch no disk. */
-const piecesHeldMax = 32;
 const rowsPerBlock = 16_384;
 /** Blocks of numbers kept in memory: what is talked of now. */
-const blocksHeldMax = 16;
+const blocksHeldMax = 4;
 /** The mark of a row that has none; marks are small numbers. */
 const noCode = -(2 ** 31);
 
@@ -112,7 +108,7 @@ class Index {
     this.#seqs[slot] = seq;
     this.#prints[slot] = print;
     this.#count += 1;
-    if (this.#count * 2 > this.#seqs.length) this.#grow();
+    if (this.#count * 4 > this.#seqs.length * 3) this.#grow();
     return true;
   }
 
@@ -182,75 +178,9 @@ class Numbers {
       return;
     }
     const oldest = this.#held.shift() as Float64Array;
-    this.#file ??= nameless();
+    this.#file ??= namelessFile();
     writeSync(this.#file, oldest, 0, blockBytes, this.#spilled * blockBytes);
     this.#spilled += 1;
     this.#held.push(oldest);
-  }
-}
-
-/** Texts one behind the other; the older ones in a file. */
-class Texts {
-  /** The newest pieces; the last one is being filled. */
-  readonly #held: Buffer[] = [Buffer.allocUnsafeSlow(pieceBytes)];
-  /** The few that would fill a piece alone. */
-  readonly #large: string[] = [];
-  /** Pieces that are in the file. */
-  #spilled = 0;
-  #used = 0;
-  #file: number | null = null;
-  #read = Buffer.allocUnsafeSlow(4_096);
-
-  add(text: string): { readonly place: number; readonly size: number } {
-    // UTF-8 needs at most three bytes for a UTF-16 unit; a text lies in one piece.
-    const most = text.length * 3;
-    if (most > pieceBytes) return { place: -this.#large.push(text), size: 0 };
-    if (this.#used + most > pieceBytes) this.#next();
-    const piece = this.#held.at(-1) as Buffer;
-    const size = piece.write(text, this.#used);
-    const place = (this.#spilled + this.#held.length - 1) * pieceBytes + this.#used;
-    this.#used += size;
-    return { place, size };
-  }
-
-  read(place: number, size: number): string {
-    if (place < 0) return this.#large[-place - 1] as string;
-    const index = Math.floor(place / pieceBytes);
-    const from = place % pieceBytes;
-    const held = this.#held[index - this.#spilled];
-    if (held !== undefined) return held.toString("utf8", from, from + size);
-    if (this.#read.length < size) this.#read = Buffer.allocUnsafeSlow(size * 2);
-    readSync(this.#file as number, this.#read, 0, size, place);
-    return this.#read.toString("utf8", 0, size);
-  }
-
-  close(): void {
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
-    this.#held.length = 1;
-  }
-
-  #next(): void {
-    this.#used = 0;
-    if (this.#held.length < piecesHeldMax) {
-      this.#held.push(Buffer.allocUnsafeSlow(pieceBytes));
-      return;
-    }
-    const oldest = this.#held.shift() as Buffer;
-    this.#file ??= nameless();
-    writeSync(this.#file, oldest, 0, pieceBytes, this.#spilled * pieceBytes);
-    this.#spilled += 1;
-    this.#held.push(oldest);
-  }
-}
-
-/** A file for this process alone that is gone when it is closed. */
-function nameless(): number {
-  const folder = mkdtempSync(join(tmpdir(), "earshot-replay-"));
-  try {
-    return openSync(join(folder, "rows"), "wx+", 0o600);
-  } finally {
-    // On Windows a file that is open stays until it is closed; the folder is then left empty.
-    rmSync(folder, { recursive: true, force: true });
   }
 }
