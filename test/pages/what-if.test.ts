@@ -2,19 +2,17 @@
  * The What-if page on a real daemon: its journal under other rules, a file dropped on it, mistakes
  * named as one types, and rules that are applied and taken back.
  */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import fc from "fast-check";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { addedLines, diffLines, folded } from "../../web/src/what-if/diff.ts";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
-import { say, writeRoomConfig } from "../support/room-daemon.ts";
-import { buildPages } from "../support/servers/pages.ts";
-
-const built = resolve(import.meta.dirname, "..", "..", "dist", "web");
+import { haveChromium } from "../support/chromium.ts";
+import type { LiveDaemon } from "../support/live-daemon.ts";
+import { pagesHouse } from "../support/pages-house.ts";
+import { say } from "../support/room-daemon.ts";
 
 describe("a diff of two texts", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "{", "}"), { maxLength: 30 });
@@ -54,33 +52,26 @@ describe("a diff of two texts", () => {
 });
 
 describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
-  const stateDir = mkdtempSync(join(tmpdir(), "earshot-what-if-"));
-  let daemon: Daemon;
-  let browser: Browser;
+  const house = pagesHouse({ kept: true, forgiven: ["400"] });
+  const files = mkdtempSync(join(tmpdir(), "earshot-what-if-"));
+  let daemon: LiveDaemon;
   let page: Page;
-  let wrong: string[];
 
   beforeAll(async () => {
-    writeRoomConfig(stateDir, []);
-    if (!existsSync(join(built, "index.html"))) await buildPages(built);
-    const quiet = { env: {}, writeLog: () => undefined };
-    [daemon, browser] = await Promise.all([
-      startDaemon({ stateDir, port: 0, workers: 0, ...quiet }),
-      startChromium(),
-    ]);
+    const driver = { kind: "scripted", runs: [] };
+    daemon = await house.daemon({
+      agents: { list: [{ id: "main", name: "Scout", aliases: ["scout"], driver }] },
+      messages: { inbound: { debounceMs: 50 } },
+    });
+    await daemon.start();
     await say(daemon, "m1", "ann", "morning", { mentions: ["bo"] });
     await say(daemon, "m2", "bo", "navi, which branch is on staging?");
     await say(daemon, "m3", "cy", "\u001b[31mnavi\u202e says hi");
-    ({ page, wrong } = await openPage(browser));
+    page = await house.open(daemon.address("/replay"));
     page.setDefaultTimeout(8_000);
-    await page.goto(`${daemon.base}/replay#token=${daemon.token}`);
     await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
   }, 40_000);
-  afterAll(async () => {
-    await browser?.close();
-    await daemon?.stop({ drainMs: 0 });
-    rmSync(stateDir, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(files, { recursive: true, force: true }));
 
   const box = () => page.getByLabel("Rules, as JSON5");
   const big = () => page.locator(".big");
@@ -144,7 +135,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
   });
 
   test("a recording from a file is asked under its own rules, which cannot be applied here", async () => {
-    const file = join(stateDir, "theirs.jsonl");
+    const file = join(files, "theirs.jsonl");
     const config = { agents: { list: [{ id: "main", name: "Hal" }] } };
     const said = { channel: "x", chat: { id: "r", kind: "group" }, text: "hal, open the doors" };
     const lines = [
@@ -162,11 +153,42 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     await page.getByLabel("Recording file").setInputFiles(file);
     await page.getByText("The recording cannot be used").waitFor();
     expect(await page.locator(".changes").textContent()).toContain("theirs.jsonl:1");
-    expect(wrong.filter((text) => !text.includes("400"))).toEqual([]);
+  });
+
+  test("what is undone changes nothing about a recording that was loaded since", async () => {
+    const reload = page.getByLabel("Recording", { exact: true });
+    await reload.selectOption({ label: "Since yesterday, all rooms" });
+    await expect.poll(() => box().inputValue()).toContain('aliases: ["scout"],');
+    await write(listens);
+    await expect
+      .poll(() => page.getByRole("button", { name: "Apply" }).isEnabled(), { timeout: 20_000 })
+      .toBe(true);
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("Applied 1 change").waitFor();
+    await page.locator(".toast").hover();
+    const theirs = [{ earshot: 1, config: { agents: { list: [{ id: "main", name: "Hal" }] } } }];
+    const said = {
+      channel: "x",
+      chat: { id: "r", kind: "group" },
+      author: { id: "dave" },
+      id: "1",
+    };
+    const lines = [...theirs, { t: 0, in: { ...said, text: "hello" } }];
+    const file = join(files, "dropped.jsonl");
+    writeFileSync(file, lines.map((one) => JSON.stringify(one)).join("\n"));
+    await page.getByLabel("Recording file").setInputFiles(file);
+    await page.getByText("1 message in 1 room is ready.").waitFor({ timeout: 20_000 });
+    const undone = page.waitForResponse((answer) => answer.url().endsWith("/undo"));
+    await page.getByRole("button", { name: "Undo" }).click();
+    expect((await undone).ok()).toBe(true);
+    expect(await say(daemon, "m6", "cy", "navi, and now?")).toBe("observe default");
+    await expect.poll(() => page.locator(".toast").count(), { timeout: 20_000 }).toBe(0);
+    expect(await box().inputValue()).toContain('"Hal"');
+    expect(await page.getByText("they cannot be applied here").count()).toBe(1);
   });
 
   test("a long try says how far it is, can be stopped, and the next one runs", async () => {
-    const long = join(stateDir, "long.jsonl");
+    const long = join(files, "long.jsonl");
     const said = (index: number) => ({
       t: index * 100,
       in: {
@@ -183,24 +205,24 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
       .toBeGreaterThan(0);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("heading", { name: "Stopped" }).waitFor();
-    const short = join(stateDir, "short.jsonl");
+    const short = join(files, "short.jsonl");
     writeFileSync(short, all.slice(0, 5).join("\n"));
     await page.getByLabel("Recording file").setInputFiles(short);
     await page.getByText("5 messages in 5 rooms are ready.").waitFor({ timeout: 20_000 });
   });
 
   test("on a phone the two halves take turns, and nothing runs over the edge", async () => {
-    const phone = await openPage(browser, { width: 390, height: 844, colorScheme: "dark" });
-    await phone.page.goto(`${daemon.base}/replay#token=${daemon.token}`);
-    await phone.page.getByText("Change a rule").waitFor({ timeout: 20_000 });
-    await phone.page.getByRole("button", { name: /^Config/ }).click();
-    await phone.page.getByLabel("Rules, as JSON5").waitFor();
-    expect(await phone.page.getByText("Change a rule").isVisible()).toBe(false);
+    const phone = await house.open(daemon.address("/replay"), {
+      ...{ width: 390, height: 844, colorScheme: "dark" },
+    });
+    await phone.getByText("Change a rule").waitFor({ timeout: 20_000 });
+    await phone.getByRole("button", { name: /^Config/ }).click();
+    await phone.getByLabel("Rules, as JSON5").waitFor();
+    expect(await phone.getByText("Change a rule").isVisible()).toBe(false);
     for (const width of [390, 768, 1000, 1200, 1600]) {
-      await phone.page.setViewportSize({ width, height: 860 });
-      const wide = await phone.page.locator("html").evaluate((element) => element.scrollWidth);
+      await phone.setViewportSize({ width, height: 860 });
+      const wide = await phone.locator("html").evaluate((element) => element.scrollWidth);
       expect(wide).toBe(width);
     }
-    expect(phone.wrong).toEqual([]);
   });
 });

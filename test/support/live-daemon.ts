@@ -22,6 +22,9 @@ export interface LiveDaemonOptions {
 
 export interface LiveDaemon {
   readonly stateDir: string;
+  /** Where it listens, and what it wants to see of whoever asks. */
+  readonly base: string;
+  readonly token: string;
   /** The address of a page, with the token. */
   address(path: string): string;
   start(): Promise<void>;
@@ -59,6 +62,12 @@ export async function createLiveDaemon(options: LiveDaemonOptions): Promise<Live
   };
   const live: LiveDaemon = {
     stateDir,
+    get base() {
+      return running().base;
+    },
+    get token() {
+      return running().token;
+    },
     address: (path) => running().page.replace("/#", `${path}#`),
     async start() {
       const how = { stateDir, port, workers: 0, pagesDir, logLevel: "fatal", env: {} } as const;

@@ -108,8 +108,11 @@ export function WhatIfPage({ token, onLink }: PageProps) {
     setSpan(-1);
     load(uploadFile(token, file));
   };
-  const take = (rules: string) => {
-    if (recording !== null) setRecording({ ...recording, rules });
+  // Another recording may have been loaded since: one that brought rules of its own keeps them.
+  const inForce = useRef<(rules: string) => void>(() => undefined);
+  inForce.current = (rules) => {
+    if (recording === null || !recording.isOurs) return;
+    setRecording({ ...recording, rules });
     setText(rules);
   };
   const change = (work: () => Promise<void>) => {
@@ -121,10 +124,10 @@ export function WhatIfPage({ token, onLink }: PageProps) {
   const apply = () =>
     change(async () => {
       const { edits, undo, rules } = await applyRules(token, text);
-      take(rules);
+      inForce.current(rules);
       const count = edits.length === 1 ? "1 change" : `${edits.length} changes`;
       toast.show(`Applied ${count}`, () =>
-        change(async () => take((await undoRules(token, undo)).rules)),
+        change(async () => inForce.current((await undoRules(token, undo)).rules)),
       );
     });
   const changed = tried.result === null ? 0 : tried.result.changed + tried.result.otherRule;
@@ -133,9 +136,16 @@ export function WhatIfPage({ token, onLink }: PageProps) {
       id="main"
       class="page"
       tabIndex={-1}
-      onDragOver={(event) => event.preventDefault()}
+      onDragOver={(event) => {
+        event.preventDefault();
+        event.currentTarget.dataset.drop = "here";
+      }}
+      onDragLeave={(event) => {
+        delete event.currentTarget.dataset.drop;
+      }}
       onDrop={(event) => {
         event.preventDefault();
+        delete event.currentTarget.dataset.drop;
         open(event.dataTransfer?.files[0]);
       }}
     >
@@ -160,6 +170,9 @@ export function WhatIfPage({ token, onLink }: PageProps) {
           </button>
         </div>
       </div>
+      <p class="sr" role="status">
+        {tried.share === null && text !== recording?.rules && answerOf(tried)}
+      </p>
       <div class="whatif" data-pane={pane}>
         {recording !== null && (
           <Editor
@@ -183,6 +196,14 @@ export function WhatIfPage({ token, onLink }: PageProps) {
       {toast.view}
     </main>
   );
+}
+
+/** What a try came to, for those who listen. */
+function answerOf({ result, problems }: Tried): string {
+  if (result === null || problems.length > 0) return "";
+  const { changed, otherRule } = result;
+  if (changed + otherRule === 0) return "Same decisions";
+  return changed === 1 ? "1 decision changes" : `${amount(changed)} decisions change`;
 }
 
 interface SourceProps {
@@ -324,7 +345,7 @@ function ChangeARule({ recording: { messages, rooms } }: { readonly recording: W
       <p>Edit the config on the left. The decisions that would differ appear here.</p>
       <p class="small muted">
         {amount(messages)} {messages === 1 ? "message" : "messages"} in {amount(rooms)}{" "}
-        {rooms === 1 ? "room" : "rooms"} are ready.
+        {rooms === 1 ? "room" : "rooms"} {messages === 1 ? "is" : "are"} ready.
       </p>
     </div>
   );
