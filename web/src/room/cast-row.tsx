@@ -1,5 +1,5 @@
 /** "Write as": everyone in the simulated room as a radio group, and a way to add someone. */
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Face } from "../parts/chip.tsx";
 import { shownName } from "../parts/harmless.ts";
 import { Icon } from "../parts/icons.tsx";
@@ -22,6 +22,14 @@ const steps: Readonly<Record<string, number>> = {
 export function CastRow({ cast, writer, onWriteAs, onAdd }: CastRowProps) {
   const [adding, setAdding] = useState(false);
   const group = useRef<HTMLDivElement>(null);
+  const shown = useRef(writer.id);
+  useEffect(() => {
+    if (shown.current === writer.id) return;
+    shown.current = writer.id;
+    // In a narrow window the row scrolls sideways: who writes must be in sight.
+    const chosen = group.current?.querySelector('[aria-checked="true"]');
+    chosen?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [writer.id]);
   const move = (event: KeyboardEvent) => {
     const step = steps[event.key];
     if (step === undefined) return;
