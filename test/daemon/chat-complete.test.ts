@@ -36,6 +36,7 @@ test("completes names, then other words, and leaves room for words behind them",
   expect(await complete("/rev")).toEqual([["/review "], "/rev"]);
   expect(await complete("/fee")).toEqual([["/feed"], "/fee"]);
   expect(await complete("/pigeon:s")).toEqual([["/pigeon:status"], "/pigeon:s"]);
+  expect(await complete("/att")).toEqual([["/attach "], "/att"]);
 });
 
 test("completes nothing but a command at the start of the line", async () => {

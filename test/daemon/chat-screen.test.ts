@@ -24,6 +24,14 @@ test("words from another channel carry its name and their author's; a page's are
   expect(printed()).toBe("Ann (telegram): hello\nScout (telegram): hi Ann\nyou: and I\n");
 });
 
+test("files stand behind the words, or instead of them, by kind and name", () => {
+  const { chat, printed } = screen();
+  const files = [{ kind: "image", name: "hat\u001b[2J.png" }, { kind: "file" }] as const;
+  chat.show({ type: "taken", id: "x", n: 1, at: 0, text: "look", attachments: [...files] });
+  chat.show({ type: "taken", id: "y", n: 2, at: 0, text: "", attachments: [files[1]] });
+  expect(printed()).toBe("you: look\n[picture hat[2J.png] [file]\nyou: [file]\n");
+});
+
 test("a name from a room is one line without tricks", () => {
   const { chat, printed } = screen();
   const by = "An\u001b[31mn\nyou";

@@ -25,8 +25,11 @@ export interface ChatListener {
 }
 
 export interface ChatClient {
-  /** Says a line; it is sent as soon as there is a connection. Answers with its id. */
-  say(text: string): string;
+  /**
+   * Says a line, with files that were uploaded for it; it is sent as soon as there is a connection.
+   * Answers with its id.
+   */
+  say(text: string, attachments?: readonly string[]): string;
   /** Said and not yet taken. */
   unsent(): number;
   close(): void;
@@ -106,9 +109,15 @@ export function openChat(
   };
   connect();
   return {
-    say(text) {
+    say(text, attachments = []) {
       const id = randomUUID();
-      const message = { type: "message" as const, id, text, replyTo: null, attachments: [] };
+      const message = {
+        type: "message" as const,
+        id,
+        text,
+        replyTo: null,
+        attachments: [...attachments],
+      };
       unsent.set(message.id, message);
       if (open) send(message);
       return message.id;

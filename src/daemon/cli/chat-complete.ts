@@ -2,7 +2,7 @@
  * Tab in `earshot chat`
  * =====================
  * Completes a command that stands at the beginning of the line, from the table of the daemon that is
- * talked to, so that skills and plugins are there as well. The table is fetched once; a daemon that
+ * talked to, so that skills and plugins are there as well, and from what the terminal does itself. The table is fetched once; a daemon that
  * does not answer completes nothing.
  */
 import type { Completer } from "node:readline";
@@ -16,6 +16,9 @@ const answerSchema = z.object({
 });
 type Known = z.output<typeof answerSchema>["commands"];
 
+/** What this terminal does itself. */
+const attach: Known[number] = { name: "attach", aliases: [], usage: "path" };
+
 /** A completion in the form of readline's asynchronous completers. */
 export type AsyncCompleter = (
   line: string,
@@ -28,7 +31,8 @@ export function createCompleter(find: () => Promise<DaemonAddress | null>): Asyn
     if (known !== null) return known;
     const daemon = await find();
     if (daemon === null) return [];
-    known = answerSchema.parse(await callApi(daemon, "/api/commands")).commands;
+    const { commands: told } = answerSchema.parse(await callApi(daemon, "/api/commands"));
+    known = [...told, attach];
     return known;
   };
   return (line, done) => {

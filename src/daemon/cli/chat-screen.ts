@@ -10,6 +10,7 @@ import { clearScreenDown, cursorTo, type Interface, moveCursor } from "node:read
 import pc from "picocolors";
 import type { ServerFrame } from "../../adapters/channels/webchat-protocol.ts";
 import { terminalSafe } from "../../domain/sanitize.ts";
+import { inWords } from "./chat-attach.ts";
 import { terminalText } from "./markdown.ts";
 import { columnsOf, wrapText } from "./wrap.ts";
 
@@ -63,6 +64,11 @@ export class ChatScreen {
     else if (this.#since !== null) this.#line(this.#colour.dim("(there again)"));
   }
 
+  /** Something of ours, beside the conversation. */
+  note(text: string): void {
+    this.#line(this.#colour.dim(terminalSafe(text)));
+  }
+
   prompt(): void {
     if (!this.#interactive) return;
     const { dim, green } = this.#colour;
@@ -82,10 +88,10 @@ export class ChatScreen {
         this.#ready(frame);
         return;
       case "taken":
-        if (!this.#own.has(frame.id)) this.#part(frame.n, personOf(frame), frame.text);
+        if (!this.#own.has(frame.id)) this.#part(frame.n, personOf(frame), wordsOf(frame));
         return;
       case "said":
-        this.#part(frame.n, { name: `${this.#agent}${through(frame.via)}` }, frame.text);
+        this.#part(frame.n, { name: `${this.#agent}${through(frame.via)}` }, wordsOf(frame));
         return;
       case "decided":
         if (frame.decision !== "engage") this.#open.delete(frame.id);
@@ -182,6 +188,10 @@ interface Who {
   readonly name: string;
   readonly isPerson?: true;
 }
+
+/** What was said, and what came with it. */
+const wordsOf = ({ text, attachments }: Extract<ServerFrame, { type: "taken" | "said" }>) =>
+  [text, inWords(attachments)].filter((part) => part !== "").join("\n");
 
 const through = (channel: string | undefined) =>
   channel === undefined ? "" : ` (${terminalSafe(channel).replaceAll("\n", " ")})`;

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Command, Option } from "commander";
 import { startDaemon } from "../daemon.ts";
+import { createAttacher } from "./chat-attach.ts";
 import { openChat } from "./chat-client.ts";
 import { createCompleter } from "./chat-complete.ts";
 import { ChatScreen } from "./chat-screen.ts";
@@ -27,7 +28,8 @@ interface ChatOptions extends StateOptions {
 const lesson: Lesson = {
   about:
     "Talks to the daemon of the state directory; if none runs, one runs until you leave. It is " +
-    "the same conversation as on the web page. Tab completes commands. Leave with Ctrl-D or Ctrl-C.",
+    "the same conversation as on the web page. Tab completes commands; /attach PATH sends a file with " +
+    "your next line. Leave with Ctrl-D or Ctrl-C.",
   examples: [
     "earshot chat",
     ["earshot chat --temporary", "in a daemon of its own that keeps nothing"],
@@ -121,9 +123,18 @@ function converse(place: Place): Promise<void> {
       },
       0,
     );
+    const attacher = createAttacher({ find: place.find, tell: (line) => screen.note(line) });
+    const typed = (text: string) => {
+      if (attacher.takes(text)) return;
+      void attacher.forLine().then((files) => {
+        if (text !== "" || files.length > 0) screen.said(client.say(text, files));
+      });
+    };
     lines.on("line", (line) => {
       const text = line.trim();
-      if (text !== "") screen.said(client.say(text));
+      const isTyped = process.stdin.isTTY === true;
+      if (isTyped) typed(text);
+      else if (text !== "") screen.said(client.say(text));
       screen.prompt();
     });
     lines.on("SIGINT", end);
