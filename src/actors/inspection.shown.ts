@@ -84,14 +84,14 @@ const events: Type<ConversationEvent> = {
   "agent.failed": { ...turn, ...all("code"), message: "words" },
   "delivery.sent": { ...turn, ...all("index"), messageIds: list("plain") },
   "delivery.failed": { ...turn, ...all("index", "status") },
-  disengage: {},
+  disengage: all("operator"),
   skip: turn,
   "command.applied": { ...all("command"), args: list("words"), more: calls, asked },
-  "session.reset": all("sessionId"),
+  "session.reset": all("sessionId", "operator"),
   "session.overridden": { ...all("send", "activation", "merge"), queue },
   "heartbeat.due": { route },
   "config.changed": { settings },
-  "run.aborted": { by: "words" },
+  "run.aborted": { ...all("operator"), by: "words" },
   "host.recovered": all("restarted"),
 };
 

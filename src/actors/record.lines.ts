@@ -12,7 +12,12 @@ import { parseSessionKey } from "../domain/key.ts";
 import type { Inbound, Millis } from "../domain/message.ts";
 import { type EventRow, noConversation } from "../domain/ports.ts";
 import type { ScenarioLine } from "../domain/scenario.ts";
-import type { ConversationEvent, MembershipRead, MessageReceived } from "../machines/events.ts";
+import type {
+  ConversationEvent,
+  MembershipRead,
+  MessageReceived,
+  SessionOverridden,
+} from "../machines/events.ts";
 import { conversationOf } from "./journal.codec.ts";
 import { RecordedPeople } from "./record.people.ts";
 import { RecordedRuns } from "./record.runs.ts";
@@ -25,6 +30,10 @@ export interface RecordedRow extends EventRow {
 
 type Place = Pick<Inbound, "channel" | "account" | "chat" | "thread">;
 type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;
+
+const byHand = {
+  ...({ "session.reset": "reset", disengage: "disengage", "run.aborted": "abort" } as const),
+};
 
 /** Conversations and rooms of which something is remembered. */
 const rememberedMax = 100_000;
@@ -157,9 +166,34 @@ export class Recorder {
       case "membership.read":
         this.#members(event, this.#places.get(conv) ?? chatOf(key), undefined);
         break;
+      case "session.overridden":
+        this.#override(event, key);
+        break;
+      case "session.reset":
+      case "disengage":
+      case "run.aborted":
+        if (event.operator === true) {
+          this.#put({ operator: { key, does: byHand[event.type] } });
+          break;
+        }
+        this.#note(row, key);
+        break;
       default:
-        this.#runs.note({ conv, key, place: this.#places.get(conv) ?? null }, event, this.#last);
+        this.#note(row, key);
     }
+  }
+
+  /** What a message orders is ordered again by it: that only changes what it names. */
+  #override(
+    { merge, queue = null, send = null, activation = null }: SessionOverridden,
+    key: string,
+  ) {
+    if (merge === true) return;
+    this.#put({ operator: { key, override: { queue, send, activation } } });
+  }
+
+  #note({ conv, event }: RecordedRow, key: string): void {
+    this.#runs.note({ conv, key, place: this.#places.get(conv) ?? null }, event, this.#last);
   }
 
   #message({ conv, code }: RecordedRow, event: MessageReceived): void {

@@ -41,10 +41,10 @@ export function createOperator(
     async abortTurn(key, by) {
       const runs = await opened().store.runs();
       if (!runs.some((run) => run.key === key && run.turnId !== null)) return false;
-      await tell(key, { type: "run.aborted", at: clock.now(), by });
+      await tell(key, { type: "run.aborted", at: clock.now(), by, operator: true });
       return true;
     },
-    disengage: (key) => tell(key, { type: "disengage", at: clock.now() }),
+    disengage: (key) => tell(key, { type: "disengage", at: clock.now(), operator: true }),
     passivateAll: () => opened().supervisor.passivateAll(),
     glances: async (convs) => opened().supervisor.glances(convs),
     tally: async () => opened().supervisor.tally(),

@@ -299,8 +299,11 @@ export interface Runtime {
    * none. @throws EarshotError EAR_KEY_INVALID, EAR_USAGE for an agent that is not configured.
    */
   updateSession(key: string, patch: SessionPatch): Promise<Session>;
-  /** Archives the session in use and begins the next; null where there is none to archive. */
-  resetSession(key: string): Promise<Session | null>;
+  /**
+   * Archives the session in use and begins the next; null where there is none to archive, and where
+   * it is not waited for.
+   */
+  resetSession(key: string, how?: { readonly wait?: boolean }): Promise<Session | null>;
   /** Sums up everything said in the session so far. Not while a turn runs or waits there. */
   compactSession(key: string): Promise<"done" | "busy" | "empty">;
   /** Swaps the config for everything admitted from now on. */

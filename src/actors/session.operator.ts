@@ -69,15 +69,17 @@ export function createSessionOperator(
     return withoutNumber((await inUse(key)) as SessionRow);
   }
 
-  async function reset(key: string): Promise<Session | null> {
+  async function reset(key: string, { wait = true } = {}): Promise<Session | null> {
     const { journal, configs, sessions, store } = opened();
     const { conv } = named(key);
     if ((await inUse(key)) === null) return null;
     const sessionId = ids.next();
-    const event = { type: "session.reset", at: clock.now(), sessionId } as const;
+    const at = clock.now();
+    const event = { type: "session.reset", at, sessionId, operator: true } as const;
     const begun = sessions.begun(sessionId);
     const identity = `reset|${sessionId}`;
     await journal.append([newEvent({ conv, key }, configs.version(), event, { identity })]);
+    if (!wait) return null;
     await atMost(begun);
     const row = await store.session(sessionId);
     if (row !== null) return withoutNumber(row);

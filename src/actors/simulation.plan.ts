@@ -105,6 +105,7 @@ export class StrandPlanner {
     if ("membership" in line) return this.#at(line.membership);
     if ("history" in line) return this.#ofHistory(line.history);
     if ("agent" in line) return this.#ofKey(line.agent.key);
+    if ("operator" in line) return this.#ofKey(line.operator.key);
     if ("platform" in line) {
       const { channel, chat, send } = line.platform;
       if (chat === undefined || send === "429" || send === "hang")

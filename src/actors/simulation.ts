@@ -23,6 +23,7 @@ import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
 import type { Pace, Runtime, Why } from "./runtime.types.ts";
 import type { Recorder } from "./simulation.activities.ts";
+import { operate } from "./simulation.operator.ts";
 import { type Places, placesOf } from "./simulation.places.ts";
 import { sharedRooms } from "./simulation.plan.ts";
 import {
@@ -239,6 +240,7 @@ class Simulation {
     }
     if ("agent" in line) this.#script(line.agent);
     else if ("approve" in line) await this.#approve(line.approve);
+    else if ("operator" in line) await operate(this.#runtime, line.operator, this.#log);
     else if ("platform" in line) this.#world.order(line.platform);
     else if ("config" in line) await this.#reload(line.config);
     else if ("passivate" in line) await this.#runtime.passivateAll();

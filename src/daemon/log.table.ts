@@ -79,6 +79,7 @@ export const logTable: readonly LogEvent[] = [
     ["media.failed", "A file could not be read or described."],
     ["media.sweep", "Old files could not be removed."],
     ["media.unfetched", "A file was not fetched in time."],
+    ["operator.nothing", "Simulations: an operator's order to a session of no agent."],
     ["outbox.stopped", "A part stays where it is until the next start."],
     ["permission.untold", "An owner could not be asked."],
     ["pool.destroy-failed", "The pool of threads did not end."],

@@ -7,6 +7,9 @@
  */
 import { z } from "zod";
 import { localChannels } from "./config/channels.ts";
+import { queueMode } from "./config/messages.ts";
+import { activations } from "./decision.ts";
+import { isSessionKey } from "./key.ts";
 import { limits } from "./limits.ts";
 import {
   deletionSchema,
@@ -20,6 +23,25 @@ import { scriptedRunSchema } from "./script.ts";
 
 const t = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const name = z.string().min(1).max(limits.idUnitsMax);
+
+const sessionKey = z
+  .string()
+  .min(1)
+  .max(limits.labelUnitsMax)
+  .refine(isSessionKey, "expected a session key, as agent:main:irc:group:kitchen");
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const overrideSchema = z.strictObject({
+  queue: z
+    .strictObject({
+      mode: queueMode.exactOptional(),
+      debounceMs: count.exactOptional(),
+      cap: count.min(1).exactOptional(),
+      drop: z.enum(["summarize", "old", "new"]).exactOptional(),
+    })
+    .nullable(),
+  send: z.enum(["allow", "deny"]).nullable(),
+  activation: z.enum(activations).nullable(),
+});
 
 /** The first line, optional: format version, config overlay, the epoch ms that `t` 0 stands for. */
 export const headerSchema = z.strictObject({
@@ -79,6 +101,15 @@ export const lineSchemas = {
       }),
       // A claim code is open: whoever says the code that was struck out next has this role.
       z.strictObject({ claim: z.enum(["owner", "member"]) }),
+    ]),
+  }),
+  /** What was done to a conversation by hand. */
+  operator: z.strictObject({
+    t,
+    operator: z.union([
+      z.strictObject({ key: sessionKey, does: z.enum(["reset", "disengage", "abort"]) }),
+      // Null: as configured.
+      z.strictObject({ key: sessionKey, override: overrideSchema }),
     ]),
   }),
   crash: z.strictObject({ t, crash: z.enum(["host", "process"]) }),

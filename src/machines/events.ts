@@ -197,6 +197,8 @@ export interface DeliveryFailed {
 export interface Disengage {
   readonly type: "disengage";
   readonly at: Millis;
+  /** By hand: no message and no agent asked for it. */
+  readonly operator?: true;
 }
 /** `skip_response`: the running turn is silent from here on. */
 export interface Skip {
@@ -235,6 +237,8 @@ export interface SessionReset {
   readonly at: Millis;
   /** The id of the session that begins. */
   readonly sessionId?: string;
+  /** By hand: no message and no policy asked for it. */
+  readonly operator?: true;
 }
 /** The session says something differently than the config. Absent: as before; null: as configured. */
 export interface SessionOverridden {
@@ -263,6 +267,8 @@ export interface RunAborted {
   readonly type: "run.aborted";
   readonly at: Millis;
   readonly by: string;
+  /** By hand: no message asked for it. */
+  readonly operator?: true;
 }
 /** The host or process that ran this turn is gone; the same turn may be tried again. */
 export interface HostRecovered {

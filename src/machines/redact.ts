@@ -76,6 +76,10 @@ export class Redactor {
       this.#texts = new TextRedactor(this.#key, this.#configOf(line.config));
       return { ...line, config: this.#config(line.config) };
     }
+    if ("operator" in line) {
+      const { operator } = line;
+      return { ...line, operator: { ...operator, key: this.#sessionKey(operator.key) } };
+    }
     for (const message of "in" in line ? [line.in] : "history" in line ? line.history.messages : [])
       this.#noteBot(message);
     return this.#walk(line, "") as ScenarioLine;

@@ -7,7 +7,14 @@
 import { z } from "zod";
 import { count, id, ms, positiveMs, section } from "./section.ts";
 
-const queueMode = z.enum(["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"]);
+export const queueMode = z.enum([
+  "collect",
+  "followup",
+  "queue",
+  "steer",
+  "steer-backlog",
+  "interrupt",
+]);
 
 const inbound = section(
   {
