@@ -230,7 +230,8 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     const box = page.locator(".talk-scroll");
     expect(await page.locator(".msg.person").count()).toBeLessThan(90);
     await box.evaluate((element) => element.scrollTo({ top: 300 }));
-    await row("log line 0").first().waitFor({ state: "attached" });
+    const begin = page.locator(".begin").first();
+    await soon(() => begin.textContent()).toContain("The beginning");
     const top = () =>
       box.evaluate((element) => {
         const edge = element.getBoundingClientRect().top;

@@ -204,11 +204,24 @@ function State({ state }: { readonly state: RoomState }) {
 }
 
 const facesShown = 6;
+
+/** Those who spoke lately, each in the place where the face was before: only the others come and go. */
+function useSeats(here: readonly RoomPerson[]): readonly RoomPerson[] {
+  const seats = useRef<readonly RoomPerson[]>([]);
+  const latest = here.slice(0, facesShown);
+  const fresh = latest.filter(({ id }) => !seats.current.some((one) => one.id === id));
+  const kept = seats.current.flatMap(
+    (one) => latest.find(({ id }) => id === one.id) ?? fresh.shift() ?? [],
+  );
+  seats.current = [...kept, ...fresh];
+  return seats.current;
+}
+
 const nameOf = ({ name, isBot }: RoomPerson) => shownName(name) + (isBot ? ", a bot" : "");
 
 /** Who spoke here lately; the count is what the ladder reckons with. */
 function Faces({ state: { people: here, humans, bots: botCount } }: { readonly state: RoomState }) {
-  const shown = here.slice(0, facesShown);
+  const shown = useSeats(here);
   return (
     <>
       <span class="faces hide-s" role="img" aria-label={shown.map(nameOf).join(", ")}>

@@ -29,11 +29,13 @@ export interface Box {
 /** This near to its end the list follows it. */
 export const nearPx = 48;
 /** So much above and below what is seen is in the document. */
-export const aroundPx = 600;
+export const aroundPx = 900;
 /** With less than that on one side the range moves on. */
-const leastPx = 250;
+const leastPx = 450;
 /** Rows that a selection of text may keep in the document beside the window. */
 export const heldRowsMax = 300;
+/** After so long without scrolling the list stands still. */
+export const stillMs = 150;
 /** Somebody who scrolls up is not pulled back to the end in the middle of it. */
 const pullMs = 250;
 
@@ -47,6 +49,9 @@ export class List {
   /** Height of the window, px. */
   #windowPx = 900;
   #top = 0;
+  /** So much lower than their heights say the rows stand in the box, px. */
+  #drift = 0;
+  #scrolledAt = Number.NEGATIVE_INFINITY;
   #upAt = Number.NEGATIVE_INFINITY;
 
   constructor(rows: Rows) {
@@ -129,25 +134,42 @@ export class List {
     return last - first > heldRowsMax ? range : { first, last };
   }
 
+  /** Where a row stands in the list as it is in the box. */
+  topOf(index: number): number {
+    return this.heights.top(index) + this.#drift;
+  }
+
+  /** Whether the box stands elsewhere than it was left. */
+  isMoved({ scrollTop }: Box): boolean {
+    return Math.abs(scrollTop - this.#top) > 0.5;
+  }
+
   /** The box was scrolled; `listTop` is where the list begins in it. Whether following changed. */
   scrolled(box: Box, listTop: number, isEnd: boolean, now: number): boolean {
     const { scrollTop, clientHeight } = box;
     const did = this.follows;
     if (scrollTop < this.#top - 1) this.#upAt = now;
     this.#top = scrollTop;
+    this.#scrolledAt = now;
     this.#windowPx = clientHeight;
     this.follows = isEnd && box.scrollHeight - scrollTop - clientHeight <= nearPx;
-    this.#drop(scrollTop - listTop);
+    this.#drop(scrollTop - listTop - this.#drift);
     return did !== this.follows;
   }
 
-  /** Anchors at the first row whose upper edge is in the window, or else at the one that fills it. */
+  /**
+   * Anchors at the first row whose upper edge is in the window, or else at the one that fills it.
+   * Whoever scrolled further than the rows in the document go still sees some of them: the first of
+   * those then, since where the others stand is only a guess.
+   */
   #drop(viewTop: number): void {
-    const { heights } = this;
+    const { heights, range } = this;
     const first = heights.at(viewTop);
     const isCut = heights.top(first) < viewTop && first + 1 < heights.count;
     const isNextSeen = isCut && heights.top(first + 1) < viewTop + this.#windowPx;
-    const index = isNextSeen ? first + 1 : first;
+    const found = isNextSeen ? first + 1 : first;
+    const isSeen = heights.top(range.first) < viewTop + this.#windowPx && range.first < range.last;
+    const index = isSeen ? Math.max(found, range.first) : found;
     const px = heights.top(index) - viewTop;
     this.anchor = heights.count === 0 ? null : { key: heights.key(index), px };
   }
@@ -157,6 +179,7 @@ export class List {
     if (this.heights.indexOf(key) < 0) return;
     this.follows = false;
     this.anchor = { key, px };
+    this.#scrolledAt = Number.NEGATIVE_INFINITY;
     this.look();
   }
 
@@ -167,23 +190,48 @@ export class List {
   }
 
   /**
-   * Puts the box to where it should be, after a change of the document. `listTop` is where the list
-   * begins in it; `anchorPx`, how far below the upper edge the anchor's row stands now; null: it is
-   * not in the document.
+   * Puts everything to where it should be, after a change of the document. `listTop` is where the
+   * list begins in the box; `anchorPx`, how far below the upper edge the anchor's row stands now;
+   * null: it is not in the document. `pad` sets the space above the first row of the range.
    */
-  settle(box: Box, listTop: number, anchorPx: number | null, now: number): void {
+  settle(box: Box, { listTop, anchorPx, pad, now }: Settling): void {
+    const { heights, range } = this;
     this.#windowPx = box.clientHeight;
-    const isPulled = this.follows && now - this.#upAt > pullMs;
-    if (isPulled) {
+    const due = heights.top(range.first);
+    const space = Math.max(0, due + this.#drift);
+    if (this.follows && now - this.#upAt > pullMs) {
+      if (this.#drift !== 0) pad(due);
+      this.#drift = 0;
       const end = box.scrollHeight - box.clientHeight;
       if (Math.abs(box.scrollTop - end) >= 0.5) box.scrollTop = end;
     } else if (anchorPx !== null && this.anchor !== null) {
       const off = anchorPx - this.anchor.px;
-      const wanted = box.scrollTop + off;
-      if (Math.abs(off) >= 0.5) box.scrollTop = wanted;
-      // Nearer to an end of the list than can be scrolled.
-      if (Math.abs(box.scrollTop - wanted) > 1) this.#drop(box.scrollTop - listTop);
+      const isMoving = now - this.#scrolledAt < stillMs && range.first > 0 && space >= off;
+      if (isMoving) {
+        if (Math.abs(off) >= 0.5) pad(space - off);
+        this.#drift = space - off - due;
+      } else this.#right(box, { by: off + due - space, listTop, pad });
     }
     this.#top = box.scrollTop;
   }
+
+  /** Takes away what the rows have drifted, and scrolls by as much. */
+  #right(box: Box, { by, listTop, pad }: Righting): void {
+    if (this.#drift !== 0) pad(this.heights.top(this.range.first));
+    this.#drift = 0;
+    const wanted = box.scrollTop + by;
+    if (Math.abs(by) >= 0.5) box.scrollTop = wanted;
+    // Nearer to an end of the list than can be scrolled.
+    if (Math.abs(box.scrollTop - wanted) > 1) this.#drop(box.scrollTop - listTop);
+  }
+}
+
+interface Settling {
+  readonly listTop: number;
+  readonly anchorPx: number | null;
+  readonly pad: (px: number) => void;
+  readonly now: number;
+}
+interface Righting extends Pick<Settling, "listTop" | "pad"> {
+  readonly by: number;
 }

@@ -7,7 +7,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import type { Rows } from "./heights.ts";
 import type { Room } from "./kept.ts";
-import { type Anchor, List } from "./list.ts";
+import { type Anchor, List, stillMs } from "./list.ts";
 import type { Row } from "./transcript.ts";
 import type { Pages } from "./use-room.ts";
 
@@ -45,6 +45,11 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   kept.current ??= { list: new List(sourceOf(rows, 0)), rows, width: 0 };
   const { current } = kept;
   const { list } = current;
+  const newest = useRef({ room, rows });
+  const tools = useRef<Tools | null>(null);
+  // That it was scrolled may be told later than this is drawn.
+  if (tools.current !== null) catchUp(tools.current);
+  newest.current = { room, rows };
   if (current.rows !== rows) {
     current.rows = rows;
     list.take(sourceOf(rows, current.width));
@@ -56,11 +61,8 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   }
   const seen = useRef(room.arrived);
   if (list.follows) seen.current = room.arrived;
-  const newest = useRef({ room, rows });
-  newest.current = { room, rows };
   const sought = useRef<string | null>(null);
 
-  const tools = useRef<Tools | null>(null);
   tools.current ??= {
     ...{ box, element, list, again: () => again(undefined), pages },
     newest: () => newest.current,
@@ -91,7 +93,7 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
     apart(key) {
       const index = key === null ? -1 : list.heights.indexOf(key);
       const isApart = index >= 0 && (index < list.range.first || index >= list.range.last);
-      return isApart ? { index, top: list.heights.top(index) } : null;
+      return isApart ? { index, top: list.topOf(index) } : null;
     },
     toEnd() {
       wantsEnd.current = true;
@@ -148,6 +150,9 @@ function settle({ box: { current: box }, element, list, again }: Tools): void {
   const { current: rows } = element;
   if (box === null || rows === null || box.clientHeight === 0) return;
   const { heights, range, anchor } = list;
+  const pad = (px: number) => {
+    rows.style.paddingTop = `${px}px`;
+  };
   let isNews = false;
   let anchored: Element | null = null;
   for (const row of rows.children) {
@@ -156,12 +161,27 @@ function settle({ box: { current: box }, element, list, again }: Tools): void {
     isNews = heights.note(key, row.getBoundingClientRect().height) || isNews;
     if (key === anchor?.key) anchored = row;
   }
-  rows.style.paddingTop = `${heights.top(range.first)}px`;
+  pad(Math.max(0, list.topOf(range.first)));
   rows.style.paddingBottom = `${Math.max(0, heights.total - heights.top(range.last))}px`;
   const top = box.getBoundingClientRect().top;
   const anchorPx = anchored === null ? null : anchored.getBoundingClientRect().top - top;
-  list.settle(box, rows.offsetTop, anchorPx, performance.now());
+  list.settle(box, { listTop: rows.offsetTop, anchorPx, pad, now: performance.now() });
   if (isNews && list.look()) again();
+}
+
+/**
+ * Takes note of where the box was scrolled to; whether it follows the end now and did not before, or
+ * the other way round. `anyway`: even where it stands as it was left.
+ */
+function catchUp({ box, element, list, newest, pages }: Tools, anyway = false): boolean {
+  const { current } = box;
+  if (current === null || element.current === null || current.clientHeight === 0) return false;
+  if (!anyway && !list.isMoved(current)) return false;
+  const { room, rows } = newest();
+  const isEnd = room.newer === null;
+  const turned = list.scrolled(current, element.current.offsetTop, isEnd, performance.now());
+  pages.reader.current = list.follows ? null : seqOf(rows, list.anchor, list);
+  return turned;
 }
 
 /** Near an end of what is kept the page beyond it is asked for. */
@@ -195,21 +215,23 @@ const rowIn = ({ element }: Tools, key: string): HTMLElement | null =>
 
 /** Listens to the box; the answer ends it. */
 function tie(tools: Tools): () => void {
-  const { box, element, list, again, newest, pages } = tools;
+  const { box, element, list, again } = tools;
   const { current } = box;
   if (current === null) return () => undefined;
+  let still = 0;
   const scrolled = () => {
-    if (current.clientHeight === 0 || element.current === null) return;
-    const { room, rows } = newest();
-    const isEnd = room.newer === null;
-    const { offsetTop } = element.current;
-    const turned = list.scrolled(current, offsetTop, isEnd, performance.now());
-    pages.reader.current = list.follows ? null : seqOf(rows, list.anchor, list);
+    clearTimeout(still);
+    still = window.setTimeout(() => {
+      // If it was scrolled again, that will be told in a moment.
+      if (!list.isMoved(current)) settle(tools);
+    }, stillMs + 20);
+    const turned = catchUp(tools, true);
     if (list.look() || turned) again();
     lookAtEdges(tools);
   };
   const resized = new ResizeObserver(() => {
     if (current.clientHeight === 0) return;
+    if (catchUp(tools)) again();
     if (tools.width(current.clientWidth)) again();
     else settle(tools);
     if (list.look()) again();
@@ -223,6 +245,7 @@ function tie(tools: Tools): () => void {
   current.addEventListener("scroll", scrolled, { passive: true });
   document.addEventListener("selectionchange", selected);
   return () => {
+    clearTimeout(still);
     resized.disconnect();
     current.removeEventListener("scroll", scrolled);
     document.removeEventListener("selectionchange", selected);
