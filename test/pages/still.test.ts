@@ -1,18 +1,14 @@
 /**
- * The pages for those who see little, or less colour, or nothing that moves: no motion where it is
- * unwanted, no chatter for those who listen, nothing beyond the edge of a small window, and every
- * state told by more than a colour.
+ * The pages for those who see little, or less colour, or want nothing that moves: no motion, no
+ * chatter for those who listen, room in a small window, and every state told by more than a colour.
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { haveChromium } from "../support/chromium.ts";
 import { type CrowdedHouse, crowdedHouse, gardenPath } from "../support/crowded-house.ts";
 import { aside, group, type LiveDaemon, person } from "../support/live-daemon.ts";
+import { beyond } from "../support/page-looks.ts";
 import { pagesHouse, soon } from "../support/pages-house.ts";
-import { views } from "../support/views.ts";
-
-/** What the browser says of a room that is not there yet. */
-const forgiven = ["404"];
 
 /** Run in the page, whose types this file does not have. */
 const moving = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty)";
@@ -30,20 +26,8 @@ new MutationObserver((changes) => {
     else addedNodes.forEach(hear);
 }).observe(document.body, { childList: true, characterData: true, subtree: true });`;
 const told = "window.told";
-/** What is wider than the window, unless it lies in something that scrolls by itself. */
-const beyond = `(() => {
-  const scrolls = (one) => one !== document.body && one !== document.documentElement &&
-    ["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(one).overflowX);
-  const inside = (one) => one !== null && (scrolls(one) || inside(one.parentElement));
-  const over = [...document.body.querySelectorAll("*")].filter((one) =>
-    one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !inside(one));
-  const wide = document.documentElement.scrollWidth - innerWidth;
-  return [...(wide > 0 ? ["the page: " + wide] : []),
-    ...over.map((one) => one.tagName + "." + one.getAttribute("class"))];
-})()`;
-
 describe.skipIf(!haveChromium)("for everybody", () => {
-  const house = pagesHouse({ kept: true, forgiven });
+  const house = pagesHouse({ kept: true });
   let crowded: CrowdedHouse;
   let calm: LiveDaemon;
   let slow: LiveDaemon;
@@ -57,31 +41,8 @@ describe.skipIf(!haveChromium)("for everybody", () => {
   }, 60_000);
   afterAll(() => crowded?.close());
 
-  const at = (of: "calm" | "crowded") => (of === "calm" ? calm : crowded.daemon);
   const say = (text: string) =>
     crowded.daemon.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });
-
-  for (const { name, of, path, reach, panes = [] } of views)
-    test(`nothing is beyond the edge of a window of 320 px: ${name}`, async () => {
-      const page = await house.open(at(of).address(path));
-      await reach(page);
-      const found: Record<string, string[]> = {};
-      for (const [width, height] of [
-        [720, 450],
-        [320, 256],
-      ] as const) {
-        await page.setViewportSize({ width, height });
-        for (const pane of panes.length === 0 ? [""] : panes) {
-          const show = page.getByRole("group", { name: "Show", exact: true }).first();
-          if (pane !== "") await show.getByRole("button", { name: pane }).click();
-          found[`${width} px ${pane}`] = await page.evaluate<string[]>(beyond);
-        }
-      }
-      await page.context().close();
-      expect(Object.fromEntries(Object.entries(found).filter(([, all]) => all.length > 0))).toEqual(
-        {},
-      );
-    });
 
   async function garden(reducedMotion: "reduce" | "no-preference"): Promise<Page> {
     const page = await house.open(crowded.daemon.address(gardenPath), { reducedMotion });
@@ -154,7 +115,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
       await pane.getByLabel("Message in the simulated room").fill("@Scout hi");
       await pane.getByRole("button", { name: "Send" }).click();
       await pane.locator(".msg .chip.engage").waitFor();
-      expect(await page.evaluate(beyond)).toEqual([]);
+      expect(await beyond(page)).toEqual([]);
     }
   });
 

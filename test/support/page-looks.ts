@@ -1,0 +1,82 @@
+/**
+ * What is looked at in a page
+ * ===========================
+ * Whether every control is reached by the Tab key and shows that it has the focus, and what lies
+ * beyond the edge of the window.
+ */
+import type { Page } from "playwright-core";
+
+const stopsMax = 80;
+
+/** Run in the page, whose types this file does not have. */
+const tools = `window.looks = (element) => {
+  const found = [];
+  for (let one = element, up = 0; one !== null && up < 4; one = one.parentElement, up += 1) {
+    const { outlineStyle, outlineWidth, boxShadow, borderColor } = getComputedStyle(one);
+    found.push([outlineStyle, outlineWidth, boxShadow, borderColor].join(" "));
+  }
+  return found.join("; ");
+};
+window.named = (element) => {
+  const { tagName, className, textContent } = element;
+  const label = element.getAttribute("aria-label") ?? textContent.trim().slice(0, 30);
+  return tagName.toLowerCase() + "." + String(className).split(" ").join(".") + " " + label;
+};
+window.stops = [...document.querySelectorAll(
+  "a[href], button, input, textarea, select, [tabindex='0'], iframe",
+)].filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({
+  checkVisibilityCSS: true,
+}) && (document.querySelector("dialog[open]")?.contains(one) ?? true));
+window.met = new Set();
+`;
+/** The control that has the focus, and whether one sees that; null: none has it. */
+const stop = `(() => {
+  const element = document.activeElement;
+  if (element === null || element === document.body) return null;
+  const now = window.looks(element);
+  window.met.add(element);
+  element.blur();
+  const before = window.looks(element);
+  element.focus();
+  return { name: window.named(element), shows: now !== before };
+})()`;
+const missed = `window.stops.filter((one) => one.isConnected && !window.met.has(one))
+  .map(window.named)`;
+
+export interface Walk {
+  /** Controls that have the focus and do not show it. */
+  readonly unseen: readonly string[];
+  /** Controls the key never came to. */
+  readonly missed: readonly string[];
+  /** How often it came past the last one. */
+  readonly rounds: number;
+}
+
+/** Walks through a page by the Tab key, from where the focus is to the end and once around. */
+export async function walk(page: Page): Promise<Walk> {
+  await page.evaluate(tools);
+  const unseen: string[] = [];
+  let rounds = 0;
+  for (let count = 0; count < stopsMax && rounds < 2; count += 1) {
+    await page.keyboard.press("Tab");
+    const now = await page.evaluate<{ name: string; shows: boolean } | null>(stop);
+    if (now === null) rounds += 1;
+    else if (!now.shows) unseen.push(now.name);
+  }
+  return { unseen, missed: await page.evaluate<string[]>(missed), rounds };
+}
+
+/** What is wider than the window, unless it lies in something that scrolls by itself. */
+const wider = `(() => {
+  const scrolls = (one) => one !== document.body && one !== document.documentElement &&
+    ["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(one).overflowX);
+  const inside = (one) => one !== null && (scrolls(one) || inside(one.parentElement));
+  const over = [...document.body.querySelectorAll("*")].filter((one) =>
+    one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !inside(one));
+  const wide = document.documentElement.scrollWidth - innerWidth;
+  return [...(wide > 0 ? ["the page: " + wide] : []),
+    ...over.map((one) => one.tagName + "." + one.getAttribute("class"))];
+})()`;
+
+/** Parts of the page that are beyond the edge of its window. */
+export const beyond = (page: Page): Promise<readonly string[]> => page.evaluate<string[]>(wider);
