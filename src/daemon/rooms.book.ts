@@ -13,7 +13,7 @@ import type { Inbound, Millis } from "../domain/message.ts";
 import type { Clock, Log, Store } from "../domain/ports.ts";
 import { Pulse } from "./rooms.pulse.ts";
 import { isDirect, Room } from "./rooms.room.ts";
-import { readJournal } from "./rooms.seed.ts";
+import { inSlices, readJournal } from "./rooms.seed.ts";
 import type { FilterCounts, RoomCounts } from "./rooms.types.ts";
 
 export interface RoomsPorts {
@@ -224,11 +224,11 @@ export class RoomBook {
       firstSeq: (conv) => this.#rooms.get(conv)?.firstSeq ?? Number.POSITIVE_INFINITY,
       pulse: this.pulse,
     });
-    for (const older of rooms) {
+    await inSlices(rooms, (older) => {
       const room = this.#rooms.get(older.conv);
       if (room !== undefined) room.precede(older);
       else if (this.#rooms.size < limits.roomsListedMax) this.#put(older);
-    }
+    });
     this.changes += 1;
     this.#beyond = Math.max(0, total - this.#rooms.size);
   }

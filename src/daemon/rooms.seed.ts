@@ -32,6 +32,18 @@ const pageRows = 1_000;
 const scanRows = 200;
 /** Lets everybody else who waits go first. */
 const others = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Does something for each of them, a few at a time. */
+export async function inSlices<One>(
+  list: readonly One[],
+  work: (one: One) => unknown,
+): Promise<void> {
+  for (const [n, one] of list.entries()) {
+    work(one);
+    if (n % pageRows === pageRows - 1) await others();
+  }
+}
+
 const heardMark = '{"type":"message.received"';
 const changedMarks = ['{"type":"message.deleted"', '{"type":"message.edited"'];
 
@@ -48,7 +60,8 @@ export async function readJournal(
   { upTo, firstSeq, pulse }: Reading,
 ): Promise<Remembered> {
   const { known, total } = await readNames(store);
-  const rooms = new Map(known.map(({ conv, key }) => [conv, new Room(conv, key)]));
+  const rooms = new Map<number, Room>();
+  await inSlices(known, ({ conv, key }) => rooms.set(conv, new Room(conv, key)));
   const last = await store.lastSeq();
   const end = Math.min(last, upTo);
   let after = Math.max(0, last - limits.searchRowsMax);

@@ -1,0 +1,135 @@
+/**
+ * The Rooms page over more rooms than it is told at a time, in a real Chromium on a real daemon:
+ * rows are there where somebody looks, the keyboard goes on beyond what was told, and whoever comes
+ * back from a room finds its row again.
+ */
+import { rm } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/live-daemon.ts";
+import { buildPages } from "../support/servers/pages.ts";
+
+const count = 600;
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+const focused = (page: Page) => page.locator(".room:focus .name").textContent();
+
+describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
+  let pagesDir: string;
+  let browser: Browser;
+  let daemon: LiveDaemon;
+  let wrong: string[] = [];
+
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+    daemon = await createLiveDaemon({ pagesDir });
+    await daemon.start();
+    await daemon.say(
+      ...Array.from({ length: count }, (_, n) => ({
+        chat: group(`#room-${n}`),
+        text: `hello ${n}`,
+        ...aside,
+      })),
+    );
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await daemon?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    expect(wrong).toEqual([]);
+  });
+
+  async function open(): Promise<Page> {
+    const opened = await openPage(browser);
+    wrong = opened.wrong;
+    await opened.page.goto(daemon.address("/"));
+    await opened.page.locator(".room .name").first().waitFor();
+    return opened.page;
+  }
+
+  /** Rows on the screen, and those of them that say nothing yet. */
+  const onScreen = (page: Page) =>
+    page.evaluate(`(() => {
+      const seen = [...document.querySelectorAll(".rooms li")].filter((row) => {
+        const { top, bottom } = row.getBoundingClientRect();
+        return bottom > 0 && top < innerHeight;
+      });
+      return { rows: seen.length, empty: seen.filter((row) => !row.querySelector(".name")).length };
+    })()`) as Promise<{ rows: number; empty: number }>;
+
+  test("wherever it is scrolled to, rows are there, and few questions were asked for them", async () => {
+    const page = await open();
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.method() === "POST") asked += 1;
+    });
+    for (const part of [0.1, 0.9, 0.5, 1, 0]) {
+      await page.evaluate(`scrollTo(0, ${part} * document.documentElement.scrollHeight)`);
+      await soon(async () => (await onScreen(page)).empty).toBe(0);
+      expect((await onScreen(page)).rows).toBeGreaterThan(8);
+    }
+    const before = asked;
+    // Two seconds of reading: 2,880 px or 45 rows.
+    await page.evaluate(`new Promise((done) => {
+      let left = 120;
+      const step = () => {
+        scrollBy(0, 24);
+        left -= 1;
+        if (left === 0) done(); else requestAnimationFrame(step);
+      };
+      step();
+    })`);
+    await soon(async () => (await onScreen(page)).empty).toBe(0);
+    expect(asked - before).toBeLessThanOrEqual(6);
+  });
+
+  test("a row in the middle is told what happens there, and only where somebody looks", async () => {
+    const page = await open();
+    await page.evaluate("scrollTo(0, 300 * 64)");
+    const row = page.locator(".room", { has: page.locator(".name", { hasText: /^#room-300$/ }) });
+    await row.getByText("hello 300").waitFor();
+    await daemon.say({ chat: group("#room-300"), text: "again", ...aside });
+    await row.getByText("again").waitFor();
+    await daemon.say({ chat: group("#room-599"), text: "out of sight", ...aside });
+    await page.waitForTimeout(600);
+    expect(await page.getByText("out of sight").count()).toBe(0);
+    await page.evaluate("scrollTo(0, 0)");
+    await page.getByText("out of sight").waitFor();
+  });
+
+  test("the keyboard goes on beyond the rows that were told first", async () => {
+    const page = await open();
+    const order: string[] = [];
+    for (let press = 0; press < 60; press += 1) {
+      await page.keyboard.press("j");
+      if (press % 15 === 14) {
+        await soon(() => page.locator(".room:focus").count()).toBe(1);
+        order.push((await focused(page)) ?? "");
+      }
+    }
+    const place = await page.locator("li:has(.room:focus)").getAttribute("aria-posinset");
+    expect(Number(place)).toBeGreaterThanOrEqual(58);
+    expect(new Set(order).size).toBe(order.length);
+    expect((await onScreen(page)).empty).toBe(0);
+  });
+
+  test("whoever comes back from a room far down finds its row, in the window and focused", async () => {
+    const page = await open();
+    await page.evaluate("scrollTo(0, 400 * 64)");
+    await soon(async () => (await onScreen(page)).empty).toBe(0);
+    const link = page.locator('li[aria-posinset="405"] .room');
+    await link.waitFor();
+    const title = await link.locator(".name").textContent();
+    await link.click();
+    await page.getByRole("heading", { level: 1, name: title ?? "" }).waitFor();
+    await page.goBack();
+    await soon(() => focused(page)).toBe(title);
+    const box = await page.locator(".room:focus").boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect(box?.y).toBeLessThan(900);
+    await soon(async () => (await onScreen(page)).empty).toBe(0);
+  });
+});
