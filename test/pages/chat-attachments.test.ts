@@ -18,6 +18,29 @@ const looking = resolve(import.meta.dirname, "../support/agents/looking-agent.mj
 const maxBytes = 300_000;
 const picture = drawnPicture(640, 480);
 const hat = { name: "hat.png", mimeType: "image/png", buffer: picture };
+/** So many seconds of a low tone: a WAV file, one byte a sample (http://soundfile.sapp.org/doc/WaveFormat). */
+function tone(seconds: number): Buffer {
+  const samples = Buffer.from(
+    Array.from({ length: seconds * 8_000 }, (_, at) => 128 + Math.round(40 * Math.sin(at / 3))),
+  );
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + samples.length, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  for (const [value, at] of [
+    [1, 20],
+    [1, 22],
+    [1, 32],
+    [8, 34],
+  ] as const)
+    head.writeUInt16LE(value, at);
+  // Samples a second, and as many bytes.
+  for (const at of [24, 28]) head.writeUInt32LE(8_000, at);
+  head.write("data", 36);
+  head.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([head, samples]);
+}
 const words = (name: string, text: string) => ({
   ...{ name, mimeType: "text/plain" },
   buffer: Buffer.from(text),
@@ -66,12 +89,17 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     soon(() => image.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth));
 
   /** Drops or pastes files as a person's hand would, with a real data transfer. */
-  async function hand(page: Page, how: "drop" | "paste", files: readonly (typeof hat)[]) {
+  async function hand(
+    page: Page,
+    how: "drop" | "paste",
+    files: readonly (typeof hat)[],
+    at?: string,
+  ) {
     const given = files.map(({ name, mimeType, buffer }) => ({
       ...{ name, mimeType },
       data: buffer.toString("base64"),
     }));
-    const place = how === "drop" ? ".direct .composer" : ".direct textarea";
+    const place = at ?? (how === "drop" ? ".direct .composer" : ".direct textarea");
     await page.evaluate(`(() => {
       const transfer = new DataTransfer();
       for (const { name, mimeType, data } of ${JSON.stringify(given)}) {
@@ -83,8 +111,11 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       if (${JSON.stringify(how)} === "paste")
         place.dispatchEvent(new ClipboardEvent("paste", { ...event, clipboardData: transfer }));
       else
-        for (const type of ["dragenter", "dragover", "drop"])
-          place.dispatchEvent(new DragEvent(type, { ...event, dataTransfer: transfer }));
+        for (const type of ["dragenter", "dragover", "drop"]) {
+          const given = new DragEvent(type, { ...event, dataTransfer: transfer });
+          // Nobody took it: the browser would show the file instead of the page.
+          if (place.dispatchEvent(given) && type === "drop") location.href = "about:blank";
+        }
     })()`);
   }
 
@@ -120,6 +151,9 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     await send(page);
     await answer(page, "fell from above").waitFor();
     expect(await page.locator(".direct .bubble.me.bare").last().textContent()).toBe("1 file");
+    await hand(page, "drop", [words("missed.txt", "fell beside it")], ".room-pane");
+    expect(await chips(page).count()).toBe(0);
+    await answer(page, "fell from above").waitFor();
     expect(wrong).toEqual([]);
   });
 
@@ -281,6 +315,27 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       "(() => { const s = document.querySelector('.direct .scroll'); return s.scrollWidth - s.clientWidth; })()";
     expect(await page.evaluate(pane)).toBe(0);
   }, 90_000);
+
+  test("a sound is heard, and stopped; one that is none can only be saved", async () => {
+    const { page, wrong } = await open();
+    const given = [
+      { name: "tone.wav", mimeType: "audio/wav", buffer: tone(20) },
+      { name: "noise.ogg", mimeType: "audio/ogg", buffer: Buffer.from("OggS, but no sound") },
+    ];
+    await chooser(page).setInputFiles(given);
+    await soon(() => there(page).count()).toBe(2);
+    await textbox(page).fill("listen");
+    await send(page);
+    const mine = line(page, "listen");
+    await mine.getByText("engage dm").waitFor();
+    await mine.getByRole("button", { name: "Play tone.wav" }).click();
+    await mine.getByRole("button", { name: "Stop tone.wav" }).click();
+    await mine.getByRole("button", { name: "Play tone.wav" }).waitFor();
+    await mine.getByRole("button", { name: "Play noise.ogg" }).click();
+    await mine.getByText("Cannot be played here").waitFor();
+    await mine.getByRole("button", { name: /Save noise\.ogg/ }).waitFor();
+    expect(wrong).toEqual([]);
+  });
 
   test("a file that is not kept any more says so", async () => {
     const { page } = await open();

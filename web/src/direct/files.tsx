@@ -2,7 +2,7 @@
  * Files of a line
  * ===============
  * A plain picture is a thumbnail that opens larger; anything else is a chip with its name, kind and
- * size that saves it. Places are reserved, so that nothing moves when a picture comes. What is not
+ * size that saves it, and a sound can be heard. Places are reserved, so that nothing moves when a picture comes. What is not
  * kept any more says so and does nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -10,6 +10,7 @@ import { FileWords } from "../parts/file-words.tsx";
 import { type AttachedFile, fileFacts, fileName, isDrawn } from "../parts/files.ts";
 import { Icon } from "../parts/icons.tsx";
 import { download, pictureOf } from "../parts/pictures.ts";
+import { playSound } from "../parts/sounds.ts";
 
 /** Points a side: twice what the style gives them, for fine screens. */
 const thumbSide = 480;
@@ -33,6 +34,9 @@ export function Files({ files, token, mine = false }: FilesProps) {
             <Thumb file={file} id={file.id as string} token={token} />
           ) : (
             <FileChip file={file} token={token} />
+          )}
+          {file.kind === "audio" && file.id !== undefined && (
+            <Play id={file.id} name={fileName(file)} token={token} />
           )}
         </li>
       ))}
@@ -61,6 +65,40 @@ export function FileChip({ file, token }: { readonly file: AttachedFile; readonl
     >
       <FileWords file={file} />
       <Icon name="save" size={14} />
+    </button>
+  );
+}
+
+interface PlayProps {
+  readonly id: string;
+  readonly name: string;
+  readonly token: string;
+}
+
+/** Plays a sound, or stops it. One that this browser does not know can still be saved. */
+function Play({ id, name, token }: PlayProps) {
+  const [state, setState] = useState<"quiet" | "playing" | "unknown">("quiet");
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const press = () => {
+    if (state === "playing") return stop.current.abort();
+    stop.current = new AbortController();
+    setState("playing");
+    playSound(token, id, stop.current).then(
+      () => setState("quiet"),
+      () => setState("unknown"),
+    );
+  };
+  if (state === "unknown")
+    return (
+      <span class="small muted" role="status">
+        Cannot be played here
+      </span>
+    );
+  const word = state === "playing" ? "Stop" : "Play";
+  return (
+    <button type="button" class="btn small" aria-label={`${word} ${name}`} onClick={press}>
+      {word}
     </button>
   );
 }

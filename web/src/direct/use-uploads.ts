@@ -26,7 +26,22 @@ export function useUploads(token: string, talk: Talk, link: Link): FilesOfDraft 
   useEffect(() => {
     if (link.state === "live") uploads.resume();
   }, [uploads, link.state]);
+  useEffect(() => {
+    addEventListener("dragover", missed);
+    addEventListener("drop", missed);
+    return () => {
+      removeEventListener("dragover", missed);
+      removeEventListener("drop", missed);
+    };
+  }, []);
   return { ...view, uploads };
+}
+
+/** A file that misses the composer does not take the place of the page. */
+function missed(event: DragEvent): void {
+  if (event.defaultPrevented || !hasFiles(event.dataTransfer)) return;
+  event.preventDefault();
+  if (event.dataTransfer !== null) event.dataTransfer.dropEffect = "none";
 }
 
 /** Whether what is dragged has files in it. */
