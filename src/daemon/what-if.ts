@@ -10,7 +10,6 @@ import type { RecordQuery, RecordStore } from "../actors/record.ts";
 import type { Why } from "../actors/runtime.types.ts";
 import {
   type EarshotConfig,
-  localChannels,
   overlay,
   scenarioConfig,
   withoutSecrets,
@@ -125,15 +124,14 @@ class Desk implements WhatIfDesk {
 
   /**
    * What is changed: the config in force, or what the recording brought of its own. Who may speak at
-   * all is no question here unless the recording answers it: rooms of a file are nobody's yet, and
-   * what came by a channel of this machine was let in.
+   * all is no question here unless the recording answers it: rooms of a file without rules are
+   * nobody's yet. Of its own journal the recording says which channels are the operator's.
    */
   #baseOf({ isOurs, recording }: Kept): Base {
     if (!isOurs) return scenarioConfig({}, recording.header.config) as unknown as Base;
     const current = withoutSecrets(this.#ports.config()) as unknown as Base;
     const isJournal = Object.keys(recording.header.config).length > 0;
-    const channels = Object.fromEntries(localChannels.map((name) => [name, letIn]));
-    return overlay(current, isJournal ? { channels } : { access: letIn });
+    return isJournal ? current : overlay(current, { access: letIn });
   }
 
   async run(
@@ -248,8 +246,12 @@ class Desk implements WhatIfDesk {
   }
 }
 
-const headerOf = ({ header: { start } }: Recording) =>
-  start === undefined ? { earshot: 1 } : { earshot: 1, start };
+/** Without its rules: those that are tried count from the first line to the last. */
+const headerOf = ({ header: { start, local } }: Recording) => ({
+  earshot: 1,
+  ...(start !== undefined && { start }),
+  ...(local !== undefined && { local }),
+});
 
 /**
  * Puts values over the config one by one, and takes back those it has put when one is refused. The

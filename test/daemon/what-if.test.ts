@@ -13,7 +13,7 @@ import type {
   WhatIfRecording,
   WhatIfResult,
 } from "../../src/daemon/what-if-types.ts";
-import { call, say, writeRoomConfig } from "../support/room-daemon.ts";
+import { call, line, say, writeRoomConfig } from "../support/room-daemon.ts";
 import { newFolder } from "./support/folder.ts";
 
 const stateDir = newFolder();
@@ -111,6 +111,17 @@ describe("what if", () => {
     expect(await say(daemon, "m7", "ann", "navi, are you there?")).toBe("observe default");
     const twice = await call(daemon, "/api/what-if/undo", { undo: applied.undo });
     expect(twice.status).toBe(400);
+  });
+
+  test("who was not let in stays out under other rules, and who was stays in", async () => {
+    const stranger = { ...line("o1", "dee", "navi, from afar"), outside: true };
+    const told = await call(daemon, "/api/inbound?wait=decision", stranger);
+    expect(await told.json()).toMatchObject({ taken: [{ decision: "denied" }] });
+    const body = { since: 0, name: "With a stranger" };
+    const { id, rules } = await asked<WhatIfRecording>("recordings", body);
+    const changed = resultIn(await tried(listens(rules), id)).changes.map((one) => one.id);
+    expect(changed).toContain("m2");
+    expect(changed).not.toContain("o1");
   });
 
   test("of several values, one that may not be set here leaves all as they were", async () => {
