@@ -29,6 +29,8 @@ const runMs = 6 * 3_600_000;
 /** Lines that wait; the oldest place is closed beyond. */
 const waitingMax = 50_000;
 const runsPerLineMax = 10_000;
+/** A turn that was tried again within so long counts from its first try. */
+const againMsMax = 60_000;
 /** A send that took so long was told to wait by its platform. */
 const lateMs = 1_000;
 
@@ -37,11 +39,15 @@ interface Run {
   /** Nobody asked for it, and a replay will not make it. */
   readonly unasked: boolean;
   afterMs: number | null;
+  /** When its first try began. */
+  startedAt: Millis | null;
   steps: ScriptStep[];
   at: Millis;
   /** End of the text so far, in the agent's own words. */
   offset: number;
   ended: boolean;
+  /** When its host went away; another try has not begun. */
+  lostAt: Millis | null;
 }
 
 type Fate = "ok" | "fail" | "hang" | "429";
@@ -94,6 +100,10 @@ export class RecordedRuns {
       const run = this.#open.get(conv)?.runs.findLast(({ ended }) => !ended);
       if (run !== undefined) add(run, event.at, { tool: "channel_disengage", input: {} });
     }
+    if (event.type === "host.recovered") {
+      const run = this.#open.get(conv)?.runs.findLast(({ ended }) => !ended);
+      if (run !== undefined) run.lostAt = event.at;
+    }
     if (!("turnId" in event)) return;
     if (event.type === "delivery.sent" || event.type === "delivery.failed") {
       const open = this.#open.get(conv);
@@ -116,7 +126,8 @@ export class RecordedRuns {
     if (run === undefined) {
       const unasked = this.#beats.delete(conv);
       const { turnId } = event;
-      run = { turnId, unasked, afterMs: null, steps: [], at: event.at, offset: 0, ended: false };
+      const fresh = { afterMs: null, startedAt: null, steps: [], offset: 0, lostAt: null };
+      run = { ...fresh, ended: false, turnId, unasked, at: event.at };
       kept.runs.push(run);
       kept.awaits = false;
     }
@@ -185,7 +196,9 @@ const isKept = (one: ScenarioLine | Kept): one is Kept => "touchedAt" in one;
 
 function isOver({ runs, sends, touchedAt, awaits }: Kept, now: Millis): boolean {
   if (awaits || runs.length === 0) return now - touchedAt > unstartedMs;
-  const isDone = runs.every(({ ended }) => ended) && sends.every(({ fate }) => fate !== null);
+  const isDone =
+    runs.every(({ ended, lostAt }) => ended || lostAt !== null) &&
+    sends.every(({ fate }) => fate !== null);
   return now - touchedAt > (isDone ? quietMs : runMs);
 }
 
@@ -193,8 +206,7 @@ function isOver({ runs, sends, touchedAt, awaits }: Kept, now: Millis): boolean 
 function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): void {
   switch (event.type) {
     case "agent.started":
-      // Another try: what the first one said is said again by the script.
-      Object.assign(run, { afterMs: null, steps: [], offset: 0, ended: false, at: event.at });
+      begin(run, event.at);
       break;
     case "agent.text":
       if (event.aside === undefined && event.draft === undefined) say(run, event);
@@ -221,6 +233,17 @@ function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): 
   }
 }
 
+/**
+ * Another try says again what the first one said, and ends when it did: only one that came long
+ * after is given its own time, because an agent that is silent for so long is not waited for.
+ */
+function begin(run: Run, at: Millis): void {
+  const isLate = run.startedAt === null || at - run.startedAt > againMsMax;
+  if (isLate) run.startedAt = at;
+  Object.assign(run, { afterMs: null, steps: [], offset: 0, ended: false, lostAt: null });
+  run.at = run.startedAt ?? at;
+}
+
 const used = ({ steps }: Run, tool: string) =>
   steps.some((one) => "tool" in one && one.tool === tool);
 
@@ -236,8 +259,8 @@ function say(run: Run, { text, from, to, at }: AgentText): void {
 }
 
 function endOf({ code, message }: AgentFailed): ScriptStep {
-  if (code === "error" || code === "too-long") return { error: message };
-  // A time-out, an abort, a host that went away: the agent itself was still at it.
+  if (code === "error" || code === "too-long" || code === "host-lost") return { error: message };
+  // A time-out, an abort: the agent itself was still at it.
   return { hang: true };
 }
 
@@ -254,7 +277,12 @@ function pause(run: Run, at: Millis): void {
 }
 
 /** A run that has not ended by the end of the recording goes on for ever. */
-function scriptOf({ afterMs, steps, ended }: Run): ScriptedRun {
+function scriptOf(run: Run): ScriptedRun {
+  if (!run.ended && run.lostAt !== null) {
+    add(run, run.lostAt, { error: "its host went away" });
+    run.ended = true;
+  }
+  const { afterMs, steps, ended } = run;
   return { afterMs: afterMs ?? 0, steps: ended ? steps : [...steps, { hang: true }] };
 }
 

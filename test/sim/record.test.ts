@@ -2,7 +2,7 @@
  * Recordings of generated rooms: what was recorded replays to the same history, redacted or not,
  * and a redacted one holds no word of the room.
  */
-import { test } from "@fast-check/vitest";
+import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { type RecordedLine, recordScenario } from "../../src/actors/record.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
@@ -65,6 +65,74 @@ describe("a recording", () => {
     const answered = room.filter((line) => !/"send":"(?:hang|429)"/.test(JSON.stringify(line)));
     const { was, lines } = await recorded(answered);
     expect(sinceFirst(await again(lines))).toEqual(sinceFirst(was));
+  });
+});
+
+/** A room in which hosts and the whole process go down now and then. */
+const shaky = fc
+  .tuple(
+    rooms,
+    fc.array(fc.tuple(fc.nat(400), fc.constantFrom("host", "process"), fc.nat(9_000)), {
+      maxLength: 4,
+    }),
+  )
+  .map(([room, crashes]) => {
+    const lines: Line[] = room.filter(
+      (line) => !/"send":"(?:hang|429)"/.test(JSON.stringify(line)),
+    );
+    for (const [place, crash, laterMs] of crashes) {
+      const at = 1 + (place % Math.max(1, lines.length - 1));
+      const t = Number(lines[at]?.t ?? 0) + laterMs;
+      const after = lines.findIndex((line) => Number(line.t ?? 0) > t);
+      lines.splice(after === -1 ? lines.length : after, 0, { t, crash });
+    }
+    return lines;
+  });
+
+const heard = (t: number, id: string, more: Line = {}): Line => ({
+  t,
+  in: {
+    ...{ channel: "irc", chat: { id: "g", kind: "group" }, id, author: { id: "ann" }, text: "so?" },
+    ...more,
+  },
+});
+
+describe("a recording of a room with crashes", () => {
+  test.each(["host", "process"])(
+    "has a turn end when it did, after a %s went down",
+    async (crash) => {
+      const { was, lines } = await recorded([
+        { earshot: 1, config: { agents: { list: [{ id: "main", name: "Scout" }] } } },
+        { t: 0, membership: { channel: "irc", chat: { id: "g", kind: "group" }, humans: 5 } },
+        { t: 0, agent: { runs: [{ steps: [{ waitMs: 3_000 }, { text: "Later." }] }] } },
+        heard(1, "m1", { mentions: [{ id: "self", isSelf: true }] }),
+        { t: 2_500, crash },
+        // The answer came at 5,500: until then she is credited by the turn alone.
+        heard(4_500, "m2"),
+        heard(100_000, "m3"),
+      ]);
+      const recordedTurns = sinceFirst(was);
+      expect(recordedTurns.decisions.map(({ credit }) => credit)).toContain("held");
+      expect(sinceFirst(await again(lines))).toEqual(recordedTurns);
+    },
+  );
+
+  test("has a turn that was tried too often fail when it did", async () => {
+    const { was, lines } = await recorded([
+      { t: 0, agent: { runs: [{ steps: [{ waitMs: 9_000 }, { text: "Late." }] }] } },
+      heard(1, "m1", { mentions: [{ id: "self", isSelf: true }] }),
+      ...[1_000, 2_000, 3_000, 4_000].map((t) => ({ t, crash: "process" })),
+      heard(6_000, "m2"),
+    ]);
+    const { turns } = sinceFirst(was);
+    expect(turns[0]?.outcome).toBe("failed");
+    expect(turns[0]?.t).toBeLessThan(4_000);
+    expect(sinceFirst(await again(lines)).turns).toEqual(turns);
+  });
+
+  test.prop([shaky], runs)("replays to the same decisions without them", async (room) => {
+    const { was, lines } = await recorded(room);
+    expect(sinceFirst(await again(lines)).decisions).toEqual(sinceFirst(was).decisions);
   });
 });
 
