@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { violations } from "../support/axe.ts";
 import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
 import { type DaemonProcess, startProcess } from "../support/daemon-process.ts";
 import { drawnPicture } from "../support/drawn-picture.ts";
@@ -315,6 +316,32 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       "(() => { const s = document.querySelector('.direct .scroll'); return s.scrollWidth - s.clientWidth; })()";
     expect(await page.evaluate(pane)).toBe(0);
   }, 90_000);
+
+  test.each(["light", "dark"] as const)(
+    "nothing of it is out of reach, %s",
+    async (colorScheme) => {
+      const { page } = await open({ colorScheme });
+      await chooser(page).setInputFiles([hat, words("a.txt", "a"), words("empty.txt", "")]);
+      await chooser(page).setInputFiles([
+        { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("no picture") },
+      ]);
+      await page
+        .getByText(/announced as image\/png/)
+        .first()
+        .waitFor();
+      await soon(() => there(page).count()).toBe(2);
+      expect(await violations(page, "everything")).toEqual([]);
+      await textbox(page).fill(`in ${colorScheme}`);
+      await send(page);
+      const mine = line(page, `in ${colorScheme}`);
+      await mine.getByText("engage dm").waitFor();
+      await isDrawn(mine.getByRole("img")).toBe(480);
+      expect(await violations(page, "everything")).toEqual([]);
+      await mine.getByRole("button", { name: /Show hat\.png/ }).click();
+      await isDrawn(page.getByRole("dialog").getByRole("img")).toBe(640);
+      expect(await violations(page, "everything")).toEqual([]);
+    },
+  );
 
   test("a sound is heard, and stopped; one that is none can only be saved", async () => {
     const { page, wrong } = await open();

@@ -45,9 +45,9 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
     await row.waitFor();
     const chips = row.locator(".file-chip");
     expect(await chips.allTextContents()).toEqual([
-      "hat.pngpicture, 12 kB",
-      "Soundsound",
-      '<img src=x onerror="owned=1"> gnp.exefile',
+      "hat.png picture, 12 kB",
+      "Sound sound",
+      '<img src=x onerror="owned=1"> gnp.exe file',
     ]);
     expect(await row.locator("button, a, img").count()).toBe(0);
     expect(await page.evaluate("'owned' in window")).toBe(false);

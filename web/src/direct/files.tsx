@@ -45,7 +45,7 @@ export function Files({ files, token, mine = false }: FilesProps) {
 }
 
 /** A file by its name; pressed, it is saved. */
-export function FileChip({ file, token }: { readonly file: AttachedFile; readonly token: string }) {
+function FileChip({ file, token }: { readonly file: AttachedFile; readonly token: string }) {
   const [gone, setGone] = useState(false);
   const { id } = file;
   const name = fileName(file);
@@ -59,11 +59,10 @@ export function FileChip({ file, token }: { readonly file: AttachedFile; readonl
     <button
       type="button"
       class="file-chip"
-      aria-label={`Save ${name}, ${fileFacts(file)}`}
       title="Save"
       onClick={() => download(token, id, name).catch(() => setGone(true))}
     >
-      <FileWords file={file} />
+      <span class="sr">Save</span> <FileWords file={file} />
       <Icon name="save" size={14} />
     </button>
   );

@@ -13,8 +13,7 @@ export function FileWords({ file, facts = fileFacts(file) }: FileWordsProps) {
     <>
       <Icon name={file.kind} size={16} />
       <span class="file-words">
-        <bdi class="cut">{fileName(file)}</bdi>
-        <span class="small muted">{facts}</span>
+        <bdi class="cut">{fileName(file)}</bdi> <span class="small muted">{facts}</span>
       </span>
     </>
   );
