@@ -180,6 +180,11 @@ describe("what a file may be", () => {
     }
     const { id } = await house.keep(png, "hat.png", "image/png");
     const { headers } = await house.get(id);
+    const url = `${house.daemon.base}/api/webchat/uploads/${id}`;
+    const authorization = `Bearer ${house.daemon.token}`;
+    const head = await fetch(url, { method: "HEAD", headers: { authorization } });
+    expect(head.headers.get("content-length")).toBe(String(png.length));
+    expect(head.headers.get("content-disposition")).toBe(headers.get("content-disposition"));
     expect(headers.get("content-type")).toBe("image/png");
     expect(headers.get("content-disposition")).toMatch(/^inline;/);
     expect(headers.get("x-content-type-options")).toBe("nosniff");

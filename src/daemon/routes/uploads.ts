@@ -38,6 +38,8 @@ export function uploadRoutes({ webchat, problem }: ServerPorts): Hono<HttpEnv> {
   app.get("/webchat/uploads/:id", async (context) => {
     const upload = await uploads.find(context.req.param("id"));
     if (upload === null) throw notFound();
+    // Nothing is opened that nobody reads.
+    if (context.req.method === "HEAD") return context.body(null, 200, headersOf(upload));
     const bytes = await uploads.open(upload.id).catch(() => null);
     if (bytes === null) throw notFound();
     return context.body(bytes, 200, headersOf(upload));
