@@ -102,7 +102,8 @@ class World {
         return Math.max(windowPx, listTop + world.listPx());
       },
       get scrollTop() {
-        return Math.min(top, this.scrollHeight - windowPx);
+        top = Math.min(top, this.scrollHeight - windowPx);
+        return top;
       },
       set scrollTop(px: number) {
         top = Math.max(0, Math.min(px, this.scrollHeight - windowPx));
@@ -110,7 +111,7 @@ class World {
     };
   })();
 
-  height = (key: string) => trueHeight(key) + (key === String(this.from + 2) ? this.extra : 0);
+  height = (key: string) => trueHeight(key) + (key === "1002" ? this.extra : 0);
 
   /** As it was laid out last: padding for what is not in the document, rows at their heights. */
   #above = 0;
@@ -138,16 +139,15 @@ class World {
   draw(): void {
     this.list.take(source(keysOf(this.from, this.to)));
     for (let round = 0; round < 20; round += 1) {
-      const { heights, range, anchor } = this.list;
+      const { heights, range } = this.list;
       let isNews = false;
-      for (const key of this.mounted()) isNews = heights.note(key, this.height(key)) || isNews;
-      this.#above = Math.max(0, this.list.topOf(range.first));
-      this.#below = heights.total - heights.top(range.last);
-      const anchorPx = anchor === null ? null : this.placeOf(anchor.key);
       const pad = (px: number) => {
         this.#above = px;
+        this.#below = heights.total - heights.top(range.last);
       };
-      this.list.settle(this.box, { listTop, anchorPx, pad, now: this.clock });
+      pad(Math.max(0, this.list.topOf(range.first)));
+      for (const key of this.mounted()) isNews = heights.note(key, this.height(key)) || isNews;
+      this.list.settle(this.box, { top: this.box.scrollTop, listTop, pad, now: this.clock });
       if (!isNews || !this.list.look()) return;
     }
     throw new Error("the range does not come to rest");
@@ -166,7 +166,7 @@ class World {
   seen(): string[] {
     return this.mounted().filter((key) => {
       const px = this.placeOf(key) as number;
-      return px > 0 && px < windowPx;
+      return px > -0.01 && px < windowPx;
     });
   }
 }

@@ -190,48 +190,46 @@ export class List {
   }
 
   /**
-   * Puts everything to where it should be, after a change of the document. `listTop` is where the
-   * list begins in the box; `anchorPx`, how far below the upper edge the anchor's row stands now;
-   * null: it is not in the document. `pad` sets the space above the first row of the range.
+   * Puts everything to where it should be, after a change of the document. `top` is where the box
+   * stands now, `listTop` where the list begins in it; `pad` sets the space above the first row of the range. Where the rows
+   * stand is known by their heights, so that nothing is asked of the document after it was changed.
    */
-  settle(box: Box, { listTop, anchorPx, pad, now }: Settling): void {
-    const { heights, range } = this;
+  settle(box: Box, { top, listTop, pad, now }: Settling): void {
+    const { heights, range, anchor } = this;
     this.#windowPx = box.clientHeight;
     const due = heights.top(range.first);
-    const space = Math.max(0, due + this.#drift);
     if (this.follows && now - this.#upAt > pullMs) {
-      if (this.#drift !== 0) pad(due);
       this.#drift = 0;
+      pad(due);
       const end = box.scrollHeight - box.clientHeight;
       if (Math.abs(box.scrollTop - end) >= 0.5) box.scrollTop = end;
-    } else if (anchorPx !== null && this.anchor !== null) {
-      const off = anchorPx - this.anchor.px;
-      const isMoving = now - this.#scrolledAt < stillMs && range.first > 0 && space >= off;
-      if (isMoving) {
-        if (Math.abs(off) >= 0.5) pad(space - off);
-        this.#drift = space - off - due;
-      } else this.#right(box, { by: off + due - space, listTop, pad });
+      this.#top = box.scrollTop;
+      return;
     }
-    this.#top = box.scrollTop;
+    const index = anchor === null ? -1 : heights.indexOf(anchor.key);
+    if (anchor === null || index < range.first || index >= range.last) {
+      pad(Math.max(0, due + this.#drift));
+      return;
+    }
+    // The row is to stand where it was: the space above gives way, or the box is scrolled.
+    const wanted = top - listTop + anchor.px - heights.top(index);
+    const isMoving = now - this.#scrolledAt < stillMs && range.first > 0 && due + wanted >= 0;
+    this.#drift = isMoving ? wanted : 0;
+    pad(due + this.#drift);
+    if (!isMoving && Math.abs(wanted) >= 0.5) this.#scroll(box, top - wanted, listTop);
   }
 
-  /** Takes away what the rows have drifted, and scrolls by as much. */
-  #right(box: Box, { by, listTop, pad }: Righting): void {
-    if (this.#drift !== 0) pad(this.heights.top(this.range.first));
-    this.#drift = 0;
-    const wanted = box.scrollTop + by;
-    if (Math.abs(by) >= 0.5) box.scrollTop = wanted;
+  #scroll(box: Box, to: number, listTop: number): void {
+    box.scrollTop = to;
+    this.#top = box.scrollTop;
     // Nearer to an end of the list than can be scrolled.
-    if (Math.abs(box.scrollTop - wanted) > 1) this.#drop(box.scrollTop - listTop);
+    if (Math.abs(this.#top - to) > 1) this.#drop(this.#top - listTop);
   }
 }
 
 interface Settling {
+  readonly top: number;
   readonly listTop: number;
-  readonly anchorPx: number | null;
   readonly pad: (px: number) => void;
   readonly now: number;
-}
-interface Righting extends Pick<Settling, "listTop" | "pad"> {
-  readonly by: number;
 }

@@ -6,7 +6,7 @@
  * that is looked at kept in its place.
  */
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { Jump } from "../parts/jump.tsx";
 import type { Room } from "./kept.ts";
 import { Line, Writing } from "./line.tsx";
@@ -39,6 +39,7 @@ export function TranscriptPane(props: TranscriptPaneProps) {
   useLayoutEffect(() => {
     if (props.atSelected && selected !== null) list.reveal(selected, "center");
   }, []);
+  const days = useMemo(() => rows.flatMap((row, index) => (isLine(row) ? [] : index)), [rows]);
   usePageKeys({ rows, selected, list, onSelect });
   const keys = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || selected === null) return;
@@ -68,10 +69,12 @@ export function TranscriptPane(props: TranscriptPaneProps) {
               list.focused.current = null;
             }}
           >
-            {rowsIn(props, list)}
+            {rowsIn(props, list, days)}
           </div>
-          {newer !== null && <p class="begin">Newer lines load as you scroll</p>}
-          {newer === null && <Now room={room} agentName={props.agentName} />}
+          <div ref={list.after}>
+            {newer !== null && <p class="begin">Newer lines load as you scroll</p>}
+            {newer === null && <Now room={room} agentName={props.agentName} />}
+          </div>
         </div>
         <Jump follow={list} />
       </div>
@@ -87,10 +90,13 @@ const keyAt = (target: EventTarget | null): string | null =>
  * The rows in the document, in their order: those in the window, and apart from them the selected
  * one, which is where Tab goes, and the one that has the focus.
  */
-function rowsIn(props: TranscriptPaneProps, list: ShownList): ComponentChildren[] {
+function rowsIn(
+  props: TranscriptPaneProps,
+  list: ShownList,
+  days: readonly number[],
+): ComponentChildren[] {
   const { rows, selected, room } = props;
   const { first, last } = list;
-  const days = rows.flatMap((row, index) => (isLine(row) ? [] : index));
   const isWhole = room.older === null && room.newer === null;
   const places = isWhole ? rows.length - days.length : -1;
   const pins = new Map(

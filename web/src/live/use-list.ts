@@ -14,6 +14,8 @@ import type { Pages } from "./use-room.ts";
 export interface ShownList {
   readonly box: RefObject<HTMLDivElement>;
   readonly element: RefObject<HTMLDivElement>;
+  /** What stands below the rows and grows by itself. */
+  readonly after: RefObject<HTMLDivElement>;
   /** Rows in the window, as numbers from `first` up to, and without, `last`. */
   readonly first: number;
   readonly last: number;
@@ -39,6 +41,7 @@ const narrowPx = 620;
 export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownList {
   const box = useRef<HTMLDivElement>(null);
   const element = useRef<HTMLDivElement>(null);
+  const after = useRef<HTMLDivElement>(null);
   const focused = useRef<string | null>(null);
   const [, again] = useReducer((count: number) => count + 1, 0);
   const kept = useRef<{ readonly list: List; rows: readonly Row[]; width: number } | null>(null);
@@ -64,7 +67,7 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   const sought = useRef<string | null>(null);
 
   tools.current ??= {
-    ...{ box, element, list, again: () => again(undefined), pages },
+    ...{ box, element, after, list, again: () => again(undefined), pages },
     newest: () => newest.current,
     width(px) {
       if (px === current.width) return false;
@@ -88,7 +91,7 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   useEffect(() => tie(tied), []);
 
   return {
-    ...{ box, element, focused, first: list.range.first, last: list.range.last },
+    ...{ box, element, after, focused, first: list.range.first, last: list.range.last },
     unseen: room.arrived - seen.current,
     apart(key) {
       const index = key === null ? -1 : list.heights.indexOf(key);
@@ -119,6 +122,7 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
 interface Tools {
   readonly box: RefObject<HTMLDivElement>;
   readonly element: RefObject<HTMLDivElement>;
+  readonly after: RefObject<HTMLDivElement>;
   readonly list: List;
   readonly pages: Pages;
   readonly again: () => void;
@@ -149,23 +153,21 @@ function sourceOf(rows: readonly Row[], width: number): Rows {
 function settle({ box: { current: box }, element, list, again }: Tools): void {
   const { current: rows } = element;
   if (box === null || rows === null || box.clientHeight === 0) return;
-  const { heights, range, anchor } = list;
+  const { heights, range } = list;
   const pad = (px: number) => {
     rows.style.paddingTop = `${px}px`;
+    rows.style.paddingBottom = `${Math.max(0, heights.total - heights.top(range.last))}px`;
   };
+  // About right, so that the box is not too short for where it stands while rows are measured.
+  pad(Math.max(0, list.topOf(range.first)));
   let isNews = false;
-  let anchored: Element | null = null;
   for (const row of rows.children) {
     const { key = "", apart } = (row as HTMLElement).dataset;
     if (apart !== undefined) continue;
     isNews = heights.note(key, row.getBoundingClientRect().height) || isNews;
-    if (key === anchor?.key) anchored = row;
   }
-  pad(Math.max(0, list.topOf(range.first)));
-  rows.style.paddingBottom = `${Math.max(0, heights.total - heights.top(range.last))}px`;
-  const top = box.getBoundingClientRect().top;
-  const anchorPx = anchored === null ? null : anchored.getBoundingClientRect().top - top;
-  list.settle(box, { listTop: rows.offsetTop, anchorPx, pad, now: performance.now() });
+  const places = { top: box.scrollTop, listTop: rows.offsetTop };
+  list.settle(box, { ...places, pad, now: performance.now() });
   if (isNews && list.look()) again();
 }
 
@@ -215,7 +217,7 @@ const rowIn = ({ element }: Tools, key: string): HTMLElement | null =>
 
 /** Listens to the box; the answer ends it. */
 function tie(tools: Tools): () => void {
-  const { box, element, list, again } = tools;
+  const { box, element, after, list, again } = tools;
   const { current } = box;
   if (current === null) return () => undefined;
   let still = 0;
@@ -241,7 +243,7 @@ function tie(tools: Tools): () => void {
     if (list.look()) again();
   };
   resized.observe(current);
-  if (current.firstElementChild !== null) resized.observe(current.firstElementChild);
+  if (after.current !== null) resized.observe(after.current);
   current.addEventListener("scroll", scrolled, { passive: true });
   document.addEventListener("selectionchange", selected);
   return () => {
