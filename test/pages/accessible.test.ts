@@ -4,10 +4,10 @@
  * it; nothing lies beyond the edge of a small window.
  */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { violations } from "../support/axe.ts";
 import { haveChromium } from "../support/chromium.ts";
-import { type CrowdedHouse, crowdedHouse } from "../support/crowded-house.ts";
+import { crowdedHouse } from "../support/crowded-house.ts";
 import type { LiveDaemon } from "../support/live-daemon.ts";
 import { beyond, walk } from "../support/page-looks.ts";
 import { pagesHouse } from "../support/pages-house.ts";
@@ -23,14 +23,13 @@ const forgiven = ["404", "ERR_"];
 
 describe.skipIf(!haveChromium)("everybody can use", () => {
   const house = pagesHouse({ kept: true, forgiven });
-  let crowded: CrowdedHouse;
+  let crowded: LiveDaemon;
   let calm: LiveDaemon;
 
   beforeAll(async () => {
     calm = await house.daemon();
     [crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
   }, 60_000);
-  afterAll(() => crowded?.close());
 
   /** Colours are all that dark changes. */
   async function look(page: Page, where: string): Promise<readonly string[]> {
@@ -65,7 +64,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
 
   for (const { name, of, path, reach, panes = [] } of views)
     test(name, { timeout: 60_000 }, async () => {
-      const page = await house.open((of === "calm" ? calm : crowded.daemon).address(path));
+      const page = await house.open((of === "calm" ? calm : crowded).address(path));
       await reach(page);
       expect(await walk(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
       expect(await lookAll(page, panes)).toEqual([]);
@@ -76,12 +75,12 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     const kept = views.filter(({ name }) => lostViews.includes(name));
     const pages = await Promise.all(
       kept.map(async ({ path, reach }) => {
-        const page = await house.open(crowded.daemon.address(path));
+        const page = await house.open(crowded.address(path));
         await reach(page);
         return page;
       }),
     );
-    await crowded.daemon.stop();
+    await crowded.stop();
     const found: string[] = [];
     for (const page of pages) {
       await page.getByText("Reconnecting", { exact: true }).waitFor();

@@ -1,15 +1,12 @@
 /** The list of commands that a slash opens in the direct chat, and what may be typed in it. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
 import { offeredCommands } from "../../src/machines/commands/help.ts";
 import { completed, offersFor, offersIn } from "../../web/src/direct/commands.ts";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
-import { buildPages } from "../support/servers/pages.ts";
+import { haveChromium } from "../support/chromium.ts";
+import type { LiveDaemon } from "../support/live-daemon.ts";
+import { pagesHouse } from "../support/pages-house.ts";
 
 const all = offeredCommands();
 const named = (line: string) => offersFor(line, all).map(({ name }) => name);
@@ -53,40 +50,26 @@ describe("what is offered", () => {
 });
 
 describe.skipIf(!haveChromium)("the list of commands on the page", () => {
-  let folder: string;
-  let daemon: Daemon;
-  let browser: Browser;
+  const house = pagesHouse({ kept: true });
+  let daemon: LiveDaemon;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "earshot-commands-"));
-    const pagesDir = join(folder, "web");
-    await buildPages(pagesDir);
-    const more = { port: 0, workers: 0, logLevel: "error", env: {} } as const;
-    const stateDir = join(folder, "state");
-    [daemon, browser] = await Promise.all([
-      startDaemon({ stateDir, pagesDir, ...more }),
-      startChromium(),
-    ]);
+    daemon = await house.daemon();
+    await daemon.start();
   }, 60_000);
-  afterAll(async () => {
-    await browser?.close();
-    await daemon?.stop({ drainMs: 0 });
-    await rm(folder, { recursive: true, force: true });
-  });
 
   const box = (page: Page) => page.locator(".direct textarea");
   const options = (page: Page) => page.locator(".direct [role=option]");
 
   test("opens at a slash, is driven by keys, and a line in full is sent as it is", async () => {
-    const { page, wrong } = await openPage(browser);
-    await page.goto(daemon.page.replace("/#", "/chat#"));
+    const page = await house.open(daemon.address("/chat"));
     await page.getByText("Live", { exact: true }).waitFor();
     await box(page).pressSequentially("/s");
     await options(page).first().waitFor();
     expect(await options(page).allTextContents()).toEqual(
       expect.arrayContaining([expect.stringContaining("/session")]),
     );
-    expect(await box(page).getAttribute("aria-expanded")).toBe("true");
+    expect(await box(page).getAttribute("aria-controls")).toBe("commands");
     expect(await box(page).getAttribute("aria-activedescendant")).toBeNull();
     await box(page).press("ArrowDown");
     await box(page).press("ArrowDown");
@@ -112,18 +95,13 @@ describe.skipIf(!haveChromium)("the list of commands on the page", () => {
     expect(await box(page).inputValue()).toBe("");
     await box(page).fill("/unknown-word");
     expect(await options(page).count()).toBe(0);
-    expect(wrong).toEqual([]);
-    await page.close();
   });
 
   test("takes a click, and leaves the line in focus", async () => {
-    const { page, wrong } = await openPage(browser);
-    await page.goto(daemon.page.replace("/#", "/chat#"));
+    const page = await house.open(daemon.address("/chat"));
     await box(page).fill("/conf");
     await options(page).filter({ hasText: "/config" }).click();
     expect(await box(page).inputValue()).toBe("/config ");
     expect(await box(page).evaluate((area) => area.matches(":focus"))).toBe(true);
-    expect(wrong).toEqual([]);
-    await page.close();
   });
 });

@@ -2,41 +2,21 @@
  * The Chat page on a real daemon: SQLite, the guide, the webchat channel, the simulation. What the
  * page shows here is what a person sees after the first start.
  */
-import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
-import { buildPages } from "../support/servers/pages.ts";
-
-/** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
-const chatPage = ({ page }: Daemon) => page.replace("/#", "/chat#");
-const built = resolve(import.meta.dirname, "..", "..", "dist", "web");
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { haveChromium } from "../support/chromium.ts";
+import type { LiveDaemon } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
-  let stateDir: string;
-  let daemon: Daemon;
-  let browser: Browser;
-
-  const start = (port: number) =>
-    startDaemon({ stateDir, port, workers: 0, logLevel: "error", env: {} });
+  const house = pagesHouse({ kept: true });
+  let daemon: LiveDaemon;
 
   beforeAll(async () => {
-    stateDir = await mkdtemp(join(tmpdir(), "earshot-chat-"));
-    const config = `{ agents: { list: [{ id: "main", name: "Scout" }] } }`;
-    await writeFile(join(stateDir, "earshot.json5"), config, { mode: 0o600 });
-    if (!existsSync(join(built, "index.html"))) await buildPages(built);
-    [daemon, browser] = await Promise.all([start(0), startChromium()]);
+    daemon = await house.daemon();
+    await daemon.start();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await daemon?.stop({ drainMs: 0 });
-    await rm(stateDir, { recursive: true, force: true });
-  });
+  const open = () => house.open(daemon.address("/chat"));
 
   const mine = (page: Page, text: string) =>
     page.locator(".direct .dm-line.mine", { hasText: text });
@@ -50,8 +30,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   }
 
   test("the guide answers in the direct chat, and the ladder of the line says why", async () => {
-    const { page, wrong } = await openPage(browser);
-    await page.goto(chatPage(daemon));
+    const page = await open();
     await page.getByText("Live", { exact: true }).waitFor();
     await say(page, "hello there");
     await answers(page).first().waitFor();
@@ -61,24 +40,17 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
     await page.locator(".rung[aria-current]").waitFor();
     expect(await page.locator(".rung[aria-current] .rule").textContent()).toBe("dm");
     expect(await page.locator(".facts").textContent()).toContain("earshot why ");
-    expect(wrong).toEqual([]);
   });
 
   test("a second page sees the same talk, and both see what is new", async () => {
-    const first = await openPage(browser);
-    const second = await openPage(browser);
-    for (const { page } of [first, second]) {
-      await page.goto(chatPage(daemon));
-      await mine(page, "hello there").waitFor();
-    }
-    await say(first.page, "seen by both");
-    await mine(second.page, "seen by both").getByText("engage dm").waitFor();
-    expect([...first.wrong, ...second.wrong]).toEqual([]);
+    const [first, second] = await Promise.all([open(), open()]);
+    for (const page of [first, second]) await mine(page, "hello there").waitFor();
+    await say(first, "seen by both");
+    await mine(second, "seen by both").getByText("engage dm").waitFor();
   });
 
   test("a simulated room of four people and two bots decides by the rules and names of the config", async () => {
-    const { page, wrong } = await openPage(browser);
-    await page.goto(chatPage(daemon));
+    const page = await open();
     await page.getByText("Live", { exact: true }).waitFor();
     for (const [who, kind] of [
       ["Dee", "Add person"],
@@ -110,20 +82,18 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
       .getByText(/Sent in .* Clerk has a credit for 15 min/)
       .first()
       .waitFor();
-    expect(wrong).toEqual([]);
   });
 
   test("a restart of the daemon loses nothing and doubles nothing", async () => {
-    const { page } = await openPage(browser);
-    await page.goto(chatPage(daemon));
+    const page = await open();
     await say(page, "before the restart");
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
-    const port = Number(new URL(daemon.base).port);
-    await daemon.stop({ drainMs: 2_000 });
+    house.forgive("ERR_");
+    await daemon.stop();
     await page.getByText(/^Reconnecting, try/).waitFor();
     await textbox(page).fill("while it was away");
     await textbox(page).press("Enter");
-    daemon = await start(port);
+    await daemon.start();
     await mine(page, "while it was away").getByText("engage dm").waitFor();
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(4);
     const texts = await page.locator(".direct .bubble.me").allInnerTexts();

@@ -2,16 +2,15 @@
  * The Chat page in a real Chromium, under the daemon's content policy, against a server that can
  * misbehave on order. Every test also claims that nothing went wrong in the console.
  */
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
-import { buildPages, type PagesServer, startPagesServer } from "../support/servers/pages.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { haveChromium, type PageOptions } from "../support/chromium.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
+import { type PagesServer, startPagesServer } from "../support/servers/pages.ts";
 
-/** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 const said = (page: Page, pane: "direct" | "room-pane") =>
   page.locator(`.${pane} ${pane === "direct" ? ".bubble" : ".msg"}`);
 const room = (page: Page) => page.getByLabel("Message in the simulated room");
@@ -20,33 +19,15 @@ const verdict = (page: Page) => page.locator(".room-pane .would .chip");
 const row = (page: Page, text: string) => page.locator(".msg", { hasText: text }).first();
 
 describe.skipIf(!haveChromium)("the Chat page", () => {
-  let pages: string;
-  let browser: Browser;
+  const house = pagesHouse();
   let server: PagesServer;
-  let wrong: string[] = [];
 
-  beforeAll(async () => {
-    [pages, browser] = await Promise.all([buildPages(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await rm(pages, { recursive: true, force: true });
-  });
   beforeEach(async () => {
-    server = await startPagesServer(pages);
+    server = await startPagesServer(house.pagesDir);
+    house.closing(() => server.close());
   });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await server.close();
-    expect(wrong).toEqual([]);
-  });
-
-  async function open(options: PageOptions = {}, address = server.address): Promise<Page> {
-    const opened = await openPage(browser, options);
-    wrong = opened.wrong;
-    await opened.page.goto(address);
-    return opened.page;
-  }
+  const open = (options: PageOptions = {}, address = server.address): Promise<Page> =>
+    house.open(address, options);
   async function write(page: Page, as: string, text: string): Promise<void> {
     await page.getByRole("radio", { name: as, exact: true }).click();
     await room(page).fill(text);
@@ -89,6 +70,8 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
   test("lines written while the connection is down arrive once, in order", async () => {
     const page = await open();
     await page.getByText("Live", { exact: true }).waitFor();
+    // The browser reports the refused connections; that is the fault we made.
+    house.forgive("WebSocket");
     server.cut({ refuse: true });
     await page.getByText(/^Reconnecting, try/).waitFor();
     for (const text of ["one", "two", "three"]) {
@@ -96,12 +79,10 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
       await page.keyboard.press("Enter");
     }
     expect(server.taken).toEqual([]);
-    wrong.length = 0; // The browser reports the refused connections; that is the fault we made.
     server.mend();
     await page.getByText("You said: three").waitFor();
     expect(server.taken.map((one) => one.text)).toEqual(["one", "two", "three"]);
     expect(await said(page, "direct").count()).toBe(6);
-    wrong.length = 0;
   });
 
   test("a line whose receipt was lost is sent again under its id and shown once", async () => {
@@ -331,13 +312,13 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
   });
 
   test("the pages are small and hold no inline code", async () => {
-    const assets = join(pages, "assets");
+    const assets = join(house.pagesDir, "assets");
     const files = await readdir(assets);
     const sizes = await Promise.all(
       files.map(async (name) => gzipSync(await readFile(join(assets, name))).byteLength),
     );
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
-    const html = await readFile(join(pages, "index.html"), "utf8");
+    const html = await readFile(join(house.pagesDir, "index.html"), "utf8");
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|style=|\son\w+=/);
   });
 });

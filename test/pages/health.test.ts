@@ -1,76 +1,31 @@
 /**
  * The Health page in a real Chromium on a real daemon: what needs a person, and what becomes of it.
  */
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
-import { hash52 } from "../../src/domain/key.ts";
-import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
-import { createLiveDaemon, group, type LiveDaemon, toScout } from "../support/live-daemon.ts";
-import { buildPages } from "../support/servers/pages.ts";
-
-/** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
-const key = "agent:main:webhook:group:garden";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { haveChromium, type PageOptions } from "../support/chromium.ts";
+import { leaveSends } from "../support/left-sends.ts";
+import { group, type LiveDaemon, toScout } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
 
 describe.skipIf(!haveChromium)("the Health page", () => {
-  let pagesDir: string;
-  let browser: Browser;
+  const house = pagesHouse();
   let daemon: LiveDaemon;
-  let wrong: string[] = [];
 
-  beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  });
   beforeEach(async () => {
-    daemon = await createLiveDaemon({ pagesDir });
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await daemon.close();
-    expect(wrong).toEqual([]);
+    daemon = await house.daemon();
   });
 
   async function open(options: PageOptions = {}): Promise<Page> {
-    const opened = await openPage(browser, options);
-    wrong = opened.wrong;
-    await opened.page.goto(daemon.address("/health"));
-    await opened.page.getByText("Live", { exact: true }).waitFor();
-    await opened.page.locator(".health").waitFor();
-    return opened.page;
+    const page = await house.open(daemon.address("/health"), options);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.locator(".health").waitFor();
+    return page;
   }
-
+  const leave = (state: "in-doubt" | "dead", ids: readonly string[]) =>
+    leaveSends(daemon.stateDir, state, ids);
   /** Leaves sends behind as a process does that ended while it sent them. */
-  async function leaveInDoubt(...ids: readonly string[]): Promise<void> {
-    await leave("in-doubt", ids);
-  }
-
-  async function leave(state: "in-doubt" | "dead", ids: readonly string[]): Promise<void> {
-    const store = await openSqliteStore({ path: join(daemon.stateDir, "earshot.db") });
-    const chat = { id: "garden", kind: "group", title: "#garden" };
-    const route = { channel: "webhook", account: "default", chat, thread: null };
-    await store.commit(
-      ids.map((id) => ({
-        kind: "outbox",
-        row: {
-          ...{ id, conv: hash52(key), key, turnId: "T1", index: 0, kind: "reply" },
-          ...{ state, createdAt: Date.now(), dueAt: 0, attempts: 1, doubts: 1 },
-          ...{ messageIds: null, error: "the connection broke while sending" },
-          body: JSON.stringify({
-            ...{ route, text: `text of ${id}`, replyTo: null, quote: false },
-            expiresAt: Date.now() + 3_600_000,
-          }),
-        },
-      })),
-    );
-    await store.close();
-  }
+  const leaveInDoubt = (...ids: readonly string[]) => leave("in-doubt", ids);
 
   const panel = (page: Page, name: string) => page.getByRole("region", { name });
   const fact = (page: Page, where: string, name: string) =>

@@ -2,44 +2,32 @@
  * The bridge page in a real Chromium on a real daemon, with a stand-in for stately.ai on another port
  * that reads what is posted with the package's own receiver.
  */
-import { rm } from "node:fs/promises";
 import type { StatelyInspectionEvent } from "@statelyai/inspect";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../daemon/support/folder.ts";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
+import { haveChromium } from "../support/chromium.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
 import { roomKey, say, writeRoomConfig } from "../support/room-daemon.ts";
 import { type InspectorPage, startInspectorPage } from "../support/servers/inspector.ts";
-import { buildPages } from "../support/servers/pages.ts";
 
 /** What the browser says of a daemon that is gone, or starting. */
 const lost = ["ERR_CONNECTION_REFUSED", "503"];
 const canary = "xylophone-canary";
-/** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 
 describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
-  let pagesDir: string;
-  let browser: Browser;
+  const house = pagesHouse({ forgiven: lost });
   let stand: InspectorPage;
   let stateDir: string;
   let daemon: Daemon;
-  let wrong: string[] = [];
 
   beforeAll(async () => {
-    [pagesDir, browser, stand] = await Promise.all([
-      buildPages(),
-      startChromium(),
-      startInspectorPage(),
-    ]);
+    stand = await startInspectorPage();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await stand?.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  });
+  afterAll(() => stand?.close());
   const start = async (port = 0) => {
+    const { pagesDir } = house;
     const how = { stateDir, port, pagesDir, inspectorUrl: stand.url } as const;
     daemon = await startDaemon({ ...how, workers: 1, logLevel: "fatal", env: {} });
   };
@@ -48,19 +36,11 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     stateDir = newFolder();
     writeRoomConfig(stateDir, [{ steps: [{ text: `An answer: ${canary}.` }] }]);
     await start();
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await daemon.stop({ drainMs: 0 });
-    expect(wrong.filter((line) => !lost.some((word) => line.includes(word)))).toEqual([]);
+    house.closing(() => daemon.stop({ drainMs: 0 }));
   });
 
-  async function open(query = "", token = daemon.token): Promise<Page> {
-    const opened = await openPage(browser);
-    wrong = opened.wrong;
-    await opened.page.goto(`${daemon.base}/inspect${query}#token=${token}`);
-    return opened.page;
-  }
+  const open = (query = "", token = daemon.token): Promise<Page> =>
+    house.open(`${daemon.base}/inspect${query}#token=${token}`);
   /** Decided, and nothing follows. */
   const aside = () => say(daemon, "1", "ann", `hm, ${canary}`, { mentions: ["bo"] });
   const ask = () => say(daemon, "1", "ann", `scout, ${canary}?`, { mentions: ["scout"] });
@@ -142,8 +122,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   });
 
   test("without a network that is said at once", async () => {
-    const { page, wrong: told } = await openPage(browser);
-    wrong = told;
+    const page = await house.open("about:blank");
     await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })");
     stand.silent = true;
     await page.goto(`${daemon.base}/inspect#token=${daemon.token}`);
@@ -151,11 +130,10 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   });
 
   test("with an old token nothing is shown but how to get the new one", async () => {
+    house.forgive("401");
     const page = await open("", "x".repeat(40));
     await page.getByRole("heading", { name: "The token has changed" }).waitFor();
     expect(await page.locator("#inspector").getAttribute("src")).toBeNull();
-    expect(wrong.join()).toContain("401");
-    wrong = [];
   });
 
   test("only the window we opened, of the site we opened, is given anything", async () => {

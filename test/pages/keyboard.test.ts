@@ -3,22 +3,21 @@
  * and whatever scrolls.
  */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { haveChromium } from "../support/chromium.ts";
-import { type CrowdedHouse, crowdedHouse, gardenPath } from "../support/crowded-house.ts";
+import { crowdedHouse, gardenPath } from "../support/crowded-house.ts";
 import type { LiveDaemon } from "../support/live-daemon.ts";
 import { pagesHouse, soon } from "../support/pages-house.ts";
 
 describe.skipIf(!haveChromium)("by keyboard", () => {
   const house = pagesHouse({ kept: true });
-  let crowded: CrowdedHouse;
+  let crowded: LiveDaemon;
   let calm: LiveDaemon;
 
   beforeAll(async () => {
     calm = await house.daemon();
     [crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
   }, 60_000);
-  afterAll(() => crowded?.close());
 
   const path = (page: Page) => new URL(page.url()).pathname;
   async function press(page: Page, ...keys: readonly string[]): Promise<void> {
@@ -80,7 +79,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("in a room, arrows scroll what has the focus and move through messages elsewhere", async () => {
-    const page = await house.open(crowded.daemon.address(gardenPath), { height: 420 });
+    const page = await house.open(crowded.address(gardenPath), { height: 420 });
     const selected = () => page.locator('.msg[aria-selected="true"] .text').first().textContent();
     await page.locator(".rung[aria-current]").waitFor();
     const before = await selected();

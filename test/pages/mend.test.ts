@@ -2,60 +2,33 @@
  * Mending in a real Chromium on a real daemon: a halted account, an event in quarantine, a tripped
  * guard. Every test also claims that nothing went wrong in the console.
  */
-import { rm } from "node:fs/promises";
-import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
-import {
-  createLiveDaemon,
-  group,
-  type LiveDaemon,
-  person,
-  toScout,
-} from "../support/live-daemon.ts";
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { haveChromium, type PageOptions } from "../support/chromium.ts";
+import { group, type LiveDaemon, person, toScout } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
 import { leaveMended, leavePoison } from "../support/quarantined.ts";
-import { buildPages } from "../support/servers/pages.ts";
 import {
   sampleToken,
   startTelegramServer,
   type TelegramServer,
 } from "../support/servers/telegram.ts";
 
-/** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
 const key = "agent:main:webhook:group:garden";
 
 describe.skipIf(!haveChromium)("mending from the pages", () => {
-  let pagesDir: string;
-  let browser: Browser;
+  const house = pagesHouse();
   let daemon: LiveDaemon | null = null;
-  let wrong: string[] = [];
-
-  beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await daemon?.close();
-    daemon = null;
-    expect(wrong).toEqual([]);
-  });
 
   async function daemonWith(config: Readonly<Record<string, unknown>> = {}): Promise<LiveDaemon> {
-    daemon = await createLiveDaemon({ pagesDir, config });
+    daemon = await house.daemon(config);
     await daemon.start();
     return daemon;
   }
   async function open(path: string, options: PageOptions = {}): Promise<Page> {
-    const opened = await openPage(browser, options);
-    wrong = opened.wrong;
-    await opened.page.goto(daemon?.address(path) ?? "");
-    await opened.page.getByText("Live", { exact: true }).waitFor();
-    return opened.page;
+    const page = await house.open(daemon?.address(path) ?? "", options);
+    await page.getByText("Live", { exact: true }).waitFor();
+    return page;
   }
   const panel = (page: Page, name: string) => page.getByRole("region", { name });
   const needs = (page: Page) => panel(page, "Needs you").locator(".need");
@@ -129,6 +102,7 @@ describe.skipIf(!haveChromium)("mending from the pages", () => {
     await button(need, "Try again").click();
     await soon(title).toBe("One event is in quarantine again");
     expect(await need.textContent()).toContain("Tried again once; it broke each time.");
+    house.forgive("ERR_");
     await live.stop();
     await live.start();
     await page.goto(live.address("/health"));
@@ -143,7 +117,6 @@ describe.skipIf(!haveChromium)("mending from the pages", () => {
     await need.getByText("Drop it? It will not be heard.").waitFor();
     await button(need, "Drop").click();
     await nothing(page);
-    wrong = wrong.filter((line) => !line.includes("ERR_"));
   });
 
   test("a tripped guard is told on the Rooms page, and gone once a person speaks", async () => {

@@ -2,22 +2,12 @@
  * The Rooms page in a real Chromium on a real daemon: what is listed, how it is told live, and that
  * nothing moves under the pointer. Every test also claims that nothing went wrong in the console.
  */
-import { rm } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
-import {
-  aside,
-  createLiveDaemon,
-  group,
-  type LiveDaemon,
-  person,
-  toScout,
-} from "../support/live-daemon.ts";
-import { buildPages } from "../support/servers/pages.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { haveChromium, type PageOptions } from "../support/chromium.ts";
+import { aside, group, type LiveDaemon, person, toScout } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
 
-/** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 const row = (page: Page, title: string) =>
   page.locator(".room", { has: page.locator(".name", { hasText: title }) });
 const titles = (page: Page) => page.locator(".room .name").allTextContents();
@@ -37,35 +27,19 @@ async function liveNodes(page: Page): Promise<number> {
 const lost = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"];
 
 describe.skipIf(!haveChromium)("the Rooms page", () => {
-  let pagesDir: string;
-  let browser: Browser;
+  // A lost connection is told by the browser as well; the page says so in its badge.
+  const house = pagesHouse({ forgiven: lost });
   let daemon: LiveDaemon;
-  let wrong: string[] = [];
 
-  beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  });
   beforeEach(async () => {
-    daemon = await createLiveDaemon({ pagesDir });
+    daemon = await house.daemon();
     await daemon.start();
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-    await daemon.close();
-    // A lost connection is told by the browser as well; the page says so in its badge.
-    expect(wrong.filter((line) => !lost.some((word) => line.includes(word)))).toEqual([]);
   });
 
   async function open(options: PageOptions = {}, path = "/"): Promise<Page> {
-    const opened = await openPage(browser, options);
-    wrong = opened.wrong;
-    await opened.page.goto(daemon.address(path));
-    await opened.page.getByText("Live", { exact: true }).waitFor();
-    return opened.page;
+    const page = await house.open(daemon.address(path), options);
+    await page.getByText("Live", { exact: true }).waitFor();
+    return page;
   }
 
   test("the printed address opens it, and without a room it says what would be here", async () => {

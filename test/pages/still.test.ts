@@ -3,9 +3,9 @@
  * chatter for those who listen, room in a small window, and every state told by more than a colour.
  */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { haveChromium } from "../support/chromium.ts";
-import { type CrowdedHouse, crowdedHouse, gardenPath } from "../support/crowded-house.ts";
+import { crowdedHouse, gardenPath } from "../support/crowded-house.ts";
 import { aside, group, type LiveDaemon, person } from "../support/live-daemon.ts";
 import { beyond } from "../support/page-looks.ts";
 import { pagesHouse, soon } from "../support/pages-house.ts";
@@ -28,7 +28,7 @@ new MutationObserver((changes) => {
 const told = "window.told";
 describe.skipIf(!haveChromium)("for everybody", () => {
   const house = pagesHouse({ kept: true });
-  let crowded: CrowdedHouse;
+  let crowded: LiveDaemon;
   let calm: LiveDaemon;
   let slow: LiveDaemon;
 
@@ -39,20 +39,19 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     slow = await house.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
     [crowded] = await Promise.all([crowdedHouse(house), calm.start(), slow.start()]);
   }, 60_000);
-  afterAll(() => crowded?.close());
 
   const say = (text: string) =>
-    crowded.daemon.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });
+    crowded.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });
 
   async function garden(reducedMotion: "reduce" | "no-preference"): Promise<Page> {
-    const page = await house.open(crowded.daemon.address(gardenPath), { reducedMotion });
+    const page = await house.open(crowded.address(gardenPath), { reducedMotion });
     await page.locator(".msg.writing .caret").waitFor();
     return page;
   }
 
   test("nothing moves where no motion is wanted, while much happens", async () => {
     const page = await garden("reduce");
-    const list = await house.open(crowded.daemon.address("/"), { reducedMotion: "reduce" });
+    const list = await house.open(crowded.address("/"), { reducedMotion: "reduce" });
     await list.getByText("#garden").first().waitFor();
     await page.getByRole("button", { name: /^Switch between/ }).hover();
     for (const text of ["still one", "still two"]) {
@@ -74,7 +73,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
 
   test("who listens is not told of every line that others say", async () => {
     const pages = await Promise.all(
-      ["/", gardenPath, "/health"].map((path) => house.open(crowded.daemon.address(path))),
+      ["/", gardenPath, "/health"].map((path) => house.open(crowded.address(path))),
     );
     for (const page of pages) {
       await page.getByText("Live", { exact: true }).waitFor();
@@ -159,7 +158,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     const [unlit] = await look(page, ".node:not(.lit) rect", "stroke-width");
     expect(await look(page, ".node.lit rect", "stroke-width")).not.toEqual([unlit]);
     expect(await look(page, ".node.lit circle", "display")).not.toEqual(["none"]);
-    const rooms = await house.open(crowded.daemon.address("/"));
+    const rooms = await house.open(crowded.address("/"));
     await rooms.emulateMedia({ forcedColors: "active" });
     await rooms.getByText("guard tripped").waitFor();
     const dot = (where: string) =>

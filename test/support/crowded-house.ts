@@ -29,14 +29,10 @@ const scripted = {
   ],
 };
 
-export interface CrowdedHouse {
-  readonly daemon: LiveDaemon;
-  close(): Promise<void>;
-}
-
 /** Starts it and plays what happened. */
-export async function crowdedHouse(house: PagesHouse): Promise<CrowdedHouse> {
+export async function crowdedHouse(house: PagesHouse): Promise<LiveDaemon> {
   const telegram = await startTelegramServer();
+  house.closing(() => telegram.close());
   telegram.faults.add("getMe", { kind: "refuse", status: 401 }, 100);
   const account = { botToken: sampleToken, apiRoot: telegram.apiRoot, pollSeconds: 5 };
   const daemon = await house.daemon({
@@ -50,7 +46,7 @@ export async function crowdedHouse(house: PagesHouse): Promise<CrowdedHouse> {
   await leavePoison(daemon.stateDir, "agent:main:webhook:group:cellar");
   await daemon.start();
   await talk(daemon);
-  return { daemon, close: () => telegram.close() };
+  return daemon;
 }
 
 async function talk({ say, ask }: LiveDaemon): Promise<void> {

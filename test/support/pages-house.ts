@@ -27,6 +27,10 @@ export interface PagesHouse {
   readonly browser: Browser;
   /** Makes a daemon that serves the pages; its `start` starts it. */
   daemon(config?: LiveDaemonOptions["config"]): Promise<LiveDaemon>;
+  /** What is closed after the pages, as servers that they talk to. */
+  closing(close: () => Promise<unknown>): void;
+  /** From now to the end of the test, lines of the console with this word are part of it. */
+  forgive(word: string): void;
   /** Opens an address in a context of its own. */
   open(address: string, options?: PageOptions): Promise<Page>;
 }
@@ -35,15 +39,16 @@ export interface PagesHouse {
 export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = {}): PagesHouse {
   let pagesDir = "";
   let browser: Browser | null = null;
-  const daemons: LiveDaemon[] = [];
+  const toClose: (() => Promise<unknown>)[] = [];
+  const forgivenNow: string[] = [];
   const opened: WatchedPage[] = [];
   const wrong = () =>
     opened
       .flatMap((one) => one.wrong.splice(0))
-      .filter((line) => !forgiven.some((word) => line.includes(word)));
+      .filter((line) => ![...forgiven, ...forgivenNow].some((word) => line.includes(word)));
   const leave = async () => {
     await Promise.all(opened.splice(0).map(({ page }) => page.context().close()));
-    await Promise.all(daemons.splice(0).map((daemon) => daemon.close()));
+    await Promise.all(toClose.splice(0).map((close) => close()));
   };
   const running = (): Browser => {
     if (browser === null) throw new Error("the browser does not run");
@@ -54,6 +59,7 @@ export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = 
   });
   afterEach(async () => {
     const found = wrong();
+    forgivenNow.length = 0;
     if (!kept) await leave();
     expect(found).toEqual([]);
   });
@@ -71,8 +77,14 @@ export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = 
     },
     async daemon(config = {}) {
       const daemon = await createLiveDaemon({ pagesDir, config });
-      daemons.push(daemon);
+      toClose.push(() => daemon.close());
       return daemon;
+    },
+    closing: (close) => {
+      toClose.push(close);
+    },
+    forgive: (word) => {
+      forgivenNow.push(word);
     },
     async open(address, options = {}) {
       const one = await openPage(running(), options);
