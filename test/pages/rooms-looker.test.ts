@@ -72,6 +72,17 @@ describe("where the page looks", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("is where the daemon found a room, until the page looks elsewhere", async () => {
+    const { looker, asked } = looked({ at: "agent:main:webhook:group:far" });
+    looker.path();
+    looker.opened("v1");
+    looker.placed(380);
+    expect(asked).toEqual([]);
+    looker.look({ follow: false });
+    expect(asked.map(({ look }) => [look.from, look.follow])).toEqual([[380, false]]);
+    expect(queryOf(looker.path()).from).toBe("380");
+  });
+
   test("is ordered once for each time that was wanted", async () => {
     const { looker, asked, answered } = looked();
     looker.path();

@@ -50,6 +50,7 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
   const height = useRowHeight();
   const { total } = places;
   const [first, last] = useWindow(box, height, total);
+  useKeptFocus(box);
   const focusOn = (row: RoomRow, place: number) => {
     focusedLast = { row, place };
     setFocused(focusedLast);
@@ -59,7 +60,7 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
   const there = focused === null ? null : places.placeOf(focused.row.key);
   const tabbable = there ?? first;
   const kept = keptRow(places, focused, shown);
-  if (kept !== null) shown.push(kept);
+  if (kept !== null) shown[kept.place < from ? "unshift" : "push"](kept);
   const go = (to: number) => {
     const place = Math.max(0, Math.min(total - 1, to));
     wanted.current = place;
@@ -67,11 +68,15 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
     const row = places.rowAt(place);
     if (row !== undefined) focusOn(row, place);
   };
-  useLayoutEffect(() => see(first, last), [first, last]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const at = begin();
     if (at !== null) go(at);
   });
+  useLayoutEffect(() => {
+    const to = wanted.current;
+    // On the way to another place nobody looks here.
+    if (to === null || (to >= first && to < last)) see(first, last);
+  }, [first, last]);
   useEffect(() => {
     const row = wanted.current === null ? undefined : places.rowAt(wanted.current);
     const link = row === undefined ? null : linkOf(box.current, row.key);
@@ -220,6 +225,15 @@ function useWindow(
     };
   }, [height]);
   return range;
+}
+
+/** An element that is moved among its neighbours loses the focus; it is given back at once. */
+function useKeptFocus(box: { readonly current: HTMLElement | null }): void {
+  const active = document.activeElement;
+  const held = active instanceof HTMLElement && box.current?.contains(active) ? active : null;
+  useLayoutEffect(() => {
+    if (held?.isConnected && document.activeElement !== held) held.focus({ preventScroll: true });
+  });
 }
 
 /** Whether the pointer or the focus is in the list. */

@@ -46,6 +46,13 @@ export class Looker {
     void this.#say();
   }
 
+  /** The daemon looked for a room, and begins there. */
+  placed(from: number): void {
+    if (this.#told?.from !== this.#look.from) return;
+    this.#look = { ...this.#look, from };
+    this.#told = { ...this.#told, from };
+  }
+
   look(part: Partial<RoomsLook>): void {
     this.#look = { ...this.#look, ...part };
     void this.#say();

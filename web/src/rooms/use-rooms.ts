@@ -56,6 +56,7 @@ export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">)
       onData: (data) => {
         const frame = JSON.parse(data) as RoomsFrame;
         if (frame.type === "open") return looker.opened(frame.view);
+        if (frame.type === "window" && frame.at !== null) looker.placed(frame.from);
         model.take(frame, Date.now());
         soon();
       },
