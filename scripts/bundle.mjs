@@ -12,7 +12,7 @@ import { build } from "vite";
 import { root } from "./prepare.mjs";
 
 const entries = [
-  ...["daemon/cli/main", "daemon/what-if-worker", "index", "testing"],
+  ...["daemon/cli/main", "daemon/strand-worker", "daemon/what-if-worker", "index", "testing"],
   ...["actors/host", "adapters/host-ports"],
 ];
 /** Dependencies that others who build on us meet as well; inside, because every start needs them. */

@@ -10,11 +10,13 @@ import { text as readAll } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import JSON5 from "json5";
 import pico from "picocolors";
+import { StrandPlanner, strandsCountMax } from "../../actors/simulation.plan.ts";
 import { openScenario, spool } from "../../adapters/scenario-file.ts";
 import { scenarioConfig } from "../../domain/config/index.ts";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
+import type { ScenarioLine } from "../../domain/scenario.ts";
 import type { StreamLine } from "../../domain/stream.ts";
-import { simulateScenario } from "../simulate.ts";
+import { type Audience, type ReplayFileOptions, replayFile } from "../replay-file.ts";
 import { Comparison, countsOf, rowOf } from "./against.ts";
 import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
@@ -30,6 +32,7 @@ interface ReplayOptions {
   readonly prompts?: true;
   readonly seed: number;
   readonly workers: number;
+  readonly threads?: number;
 }
 
 const workersCountMax = 64;
@@ -39,7 +42,7 @@ const lesson: Lesson = {
   about:
     "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
     "(docs/scenarios.md). The same seed gives the same output, byte for byte, with any number of " +
-    "workers. Every line of the file is checked before the first one runs.",
+    "threads or workers. Every line of the file is checked before the first one runs.",
   examples: [
     ["earshot replay examples/rooms/lunch.jsonl", "a table, and what it comes to"],
     [
@@ -68,6 +71,7 @@ export function addReplayCommand(program: Command): void {
     .option("--json", "print JSON Lines")
     .option("--prompts", "print what the agent was shown")
     .option("--seed <n>", "seed of ids and chance", wholeNumber(seedMax), 1)
+    .option("--threads <n>", "rooms on so many threads at once; default: the cores", threads)
     .option("--workers <n>", "worker threads; 0 runs in-process", wholeNumber(workersCountMax), 0)
     .action(action(replay));
 }
@@ -78,6 +82,12 @@ function wholeNumber(most: number): (given: string) => number {
     if (/^\d+$/.test(given) && value <= most) return value;
     throw new InvalidArgumentError(`Expected a whole number from 0 to ${most}.`);
   };
+}
+
+function threads(given: string): number {
+  const count = wholeNumber(strandsCountMax)(given);
+  if (count > 0) return count;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${strandsCountMax}.`);
 }
 
 async function replay(file: string, options: ReplayOptions): Promise<void> {
@@ -95,35 +105,48 @@ async function replay(file: string, options: ReplayOptions): Promise<void> {
 async function play(path: string, source: string, options: ReplayOptions): Promise<void> {
   const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
   const table = options.json ? null : new ReplayTable(screen);
-  const scenario = openScenario(path, { source, onLine: (line) => table?.measure(line) });
+  const planner = new StrandPlanner();
+  const scenario = openScenario(path, {
+    source,
+    onLine(line) {
+      planner.see(line);
+      table?.measure(line);
+    },
+  });
   const config = options.config === undefined ? {} : await readConfig(options.config);
   const output = new Output(process.stdout);
   const progress = progressOf(scenario.count, process.stderr, process.stdout);
-  const run = simulateScenario(scenario, {
-    config,
-    seed: options.seed,
-    workers: options.workers,
-    prompts: options.prompts === true,
-    onInput: (line) => table?.hear(line),
-    onLine(line) {
-      const row = table === null ? safeJson(line) : table.row(line);
-      if (row !== null) output.add(row);
+  const run = replayFile(
+    scenario,
+    planner,
+    { ...running(options), config, prompts: options.prompts === true },
+    {
+      told(json) {
+        const row = table === null ? json : table.row(JSON.parse(json) as StreamLine);
+        if (row !== null) output.add(row);
+      },
+      heard: table === null ? undefined : (line: ScenarioLine) => table.hear(line),
+      async progress(done) {
+        await output.flushFull();
+        progress.show(done);
+      },
     },
-    async onProgress(done) {
-      await output.flushFull();
-      progress.show(done);
-    },
-  });
+  );
   await finished(run);
   progress.end();
   if (table !== null) output.add(`\n${table.summary()}`);
   await output.flush();
 }
 
+/** How it is run, whatever is done with what comes out. */
+const running = ({ seed, workers, threads: most }: ReplayOptions): ReplayFileOptions => ({
+  ...{ seed, workers, threads: most },
+});
+
 /** Runs it under two configs and prints what differs. */
 async function weigh(path: string, source: string, options: ReplayOptions): Promise<void> {
-  const { seed, workers } = options;
-  const scenario = openScenario(path, { source });
+  const planner = new StrandPlanner();
+  const scenario = openScenario(path, { source, onLine: (line) => planner.see(line) });
   const sides = [options.config, options.against].map((file) =>
     file === undefined ? Promise.resolve(undefined) : readConfig(file),
   );
@@ -135,13 +158,14 @@ async function weigh(path: string, source: string, options: ReplayOptions): Prom
     if (config !== undefined) scenarioConfig({}, config, { source: file ?? "the config" });
   const comparison = new Comparison();
   const progress = progressOf(scenario.count * 2, process.stderr, process.stdout);
-  const side = (config: unknown, from: number, onLine: (line: StreamLine) => void) =>
-    finished(
-      simulateScenario(scenario, {
-        ...(config === undefined ? {} : { instead: config }),
-        ...{ seed, workers, onLine, onProgress: (done) => progress.show(from + done) },
-      }),
-    );
+  const side = (config: unknown, from: number, onLine: (line: StreamLine) => void) => {
+    const audience: Audience = {
+      told: (json) => onLine(JSON.parse(json) as StreamLine),
+      progress: (done) => progress.show(from + done),
+    };
+    const under = config === undefined ? {} : { instead: config };
+    return finished(replayFile(scenario, planner, { ...running(options), ...under }, audience));
+  };
   await side(was, 0, (line) => comparison.before(line));
   await side(now, scenario.count, (line) => comparison.after(line));
   progress.end();
