@@ -19,20 +19,23 @@ async function pageOf({ daemon }: UploadHouse, after = 0) {
 }
 
 describe("a file that is sent", () => {
-  test("is kept as what it is, answered about, and told to every page", async () => {
-    const house = await openUploadHouse();
-    const kept = await house.keep(png, "hat.png", "image/png");
-    expect(kept).toMatchObject({ kind: "image", mime: "image/png", name: "hat.png" });
-    expect(kept.bytes).toBe(png.length);
-    const page = await pageOf(house);
-    const other = await pageOf(house);
-    const id = page.say("what is it?", undefined, [kept.id]);
-    const taken = await other.wait("taken", (frame) => frame.id === id);
-    expect(taken.attachments).toEqual([kept]);
-    const said = await page.wait("said");
-    expect(said.text).toContain("a green hat");
-    expect(said.text).toContain("hat.png");
-  });
+  test.each([0, 1])(
+    "is kept as what it is, answered about, and told to every page, %d workers",
+    async (workers) => {
+      const house = await openUploadHouse({}, workers);
+      const kept = await house.keep(png, "hat.png", "image/png");
+      expect(kept).toMatchObject({ kind: "image", mime: "image/png", name: "hat.png" });
+      expect(kept.bytes).toBe(png.length);
+      const page = await pageOf(house);
+      const other = await pageOf(house);
+      const id = page.say("what is it?", undefined, [kept.id]);
+      const taken = await other.wait("taken", (frame) => frame.id === id);
+      expect(taken.attachments).toEqual([kept]);
+      const said = await page.wait("said");
+      expect(said.text).toContain("a green hat");
+      expect(said.text).toContain("hat.png");
+    },
+  );
 
   test("needs no words beside it", async () => {
     const house = await openUploadHouse();

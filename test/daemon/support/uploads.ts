@@ -36,7 +36,7 @@ export interface UploadHouse {
 }
 
 /** A house that is open until the test ends. */
-export async function openUploadHouse(media: object = {}): Promise<UploadHouse> {
+export async function openUploadHouse(media: object = {}, workers = 0): Promise<UploadHouse> {
   const stateDir = newFolder();
   const config = join(stateDir, "earshot.json5");
   const image = { kind: "command", ...program("console.log('a green hat')") };
@@ -48,7 +48,7 @@ export async function openUploadHouse(media: object = {}): Promise<UploadHouse> 
   const log: string[] = [];
   const start = () => {
     const writeLog = (line: string) => void log.push(line);
-    return startDaemon({ stateDir, config, port: 0, workers: 0, env: {}, writeLog });
+    return startDaemon({ stateDir, config, port: 0, workers, env: {}, writeLog });
   };
   let daemon = await start();
   onTestFinished(() => daemon.stop({ drainMs: 0 }));
