@@ -3,14 +3,12 @@
  * controls, direction marks, links that are none. It is all shown as text, harmless, and the pages
  * go on working. The positive twin: the words are there to be read.
  */
-import { rm } from "node:fs/promises";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
-import { aside, createLiveDaemon, type LiveDaemon, toScout } from "../support/live-daemon.ts";
-import { buildPages } from "../support/servers/pages.ts";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { haveChromium } from "../support/chromium.ts";
+import { aside, type LiveDaemon, toScout } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
 
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
 const markup =
   `<img src=x onerror="owned=1"><script>owned=1</script><svg onload="owned=1">` +
   `<iframe srcdoc="<script>parent.owned=1</script>"></iframe>[a](javascript:owned=1)`;
@@ -33,15 +31,13 @@ const looking = `(() => {
 })()`;
 
 describe.skipIf(!haveChromium)("pages of a hostile room", () => {
-  let pagesDir: string;
-  let browser: Browser;
+  const house = pagesHouse({ kept: true });
+  const dialogs: string[] = [];
   let daemon: LiveDaemon;
   let page: Page;
-  let wrong: string[];
 
   beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-    daemon = await createLiveDaemon({ pagesDir });
+    daemon = await house.daemon();
     await daemon.start();
     const chat = { id: `g${evil}`.slice(0, 500), kind: "group", title: `Room ${evil}` } as const;
     const author = { id: `a${evil}`.slice(0, 500), name: `Ann ${evil}`, username: evil };
@@ -49,17 +45,12 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     const said = { chat, author, text: `see ${evil}` };
     await daemon.say({ ...said, ...aside, replyTo }, { ...said, ...toScout });
     await daemon.say({ ...said, ...aside, text: evil.repeat(300).slice(0, 100_000) });
-    ({ page, wrong } = await openPage(browser));
+    page = await house.open(daemon.address("/"));
     page.on("dialog", (dialog) => {
-      wrong.push(`dialog: ${dialog.message()}`);
+      dialogs.push(dialog.message());
       void dialog.dismiss();
     });
   }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await daemon?.close();
-    await rm(pagesDir, { recursive: true, force: true });
-  });
 
   async function harmless(where: string): Promise<void> {
     const found = await page.evaluate<{ planted: number; owned: boolean; text: string }>(looking);
@@ -68,7 +59,7 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     const around =
       at === undefined ? "" : JSON.stringify(found.text.slice(Math.max(0, at - 40), at + 9));
     expect([where, around]).toEqual([where, ""]);
-    expect([where, wrong]).toEqual([where, []]);
+    expect([where, dialogs]).toEqual([where, []]);
   }
   const read = () => page.evaluate<string>("document.body.textContent");
 
@@ -81,10 +72,14 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
 
   test("the room, its ladder and its statechart", async () => {
     await page.locator(".room").first().click();
-    await soon(read).toContain(`see ${markup.slice(0, 60)}`);
-    await soon(read).toContain("observe");
+    await page.locator(".msg .text").first().waitFor();
     await harmless("room");
-    await page.keyboard.press("j");
+    // Lines are there while they are looked at: the first one is the longest way up.
+    await soon(async () => {
+      await page.keyboard.press("k");
+      return read();
+    }).toContain("observe");
+    await soon(read).toContain(`see ${markup.slice(0, 60)}`);
     await soon(read).toContain("mentions-others");
     await harmless("the ladder");
   }, 30_000);

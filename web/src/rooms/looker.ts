@@ -10,7 +10,7 @@ import type { RoomsLook } from "../../../src/daemon/rooms.types.ts";
 export interface LookerOptions {
   readonly first: RoomsLook;
   /** Tells the daemon; whatever becomes of it, the stream says what is seen. */
-  readonly tell: (view: string, look: RoomsLook) => Promise<void>;
+  readonly tell: (view: string, look: RoomsLook, signal: AbortSignal) => Promise<void>;
 }
 
 export class Looker {
@@ -20,6 +20,7 @@ export class Looker {
   #told: RoomsLook | null = null;
   #view: string | null = null;
   #telling = false;
+  readonly #end = new AbortController();
 
   constructor({ first, tell }: LookerOptions) {
     this.#look = first;
@@ -46,6 +47,12 @@ export class Looker {
     void this.#say();
   }
 
+  /** Nobody looks any more: the stream is gone, and who asks about it would be told so. */
+  end(): void {
+    this.#view = null;
+    this.#end.abort();
+  }
+
   /** The daemon looked for a room, and begins there. */
   placed(from: number): void {
     if (this.#told?.from !== this.#look.from) return;
@@ -63,7 +70,7 @@ export class Looker {
     this.#telling = true;
     while (this.#view !== null && this.#told !== null && !isSame(this.#look, this.#told)) {
       const look = this.#taken();
-      await this.#tell(this.#view, look);
+      await this.#tell(this.#view, look, this.#end.signal);
     }
     this.#telling = false;
   }

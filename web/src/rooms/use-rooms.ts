@@ -62,6 +62,7 @@ export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">)
       },
     });
     return () => {
+      looker.end();
       end();
       cancelAnimationFrame(wanted.current);
     };
@@ -98,8 +99,8 @@ const newLooker = (token: string): Looker =>
       ...rowsAround(0, 20, lookRowsMax),
       ...{ filter: "all", find: "", follow: true, sort: false, at: lastFocused() ?? "" },
     },
-    async tell(view, body) {
+    async tell(view, body, signal) {
       // What is seen is what the stream says; a stream that is lost is opened with the newest look.
-      await ask(`/api/rooms/live/${view}`, { token, body }).catch(() => undefined);
+      await ask(`/api/rooms/live/${view}`, { token, body, signal }).catch(() => undefined);
     },
   });
