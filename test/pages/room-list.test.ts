@@ -160,6 +160,7 @@ class World {
     this.list.scrolled(this.box, listTop, true, this.clock);
     if (this.list.look()) this.draw();
     this.clock += restMs;
+    if (restMs >= 1_000) this.list.rest();
     this.draw();
   }
 

@@ -94,6 +94,14 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
 
   test("a turned wheel goes as far as it was turned through lines that nobody has seen", async () => {
     await open();
+    // All of it is loaded and next to nothing was in the document.
+    await soon(async () => {
+      await box().evaluate((e) => e.scrollTo({ top: 1_500 }));
+      return isWhole();
+    }).toBe(true);
+    await page.keyboard.press("End");
+    await soon(below).toBeLessThan(2);
+    await page.waitForTimeout(300);
     await box().hover();
     for (let n = 0; n < 20; n += 1) {
       await page.mouse.wheel(0, -300);

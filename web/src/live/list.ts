@@ -32,10 +32,13 @@ export const nearPx = 48;
 export const aroundPx = 900;
 /** With less than that on one side the range moves on. */
 const leastPx = 450;
+/**
+ * So far the rows may stand from where their heights say: to scroll the box under a hand that is about
+ * to scroll it is worse than a length that is not quite right.
+ */
+const driftPxMax = 1_000;
 /** Rows that a selection of text may keep in the document beside the window. */
 export const heldRowsMax = 300;
-/** After so long without scrolling the list stands still. */
-export const stillMs = 150;
 /** Somebody who scrolls up is not pulled back to the end in the middle of it. */
 const pullMs = 250;
 
@@ -51,7 +54,7 @@ export class List {
   #top = 0;
   /** So much lower than their heights say the rows stand in the box, px. */
   #drift = 0;
-  #scrolledAt = Number.NEGATIVE_INFINITY;
+  #isMoving = false;
   #upAt = Number.NEGATIVE_INFINITY;
 
   constructor(rows: Rows) {
@@ -150,7 +153,7 @@ export class List {
     const did = this.follows;
     if (scrollTop < this.#top - 1) this.#upAt = now;
     this.#top = scrollTop;
-    this.#scrolledAt = now;
+    this.#isMoving = true;
     this.#windowPx = clientHeight;
     this.follows = isEnd && box.scrollHeight - scrollTop - clientHeight <= nearPx;
     this.#drop(scrollTop - listTop - this.#drift);
@@ -174,12 +177,17 @@ export class List {
     this.anchor = heights.count === 0 ? null : { key: heights.key(index), px };
   }
 
+  /** Nobody scrolls any more: rows that have drifted far can be put right. */
+  rest(): void {
+    this.#isMoving = false;
+  }
+
   /** Goes to where this row stands `px` below the upper edge. */
   goTo(key: string, px: number): void {
     if (this.heights.indexOf(key) < 0) return;
     this.follows = false;
     this.anchor = { key, px };
-    this.#scrolledAt = Number.NEGATIVE_INFINITY;
+    this.#isMoving = false;
     this.look();
   }
 
@@ -197,6 +205,7 @@ export class List {
   settle(box: Box, { top, listTop, pad, now }: Settling): void {
     const { heights, range, anchor } = this;
     this.#windowPx = box.clientHeight;
+    this.#top = top;
     const due = heights.top(range.first);
     if (this.follows && now - this.#upAt > pullMs) {
       this.#drift = 0;
@@ -213,17 +222,17 @@ export class List {
     }
     // The row is to stand where it was: the space above gives way, or the box is scrolled.
     const wanted = top - listTop + anchor.px - heights.top(index);
-    const isMoving = now - this.#scrolledAt < stillMs && range.first > 0 && due + wanted >= 0;
-    this.#drift = isMoving ? wanted : 0;
+    const isLittle = Math.abs(wanted) < driftPxMax;
+    const drifts = (this.#isMoving || isLittle) && range.first > 0 && due + wanted >= 0;
+    this.#drift = drifts ? wanted : 0;
     pad(due + this.#drift);
-    if (!isMoving && Math.abs(wanted) >= 0.5) this.#scroll(box, top - wanted, listTop);
-  }
-
-  #scroll(box: Box, to: number, listTop: number): void {
-    box.scrollTop = to;
-    this.#top = box.scrollTop;
-    // Nearer to an end of the list than can be scrolled.
-    if (Math.abs(this.#top - to) > 1) this.#drop(this.#top - listTop);
+    if (!drifts && Math.abs(wanted) >= 0.5) {
+      box.scrollTop = top - wanted;
+      this.#top = box.scrollTop;
+    }
+    // It may be nearer to an end of the list than can be scrolled, or have been the first that was
+    // known where others above it are known now.
+    this.#drop(this.#top - listTop - this.#drift);
   }
 }
 

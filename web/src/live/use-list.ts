@@ -7,7 +7,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import type { Rows } from "./heights.ts";
 import type { Room } from "./kept.ts";
-import { type Anchor, List, stillMs } from "./list.ts";
+import { type Anchor, List } from "./list.ts";
 import type { Row } from "./transcript.ts";
 import type { Pages } from "./use-room.ts";
 
@@ -37,6 +37,9 @@ const edgePx = 2_000;
 /** About so wide is a letter of the text. */
 const letterPx = 6.6;
 const narrowPx = 620;
+/** After so long the list stands still, where the browser does not say that a movement is over. */
+const stillMs = 1_000;
+const endedMs = 100;
 
 export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownList {
   const box = useRef<HTMLDivElement>(null);
@@ -221,15 +224,23 @@ function tie(tools: Tools): () => void {
   const { current } = box;
   if (current === null) return () => undefined;
   let still = 0;
-  const scrolled = () => {
+  const restIn = (ms: number) => {
     clearTimeout(still);
-    still = window.setTimeout(() => {
-      // If it was scrolled again, that will be told in a moment.
-      if (!list.isMoved(current)) settle(tools);
-    }, stillMs + 20);
+    still = window.setTimeout(rested, ms);
+  };
+  const scrolled = () => {
+    restIn(stillMs);
     const turned = catchUp(tools, true);
     if (list.look() || turned) again();
     lookAtEdges(tools);
+  };
+  // In a paint of its own: together with a movement it would be taken for a jump of the lines.
+  const ended = () => restIn(endedMs);
+  const rested = () => {
+    // If it was scrolled again, that will be told in a moment.
+    if (list.isMoved(current)) return;
+    list.rest();
+    settle(tools);
   };
   const resized = new ResizeObserver(() => {
     if (current.clientHeight === 0) return;
@@ -245,11 +256,13 @@ function tie(tools: Tools): () => void {
   resized.observe(current);
   if (after.current !== null) resized.observe(after.current);
   current.addEventListener("scroll", scrolled, { passive: true });
+  current.addEventListener("scrollend", ended, { passive: true });
   document.addEventListener("selectionchange", selected);
   return () => {
     clearTimeout(still);
     resized.disconnect();
     current.removeEventListener("scroll", scrolled);
+    current.removeEventListener("scrollend", ended);
     document.removeEventListener("selectionchange", selected);
   };
 }
