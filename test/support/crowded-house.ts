@@ -40,6 +40,8 @@ export async function crowdedHouse(house: PagesHouse): Promise<LiveDaemon> {
     channels: { webhook: {}, telegram: { accounts: { home: account } } },
     loopGuard: { maxConsecutive: 2 },
     messages: { inbound: { debounceMs: 0 } },
+    // It is still writing when the last page is looked at.
+    turn: { idleMs: 600_000 },
   });
   await leaveSends(daemon.stateDir, "in-doubt", ["T1:0"]);
   await leaveSends(daemon.stateDir, "dead", ["T2:0"]);
