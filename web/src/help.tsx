@@ -10,6 +10,7 @@ const keys: readonly (readonly [readonly string[], string])[] = [
   [["Esc"], "back: ladder to transcript, transcript to list, draft to nothing"],
   [["e", "E"], "next, previous engaged message"],
   [["n"], "newest message"],
+  [["Home", "End"], "first, last message that is loaded"],
   [["Alt+1", "Alt+9"], "write as person 1 to 9"],
   [["t"], "light or dark"],
   [["?"], "this list"],
