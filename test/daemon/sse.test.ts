@@ -54,3 +54,17 @@ test("a reader that keeps up is never let go, however much is told", async () =>
   expect(told).toEqual({ slow: [], ends: 0 });
   await reader.cancel();
 });
+
+test("it is idle whenever all that was put was taken, from the beginning", async () => {
+  const { sse, reader, read } = open();
+  expect(sse.idle()).toBe(true);
+  sse.put("one");
+  expect(sse.idle()).toBe(false);
+  expect(await read()).toContain("data: one\n\n");
+  expect(sse.idle()).toBe(true);
+  sse.put("two");
+  expect(sse.idle()).toBe(false);
+  await read();
+  expect(sse.idle()).toBe(true);
+  await reader.cancel();
+});
