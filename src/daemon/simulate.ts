@@ -47,12 +47,12 @@ export interface Simulated {
 }
 
 /** From so many lines on what a simulation writes is kept outside the heap. */
-const longLines = 20_000;
-/** Sends of a long simulation that are over and still known. */
-const overMax = 10_000;
+export const longLines = 20_000;
+/** Sends of a long simulation that are over and still known: none of its platforms can edit. */
+const overMax = 1_000;
+/** More turns than this are never under way at once. */
+const turnsMax = 10_000;
 
-const longStore = () =>
-  createMemoryStore({ rows: createSpilledRows(), lines: createSpilledLines(), overMax });
 const quiet: Log = () => {};
 
 /**
@@ -110,6 +110,12 @@ export async function simulateScenario(
     },
   );
   return run.finally(() => store.close());
+}
+
+/** A store whose memory does not grow with what is written to it. */
+export function longStore(): Store {
+  const outside = { rows: createSpilledRows(), lines: createSpilledLines() };
+  return createMemoryStore({ ...outside, overMax, turnsMax });
 }
 
 /**

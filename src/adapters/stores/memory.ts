@@ -41,20 +41,22 @@ interface MemoryStoreOptions {
   readonly rows?: Rows;
   /** Where the lines of transcripts lie. @default plain arrays */
   readonly lines?: Lines;
-  /** Rows of the outbox that are over and still known, and turns. @default all */
+  /** Rows of the outbox that are over and still known. @default all */
   readonly overMax?: number;
+  /** Turns whose session is known. @default all */
+  readonly turnsMax?: number;
 }
 
 const openStates: readonly OutboxState[] = ["pending", "sending", "waiting", "in-doubt"];
 
 export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { rows = createRows(), lines = createLines() } = options;
-  const { overMax = Number.POSITIVE_INFINITY } = options;
+  const { overMax = Number.POSITIVE_INFINITY, turnsMax = Number.POSITIVE_INFINITY } = options;
   const conversations = new Map<number, ConversationRow>();
   const outbox = new Map<string, OutboxRow>();
   const deadlines = new Map<string, { conv: number; id: string; at: number }>();
   const runs = new Map<number, RunRow>();
-  const sessions = createMemorySessions({ lines, turnsMax: overMax });
+  const sessions = createMemorySessions({ lines, turnsMax });
   const access = new Map<string, string>();
   const cursors = new Map<string, string>();
   const configs = new Map<number, string>();

@@ -17,6 +17,8 @@ import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
 import type { ScenarioLine } from "../../domain/scenario.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { type Audience, type ReplayFileOptions, replayFile } from "../replay-file.ts";
+import { longLines } from "../simulate.ts";
+import { spareMemory } from "../spare-memory.ts";
 import { Comparison, countsOf, rowOf } from "./against.ts";
 import { type Lesson, teach } from "./help.ts";
 import { Output, progressOf } from "./replay-output.ts";
@@ -113,6 +115,7 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
       table?.measure(line);
     },
   });
+  if (scenario.count > longLines) spareMemory();
   const config = options.config === undefined ? {} : await readConfig(options.config);
   const output = new Output(process.stdout);
   const progress = progressOf(scenario.count, process.stderr, process.stdout);
@@ -147,6 +150,7 @@ const running = ({ seed, workers, threads: most }: ReplayOptions): ReplayFileOpt
 async function weigh(path: string, source: string, options: ReplayOptions): Promise<void> {
   const planner = new StrandPlanner();
   const scenario = openScenario(path, { source, onLine: (line) => planner.see(line) });
+  if (scenario.count > longLines) spareMemory();
   const sides = [options.config, options.against].map((file) =>
     file === undefined ? Promise.resolve(undefined) : readConfig(file),
   );
