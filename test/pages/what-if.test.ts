@@ -153,6 +153,9 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     await page.getByLabel("Recording file").setInputFiles(file);
     await page.getByText("The recording cannot be used").waitFor();
     expect(await page.locator(".changes").textContent()).toContain("theirs.jsonl:1");
+    // The recording from before is still there to be asked.
+    await write((text) => text.replace('"Sal"', '"Val"'));
+    await expect.poll(() => big().textContent(), { timeout: 20_000 }).toBe("1 decision changes");
   });
 
   test("what is undone changes nothing about a recording that was loaded since", async () => {

@@ -182,7 +182,11 @@ export function WhatIfPage({ token, onLink }: PageProps) {
             problems={tried.problems}
             isOurs={recording.isOurs}
             busy={busy || tried.share !== null}
-            onText={setText}
+            onText={(typed) => {
+              // A file that could not be read is no longer what this is about.
+              setProblem(null);
+              setText(typed);
+            }}
             onApply={apply}
           />
         )}
