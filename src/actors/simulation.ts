@@ -37,8 +37,8 @@ import {
 const startDefault: Millis = 1_763_700_000_000;
 /** Without an end line the clock runs on for at most this long after the last line. */
 const afterLastLineMsMax = 24 * 3_600_000;
-/** More turns than this are never under way at once. */
-const turnsRememberedMax = 10_000;
+/** Runs that are remembered of a conversation, which has one turn at a time and a summary beside it. */
+const runsRememberedMax = 4;
 /** Hops from promise to promise after which an event has not gone straight through. */
 const hopsMax = 1_000;
 
@@ -98,8 +98,8 @@ class Simulation {
   readonly #clock: SimulatedClock;
   readonly #world: SimulatedWorld;
   readonly #scripts = new Map<string, ScriptedRun[]>();
-  /** Turns under way and the runs they were given. */
-  readonly #given = new Map<string, ScriptedRun>();
+  /** By conversation: its newest turns and the runs they were given. */
+  readonly #given = new Map<string, Map<string, ScriptedRun>>();
   readonly #messages = new Set<string>();
   readonly #log: Log;
   readonly #pace: Pace;
@@ -289,11 +289,13 @@ class Simulation {
   }
 
   #runFor(agentId: string, turnId: string, key: string): ScriptedRun | undefined {
-    const run = this.#given.get(turnId) ?? this.#take(agentId, key) ?? this.#take(agentId, null);
+    const given = this.#given.get(key);
+    const run = given?.get(turnId) ?? this.#take(agentId, key) ?? this.#take(agentId, null);
     if (run === undefined) return undefined;
-    this.#given.set(turnId, run);
-    if (this.#given.size > turnsRememberedMax)
-      this.#given.delete(this.#given.keys().next().value as string);
+    const runs = given ?? new Map<string, ScriptedRun>();
+    this.#given.set(key, runs.set(turnId, run));
+    const [oldest] = runs.keys();
+    if (runs.size > runsRememberedMax && oldest !== undefined) runs.delete(oldest);
     return run;
   }
 
