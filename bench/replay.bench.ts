@@ -1,7 +1,8 @@
 /**
  * Replaying a recording: messages/s through the whole simulated runtime, from the file to the lines
  * on a pipe, and the memory that takes. Rooms of five people and a bot; five of a hundred messages
- * mention the agent and lead to a turn with an answer. Each size runs in a process of its own.
+ * mention the agent and lead to a turn with an answer. Each size runs in a process of its own, on one
+ * thread and then on as many as there are cores; memory is that of the whole process.
  */
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
@@ -41,31 +42,55 @@ function writeRecording(path: string, count: number): void {
 }
 
 const main = new URL("../dist/daemon/cli/main.js", import.meta.url).pathname;
-/** Runs in the replaying process: tells at its end how much memory it had at most, in kB. */
-const tell =
-  "data:text/javascript,process.on('exit',()=>process.stderr.write('rss '+process.resourceUsage().maxRSS))";
+/** Runs in the replaying process: tells at its end the memory it had at most, kB, and its CPU, us. */
+const tell = `data:text/javascript,process.on("exit",()=>{
+  const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();
+  process.stderr.write("used "+maxRSS+" "+(userCPUTime+systemCPUTime))})`;
+
 const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"));
+
+/** What a replay took: time, processor time of all its threads, memory at most. */
+interface Taken {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly rssMb: number;
+}
+
+/** Replays a file in a process of its own. */
+function replay(path: string, args: readonly string[]): Taken {
+  const out = openSync("/dev/null", "w");
+  const from = performance.now();
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ["--import", tell, main, "replay", path, "--json", ...args],
+    { stdio: ["ignore", out, "pipe"], encoding: "utf8" },
+  );
+  const seconds = (performance.now() - from) / 1_000;
+  closeSync(out);
+  if (status !== 0) throw new Error(`the replay ended with ${status}: ${stderr}`);
+  const [, rss, cpu] = /used (\d+) (\d+)/.exec(stderr) ?? [];
+  const rssMb = Math.round(Number(rss) / 1_024);
+  return { seconds, cpuSeconds: Number(cpu) / 1_000_000, rssMb };
+}
+
 const figures: Record<string, number> = {};
 try {
   for (const count of sizes) {
     const path = join(folder, `${count}.jsonl`);
     writeRecording(path, count);
-    const out = openSync("/dev/null", "w");
-    const from = performance.now();
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ["--import", tell, main, "replay", path, "--json"],
-      { stdio: ["ignore", out, "pipe"], encoding: "utf8" },
-    );
-    const seconds = (performance.now() - from) / 1_000;
-    closeSync(out);
-    if (status !== 0) throw new Error(`the replay ended with ${status}: ${stderr}`);
-    const name = count.toLocaleString("en");
-    figures[`${name} messages, messages/s`] = Math.round(count / seconds);
-    figures[`${name} messages, s`] = round(seconds, 1);
-    figures[`${name} messages, RSS at most, MB`] = Math.round(
-      Number(/rss (\d+)/.exec(stderr)?.[1]) / 1_024,
-    );
+    const name = `${count.toLocaleString("en")} messages`;
+    const one = replay(path, ["--threads", "1"]);
+    const all = replay(path, []);
+    for (const [threads, { seconds, cpuSeconds, rssMb }] of Object.entries({
+      "one thread": one,
+      all,
+    })) {
+      figures[`${name}, ${threads}, messages/s`] = Math.round(count / seconds);
+      figures[`${name}, ${threads}, s`] = round(seconds, 1);
+      figures[`${name}, ${threads}, CPU s`] = round(cpuSeconds, 1);
+      figures[`${name}, ${threads}, RSS at most, MB`] = rssMb;
+    }
+    figures[`${name}, times as fast on all threads`] = round(one.seconds / all.seconds, 2);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
