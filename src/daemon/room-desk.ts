@@ -31,7 +31,7 @@ export interface RoomReader {
 }
 
 /** Where a page of the transcript ends or begins: journal numbers that are not in it. */
-export type HistoryFrom = { readonly before: number } | { readonly after: number };
+type HistoryFrom = { readonly before: number } | { readonly after: number };
 
 export interface RoomDesk {
   /** Null where no such conversation is known. */

@@ -104,7 +104,7 @@ export const lineAtTop = (page: Page): Promise<number> =>
     return Number.parseInt(first?.querySelector(".text")?.textContent ?? "", 10);
   });
 
-export interface Passing {
+interface Passing {
   /** Numbers of the lines that came into sight, each once, in that order. */
   readonly lines: number[];
   /** The most rows that were in the document. */

@@ -14,22 +14,22 @@ export interface Anchor {
   readonly px: number;
 }
 /** Rows `first` up to, and without, `last`. */
-export interface Range {
+interface Range {
   readonly first: number;
   readonly last: number;
 }
 
 /** What of a scrolling box the list reads and writes. */
-export interface Box {
+interface Box {
   readonly clientHeight: number;
   readonly scrollHeight: number;
   scrollTop: number;
 }
 
 /** This near to its end the list follows it. */
-export const nearPx = 48;
+const nearPx = 48;
 /** So much above and below what is seen is in the document. */
-export const aroundPx = 900;
+const aroundPx = 900;
 /** With less than that on one side the range moves on. */
 const leastPx = 450;
 /**
