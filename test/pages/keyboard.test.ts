@@ -34,7 +34,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
       ["r", "/", "Rooms"],
     ] as const) {
       await press(page, "g", letter);
-      expect(path(page)).toBe(where);
+      await soon(() => path(page)).toBe(where);
       await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
       await soon(() => page.title()).toBe(`${title} · earshot`);
     }
@@ -61,7 +61,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
     await page.getByRole("button", { name: "All keys" }).click();
     await page.getByLabel("Single letters do something").check();
     await press(page, "Escape", "g", "h");
-    expect(path(page)).toBe("/health");
+    await soon(() => path(page)).toBe("/health");
   });
 
   test("letters and arrows belong to a text or a list of choices that has the focus", async () => {
