@@ -70,11 +70,14 @@ function endUse(error: CommanderError): void {
   process.exitCode = error.exitCode === 0 ? 0 : 2;
 }
 
-/** A reader that went away (`earshot inspect | head`) is the end, not an error. */
+/**
+ * A reader that went away (`earshot inspect | head`) is the end, not an error. Node.js ignores
+ * SIGPIPE, so nothing else ends what waits for more to print. A daemon has printed its address and
+ * goes on.
+ */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") fail(error);
-  process.exitCode ??= 0;
-  process.kill(process.pid, "SIGPIPE");
+  if (error.code !== "EPIPE") return fail(error);
+  if (process.argv[2] !== "start") process.exit();
 });
 
 try {

@@ -56,10 +56,14 @@ export function action<Arguments extends unknown[]>(
     try {
       await work(...args);
     } catch (error) {
-      fail(error);
+      if (!isReaderGone(error)) fail(error);
     }
   };
 }
+
+/** Whether what was printed is not read any more (`| head`): the end, and no error. */
+const isReaderGone = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "EPIPE";
 
 /** Writes a line to stdout. A reader that has gone away (`| head`) is no error. */
 export function print(line: string): void {
