@@ -84,7 +84,9 @@ export class Room {
     this.#recent.push(decisionLetters[verdict.decision]);
     this.heardAt = at;
     this.#line = { id: message.id, verdict, author: message.author.name, text: shortOf(message) };
-    if (this.#place?.chat.title !== chat.title || this.#place === null) {
+    // Some platforms tell a title with some messages only: the last that was told stays.
+    const { title } = chat;
+    if (this.#place === null || (title !== undefined && title !== this.#place.chat.title)) {
       const { channel, account } = message;
       this.#place = { channel, account, chat };
     }
@@ -118,7 +120,7 @@ export class Room {
     const more = older.#faces.filter(({ id }) => !known.has(id));
     this.#faces = [...this.#faces, ...more].slice(0, facesKept);
     this.#line ??= older.#line;
-    this.#place ??= older.#place;
+    if (this.#place?.chat.title === undefined) this.#place = older.#place ?? this.#place;
     this.heardAt = Math.max(this.heardAt, older.heardAt);
   }
 

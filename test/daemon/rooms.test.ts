@@ -115,6 +115,24 @@ test("a row tells who was there, what was decided and how the room stands", asyn
   });
 });
 
+test("a room keeps the title it was told last, also over a restart", async () => {
+  const plain = { chat: { id: "garden", kind: "group" } };
+  const titled = (title: string) => ({ chat: { ...plain.chat, title } });
+  const title = async () => (await get("/api/rooms")).body.rooms[0]?.title;
+  await say("garden", "Ann", "the beans are up", plain);
+  expect(await title()).toBe("garden");
+  await say("garden", "Bo", "so are mine", titled("Green thumbs"));
+  await say("garden", "Ann", "good", plain);
+  expect(await title()).toBe("Green thumbs");
+  await say("garden", "Ann", "we have a new name", titled("Beans"));
+  await say("garden", "Ann", "do we", plain);
+  expect(await title()).toBe("Beans");
+  await daemon.stop({ drainMs: 0 });
+  daemon = await start();
+  await say("garden", "Bo", "still", plain);
+  expect(await title()).toBe("Beans");
+});
+
 test("the stream follows a turn from gathering to its credit", async () => {
   const stream = frames();
   await say("garden", "Ann", "hm");
