@@ -40,6 +40,8 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     );
     await panel(page, "Connections").getByText("3 of 3 connected").waitFor();
     expect(await panel(page, "Workers").locator("tbody tr").count()).toBe(1);
+    // As `earshot status` and the log call it.
+    await panel(page, "Workers").getByText("host 0", { exact: true }).waitFor();
     await panel(page, "Lanes").getByText("0 of 4 busy").waitFor();
     await panel(page, "Store").getByText("Writing").waitFor();
     await daemon.say({ chat: group("garden"), text: "hello", ...toScout });

@@ -29,7 +29,7 @@ export function Workers({ hosts }: { readonly hosts: readonly HostStatus[] }) {
             {hosts.map(({ id, state, live, mailbox, turns, restarts }) => (
               <tr key={id}>
                 <td class="main">
-                  host {id + 1}
+                  host {id}
                   {state !== "ready" && <span class="flag warn"> {state}</span>}
                 </td>
                 <td class="num">{amount(live)}</td>
