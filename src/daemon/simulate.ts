@@ -83,7 +83,7 @@ export async function simulateScenario(
   const own = instead === undefined;
   const config = own ? configOf(scenario, base) : scenarioConfig({}, instead);
   const reading = (line: Readonly<Record<string, unknown>>) => scenarioConfig(line, base);
-  if (own && scenario.kinds.has("config")) checkConfigs(scenario, reading);
+  if (own && scenario.kinds.has("config")) checkConfigs(scenario, base);
   const isLong = scenario.count > longLines && (options.explain ?? false) === false;
   const store = options.store ?? (isLong ? longStore() : createMemoryStore());
   const run = runScenario(
@@ -128,8 +128,14 @@ function configOf({ header, headerAt }: Scenario, base: unknown): EarshotConfig 
 }
 
 /** Reads every config line before the first line runs. @throws EarshotError EAR_CONFIG_* */
-function checkConfigs({ lines }: Scenario, read: (line: Record<string, unknown>) => unknown): void {
-  for (const line of lines) if ("config" in line) read(line.config);
+function checkConfigs({ lines, configsAt = [] }: Scenario, base: unknown): void {
+  let count = 0;
+  for (const line of lines) {
+    if (!("config" in line)) continue;
+    const at = configsAt[count];
+    count += 1;
+    scenarioConfig(line.config, base, at === undefined ? {} : { source: `${at} at config` });
+  }
 }
 
 /** Every agent follows the scenario's script instead of its own driver. */

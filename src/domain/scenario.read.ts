@@ -30,6 +30,7 @@ export class ScenarioReader {
   #number = 0;
   #count = 0;
   readonly #kinds = new Set<LineKind>();
+  readonly #configsAt: string[] = [];
 
   /** `source` names the file in errors. */
   constructor(source: string) {
@@ -40,7 +41,8 @@ export class ScenarioReader {
   get outline(): Omit<WholeScenario, "lines"> {
     const at = this.#headerAt === null ? {} : { headerAt: this.#headerAt };
     const { header } = this;
-    return { header, count: this.#count, last: this.#last, kinds: this.#kinds, ...at };
+    const [kinds, configsAt] = [this.#kinds, this.#configsAt];
+    return { header, count: this.#count, last: this.#last, kinds, configsAt, ...at };
   }
 
   get header(): ScenarioHeader {
@@ -87,6 +89,7 @@ export class ScenarioReader {
     }
     const [kind, line] = parseLine(value, number, this.#source);
     this.#kinds.add(kind);
+    if (kind === "config") this.#configsAt.push(`${this.#source}:${number}`);
     const last = this.#last?.t ?? 0;
     if (line.t < last)
       throw wrong(

@@ -149,6 +149,8 @@ export interface Scenario {
   readonly number?: () => number;
   /** Where the header stands, as errors about it name it: `file:line`. Absent without a header. */
   readonly headerAt?: string;
+  /** The same of each config line, in order. */
+  readonly configsAt?: readonly string[];
 }
 
 /** The messages that a line tells. */

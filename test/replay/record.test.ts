@@ -221,7 +221,7 @@ describe("a bad line", () => {
       );
       const second = await earshot("replay", config, "--json");
       expect([second.code, second.out]).toEqual([2, ""]);
-      expect(second.err).toMatch(/engagment/);
+      expect(second.err.replaceAll(/\s+/g, " ")).toMatch(/config\.jsonl:501 at config.*engagment/);
     },
     slow,
   );
