@@ -3,8 +3,8 @@
  * ==============
  * A scenario as it lies on disk, a piece at a time: once through to check every line before the
  * first one runs, and again for each run. So a recording of a million messages needs no more memory
- * than one of ten, and several may read it at once, each its own lines. What comes in through a pipe is put into a file first, which is gone when the
- * process ends.
+ * than one of ten, and several may read it at once, each its own lines. What comes in through a
+ * pipe is put into a file first, which is gone when the process ends.
  */
 import {
   closeSync,
