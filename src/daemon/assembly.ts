@@ -162,7 +162,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
   });
   const { layers } = ports.house;
   const whatIf = createWhatIf({ store, clock, ids, config, layers });
-  const room = createRoomDesk({ store, clock, log, config });
+  const titleOf = (key: string) => rooms.remember().then(() => rooms.titleOf(key));
+  const room = createRoomDesk({ store, clock, log, config, titleOf });
   bus.subscribe(room.line);
   const rooms = createRooms({
     ...{ clock, log, store },

@@ -21,6 +21,8 @@ export interface RoomDeskPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
+  /** What the list of rooms calls it. */
+  readonly titleOf: (key: string) => Promise<string>;
 }
 
 /** Somebody who looks at a room. */
@@ -57,7 +59,7 @@ interface Shared {
 }
 
 export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
-  const { store, clock, log, config } = ports;
+  const { store, clock, log, config, titleOf } = ports;
   const configs = createRoomConfigs(store, config);
   const open = new Map<number, Shared>();
   const running = createRunning();
@@ -113,7 +115,7 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
     const parts = parseSessionKey(key);
     const chat = await newestChat(store, room);
     return {
-      title: chat?.title ?? ("id" in parts ? parts.id : "peer" in parts ? parts.peer : key),
+      title: chat?.title ?? (await titleOf(key)),
       channel: "channel" in parts ? parts.channel : (chat?.channel ?? ""),
       account: "account" in parts ? parts.account : defaultAccount,
       kind: parts.kind === "group" || parts.kind === "channel" ? parts.kind : "direct",

@@ -124,6 +124,9 @@ test("a room keeps the title it was told last, also over a restart", async () =>
   await say("garden", "Bo", "so are mine", titled("Green thumbs"));
   await say("garden", "Ann", "good", plain);
   expect(await title()).toBe("Green thumbs");
+  for (let n = 0; n < 10; n += 1) await say("garden", "Ann", "and good again", plain);
+  const key = encodeURIComponent("agent:main:webhook:group:garden");
+  expect((await get(`/api/rooms/${key}`)).body).toMatchObject({ title: "Green thumbs" });
   await say("garden", "Ann", "we have a new name", titled("Beans"));
   await say("garden", "Ann", "do we", plain);
   expect(await title()).toBe("Beans");

@@ -87,7 +87,11 @@ export async function startSmallServer() {
       glances: async () => new Map(),
       tally: async () => nothingLive,
     }),
-    room: createRoomDesk({ store, clock, log, config: () => defaultConfig }),
+    room: createRoomDesk({
+      ...{ store, clock, log },
+      config: () => defaultConfig,
+      titleOf: async (key) => key,
+    }),
     whatIf: createWhatIf({
       ...{ store, clock, config: () => defaultConfig, ids },
       layers: { said: () => [], set: refused, unset: async () => [] },
