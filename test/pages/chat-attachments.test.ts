@@ -294,12 +294,14 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     await chooser(page).setInputFiles([words("meanwhile.txt", "while nobody was there")]);
     await page.getByRole("button", { name: "Try again" }).waitFor();
     expect(await chips(page).textContent()).toContain("earshot does not answer.");
-    daemon = await startProcess(stateDir, pagesDir, port);
-    // It goes by itself.
-    await soon(() => there(page).count()).toBe(1);
     await textbox(page).fill("after the end");
     await send(page);
+    await page.getByText("Sends when the file is there").waitFor();
+    expect(await line(page, "after the end").count()).toBe(0);
+    daemon = await startProcess(stateDir, pagesDir, port);
+    // The file goes by itself, and its line with it.
     await answer(page, "while nobody was there").waitFor();
+    expect(await chips(page).count()).toBe(0);
     expect(await page.locator(".direct .dm-line.mine").count()).toBe(count + 1);
 
     await page.reload();

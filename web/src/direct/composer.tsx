@@ -46,9 +46,9 @@ function useCommands(text: string, fetchAll: DirectComposerProps["commands"]): r
   return all;
 }
 
-/** Something still goes, or nothing does and everything is there. */
+/** Something is on its way, or will be when the daemon answers again: no line goes without it. */
 const isMoving = ({ chosen }: FilesOfDraft) =>
-  chosen.some(({ fate }) => fate.state === "waiting" || fate.state === "going");
+  chosen.some(({ fate }) => (fate.state === "failed" ? fate.again : fate.state !== "there"));
 
 export function DirectComposer({ agentName, commands, files, onSay }: DirectComposerProps) {
   const [text, setText] = useState("");
