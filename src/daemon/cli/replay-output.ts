@@ -79,7 +79,8 @@ function bar(total: number, screen: Sink): Progress {
       shown = percent;
       const filled = Math.round((percent * barUnits) / 100);
       const drawn = "█".repeat(filled) + "░".repeat(barUnits - filled);
-      screen.write(`\r${drawn} ${percent} % of ${total} lines`);
+      // A run that begins anew has a smaller number to show.
+      screen.write(`\r${drawn} ${percent} % of ${total} lines${escapeUnit}[K`);
     },
     end: () => {
       screen.write(`\r${escapeUnit}[K`);
