@@ -278,11 +278,16 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
   test("a daemon that was killed and is there again shows everything once, and takes what waited", async () => {
     const { page } = await open({ width: 390, height: 844 });
     await page.getByRole("button", { name: "Direct chat" }).click();
+    // Its picture is asked for when there is nobody to ask any more.
+    const pictures = "**/api/webchat/uploads/*";
+    await page.route(pictures, (route) => route.abort());
     await chooser(page).setInputFiles([{ ...hat, name: "before.png" }]);
     await soon(() => there(page).count()).toBe(1);
     await textbox(page).fill("before the end");
     await send(page);
     await answer(page, "before.png").waitFor();
+    await line(page, "before the end").getByRole("button", { name: "Save before.png" }).waitFor();
+    await page.unroute(pictures);
     const count = await page.locator(".direct .dm-line.mine").count();
 
     const port = Number(daemon.page.port);
@@ -299,6 +304,8 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     await page.getByText("Sends when the file is there").waitFor();
     expect(await line(page, "after the end").count()).toBe(0);
     daemon = await startProcess(stateDir, pagesDir, port);
+    const shown = line(page, "before the end").getByRole("button", { name: /Show before/ });
+    await shown.waitFor({ state: "attached" });
     // The file goes by itself, and its line with it.
     await answer(page, "while nobody was there").waitFor();
     expect(await chips(page).count()).toBe(0);

@@ -2,14 +2,14 @@
  * Files of a line
  * ===============
  * A plain picture is a thumbnail that opens larger; anything else is a chip with its name, kind and
- * size that saves it, and a sound can be heard. Places are reserved, so that nothing moves when a picture comes. What is not
- * kept any more says so and does nothing.
+ * size that saves it, and a sound can be heard. Places are reserved, so that nothing moves when a
+ * picture comes. What is not kept any more says so and does nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { FileWords } from "../parts/file-words.tsx";
 import { type AttachedFile, fileFacts, fileName, isDrawn } from "../parts/files.ts";
 import { Icon } from "../parts/icons.tsx";
-import { download, pictureOf } from "../parts/pictures.ts";
+import { download, pictureOf, whenBack } from "../parts/pictures.ts";
 import { playSound } from "../parts/sounds.ts";
 
 /** Points a side: twice what the style gives them, for fine screens. */
@@ -111,9 +111,9 @@ interface ThumbProps {
 function Thumb({ file, id, token }: ThumbProps) {
   const place = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
-  const { address, failed } = usePicture(place, token, id);
+  const { address, failure } = usePicture(place, token, id);
   const name = fileName(file);
-  if (failed) return <FileChip file={file} token={token} />;
+  if (failure !== null) return <FileChip file={file} token={token} />;
   return (
     <>
       <button
@@ -143,10 +143,11 @@ function Thumb({ file, id, token }: ThumbProps) {
 /** The thumbnail, asked for when its place comes near what is seen. */
 function usePicture(place: { readonly current: Element | null }, token: string, id: string) {
   const [address, setAddress] = useState<string | null>(null);
-  const [failed, setFailed] = useState(false);
+  const [failure, setFailure] = useState<"no daemon" | "no picture" | null>(null);
   useEffect(() => {
+    if (failure === "no daemon") return whenBack(() => setFailure(null));
     const { current } = place;
-    if (current === null || address !== null || failed) return;
+    if (current === null || address !== null || failure !== null) return;
     let left = false;
     const look = new IntersectionObserver(
       (entries) => {
@@ -154,7 +155,8 @@ function usePicture(place: { readonly current: Element | null }, token: string, 
         look.disconnect();
         pictureOf(token, id, thumbSide).then(
           (copy) => left || setAddress(copy),
-          () => left || setFailed(true),
+          // What never reached the daemon is a TypeError.
+          (error) => left || setFailure(error instanceof TypeError ? "no daemon" : "no picture"),
         );
       },
       // The margin counts for what scrolls, not for what lies around it.
@@ -165,8 +167,8 @@ function usePicture(place: { readonly current: Element | null }, token: string, 
       left = true;
       look.disconnect();
     };
-  }, [token, id]);
-  return { address, failed };
+  }, [token, id, failure]);
+  return { address, failure };
 }
 
 function Whole({ file, id, token, onClose }: ThumbProps & { readonly onClose: () => void }) {

@@ -4,10 +4,12 @@
  * A real conversation with the agent, over the daemon's own channel. Streaming text grows in the
  * last bubble; a line of mine shows as soon as it is written and says whether the daemon has it.
  */
+import { useEffect } from "preact/hooks";
 import { LinkBadge } from "../parts/badge.tsx";
 import { useFollow } from "../parts/follow.ts";
 import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
 import { Jump } from "../parts/jump.tsx";
+import { isBack } from "../parts/pictures.ts";
 import { Prose } from "../parts/prose.tsx";
 import { DirectComposer } from "./composer.tsx";
 import { Files } from "./files.tsx";
@@ -26,6 +28,9 @@ export interface DirectPaneProps {
 export function DirectPane({ token, direct, agentName, selected, onSelect }: DirectPaneProps) {
   const { talk, link } = direct;
   const files = useUploads(token, talk, link);
+  useEffect(() => {
+    if (link.state === "live") isBack();
+  }, [link.state]);
   const draft = draftOf(talk);
   const busy = talk.writing !== null || talk.typing;
   const follow = useFollow(talk.entries.length + talk.pending.length);

@@ -17,6 +17,21 @@ export async function fileBytes(token: string, id: string): Promise<Blob> {
   return answer.blob();
 }
 
+const away = new Set<() => void>();
+
+/** Calls back once the daemon that could not be reached is there again; the answer takes it back. */
+export function whenBack(look: () => void): () => void {
+  away.add(look);
+  return () => void away.delete(look);
+}
+
+/** The daemon is there again. */
+export function isBack(): void {
+  const all = [...away];
+  away.clear();
+  for (const look of all) look();
+}
+
 /** A copy of a kept picture with at most so many points a side, as an address for an image. */
 export function pictureOf(token: string, id: string, side: number): Promise<string> {
   const key = `${id} ${side}`;
