@@ -373,6 +373,24 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("a file is no less kept because nobody answers just now", async () => {
+    const { page } = await open();
+    await chooser(page).setInputFiles([words("notes.txt", "some notes")]);
+    await soon(() => there(page).count()).toBe(1);
+    await textbox(page).fill("keep these");
+    await send(page);
+    const save = line(page, "keep these").getByRole("button", { name: /Save notes\.txt/ });
+    await save.waitFor();
+    const files = "**/api/webchat/uploads/*";
+    await page.route(files, (route) => route.abort());
+    await save.click();
+    await soon(() => save.textContent()).toContain("earshot does not answer");
+    await page.unroute(files);
+    const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
+    expect(saved.suggestedFilename()).toBe("notes.txt");
+    await soon(() => save.textContent()).not.toContain("does not answer");
+  });
+
   test("a file that is not kept any more says so", async () => {
     const { page } = await open();
     await chooser(page).setInputFiles([words("old.txt", "old words"), { ...hat, name: "old.png" }]);

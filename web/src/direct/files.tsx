@@ -44,11 +44,15 @@ export function Files({ files, token, mine = false }: FilesProps) {
   );
 }
 
+/** Whether a call never reached the daemon: that is a TypeError. */
+const isAway = (error: unknown): boolean => error instanceof TypeError;
+
 /** A file by its name; pressed, it is saved. */
 function FileChip({ file, token }: { readonly file: AttachedFile; readonly token: string }) {
-  const [gone, setGone] = useState(false);
+  const [state, setState] = useState<"kept" | "gone" | "out of reach">("kept");
   const { id } = file;
   const name = fileName(file);
+  const gone = state === "gone";
   if (id === undefined || gone)
     return (
       <span class="file-chip" role={gone ? "status" : undefined}>
@@ -60,9 +64,18 @@ function FileChip({ file, token }: { readonly file: AttachedFile; readonly token
       type="button"
       class="file-chip"
       title="Save"
-      onClick={() => download(token, id, name).catch(() => setGone(true))}
+      onClick={() =>
+        download(token, id, name).then(
+          () => setState("kept"),
+          (error) => setState(isAway(error) ? "out of reach" : "gone"),
+        )
+      }
     >
-      <span class="sr">Save</span> <FileWords file={file} />
+      <span class="sr">Save</span>{" "}
+      <FileWords
+        file={file}
+        {...(state === "out of reach" ? { facts: "earshot does not answer" } : {})}
+      />
       <Icon name="save" size={14} />
     </button>
   );
@@ -155,8 +168,7 @@ function usePicture(place: { readonly current: Element | null }, token: string, 
         look.disconnect();
         pictureOf(token, id, thumbSide).then(
           (copy) => left || setAddress(copy),
-          // What never reached the daemon is a TypeError.
-          (error) => left || setFailure(error instanceof TypeError ? "no daemon" : "no picture"),
+          (error) => left || setFailure(isAway(error) ? "no daemon" : "no picture"),
         );
       },
       // The margin counts for what scrolls, not for what lies around it.
