@@ -14,7 +14,7 @@ import type { StreamLine } from "../domain/stream.ts";
 import type { Effect, Joined, MessageRef, OutcomeReached, TurnRun } from "../machines/effects.ts";
 import type { MessageReceived } from "../machines/events.ts";
 import type { CommandDesk } from "./commands.ts";
-import { canShow, passedOn, planStep, type StepPlan } from "./effects.plan.ts";
+import { canShow, type PlanContext, passedOn, planStep, type StepPlan } from "./effects.plan.ts";
 import type { HookRunner } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Lanes } from "./lanes.ts";
@@ -310,9 +310,13 @@ async function appliedEvents(
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
   const unwritten = await prepareTurns(ports, result);
   const commands = await ports.commands.prepare(result.steps);
-  const context = { ...ports, unwritten, commands };
-  const planOf = (step: HostStep | undefined) =>
-    step === undefined ? null : planStep(step, context);
+  // Made where a step needs it: most results are nothing but decisions.
+  let context: PlanContext | null = null;
+  const planOf = (step: HostStep | undefined) => {
+    if (step === undefined) return null;
+    context ??= { ...ports, unwritten, commands };
+    return planStep(step, context);
+  };
   const applied: Applied[] = [];
   for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;
