@@ -14,7 +14,16 @@ import type { Rooms } from "../src/daemon/rooms.ts";
 import type { RoomsLook } from "../src/daemon/rooms.types.ts";
 import { haveChromium, openPage, startChromium } from "../test/support/chromium.ts";
 import { flood, type House, openHouse } from "./house.ts";
-import { assertRatio, messages, quantile, quietMix, report, round, short } from "./support.ts";
+import {
+  assertRatio,
+  keepSaying,
+  messages,
+  quantile,
+  quietMix,
+  report,
+  round,
+  short,
+} from "./support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>
   import(new URL(`../dist/${path}.js`, import.meta.url).href);
@@ -211,7 +220,7 @@ async function frames(): Promise<void> {
     const calm = await framesPerSecond(page, session, seconds);
     const stop = new AbortController();
     const before = said;
-    const talk = keepSaying(say, stop.signal);
+    const talk = keepSaying(say, rate, stop.signal);
     const busy = await framesPerSecond(page, session, seconds);
     stop.abort();
     const talkedMs = await talk;
@@ -231,21 +240,6 @@ async function frames(): Promise<void> {
     await daemon.stop({ drainMs: 0 });
     rmSync(stateDir, { recursive: true, force: true });
   }
-}
-
-/** Says `rate` messages a second until stopped; for how long, ms. */
-async function keepSaying(
-  say: (count: number) => Promise<void>,
-  stop: AbortSignal,
-): Promise<number> {
-  const from = performance.now();
-  for (let done = 0; !stop.aborted; ) {
-    const due = Math.floor(((performance.now() - from) * rate) / 1_000) - done;
-    if (due > 0) await say(Math.min(due, 100));
-    done += Math.max(0, Math.min(due, 100));
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return performance.now() - from;
 }
 
 interface Frames {

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
 import { haveChromium, openPage, startChromium } from "../test/support/chromium.ts";
-import { assertRatio, randomFrom, report, round, short } from "./support.ts";
+import { assertRatio, keepSaying, randomFrom, report, round, short } from "./support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>
   import(new URL(`../dist/${path}.js`, import.meta.url).href);
@@ -49,7 +49,7 @@ async function measure(): Promise<void> {
     await loadAll(page);
     const calm = await framesOf(page, session, "scrolled", 97);
     const stop = new AbortController();
-    const talk = keepSaying(say, stop.signal);
+    const talk = keepSaying(say, rate, stop.signal);
     await framesOf(page, session, "scrolled, 1,000 lines/s", 97);
     stop.abort();
     await talk;
@@ -100,7 +100,7 @@ async function followed(
   await page.waitForTimeout(1_000);
   const stop = new AbortController();
   const before = said;
-  const talk = keepSaying(say, stop.signal);
+  const talk = keepSaying(say, rate, stop.signal);
   await framesOf(page, session, "following 1,000 lines/s", 0);
   stop.abort();
   const talkedMs = await talk;
@@ -125,21 +125,6 @@ async function loadAll(page: Page): Promise<void> {
   await page.evaluate(load);
   figures["s to load all lines"] = round((performance.now() - from) / 1_000);
   figures["lines in all"] = said;
-}
-
-/** Says `rate` lines a second until stopped; for how long, ms. */
-async function keepSaying(
-  say: (count: number) => Promise<unknown>,
-  stop: AbortSignal,
-): Promise<number> {
-  const from = performance.now();
-  for (let done = 0; !stop.aborted; ) {
-    const due = Math.floor(((performance.now() - from) * rate) / 1_000) - done;
-    if (due > 0) await say(Math.min(due, 100));
-    done += Math.max(0, Math.min(due, 100));
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  return performance.now() - from;
 }
 
 /** Seconds the main thread worked so far on script, style and layout. */

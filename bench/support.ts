@@ -62,6 +62,22 @@ export function messages(
   };
 }
 
+/** Says so many messages a second until stopped; for how long, ms. */
+export async function keepSaying(
+  say: (count: number) => Promise<unknown>,
+  perSecond: number,
+  stop: AbortSignal,
+): Promise<number> {
+  const from = performance.now();
+  for (let done = 0; !stop.aborted; ) {
+    const due = Math.floor(((performance.now() - from) * perSecond) / 1_000) - done;
+    if (due > 0) await say(Math.min(due, 100));
+    done += Math.max(0, Math.min(due, 100));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return performance.now() - from;
+}
+
 /** Calls a second of `step(n)`: warmed up, then the best of `rounds`. */
 export function perSecond(step: (n: number) => void, calls: number, rounds = 3): number {
   for (let n = 0; n < Math.min(calls, 20_000); n += 1) step(n);
