@@ -93,7 +93,9 @@ describe("after real traffic", () => {
     const sent = async () => {
       await scrape();
       const over = value("turns_total", { outcome: "replied" }) === 1;
-      return over && (value("sends_total", { status: "sent" }) ?? 0) > 0;
+      const told = value("sends_total", { status: "sent" }) ?? 0;
+      // Gauges are read before the counters beside them.
+      return over && told > 0 && value("outbox", { state: "sent" }) === told;
     };
     await vi.waitUntil(sent, patience);
   }, 60_000);

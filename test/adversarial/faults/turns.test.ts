@@ -91,6 +91,8 @@ test.each(["exit", "loop"])(
       await until(() => sent.includes(`other${n}: done`), "an answer");
     }
     await until(() => ends("calm").length === 1 && ends("bad").length === 1, "both ends");
+    // A turn has its outcome when its agent ends; what it said is on its way then.
+    await until(() => sent.some((text) => text.startsWith("calm")), "the calm answer");
     expect(ends("bad")).toEqual(["failed host-lost"]);
     expect(ends("calm")).toEqual(["replied"]);
     expect(sent.filter((text) => text.startsWith("calm"))).toEqual(["calm: napped, try 2"]);
