@@ -17,5 +17,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     setupFiles: ["test/support/setup.ts"],
+    globalSetup: ["test/support/temp-folder.ts"],
   },
 });
