@@ -26,7 +26,7 @@ export function soon(pace: Pace | undefined, work: () => void): void {
 }
 
 /** Resolves when everything has run that can run now. */
-export function breath(pace: Pace | undefined): Promise<void> {
+export function breath(pace?: Pace): Promise<void> {
   return new Promise((resolve) => {
     if (pace === undefined) setImmediate(resolve);
     else pace.soon(resolve);

@@ -17,7 +17,7 @@
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Clock, Log, Store, StoreWrite } from "../domain/ports.ts";
-import { soon } from "./at-once.ts";
+import { breath, soon } from "./at-once.ts";
 import { entryOf, type NewEvent } from "./journal.codec.ts";
 import type { HostEntry } from "./protocol.ts";
 import type { Pace } from "./runtime.types.ts";
@@ -252,7 +252,7 @@ export function createJournal(ports: JournalPorts): Journal {
     lastSeq: () => lastSeq,
     async stop() {
       while (!stopped && failure === null && (committing || queue.length + gated.length > 0)) {
-        await new Promise<void>((resolve) => setImmediate(resolve));
+        await breath();
       }
       stopped = true;
       if (retryTimer !== null) clock.clearTimer(retryTimer);

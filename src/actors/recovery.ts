@@ -8,6 +8,7 @@
  */
 import type { Clock, EventRow, Log, RunRow, Store } from "../domain/ports.ts";
 import type { ConversationEvent } from "../machines/events.ts";
+import { breath } from "./at-once.ts";
 import type { Configs } from "./configs.ts";
 import { decodeEvent, newEvent } from "./journal.codec.ts";
 import type { Journal } from "./journal.ts";
@@ -56,7 +57,7 @@ export async function findUnapplied(
       if (event !== null) entries.push({ conv, key, seq, cfg, event });
       else await quarantine.add({ conv, seq, error: "its journal row cannot be read" });
     }
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await breath();
   }
   return entries;
 }

@@ -7,6 +7,7 @@
  */
 import type { EarshotError } from "../domain/errors.ts";
 import type { Clock, Log, Store, StoreWrite, TimerHandle } from "../domain/ports.ts";
+import { breath } from "./at-once.ts";
 import type { Configs } from "./configs.ts";
 import { createConversation } from "./conversation.ts";
 import { settingsFor } from "./host-settings.ts";
@@ -39,8 +40,6 @@ const dirtyLookedAtMax = 10_000;
 const foldSlice = 8;
 const pruneSlice = 1_000;
 const pruneSlicesMax = 100;
-
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export function createSweep({ clock, log, store, journal, configs }: SweepPorts): Sweep {
   let timer: TimerHandle | null = null;
@@ -85,7 +84,7 @@ export function createSweep({ clock, log, store, journal, configs }: SweepPorts)
       }
       await journal.keep(writes);
       written += writes.length;
-      await breathe();
+      await breath();
     }
     dirty = found.length - written;
     return written;
@@ -95,7 +94,7 @@ export function createSweep({ clock, log, store, journal, configs }: SweepPorts)
     const before = clock.now() - configs.current().messages.dedupe.retentionMs;
     for (let slice = 0; slice < pruneSlicesMax && !stopped; slice += 1) {
       if ((await store.prune(before, pruneSlice)) < pruneSlice) return;
-      await breathe();
+      await breath();
     }
   }
 

@@ -21,6 +21,7 @@ import { oneLine } from "../domain/sanitize.ts";
 import { fillPrefix } from "../machines/delivery-plan.ts";
 import type { AgentFailed, ConversationEvent } from "../machines/events.ts";
 import { permitAsk } from "./asks.inputs.ts";
+import { breath } from "./at-once.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { AskAnswer } from "./protocol.ts";
 import { TurnOutput } from "./turn-output.ts";
@@ -154,7 +155,7 @@ export class TurnRun {
         if (this.#isOver) return;
         this.#take(event);
         if (this.#isOver) return;
-        if (this.#events % eventsPerTick === 0) await new Promise(setImmediate);
+        if (this.#events % eventsPerTick === 0) await breath();
       }
     } catch (error) {
       this.#fail("error", error instanceof Error ? error.message : String(error));
