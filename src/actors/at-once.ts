@@ -6,8 +6,11 @@
  *
  * Soon: when everything that can run has run. A turn of the event loop says so, and costs system
  * calls; where no other thread has a part in it, Node's queue of ticks says the same for nothing.
+ *
+ * Still: when besides nothing waits for soon. Whoever waits for quiet among threads must look again and
+ * again; alone on a thread it is told once, in the order of ranks.
  */
-import type { Pace } from "./runtime.types.ts";
+import type { Pace, StillRank } from "./runtime.types.ts";
 
 const now = Promise.resolve();
 /** Ticks until files, signals and whoever else waits for the event loop have their turn. */
@@ -25,21 +28,43 @@ export function soon(pace: Pace | undefined, work: () => void): void {
   else pace.soon(work);
 }
 
-/** Resolves when everything has run that can run now. */
+/** Resolves when everything has run that can run now, and whoever waits for stillness. */
 export function breath(pace?: Pace): Promise<void> {
   return new Promise((resolve) => {
-    if (pace === undefined) setImmediate(resolve);
-    else pace.soon(resolve);
+    if (pace?.still !== undefined) void pace.still(stillRanks.anyone).then(resolve);
+    else setImmediate(resolve);
   });
 }
 
-/** How a simulation whose hosts are on this thread waits for others. */
-export function tickingSoon(): Pace["soon"] {
+/** What waits for stillness, those first that set off more: a simulation goes on last. */
+export const stillRanks = { round: 1, gate: 2, settled: 3, anyone: 4 } as const;
+
+/** The pace of a simulation whose hosts are on this thread, which has no part in any other. */
+export function paceAlone(): Pace {
+  const waiting: (() => void)[][] = [[], [], [], [], []];
+  let asked = false;
   let ticks = 0;
-  return (work) => {
+  const wait = (rank: 0 | StillRank, work: () => void) => {
+    waiting[rank]?.push(work);
+    if (asked) return;
+    asked = true;
+    ask();
+  };
+  const ask = () => {
     ticks += 1;
-    if (ticks % ticksInARow === 0) setImmediate(work);
+    if (ticks % ticksInARow === 0) setImmediate(next);
     // From a promise: a tick asked for by another tick would come before what that one resolved.
-    else void now.then(() => process.nextTick(work));
+    else void now.then(() => process.nextTick(next));
+  };
+  const next = () => {
+    const rank = waiting.findIndex(({ length }) => length > 0);
+    for (const work of waiting[rank]?.splice(0) ?? []) work();
+    asked = waiting.some(({ length }) => length > 0);
+    if (asked) ask();
+  };
+  return {
+    straight: false,
+    soon: (work) => wait(0, work),
+    still: (rank) => new Promise((resolve) => wait(rank, resolve)),
   };
 }

@@ -7,7 +7,7 @@
  * thread has nothing more to do, so threads that answer fast or slow cannot change what comes
  * first.
  */
-import { breath } from "./at-once.ts";
+import { breath, stillRanks } from "./at-once.ts";
 import type { HostEntry } from "./protocol.ts";
 import type { Answer, ResultLine } from "./result-line.ts";
 import type { Pace } from "./runtime.types.ts";
@@ -75,13 +75,15 @@ export class Rounds {
   }
 
   async #quiet(): Promise<void> {
-    if (this.#ports.pace?.straight === true) return;
+    const { pace } = this.#ports;
+    if (pace?.straight === true) return;
+    if (pace?.still !== undefined) return pace.still(stillRanks.round);
     let seen = -1;
     for (let still = 0; still < quietTicks; still += 1) {
       const now = this.#ports.activity() + this.#dispatches;
       if (now !== seen) still = 0;
       seen = now;
-      await breath(this.#ports.pace);
+      await breath(pace);
     }
   }
 

@@ -14,7 +14,7 @@ import { type AccessBook, openAccessBook } from "./access-book.ts";
 import { loadActivation } from "./activation.ts";
 import { permitAsk } from "./asks.inputs.ts";
 import { type Asks, createAsks } from "./asks.ts";
-import { breath } from "./at-once.ts";
+import { breath, stillRanks } from "./at-once.ts";
 import { returnWrites } from "./commands.return.ts";
 import { type Configs, openConfigs } from "./configs.ts";
 import { createEffects } from "./effects.ts";
@@ -340,11 +340,17 @@ class Assembly {
   /** Nothing is under way on any thread: what happens next is caused by what is journalled next. */
   async #quiet(): Promise<void> {
     const { supervisor, journal, projection, turns, heartbeats } = this.parts;
+    const { pace } = this.#ports;
+    const isQuiet = () => {
+      const idle = turns.preparing() === 0 || isFailing([projection]);
+      return journal.isWritten() && idle && heartbeats.looking() === 0;
+    };
+    await pace?.still?.(stillRanks.gate);
+    if (pace?.still !== undefined && !supervisor.busy() && isQuiet()) return;
     for (let calm = 0; calm < 2; ) {
       await unlessFailing([projection], supervisor.settled());
-      await breath(this.#ports.pace);
-      const idle = turns.preparing() === 0 || isFailing([projection]);
-      calm = journal.isWritten() && idle && heartbeats.looking() === 0 ? calm + 1 : 0;
+      await breath(pace);
+      calm = isQuiet() ? calm + 1 : 0;
     }
   }
 }

@@ -7,7 +7,7 @@
  */
 import type { EarshotError } from "../domain/errors.ts";
 import type { OutboxRow } from "../domain/ports.ts";
-import { breath } from "./at-once.ts";
+import { breath, stillRanks } from "./at-once.ts";
 import { createIngress } from "./ingress.ts";
 import { findUnapplied, recoverRuns } from "./recovery.ts";
 import { createOperator } from "./runtime.operator.ts";
@@ -107,11 +107,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function settled(): Promise<void> {
     await recovering.catch(() => undefined);
+    const { pace } = ports;
+    await pace?.still?.(stillRanks.settled);
+    if (pace?.still !== undefined && isSettled()) return;
     const { supervisor, journal, projection } = opened();
     const disks = [journal, projection];
     for (let calm = 0; calm < 2; ) {
       await unlessFailing(disks, supervisor.settled());
-      await breath(ports.pace);
+      await breath(pace);
       const quiet = journal.isQuiet() && underway() === 0;
       calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }

@@ -131,10 +131,13 @@ export interface RoomTap {
  * others to be quiet, or for the next turn of the event loop, goes on at once. The first
  * consequence that is more than a decision ends that.
  */
+export type StillRank = 1 | 2 | 3 | 4;
 export interface Pace {
   straight: boolean;
   /** Calls it when everything has run that can run now. */
   readonly soon: (work: () => void) => void;
+  /** Where nothing happens on other threads: resolves when nothing waits for soon either. */
+  readonly still?: (rank: StillRank) => Promise<void>;
 }
 
 /** Told where what one room does depends on others, or means something to them. */

@@ -18,7 +18,7 @@ import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
 import type { ScriptedRun } from "../domain/script.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import { struckClaim } from "../machines/codes.ts";
-import { tickingSoon } from "./at-once.ts";
+import { paceAlone } from "./at-once.ts";
 import { SimulatedClock } from "./clock.ts";
 import { type Incarnation, incarnate } from "./incarnation.ts";
 import type { Pace, Runtime, Why } from "./runtime.types.ts";
@@ -120,7 +120,7 @@ class Simulation {
     this.#config = ports.config;
     this.#options = options;
     const isAlone = options.workers === 0;
-    this.#pace = { straight: false, soon: isAlone ? tickingSoon() : setImmediate };
+    this.#pace = isAlone ? paceAlone() : { straight: false, soon: setImmediate };
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock, scenario.header.local);

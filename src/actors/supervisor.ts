@@ -219,9 +219,9 @@ class HostSupervisor implements Supervisor {
   }
 
   #createRunner(): TurnRunner {
-    const { clock, log, drivers, onDelta, onDraft, ask } = this.#ports;
+    const { clock, log, drivers, onDelta, onDraft, ask, pace } = this.#ports;
     const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
-    return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask });
+    return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask, pace });
   }
 
   #createTurns(): TurnOrders {

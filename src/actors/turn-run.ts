@@ -21,9 +21,10 @@ import { oneLine } from "../domain/sanitize.ts";
 import { fillPrefix } from "../machines/delivery-plan.ts";
 import type { AgentFailed, ConversationEvent } from "../machines/events.ts";
 import { permitAsk } from "./asks.inputs.ts";
-import { breath } from "./at-once.ts";
+import { soon } from "./at-once.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { AskAnswer } from "./protocol.ts";
+import type { Pace } from "./runtime.types.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./turn-tools.ts";
 
@@ -40,6 +41,7 @@ export interface TurnRunPorts {
   readonly ask: (tool: string, input: unknown) => Promise<AskAnswer>;
   /** Something happened, reported or not. */
   readonly onActivity: () => void;
+  readonly pace?: Pace | undefined;
 }
 
 type Failure = Pick<AgentFailed, "code" | "message">;
@@ -155,7 +157,8 @@ export class TurnRun {
         if (this.#isOver) return;
         this.#take(event);
         if (this.#isOver) return;
-        if (this.#events % eventsPerTick === 0) await breath();
+        if (this.#events % eventsPerTick === 0)
+          await new Promise<void>((resolve) => soon(this.#ports.pace, resolve));
       }
     } catch (error) {
       this.#fail("error", error instanceof Error ? error.message : String(error));
@@ -378,7 +381,7 @@ export class TurnRun {
   #report(told: Told): void {
     if (this.#lost) return;
     const { turnId } = this.#job.order;
-    const event = { ...told, at: this.#ports.clock.now(), turnId };
+    const event = { at: this.#ports.clock.now(), turnId, ...told };
     this.#ports.report(event as ConversationEvent);
   }
 }

@@ -11,6 +11,7 @@ import type { AgentDriver, Clock, Log } from "../domain/ports.ts";
 import type { AgentFailed } from "../machines/events.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { AskAnswer, TurnAsk, TurnDelta, TurnDraft, TurnReport } from "./protocol.ts";
+import type { Pace } from "./runtime.types.ts";
 import { TurnAgents } from "./turn-agents.ts";
 import { TurnRun } from "./turn-run.ts";
 
@@ -24,6 +25,7 @@ export interface TurnRunnerOptions {
   readonly onDraft: (draft: TurnDraft) => void;
   /** Asks the main thread for something that only it has. */
   readonly ask: (question: TurnAsk) => Promise<AskAnswer>;
+  readonly pace?: Pace | undefined;
 }
 
 export interface TurnRunner {
@@ -103,6 +105,7 @@ class Runner implements TurnRunner {
       onActivity: () => {
         this.#activity += 1;
       },
+      pace: this.#options.pace,
     });
     this.#runs.get(turnId)?.lose();
     this.#runs.set(turnId, run);
