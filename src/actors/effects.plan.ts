@@ -21,7 +21,7 @@ import type {
 import { passedId } from "../machines/relay.ts";
 import type { CommandOutcome } from "./commands.ts";
 import { conversationOf } from "./journal.codec.ts";
-import type { ReactionBody, TextBody } from "./outbox.body.ts";
+import { asWritten, type ReactionBody, type TextBody } from "./outbox.body.ts";
 import type { HostStep } from "./protocol.ts";
 import type { OutboundDirectory } from "./runtime.types.ts";
 import { type SessionPlanContext, sessionWrites } from "./session.plan.ts";
@@ -64,18 +64,21 @@ const naturalPause = [800, 2_500] as const;
 export function planStep(step: HostStep, context: PlanContext): StepPlan {
   const rows: OutboxRow[] = [];
   const lines: TranscriptLine[] = [];
-  const writes = step.effects.flatMap((effect) => {
+  const writes: StoreWrite[] = [];
+  for (const effect of step.effects) {
     if (effect.type === "command") {
       const outcome = context.commands.get(effect);
       if (outcome?.row) rows.push(outcome.row);
-      return outcome?.writes ?? [];
+      writes.push(...(outcome?.writes ?? []));
+    } else if (effect.type === "relay.pass")
+      writes.push(...passedOn(effect, step.at).map(deadlineWrite));
+    else {
+      const write = writeFor(effect, step, context);
+      if (write === null) writes.push(...sessionWrites(effect, step, context));
+      else writes.push(write);
+      if (write?.kind === "outbox") rows.push(write.row);
     }
-    if (effect.type === "relay.pass") return passedOn(effect, step.at).map(deadlineWrite);
-    const write = writeFor(effect, step, context);
-    if (write === null) return sessionWrites(effect, step, context);
-    if (write.kind === "outbox") rows.push(write.row);
-    return [write];
-  });
+  }
   for (const write of writes) if (write.kind === "transcript") lines.push(write.line);
   return { step, writes, rows, lines };
 }
@@ -125,6 +128,7 @@ function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWr
   }
 }
 
+/** Written last where it is spread: V8 is slow with fields that follow a spread which leads. */
 const fresh = { state: "pending", attempts: 0, doubts: 0, messageIds: null, error: null } as const;
 
 function textRow(block: Block, { conv, key, at }: HostStep, settings: ConversationSettings) {
@@ -142,7 +146,6 @@ function textRow(block: Block, { conv, key, at }: HostStep, settings: Conversati
     ...(aside === undefined ? {} : { aside }),
   };
   const row: OutboxRow = {
-    ...fresh,
     id: `${turnId}:${index}`,
     conv,
     key,
@@ -152,8 +155,9 @@ function textRow(block: Block, { conv, key, at }: HostStep, settings: Conversati
     createdAt: at,
     dueAt: at,
     body: JSON.stringify(body),
+    ...fresh,
   };
-  return row;
+  return asWritten(row, body);
 }
 
 /** The pause before a further message of an answer; undefined: none. */
@@ -167,8 +171,7 @@ function reactionRow(effect: React | Unreact, { conv, key, at, seq }: HostStep):
   const { type, message, emoji, route } = effect;
   const ageMsMax = type === "react" ? limits.reactionAgeMsMax : limits.unreactionAgeMsMax;
   const body: ReactionBody = { route, message, emoji, expiresAt: at + ageMsMax };
-  return {
-    ...fresh,
+  const row: OutboxRow = {
     id: `${seq}:${type}:${message}`,
     conv,
     key,
@@ -178,5 +181,7 @@ function reactionRow(effect: React | Unreact, { conv, key, at, seq }: HostStep):
     createdAt: at,
     dueAt: at,
     body: JSON.stringify(body),
+    ...fresh,
   };
+  return asWritten(row, body);
 }

@@ -178,11 +178,13 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   function tellStart(key: string, at: number, { turnId, turn, batch }: TurnRun): void {
+    if (!ports.hooks.hears("turn.started")) return;
     const who = { at, key, agentId: ports.agentOf(key) };
     ports.hooks.tell("turn.started", { ...who, turnId, turn, batch: batch.map(({ id }) => id) });
   }
 
   function tellEnd(key: string, at: number, effect: OutcomeReached): void {
+    if (!ports.hooks.hears("turn.ended")) return;
     const { turnId, turn, outcome, reason } = effect;
     const who = { at, key, agentId: ports.agentOf(key) };
     const why = reason === undefined ? {} : { reason };
@@ -292,9 +294,24 @@ async function prepareTurns(
   return unwritten;
 }
 
+const planContext = (
+  { sessions, agentOf, settings, directory }: EffectPorts,
+  unwritten: PlanContext["unwritten"],
+  commands: PlanContext["commands"],
+): PlanContext => ({ sessions, agentOf, settings, directory, unwritten, commands });
+
 /** Whether a step has consequences that others have to wait for. */
 const leadsOn = ({ effects }: HostStep) =>
   effects.some(({ type }) => type !== "dropped" && type !== "membership.refresh");
+
+/** What was decided where there is nothing else, which is most of what is heard. */
+const decidedIn =
+  ({ codes }: HostResult) =>
+  ({ seq, conv, key, event }: HostEntry, index: number): Applied[] => {
+    const code = codes[index] ?? 0;
+    const message = event.type === "message.received" ? event : null;
+    return isVerdict(code) ? [{ seq, conv, key, code, message, plan: null }] : [];
+  };
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
 
@@ -307,6 +324,7 @@ async function appliedEvents(
   result: HostResult,
   entries: readonly HostEntry[],
 ): Promise<Applied[]> {
+  if (result.steps.length + result.rejected.length === 0) return entries.flatMap(decidedIn(result));
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
   const unwritten = await prepareTurns(ports, result);
   const commands = await ports.commands.prepare(result.steps);
@@ -314,7 +332,7 @@ async function appliedEvents(
   let context: PlanContext | null = null;
   const planOf = (step: HostStep | undefined) => {
     if (step === undefined) return null;
-    context ??= { ...ports, unwritten, commands };
+    context ??= planContext(ports, unwritten, commands);
     return planStep(step, context);
   };
   const applied: Applied[] = [];

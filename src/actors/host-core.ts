@@ -303,7 +303,7 @@ class Core implements HostCore {
         break;
       }
     if (always || rest.length > 0)
-      this.#draft.steps.push({ seq, conv: slot.conv, key: slot.key, at, code, effects: [...rest] });
+      this.#draft.steps.push({ seq, conv: slot.conv, key: slot.key, at, code, effects: rest });
     return code;
   }
 

@@ -129,14 +129,9 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
   const before = orderRows(message, identity, orders, authority.owner, context);
   const { explanation } = admission;
   const common = { message, dedupeId: identity, explanation, before, knock: null };
-  const received = {
-    type: "message.received",
-    at: context.now,
-    seq: 0,
-    message: orders.text === message.text ? message : { ...message, text: orders.text },
-    authority,
-    ...(Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels }),
-  } as const;
+  const isWhole = orders.text === message.text;
+  const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
+  const received = { type: "message.received", at: context.now, seq: 0 } as const;
   if (admission.decision !== null || orders.ended) {
     const ended: Verdict = {
       decision: (admission.decision ?? "command") as Verdict["decision"],
@@ -145,12 +140,19 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     };
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
-    const event = newEvent(nowhere, context.cfg, { ...received, message }, { ...named, code });
-    return { ...common, events: [event], ended, keys: [null] };
+    const told = { message, authority, ...levels, ...received };
+    const event = newEvent(nowhere, context.cfg, told, { code, ...named });
+    return { events: [event], ended, keys: [null], ...common };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
-  const said = orders.text === message.text ? {} : { said: message.text };
-  const whole = { ...received, ...said, ...(membership === null ? {} : { membership }) };
+  const whole = {
+    message: isWhole ? message : { ...message, text: orders.text },
+    authority,
+    ...levels,
+    ...(isWhole ? {} : { said: message.text }),
+    ...(membership === null ? {} : { membership }),
+    ...received,
+  };
   const routes = resolveRoute(context.config, message);
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const shares = sharesOf(message, orders.text, identity, routes, context);
@@ -162,7 +164,7 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
       named,
     ),
   );
-  return { ...common, events, ended: null, keys };
+  return { events, ended: null, keys, ...common };
 }
 
 /** Words of another agent of ours, which speaks through another account: told, never decided. */

@@ -18,6 +18,7 @@ import type {
   MetaWrite,
   Plugin,
   Skill,
+  StoreWrite,
 } from "../domain/ports.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { AccessBook } from "./access-book.ts";
@@ -28,6 +29,7 @@ import type { Heartbeats } from "./heartbeats.ts";
 import { createDenials } from "./ingress.denials.ts";
 import { type Answered, answerKnock } from "./ingress.door.ts";
 import { type Prepared, prepare } from "./ingress.prepare.ts";
+import type { NewEvent } from "./journal.codec.ts";
 import type { Journal } from "./journal.ts";
 import type { Outbox } from "./outbox.types.ts";
 import { decisionLine } from "./publish.ts";
@@ -109,7 +111,12 @@ export function createIngress(ports: IngressPorts): Ingress {
       unique: () => ports.ids.next(),
       extras: extras.list(),
     };
-    return events.flatMap((event) => prepare(channel, account, event, context) ?? []);
+    const found: Prepared[] = [];
+    for (const event of events) {
+      const prepared = prepare(channel, account, event, context);
+      if (prepared !== null) found.push(prepared);
+    }
+    return found;
   }
 
   function take(prepared: Prepared): Taken {
@@ -142,8 +149,13 @@ export function createIngress(ports: IngressPorts): Ingress {
     cursor: CursorWrite | null,
   ): Promise<(readonly number[] | null)[]> {
     const own = taken.filter(({ copyOf }) => copyOf === null);
-    const events = own.flatMap(({ prepared }) => [...prepared.before, ...prepared.events]);
-    const writes = [...own.flatMap(heardIn), ...(cursor === null ? [] : [cursor])];
+    const events: NewEvent[] = [];
+    const writes: StoreWrite[] = [];
+    for (const { prepared } of own) {
+      events.push(...prepared.before, ...prepared.events);
+      writes.push(...heardIn(prepared));
+    }
+    if (cursor !== null) writes.push(cursor);
     try {
       const numbers =
         events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
@@ -173,10 +185,15 @@ export function createIngress(ports: IngressPorts): Ingress {
   }
 
   /** Where the conversations heard somebody last, for what is said there unasked. */
-  function heardIn({ prepared: { message, keys, ended } }: Taken): MetaWrite[] {
+  function heardIn({ message, keys, ended }: Prepared): MetaWrite[] {
     if (message === null || ended !== null) return [];
     const route = routeOf(message);
-    return keys.flatMap((key) => (key === null ? [] : (ports.heartbeats.heard(key, route) ?? [])));
+    const heard: MetaWrite[] = [];
+    for (const key of keys) {
+      const write = key === null ? null : ports.heartbeats.heard(key, route);
+      if (write !== null) heard.push(write);
+    }
+    return heard;
   }
 
   /** Copies count as taken only when the original is. */
@@ -259,8 +276,9 @@ export function createIngress(ports: IngressPorts): Ingress {
       await awaitCopies(taken);
       ports.walk?.stored(walking, since);
       const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
-      for (const [index, one] of taken.entries())
+      taken.forEach((one, index) => {
         tell(one, outcomes[index] as IngestOutcome, since);
+      });
       ports.onPoint("before-ack");
       const answers = outcomes.map((one, index) => decided(one, waiting[index] ?? []));
       const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;

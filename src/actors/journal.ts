@@ -159,7 +159,11 @@ export function createJournal(ports: JournalPorts): Journal {
 
   async function commitNext(): Promise<void> {
     const jobs = take();
-    const writes = jobs.flatMap((job) => [...job.events.map(({ write }) => write), ...job.writes]);
+    const writes: StoreWrite[] = [];
+    for (const job of jobs) {
+      for (const { write } of job.events) writes.push(write);
+      for (const write of job.writes) writes.push(write);
+    }
     committing = true;
     const startedAt = clock.monotonic();
     try {
@@ -189,15 +193,17 @@ export function createJournal(ports: JournalPorts): Journal {
     const answers = jobs.map((job) => {
       const answer = numbers.slice(at, at + job.events.length);
       at += job.events.length + job.writes.length;
-      for (const [index, event] of job.events.entries()) {
+      job.events.forEach((event, index) => {
         const seq = answer[index] as number;
         lastSeq = Math.max(lastSeq, seq);
         if (seq > 0 && event.write.code === undefined) entries.push(entryOf(event, seq));
-      }
+      });
       return answer;
     });
     if (entries.length > 0) ports.onCommitted(entries);
-    for (const [index, job] of jobs.entries()) job.done(answers[index] as readonly number[]);
+    jobs.forEach((job, index) => {
+      job.done(answers[index] as readonly number[]);
+    });
   }
 
   function fail(jobs: readonly Job[], error: EarshotError): void {

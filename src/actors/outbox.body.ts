@@ -49,9 +49,18 @@ export type Delivery =
       readonly body: ReactionBody;
     };
 
+/** Bodies of rows that were made in this process and not read yet. */
+const written = new WeakMap<OutboxRow, TextBody | ReactionBody>();
+
+/** Notes what the body of a new row says, which is text in the store. */
+export function asWritten(row: OutboxRow, body: TextBody | ReactionBody): OutboxRow {
+  written.set(row, body);
+  return row;
+}
+
 /** Reads a row of our own making. */
 export function deliveryOf(row: OutboxRow): Delivery {
-  return { row, body: JSON.parse(row.body) } as Delivery;
+  return { row, body: written.get(row) ?? JSON.parse(row.body) } as Delivery;
 }
 
 /** The delivery after a change of its row; the body is read again only if it changed. */

@@ -17,6 +17,8 @@ export interface QueuedDelivery {
   delivery: Delivery;
   /** Fires when the row is too old to be said. */
   expiry: TimerHandle | null;
+  /** Where it waits, once it has been added. */
+  queue: Queue | null;
 }
 
 export interface SendLanes {
@@ -46,7 +48,7 @@ export interface SendLanePorts {
   readonly start: (item: QueuedDelivery) => void;
 }
 
-interface Queue {
+export interface Queue {
   readonly id: string;
   readonly lane: Lane;
   readonly items: QueuedDelivery[];
@@ -90,6 +92,10 @@ export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLan
     return lane;
   }
   function queueOf(item: QueuedDelivery): Queue {
+    item.queue ??= findQueue(item);
+    return item.queue;
+  }
+  function findQueue(item: QueuedDelivery): Queue {
     const { channel, account } = item.delivery.body.route;
     const lane = laneOf(channel, account);
     const id = queueId(item);

@@ -245,7 +245,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const delivery = deliveryOf(row);
     if (counted) tally(null, row.state);
     if (isUndone(delivery)) return;
-    const item: QueuedDelivery = { delivery, expiry: null };
+    const item: QueuedDelivery = { delivery, expiry: null, queue: null };
     queued.set(row.id, item);
     reactions.added(item, !counted);
     if ("edits" in delivery.body && delivery.body.edits !== undefined)

@@ -55,7 +55,7 @@ export class ResultLine {
   }
 
   push(...answers: readonly Answer[]): void {
-    this.#waiting.push(...answers);
+    for (const answer of answers) this.#waiting.push(answer);
     if (this.#busy) return;
     this.#busy = true;
     void this.#work();
@@ -98,7 +98,7 @@ export function merge(
   bySeq: boolean,
 ): { readonly result: HostResult; readonly entries: readonly HostEntry[] } {
   const first = answers[0] as Answer;
-  if (answers.length === 1 && !bySeq) return first;
+  if (answers.length === 1 && (!bySeq || isSorted(first))) return first;
   const results = answers.map(({ result }) => result);
   const { entries, codes } = bySeq ? bySequence(answers) : inTurn(answers);
   const steps = results.flatMap((result) => result.steps);
@@ -126,6 +126,13 @@ export function merge(
     },
   };
 }
+
+const rises = (these: readonly { readonly seq: number }[]) =>
+  these.every(({ seq }, index) => index === 0 || (these[index - 1]?.seq ?? 0) <= seq);
+
+/** One answer in journal order already, which is how nearly all of them come. */
+const isSorted = ({ entries, result: { steps, checkpoints, rejected } }: Answer) =>
+  checkpoints.length < 2 && rises(entries) && rises(steps) && rises(rejected);
 
 interface Coded {
   readonly entries: readonly HostEntry[];

@@ -70,8 +70,8 @@ export function saidLines(
   said: readonly SaidLine[],
 ): TranscriptLine[] {
   const common = { sessionId, at, turnId } as const;
-  if (said.length === 0) return [sessions.number({ ...common, role: "note", text: heartbeatNote })];
+  if (said.length === 0) return [sessions.number({ role: "note", text: heartbeatNote, ...common })];
   return said.map(({ id: messageId, author: { id, name }, text }) =>
-    sessions.number({ ...common, role: "user", text, author: { id, name }, messageId }),
+    sessions.number({ role: "user", text, author: { id, name }, messageId, ...common }),
   );
 }

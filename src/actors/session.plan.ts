@@ -29,6 +29,8 @@ export function turnConcerned(effect: Effect): string | null {
   return effect.type === "outcome" && effect.outcome !== "expired" ? effect.turnId : null;
 }
 
+const nothing: readonly StoreWrite[] = [];
+
 /** The rows of one effect; none for effects that concern no session. */
 export function sessionWrites(
   effect: Effect,
@@ -38,7 +40,7 @@ export function sessionWrites(
   if (effect.type === "session.began") return [begin(effect, step, context)];
   const turnId = turnConcerned(effect);
   const sessionId = turnId === null ? undefined : context.sessions.ofTurn(turnId);
-  if (turnId === null || sessionId === undefined) return [];
+  if (turnId === null || sessionId === undefined) return nothing;
   const { conv, at } = step;
   const note = (line: Pick<TranscriptLine, "role" | "text" | "usage">): StoreWrite => ({
     kind: "transcript",

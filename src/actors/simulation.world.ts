@@ -99,7 +99,8 @@ const placeName = (channel: string, chat?: string, thread?: string): string =>
 
 /** Threads are looked up under their parent. */
 function roomOf(place: Pick<Route, "channel" | "account" | "chat">): string {
-  return JSON.stringify([place.channel, place.account, place.chat.id]);
+  const { channel, account, chat } = place;
+  return `${channel.length} ${account.length} ${channel}${account}${chat.id}`;
 }
 
 function suffer(fate: Fate, signal: AbortSignal): Promise<never> {

@@ -168,7 +168,10 @@ export async function composeOrder(
   const prompt = effect.heartbeat
     ? composeHeartbeat({ instructions, at, fence })
     : promptOf(effect, {
-        ...{ batch, context, settings, fence },
+        batch,
+        context,
+        settings,
+        fence,
         skills: skillsFor(ports, agent.id, batch),
       });
   const beat = effect.heartbeat ? heartbeatFor(configs.current(), key) : null;

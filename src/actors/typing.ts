@@ -43,20 +43,21 @@ interface Call {
   wanted: boolean | null;
 }
 
-const routeId = ({ channel, account, chat, thread }: Route) =>
+const placeOf = ({ channel, account, chat, thread }: Route) =>
   JSON.stringify([channel, account, chat.id, thread?.id ?? null]);
 
 export function createTyping({ clock, log, directory }: TypingPorts): Typing {
+  /** By place. */
   const shown = new Map<string, Shown>();
   const calls = new Map<string, Call>();
 
   let stopped = false;
 
   /** False: not now. */
-  function tell(route: Route, on: boolean): boolean {
+  function tell(place: string, route: Route, on: boolean): boolean {
     if (!directory.ready(route.channel, route.account)) return false;
-    const under = calls.get(routeId(route));
-    if (under === undefined) start(route, on);
+    const under = calls.get(place);
+    if (under === undefined) start(place, route, on);
     else {
       under.wanted = on === under.on ? null : on;
       if (!on) under.stop.abort();
@@ -64,53 +65,58 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
     return true;
   }
 
-  function start(route: Route, on: boolean): void {
-    const outbound = directory.outbound(route.channel, route.account);
+  function start(place: string, route: Route, on: boolean): void {
     const call: Call = { on, stop: new AbortController(), wanted: null };
-    calls.set(routeId(route), call);
-    const made = async () => outbound?.sendTyping?.(route, on, call.stop.signal);
-    made()
-      .catch((error: unknown) =>
-        log("debug", "typing.failed", { channel: route.channel, error: String(error) }),
-      )
-      .finally(() => {
-        calls.delete(routeId(route));
-        if (call.wanted !== null && !stopped) start(route, call.wanted);
-      });
+    calls.set(place, call);
+    void perform(place, route, call);
   }
 
-  function end(route: Route): boolean {
-    const state = shown.get(routeId(route));
-    if (state === undefined) return false;
+  async function perform(place: string, route: Route, { on, stop }: Call): Promise<void> {
+    const outbound = directory.outbound(route.channel, route.account);
+    try {
+      await outbound?.sendTyping?.(route, on, stop.signal);
+    } catch (error) {
+      log("debug", "typing.failed", { channel: route.channel, error: String(error) });
+    }
+    const wanted = calls.get(place)?.wanted ?? null;
+    calls.delete(place);
+    if (wanted !== null && !stopped) start(place, route, wanted);
+  }
+
+  function end(place: string): void {
+    const state = shown.get(place);
+    if (state === undefined) return;
     if (state.timer !== null) clock.clearTimer(state.timer);
-    return shown.delete(routeId(route));
+    shown.delete(place);
   }
 
   return {
     on(route, { intervalMs, ttlMs }) {
-      end(route);
+      const place = placeOf(route);
+      end(place);
       const every = Math.min(intervalMs, directory.typingIntervalMs(route.channel));
       const state: Shown = { route, endsAt: clock.now() + ttlMs, missed: false, timer: null };
-      shown.set(routeId(route), state);
+      shown.set(place, state);
       const refresh = () => {
-        state.missed = !tell(route, true);
+        state.missed = !tell(place, route, true);
         const next = clock.now() + every;
         // Past its end it is not refreshed: the platform lets it fade by itself.
         if (next < state.endsAt) state.timer = clock.setTimer(next, refresh);
-        else shown.delete(routeId(route));
+        else shown.delete(place);
       };
       refresh();
     },
     off(route) {
+      const place = placeOf(route);
       // Said even if it has faded: a platform that shows it until told otherwise is told.
-      end(route);
-      tell(route, false);
+      end(place);
+      tell(place, route, false);
     },
     wake(channel, account) {
-      for (const state of shown.values()) {
+      for (const [place, state] of shown) {
         const { route, missed } = state;
         if (missed && route.channel === channel && route.account === account)
-          state.missed = !tell(route, true);
+          state.missed = !tell(place, route, true);
       }
     },
     stop() {

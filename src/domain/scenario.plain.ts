@@ -38,9 +38,22 @@ export function plainInbound(value: unknown): Inbound | null {
   const mentions = plainMentions(value.mentions);
   const replyTo = plainReply(value.replyTo);
   if (chat === null || author === null || mentions === null || replyTo === undefined) return null;
-  const message = { channel, account, chat, thread: null, id, author, text, mentions };
-  const rest = { mentionsEveryone, replyTo, attachments: [], explicitOnly };
-  return sentAt === undefined ? { ...message, ...rest } : { ...message, ...rest, sentAt };
+  const message: Inbound = {
+    channel,
+    account,
+    chat,
+    thread: null,
+    id,
+    author,
+    text,
+    mentions,
+    mentionsEveryone,
+    replyTo,
+    attachments: [],
+    explicitOnly,
+  };
+  if (sentAt !== undefined) message.sentAt = sentAt;
+  return message;
 }
 
 const nothing: readonly unknown[] = [];

@@ -122,7 +122,8 @@ function noteOvertaken(
   context.forming = overtake(forming, route, author);
   context.inbox = overtake(inbox, route, author);
   if (run === null) return;
-  const asBatch = { ...run, route: run.order.route, messages: run.batch };
+  const { batch: messages, holds } = run;
+  const asBatch = { route: run.order.route, messages, holds, overtaken: run.overtaken };
   if (isOvertaken(asBatch, route, author)) context.run = { ...run, overtaken: true };
 }
 

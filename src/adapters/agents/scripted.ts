@@ -6,6 +6,7 @@
  * the script. Scripts come from the config (`runs`) or, in a simulated world, from a `ScriptSource`
  * fed line by line.
  */
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import {
   type AgentDriver,
@@ -38,13 +39,12 @@ export function createScriptedDriver(source?: ScriptSource): AgentDriver<Scripte
     configSchema: configSchema as z.ZodType<ScriptedConfig>,
     open({ agentId, config, sleep }) {
       const own = [...config.runs];
-      const given = new Map<string, ScriptedRun>();
+      const given = new LRUCache<string, ScriptedRun>({ max: rememberedTurnsMax });
       const runFor = ({ turnId, sessionKey }: AgentTurn): ScriptedRun => {
         const before = given.get(turnId);
         if (before !== undefined) return before;
         const run = own.shift() ?? source?.next(agentId, turnId, sessionKey) ?? answerOk;
         given.set(turnId, run);
-        if (given.size > rememberedTurnsMax) given.delete(given.keys().next().value as string);
         return run;
       };
       return {

@@ -96,10 +96,18 @@ export function createMemorySessions({
     const { id, sessionId, turnId } = line;
     lines.add(line);
     if (!turns.has(turnId)) turns.set(turnId, sessionId);
-    if (turns.size > turnsMax) turns.delete(turns.keys().next().value as string);
+    if (turns.size > turnsMax * 1.25) forgetTurns();
     lastLine = Math.max(lastLine, id);
     newest.push(sessionId);
     if (newest.length > newestMax * 2) newest = newest.slice(-newestMax);
+  }
+
+  /** Many at a time: the first key of a map that has lost its first ones is far from its start. */
+  function forgetTurns(): void {
+    for (const turnId of turns.keys()) {
+      if (turns.size <= turnsMax) return;
+      turns.delete(turnId);
+    }
   }
 
   function make(

@@ -87,10 +87,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
 
   function putEvent(write: EventWrite): number {
     const seq = lastSeq + 1;
-    const { also, ...kept } = write;
-    if (!rows.add(seq, kept)) return 0;
+    if (!rows.add(seq, write)) return 0;
     lastSeq = seq;
-    for (const one of also ?? []) put(one);
+    for (const one of write.also ?? []) put(one);
     if (write.conv === noConversation) return seq;
     if (!conversations.has(write.conv)) {
       const { conv, key } = write;
@@ -121,7 +120,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): MemoryStore
         forgetOver(write.row);
         return 1;
       case "deadline": {
-        const name = place(String(write.conv), write.id);
+        const name = `${write.conv} ${write.id}`;
         const kept = write.onlyAt !== undefined && deadlines.get(name)?.at !== write.onlyAt;
         if (write.at === null && !kept) deadlines.delete(name);
         else if (write.at !== null)

@@ -49,9 +49,14 @@ class SpilledRows implements Rows {
 
   get(seq: number): EventRow | undefined {
     if (seq < 1 || seq > this.#numbers.count) return undefined;
-    const [at = 0, , conv = 0, place = 0, , size = 0, cfg = 0, code = noCode] =
-      this.#numbers.row(seq);
-    const body = this.#texts.read(place, size);
+    const row = this.#numbers.row(seq);
+    const [at, conv, cfg] = [row[columns.at], row[columns.conv], row[columns.cfg]] as [
+      number,
+      number,
+      number,
+    ];
+    const code = row[columns.code] as number;
+    const body = this.#texts.read(row[columns.place] as number, row[columns.size] as number);
     return { seq, at, conv, cfg, body, code: code === noCode ? null : code };
   }
 
