@@ -52,7 +52,8 @@ const inWords = /claim(?:-[A-HJ-NP-Z2-9]{6}){2}(?![A-Z0-9])/gi;
  * backticks.
  */
 export function claimIn(text: string): string | null {
-  if (text.length > 256) return null;
+  // Nearly all that is said: looked at no further.
+  if (text.length > 256 || !/claim|`/i.test(text)) return null;
   const words = text.replace(dashes, "-").split(/\s+/);
   const said = words.filter((word) => word !== "" && !/^(?:@|<@|\/start\b)/.test(word));
   if (said.length !== 1) return null;

@@ -49,7 +49,12 @@ const perTurn = ["think", "verbose", "reasoning", "elevated"] as const;
 
 /** Nothing is ordered: the words as they are. */
 export const noOrders = (text: string): Orders => ({
-  ...{ calls: [], quiet: [], resets: false, levels: {}, text, ended: false },
+  calls: [],
+  quiet: [],
+  resets: false,
+  levels: {},
+  text,
+  ended: false,
   skill: null,
 });
 
@@ -92,7 +97,9 @@ export function editedText(
 }
 
 const ended = (calls: readonly CommandCall[]): Orders => ({
-  ...{ ...noOrders(""), calls, ended: true },
+  ...noOrders(""),
+  calls,
+  ended: true,
 });
 
 /** Directives beside a message: levels for its turn, changes that stay, `/status` is answered. */
