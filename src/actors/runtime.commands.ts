@@ -68,7 +68,7 @@ export function createDesk(
     prepare(steps) {
       for (const { effects } of steps)
         for (const effect of effects)
-          if (effect.type === "command" && asksAbroad(effect)) contacts.touched("a command");
+          if (effect.type === "command" && asksAbroad(effect)) contacts.touched("a command about all rooms");
       return desk.prepare(steps);
     },
   };

@@ -33,6 +33,8 @@ export interface Audience {
   heard?: ((line: ScenarioLine) => void) | undefined;
   /** Lines done; waited for, so that a slow reader slows the run. */
   progress(done: number): void | Promise<void>;
+  /** It begins again on one thread, and why. What was told already is not told again. */
+  again?(why: string): void;
 }
 
 /** Shorter files are over before threads have started. */
@@ -58,6 +60,7 @@ export async function replayFile(
   const echo = new Echo(audience.told);
   const why = await inStrands(file, plan, options, echo, audience);
   if (why === null) return null;
+  audience.again?.(why);
   echo.rewind();
   const check = { ...audience, progress: (done: number) => echo.check(audience.progress(done)) };
   await onOneThread(file, options, check, (line) => echo.again(safeJson(line)));

@@ -30,13 +30,15 @@ async function replayed({ file, planner }: ReturnType<typeof opened>, threads?: 
   const told: string[] = [];
   const heard: string[] = [];
   const done: number[] = [];
+  const again: string[] = [];
   const audience = {
     told: (json: string) => void told.push(json),
     heard: (line: object) => void heard.push(`${told.length} ${JSON.stringify(line)}`),
     progress: (lines: number) => void done.push(lines),
+    again: (why: string) => void again.push(why),
   };
   const why = await replayFile(file, planner, { seed: 5, prompts: true, threads }, audience);
-  return { told, heard: heard.filter((line) => line.includes('"in"')), done, why };
+  return { told, heard: heard.filter((line) => line.includes('"in"')), done, again, why };
 }
 
 const slow = 120_000;
@@ -89,6 +91,8 @@ describe("a file on threads", () => {
       const alone = await replayed(given, 1);
       const together = await replayed(given, 2);
       expect(together.why).toBe("turns that wait for others");
+      expect(together.again).toEqual([together.why]);
+      expect(alone.again).toEqual([]);
       expect(together.told).toEqual(alone.told);
       expect(together.done.at(-1)).toBe(given.file.count);
     },

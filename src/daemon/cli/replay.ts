@@ -133,6 +133,7 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
         await output.flushFull();
         progress.show(done);
       },
+      again: progress.again,
     },
   );
   await finished(run);
@@ -166,6 +167,7 @@ async function weigh(path: string, source: string, options: ReplayOptions): Prom
     const audience: Audience = {
       told: (json) => onLine(JSON.parse(json) as StreamLine),
       progress: (done) => progress.show(from + done),
+      again: progress.again,
     };
     const under = config === undefined ? {} : { instead: config };
     return finished(replayFile(scenario, planner, { ...running(options), ...under }, audience));
