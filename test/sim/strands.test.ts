@@ -93,7 +93,7 @@ describe("many rooms at one moment", () => {
     expect(local.lines).toEqual(await printedAlone(before));
     const house = [...before, call(9_000, "g3", "asks", "/usage"), call(9_001, "g1", "late")];
     const { lines, why } = await playInStrands(house, 2);
-    expect(why).toBe("a command");
+    expect(why).toBe("a command about all rooms");
     expect(lines).toEqual(local.lines);
   });
 });
