@@ -4,11 +4,10 @@
  * it; nothing lies beyond the edge of a small window.
  */
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { violations } from "../support/axe.ts";
 import { haveChromium } from "../support/chromium.ts";
-import { crowdedHouse } from "../support/crowded-house.ts";
-import type { LiveDaemon } from "../support/live-daemon.ts";
+import { twoHouses } from "../support/crowded-house.ts";
 import { beyond, walk } from "../support/page-looks.ts";
 import { pagesHouse } from "../support/pages-house.ts";
 import { views } from "../support/views.ts";
@@ -23,13 +22,7 @@ const forgiven = ["404", "ERR_"];
 
 describe.skipIf(!haveChromium)("everybody can use", () => {
   const house = pagesHouse({ kept: true, forgiven });
-  let crowded: LiveDaemon;
-  let calm: LiveDaemon;
-
-  beforeAll(async () => {
-    calm = await house.daemon();
-    [crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
-  }, 60_000);
+  const houses = twoHouses(house);
 
   /** Colours are all that dark changes. */
   async function look(page: Page, where: string): Promise<readonly string[]> {
@@ -64,7 +57,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
 
   for (const { name, of, path, reach, panes = [] } of views)
     test(name, { timeout: 60_000 }, async () => {
-      const page = await house.open((of === "calm" ? calm : crowded).address(path));
+      const page = await house.open(houses[of].address(path));
       await reach(page);
       expect(await walk(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
       expect(await lookAll(page, panes)).toEqual([]);
@@ -75,12 +68,12 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     const kept = views.filter(({ name }) => lostViews.includes(name));
     const pages = await Promise.all(
       kept.map(async ({ path, reach }) => {
-        const page = await house.open(crowded.address(path));
+        const page = await house.open(houses.crowded.address(path));
         await reach(page);
         return page;
       }),
     );
-    await crowded.stop();
+    await houses.crowded.stop();
     const found: string[] = [];
     for (const page of pages) {
       await page.getByText("Reconnecting", { exact: true }).waitFor();

@@ -3,21 +3,14 @@
  * and whatever scrolls.
  */
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { haveChromium } from "../support/chromium.ts";
-import { crowdedHouse, gardenPath } from "../support/crowded-house.ts";
-import type { LiveDaemon } from "../support/live-daemon.ts";
+import { gardenPath, twoHouses } from "../support/crowded-house.ts";
 import { pagesHouse, soon } from "../support/pages-house.ts";
 
 describe.skipIf(!haveChromium)("by keyboard", () => {
   const house = pagesHouse({ kept: true });
-  let crowded: LiveDaemon;
-  let calm: LiveDaemon;
-
-  beforeAll(async () => {
-    calm = await house.daemon();
-    [crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
-  }, 60_000);
+  const houses = twoHouses(house);
 
   const path = (page: Page) => new URL(page.url()).pathname;
   async function press(page: Page, ...keys: readonly string[]): Promise<void> {
@@ -25,7 +18,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   }
 
   test("g and a letter open the pages, t turns the light off and on, ? lists the keys", async () => {
-    const page = await house.open(calm.address("/"));
+    const page = await house.open(houses.calm.address("/"));
     await page.getByRole("heading", { level: 1, name: "Rooms" }).waitFor();
     for (const [letter, where, title] of [
       ["c", "/chat", "Chat"],
@@ -51,7 +44,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("single letters can be switched off, and the list of keys still be opened", async () => {
-    const page = await house.open(calm.address("/chat"));
+    const page = await house.open(houses.calm.address("/chat"));
     await page.getByText("Pick a message").waitFor();
     await page.getByRole("button", { name: "All keys" }).click();
     await page.getByLabel("Single letters do something").uncheck();
@@ -65,7 +58,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("letters and arrows belong to a text or a list of choices that has the focus", async () => {
-    const page = await house.open(calm.address("/replay"));
+    const page = await house.open(houses.calm.address("/replay"));
     await page.getByRole("heading", { name: /^(Change a rule|Nothing was heard)/ }).waitFor();
     const choices = page.getByLabel("Recording", { exact: true });
     await choices.focus();
@@ -79,7 +72,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("in a room, arrows scroll what has the focus and move through messages elsewhere", async () => {
-    const page = await house.open(crowded.address(gardenPath), { height: 420 });
+    const page = await house.open(houses.crowded.address(gardenPath), { height: 420 });
     const selected = () => page.locator('.msg[aria-selected="true"] .text').first().textContent();
     await page.locator(".rung[aria-current]").waitFor();
     const before = await selected();
@@ -101,7 +94,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("the link before everything else leads past the bar", async () => {
-    const page = await house.open(calm.address("/health"));
+    const page = await house.open(houses.calm.address("/health"));
     await page.getByText("Nothing needs you", { exact: true }).waitFor();
     await press(page, "Tab");
     expect(await page.locator(":focus").textContent()).toBe("Skip to content");

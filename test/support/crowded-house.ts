@@ -5,7 +5,7 @@
  * has tripped, one that is denied, and trouble for the Health page: a doubtful send, a dead one, an
  * event in quarantine, a channel that refuses its token.
  */
-import { vi } from "vitest";
+import { beforeAll, vi } from "vitest";
 import type { RoomView } from "../../src/daemon/room-types.ts";
 import { roomHref } from "../../web/src/route.ts";
 import { leaveSends } from "./left-sends.ts";
@@ -28,6 +28,17 @@ const scripted = {
     { steps: [{ text: `${writing} ` }, { waitMs: 600_000 }, { text: "the peas." }] },
   ],
 };
+
+/** It, and one on which nothing has happened: once in a `describe`, for its tests. */
+export function twoHouses(house: PagesHouse): Readonly<Record<"crowded" | "calm", LiveDaemon>> {
+  const houses: Partial<Record<"crowded" | "calm", LiveDaemon>> = {};
+  beforeAll(async () => {
+    const calm = await house.daemon();
+    [houses.crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
+    houses.calm = calm;
+  }, 60_000);
+  return houses as Readonly<Record<"crowded" | "calm", LiveDaemon>>;
+}
 
 /** Starts it and plays what happened. */
 export async function crowdedHouse(house: PagesHouse): Promise<LiveDaemon> {
