@@ -41,7 +41,8 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
     const sessionId = ids.next(`session|${key}`);
     const granted = made({ type: "lane.granted", at, turnId }, `lane|${turnId}`);
     const reset = made({ type: "session.reset", at, sessionId }, `reset|${turnId}`);
-    const row = { turnId, state: "waiting", since: at, ...request } as const;
+    // A request found at start is a whole row: of it only who asks counts.
+    const row = { conv, key, agentId, turnId, state: "waiting", since: at } as const;
     const run = { kind: "run", conv, row } as const;
     const open = { kind: "session", op: "open", conv, key, agentId, sessionId, at } as const;
     if (over) ports.append([reset, granted], [run]);
