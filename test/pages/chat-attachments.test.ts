@@ -11,7 +11,9 @@ import { violations } from "../support/axe.ts";
 import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
 import { type DaemonProcess, startProcess } from "../support/daemon-process.ts";
 import { drawnPicture } from "../support/drawn-picture.ts";
+import { heldTaken } from "../support/held-taken.ts";
 import { buildPages } from "../support/servers/pages.ts";
+import { tone } from "../support/tone.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
@@ -19,29 +21,6 @@ const looking = resolve(import.meta.dirname, "../support/agents/looking-agent.mj
 const maxBytes = 300_000;
 const picture = drawnPicture(640, 480);
 const hat = { name: "hat.png", mimeType: "image/png", buffer: picture };
-/** So many seconds of a low tone: a WAV file, one byte a sample (http://soundfile.sapp.org/doc/WaveFormat). */
-function tone(seconds: number): Buffer {
-  const samples = Buffer.from(
-    Array.from({ length: seconds * 8_000 }, (_, at) => 128 + Math.round(40 * Math.sin(at / 3))),
-  );
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0);
-  head.writeUInt32LE(36 + samples.length, 4);
-  head.write("WAVEfmt ", 8);
-  head.writeUInt32LE(16, 16);
-  for (const [value, at] of [
-    [1, 20],
-    [1, 22],
-    [1, 32],
-    [8, 34],
-  ] as const)
-    head.writeUInt16LE(value, at);
-  // Samples a second, and as many bytes.
-  for (const at of [24, 28]) head.writeUInt32LE(8_000, at);
-  head.write("data", 36);
-  head.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([head, samples]);
-}
 const words = (name: string, text: string) => ({
   ...{ name, mimeType: "text/plain" },
   buffer: Buffer.from(text),
@@ -373,23 +352,34 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("a file is no less kept because nobody answers just now", async () => {
-    const { page } = await open();
-    await chooser(page).setInputFiles([words("notes.txt", "some notes")]);
-    await soon(() => there(page).count()).toBe(1);
-    await textbox(page).fill("keep these");
-    await send(page);
-    const save = line(page, "keep these").getByRole("button", { name: /Save notes\.txt/ });
-    await save.waitFor();
-    const files = "**/api/webchat/uploads/*";
-    await page.route(files, (route) => route.abort());
-    await save.click();
-    await soon(() => save.textContent()).toContain("earshot does not answer");
-    await page.unroute(files);
-    const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
-    expect(saved.suggestedFilename()).toBe("notes.txt");
-    await soon(() => save.textContent()).not.toContain("does not answer");
-  });
+  test.each(["before", "after"] as const)(
+    "a file is no less kept because nobody answers just now, %s its line is taken",
+    async (moment) => {
+      const { page } = await openPage(browser);
+      const taken = await heldTaken(page);
+      await page.goto(daemon.page.href.replace("/#", "/chat#"));
+      await page.getByText("Connected", { exact: true }).waitFor();
+      if (moment === "before") taken.hold();
+      await chooser(page).setInputFiles([words("notes.txt", "some notes")]);
+      await soon(() => there(page).count()).toBe(1);
+      await textbox(page).fill(`keep these, pressed ${moment}`);
+      await send(page);
+      const mine = line(page, `keep these, pressed ${moment}`);
+      await mine.getByText(moment === "before" ? "sending" : "engage dm").waitFor();
+      const save = mine.getByRole("button", { name: /Save notes\.txt/ });
+      const files = "**/api/webchat/uploads/*";
+      await page.route(files, (route) => route.abort());
+      await save.click();
+      await soon(() => save.textContent()).toContain("earshot does not answer");
+      taken.letGo();
+      await mine.getByText("engage dm").waitFor();
+      expect(await save.textContent()).toContain("earshot does not answer");
+      await page.unroute(files);
+      const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
+      expect(saved.suggestedFilename()).toBe("notes.txt");
+      await soon(() => save.textContent()).not.toContain("does not answer");
+    },
+  );
 
   test("a file that is not kept any more says so", async () => {
     const { page } = await open();

@@ -9,23 +9,11 @@ import { crowdedHouse, gardenPath } from "../support/crowded-house.ts";
 import { aside, group, type LiveDaemon, person } from "../support/live-daemon.ts";
 import { beyond } from "../support/page-looks.ts";
 import { pagesHouse, soon } from "../support/pages-house.ts";
+import { listen, told } from "../support/told.ts";
 
 /** Run in the page, whose types this file does not have. */
 const moving = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty)";
-/** Keeps what a screen reader would be told from now on. */
-const listen = `window.told = [];
-const regions = "[aria-live], [role=status], [role=alert], [role=log]";
-const hear = (node) => {
-  const element = node instanceof Element ? node : node.parentElement;
-  const region = element?.closest(regions);
-  if (region && region.getAttribute("aria-live") !== "off") window.told.push(node.textContent);
-};
-new MutationObserver((changes) => {
-  for (const { type, target, addedNodes } of changes)
-    if (type === "characterData") hear(target);
-    else addedNodes.forEach(hear);
-}).observe(document.body, { childList: true, characterData: true, subtree: true });`;
-const told = "window.told";
+
 describe.skipIf(!haveChromium)("for everybody", () => {
   const house = pagesHouse({ kept: true });
   let crowded: LiveDaemon;

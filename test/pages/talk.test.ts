@@ -8,6 +8,8 @@ import {
   emptyTalk,
   hangUp,
   hear,
+  lineKey,
+  linesOf,
   resumeAfter,
   type Talk,
   write,
@@ -123,6 +125,30 @@ describe("direct talk", () => {
     expect(refused).toMatchObject({ error: null, pending: [{ ...line, refused: "Gone" }] });
     expect(discard(refused, "m1").pending).toEqual([]);
     expect(hear(waiting, { ...why, id: "another", final: true }).error).toBe("Gone");
+  });
+
+  test("when a line is taken, no line changes its place or becomes another", () => {
+    const keys = (talk: Talk) => linesOf(talk).map(lineKey);
+    fc.assert(
+      fc.property(journals, fc.array(fc.boolean(), { minLength: 1 }), (journal, fates) => {
+        const ids = fates.map((_, index) => `mine ${index}`);
+        const lines = ids.map((id) => ({ id, text: id, replyTo: null, files: [] }));
+        const refusal = { type: "error", code: "EAR", message: "No", final: true } as const;
+        const refused = ids.filter((_, index) => fates[index]);
+        const waiting = refused.reduce(
+          (talk, id) => hear(talk, { ...refusal, id }),
+          lines.reduce(write, listen(journal)),
+        );
+        const order = keys(waiting);
+        expect(new Set(order).size).toBe(journal.length + ids.length);
+        let talk = waiting;
+        for (const id of ids.filter((one) => !refused.includes(one))) {
+          talk = hear(talk, { type: "taken", id, n: talk.n + 1, at: 0, text: id });
+          expect(keys(talk)).toEqual(order);
+        }
+        expect(talk.pending.map((line) => line.id)).toEqual(refused);
+      }),
+    );
   });
 
   test("a turn that says nothing leaves a note, a turn that replied leaves none", () => {

@@ -13,7 +13,16 @@ import { isBack } from "../parts/pictures.ts";
 import { Prose } from "../parts/prose.tsx";
 import { DirectComposer } from "./composer.tsx";
 import { Files } from "./files.tsx";
-import { draftOf, type Entry, type Mine, type Pending, type Said, type Talk } from "./talk.ts";
+import { MyLine, type MyLineProps, Via } from "./mine.tsx";
+import {
+  draftOf,
+  type Entry,
+  lineKey,
+  linesOf,
+  type Mine,
+  type Said,
+  type Unsent,
+} from "./talk.ts";
 import { useUploads } from "./use-uploads.ts";
 import type { Direct } from "./use-webchat.ts";
 
@@ -46,25 +55,18 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
       <div class="scroll" ref={follow.ref}>
         {nothing && <SayHello agentName={agentName} />}
         <div class="dm" role="log" aria-label={`Direct chat with ${agentName}`}>
-          {talk.entries.map((entry, index) => (
-            <EntryView
-              key={`${entry.kind} ${entry.id}`}
-              entry={entry}
+          {linesOf(talk).map((line, index) => (
+            <LineView
+              key={lineKey(line)}
+              line={line}
               talk={talk}
               token={token}
               agentName={agentName}
+              live={link.state === "live"}
               cause={causeOf(talk.entries, index)}
               lastOfTurn={isLastOfTurn(talk.entries, index)}
-              selected={entry.kind === "mine" && entry.message === selected}
+              selected={line.kind === "mine" && line.message === selected}
               onSelect={onSelect}
-            />
-          ))}
-          {talk.pending.map((line) => (
-            <PendingView
-              key={`mine ${line.id}`}
-              line={line}
-              token={token}
-              live={link.state === "live"}
               onDiscard={direct.discard}
             />
           ))}
@@ -96,42 +98,11 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
   );
 }
 
-interface PendingViewProps {
-  readonly line: Pending;
-  readonly token: string;
-  readonly live: boolean;
-  readonly onDiscard: (id: string) => void;
-}
-
-/** A line of mine that the daemon has not taken yet, or will not. */
-function PendingView({ line, token, live, onDiscard }: PendingViewProps) {
-  const { id, text, files, refused } = line;
-  return (
-    <div class="dm-line mine">
-      <Files files={files} token={token} mine />
-      {text !== "" && (
-        <p class="bubble me">
-          <bdi>{shownText(text)}</bdi>
-        </p>
-      )}
-      {refused === undefined ? (
-        <p class="meta me">{live ? "sending" : "waits for the connection"}</p>
-      ) : (
-        <p class="meta me bad" role="alert">
-          Not sent. {shownText(refused)}
-          <button type="button" class="btn quiet small" onClick={() => onDiscard(id)}>
-            Discard
-          </button>
-        </p>
-      )}
-    </div>
-  );
-}
-
 /** The line that an answer follows, said where the answer goes. */
 function causeOf(entries: readonly Entry[], index: number): Mine | null {
   const answer = entries[index];
-  const via = answer?.kind === "said" ? answer.via : null;
+  if (answer?.kind !== "said") return null;
+  const { via } = answer;
   for (let at = index - 1; at >= 0; at -= 1) {
     const entry = entries[at];
     if (entry?.kind === "mine" && (entry.via?.channel ?? null) === via) return entry;
@@ -145,76 +116,26 @@ function isLastOfTurn(entries: readonly Entry[], index: number): boolean {
   return !(entry?.kind === "said" && next?.kind === "said" && next.turnId === entry.turnId);
 }
 
-interface EntryViewProps {
-  readonly entry: Entry;
-  readonly talk: Talk;
-  readonly token: string;
+interface LineViewProps extends Omit<MyLineProps, "line"> {
+  readonly line: Entry | Unsent;
   readonly agentName: string;
   readonly cause: Mine | null;
   readonly lastOfTurn: boolean;
-  readonly selected: boolean;
-  readonly onSelect: (id: string) => void;
 }
 
-function EntryView(props: EntryViewProps) {
-  const { entry } = props;
-  if (entry.kind === "mine") return <MineView {...props} entry={entry} />;
-  if (entry.kind === "said") return <SaidView {...props} entry={entry} />;
-  return <p class="meta">{quietWords(entry.outcome, shownName(props.agentName))}</p>;
+function LineView(props: LineViewProps) {
+  const { line } = props;
+  if (line.kind === "mine" || line.kind === "unsent") return <MyLine {...props} line={line} />;
+  if (line.kind === "said") return <SaidView {...props} line={line} />;
+  return <p class="meta">{quietWords(line.outcome, shownName(props.agentName))}</p>;
 }
 
-interface MineViewProps extends EntryViewProps {
-  readonly entry: Mine;
+interface SaidViewProps extends LineViewProps {
+  readonly line: Said;
 }
 
-function MineView({ entry, talk, token, selected, onSelect }: MineViewProps) {
-  const verdict = talk.verdicts[entry.id];
-  const acks = talk.acks[entry.id] ?? [];
-  const { files, text } = entry;
-  return (
-    <div class="dm-line mine">
-      <Files files={files} token={token} mine />
-      <button
-        type="button"
-        class={text === "" ? "bubble me bare" : "bubble me"}
-        aria-pressed={selected}
-        title="Show why"
-        data-id={entry.message}
-        onClick={() => onSelect(entry.message)}
-      >
-        <bdi>{text === "" ? filesWord(files.length) : shownText(text)}</bdi>
-      </button>
-      <p class="meta me">
-        {entry.via !== null && (
-          <>
-            <bdi>{shownName(entry.via.by)}</bdi> on <Via channel={entry.via.channel} />,{" "}
-          </>
-        )}
-        {clockTime(entry.at)}
-        {verdict !== undefined && (
-          <>
-            , {verdict.decision} <span class="mono">{verdict.rule}</span>
-          </>
-        )}
-        {acks.length > 0 && ` ${acks.join(" ")}`}
-      </p>
-    </div>
-  );
-}
-
-/** What stands for a line without words. */
-const filesWord = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
-
-/** The channel that words came through, where it is not this one. */
-function Via({ channel }: { readonly channel: string }) {
-  return <bdi class="via">{shownName(channel)}</bdi>;
-}
-
-interface SaidViewProps extends EntryViewProps {
-  readonly entry: Said;
-}
-
-function SaidView({ entry, talk, token, agentName, cause, lastOfTurn }: SaidViewProps) {
+function SaidView(props: SaidViewProps) {
+  const { line: entry, talk, token, agentName, cause, lastOfTurn } = props;
   const quoted =
     entry.replyTo !== null && cause !== null && entry.replyTo !== cause.id
       ? talk.entries.find((other) => other.kind === "mine" && other.id === entry.replyTo)

@@ -44,7 +44,7 @@ export interface Quiet {
   readonly outcome: string;
 }
 export type Entry = Mine | Said | Quiet;
-/** A line of mine on its way. */
+/** A line of mine on its way; a refused one waits to be given up. */
 export interface Pending {
   readonly id: string;
   readonly text: string;
@@ -52,6 +52,10 @@ export interface Pending {
   readonly files: readonly (AttachedFile & { readonly id: string })[];
   /** Why the daemon will never take it; absent: it may. */
   readonly refused?: string;
+}
+/** A line of mine as the talk shows it before the daemon has it. */
+export interface Unsent extends Pending {
+  readonly kind: "unsent";
 }
 /** The turn that runs: what it wrote so far, and its blocks that were delivered. */
 export interface Writing {
@@ -211,6 +215,21 @@ function end(talk: Talk, turnId: string, outcome: string): Talk {
   if (outcome === "replied") return rest;
   return insert(rest, { kind: "quiet", id: turnId, n: talk.n, outcome });
 }
+
+/**
+ * What the talk shows, in order: what the daemon has, what is on its way, and last what it refused,
+ * so that no line passes another when one is taken.
+ */
+export function linesOf({ entries, pending }: Talk): readonly (Entry | Unsent)[] {
+  const unsent = pending.map((line): Unsent => ({ ...line, kind: "unsent" }));
+  const waiting = unsent.filter(({ refused }) => refused === undefined);
+  const refused = unsent.filter((line) => line.refused !== undefined);
+  return [...entries, ...waiting, ...refused];
+}
+
+/** Which line it is: a line of mine is the same one before and after it was taken. */
+export const lineKey = ({ kind, id }: Entry | Unsent): string =>
+  `${kind === "unsent" ? "mine" : kind} ${id}`;
 
 /** What the running turn has written beyond its delivered blocks. */
 export function draftOf({ writing }: Talk): string {

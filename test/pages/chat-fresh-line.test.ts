@@ -1,0 +1,200 @@
+/**
+ * A line of mine from the moment it is written: what a person does to it before the daemon has
+ * taken it is still so afterwards. On a real daemon, whose `taken` the connection holds back.
+ */
+import type { Locator, Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
+import { haveChromium } from "../support/chromium.ts";
+import { drawnPicture } from "../support/drawn-picture.ts";
+import { type HeldTaken, heldTaken } from "../support/held-taken.ts";
+import type { LiveDaemon } from "../support/live-daemon.ts";
+import { pagesHouse, soon } from "../support/pages-house.ts";
+import { listen, told } from "../support/told.ts";
+import { tone } from "../support/tone.ts";
+
+const hat = { name: "hat.png", mimeType: "image/png", buffer: drawnPicture(640, 480) };
+const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") };
+const low = { name: "low.wav", mimeType: "audio/wav", buffer: tone(60) };
+
+interface Opened {
+  readonly page: Page;
+  readonly taken: HeldTaken;
+}
+
+describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
+  const house = pagesHouse();
+  let daemon: LiveDaemon;
+
+  beforeEach(async () => {
+    daemon = await house.daemon();
+    await daemon.start();
+  });
+
+  async function open(): Promise<Opened> {
+    const page = await house.open("about:blank");
+    const taken = await heldTaken(page);
+    await page.goto(daemon.address("/chat"));
+    await page.getByText("Connected", { exact: true }).waitFor();
+    return { page, taken };
+  }
+  const line = (page: Page, text: string) =>
+    page.locator(".direct .dm-line.mine", { hasText: text });
+  const meta = (page: Page, text: string) => line(page, text).locator(".meta");
+
+  async function say(page: Page, text: string, files: readonly (typeof hat)[] = []): Promise<void> {
+    if (files.length > 0) await page.locator(".direct input[type=file]").setInputFiles([...files]);
+    const there = page.locator('.direct .chosen[data-state="there"]');
+    await soon(() => there.count()).toBe(files.length);
+    await page.getByLabel("Message to Scout").fill(text);
+    await page.getByLabel("Message to Scout").press("Enter");
+  }
+  /** Says a line that is held back before the daemon's receipt reaches the page. */
+  async function sayHeld({ page, taken }: Opened, files: readonly (typeof hat)[] = []) {
+    taken.hold();
+    await say(page, "fresh", files);
+    await soon(() => meta(page, "fresh").textContent()).toBe("sending");
+    return line(page, "fresh");
+  }
+  /** The receipt comes, and what was decided. */
+  async function take({ page, taken }: Opened): Promise<void> {
+    taken.letGo();
+    await line(page, "fresh").getByText("engage dm").waitFor();
+  }
+  /** Names the elements as they are now; `theSame` tells which of them still stand there. */
+  const name = (elements: Locator) =>
+    elements.evaluateAll((all) => {
+      for (const [at, one] of all.entries()) Object.assign(one, { named: at + 1 });
+    });
+  const theSame = (elements: Locator) =>
+    elements.evaluateAll((all) => all.map((one) => (one as { named?: number }).named ?? null));
+
+  const hasFocus = (element: Locator) =>
+    element.evaluate((one) => one === one.ownerDocument.activeElement);
+
+  test("a chip keeps the focus and what it says when the daemon has taken its line", async () => {
+    const opened = await open();
+    const { page } = opened;
+    const mine = await sayHeld(opened, [hat, notes, low]);
+    const parts = mine.locator("ul, li, .thumb, .thumb img, .file-chip, .btn");
+    await mine.getByRole("img", { name: "hat.png" }).waitFor();
+    await name(parts);
+    await name(mine);
+    const before = await theSame(parts);
+    expect(before).toHaveLength(9);
+    house.forgive("ERR_FAILED");
+    await page.route("**/api/webchat/uploads/*", (route) => route.abort());
+    const save = mine.getByRole("button", { name: /Save notes\.txt/ });
+    await save.focus();
+    await page.keyboard.press("Enter");
+    await soon(() => save.textContent()).toContain("earshot does not answer");
+    await take(opened);
+    expect(await theSame(parts)).toEqual(before);
+    expect(await theSame(mine)).toEqual([1]);
+    expect(await save.textContent()).toContain("earshot does not answer");
+    expect(await hasFocus(save)).toBe(true);
+  });
+
+  test("a picture that was opened stays open, and gives the focus back to its place", async () => {
+    const opened = await open();
+    const { page } = opened;
+    const mine = await sayHeld(opened, [hat]);
+    await mine.getByRole("button", { name: /Show hat\.png/ }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "hat.png" });
+    await dialog.getByRole("img").waitFor();
+    await take(opened);
+    expect(await dialog.getByRole("img").isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    await soon(() => dialog.count()).toBe(0);
+    await soon(() => page.evaluate("document.activeElement.ariaLabel")).toMatch(/^Show hat\.png/);
+  });
+
+  test("a sound that plays goes on, and can be stopped", async () => {
+    const opened = await open();
+    const mine = await sayHeld(opened, [low]);
+    await mine.getByRole("button", { name: "Play low.wav" }).click();
+    await mine.getByRole("button", { name: "Stop low.wav" }).waitFor();
+    await take(opened);
+    expect(await mine.getByRole("button", { name: "Stop low.wav" }).count()).toBe(1);
+    await mine.getByRole("button", { name: "Stop low.wav" }).click();
+    await mine.getByRole("button", { name: "Play low.wav" }).waitFor();
+  });
+
+  test("who listens is told its words and its files once", async () => {
+    const opened = await open();
+    const { page } = opened;
+    await page.evaluate(listen);
+    await sayHeld(opened, [notes]);
+    await take(opened);
+    const heard = await page.evaluate<string[]>(told);
+    expect(heard.filter((text) => text.includes("fresh"))).toHaveLength(1);
+    // The composer's own status names the file as it is attached.
+    const ofLine = heard.filter((text) => text.includes("notes.txt") && text.includes("Save"));
+    expect(ofLine).toHaveLength(1);
+    // That it was taken, and how it was decided, is told by the words for it alone.
+    expect(heard.filter((text) => /^\d+:\d\d$/u.test(text))).toHaveLength(1);
+    expect(heard.filter((text) => text.includes("engage"))).not.toEqual([]);
+  });
+
+  test("a line without words is its files before and after", async () => {
+    const opened = await open();
+    const { page, taken } = opened;
+    taken.hold();
+    await say(page, "", [notes]);
+    await page.getByText("sending").waitFor();
+    const mine = page.locator(".direct .dm-line.mine");
+    const bubble = mine.locator(".bubble.bare");
+    const height = async () => (await bubble.boundingBox())?.height;
+    const before = await height();
+    expect(await bubble.textContent()).toBe("1 file");
+    taken.letGo();
+    await mine.getByText("engage dm").waitFor();
+    expect(await bubble.textContent()).toBe("1 file");
+    expect(await height()).toBe(before);
+  });
+
+  /** Says a line that never reaches the daemon; the answer refuses it. */
+  async function sayLost({ page, taken }: Opened) {
+    taken.lose("never");
+    await say(page, "never", [notes]);
+    await soon(() => taken.sent.length).toBeGreaterThan(0);
+    const refusal = { code: "EAR_INBOUND_INVALID", message: "Its files are gone", final: true };
+    return () => taken.say({ type: "error", id: taken.sent[0]?.id, ...refusal });
+  }
+
+  test("a line that is refused says why, once, and its files stay where they are", async () => {
+    const opened = await open();
+    const { page } = opened;
+    const refuse = await sayLost(opened);
+    const mine = line(page, "never");
+    const chip = mine.locator("button.file-chip");
+    await chip.focus();
+    const parts = mine.locator("ul, li, button, .bubble");
+    await name(parts);
+    const before = await theSame(parts);
+    await page.evaluate(listen);
+    refuse();
+    await soon(() => mine.getByRole("alert").textContent()).toContain("Its files are gone");
+    const heard = await page.evaluate<string[]>(told);
+    // The composer's own status falls silent when it will.
+    expect(heard.filter((text) => text !== "")).toEqual(["Not sent. Its files are goneDiscard"]);
+    expect((await theSame(parts)).slice(0, before.length)).toEqual(before);
+    expect(await hasFocus(chip)).toBe(true);
+  });
+
+  test("a refused line stands below those on their way, and keeps the focus on Discard", async () => {
+    const opened = await open();
+    const { page } = opened;
+    const refuse = await sayLost(opened);
+    await sayHeld(opened);
+    refuse();
+    const mine = page.locator(".direct .dm-line.mine .bubble");
+    await soon(() => mine.allTextContents()).toEqual(["fresh", "never"]);
+    const discard = line(page, "never").getByRole("button", { name: "Discard" });
+    await discard.focus();
+    await take(opened);
+    expect(await mine.allTextContents()).toEqual(["fresh", "never"]);
+    expect(await hasFocus(discard)).toBe(true);
+    await page.keyboard.press("Enter");
+    await soon(() => mine.allTextContents()).toEqual(["fresh"]);
+  });
+});

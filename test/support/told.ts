@@ -1,0 +1,19 @@
+/**
+ * What a reader of the screen is told
+ * ===================================
+ * Run in the page, whose types the tests do not have: `listen` keeps from then on the text of all
+ * that is added to a region that speaks, or changes in it, and `told` is what was kept.
+ */
+export const listen = `window.told = [];
+const regions = "[aria-live], [role=status], [role=alert], [role=log]";
+const hear = (node) => {
+  const element = node instanceof Element ? node : node.parentElement;
+  const region = element?.closest(regions);
+  if (region && region.getAttribute("aria-live") !== "off") window.told.push(node.textContent);
+};
+new MutationObserver((changes) => {
+  for (const { type, target, addedNodes } of changes)
+    if (type === "characterData") hear(target);
+    else addedNodes.forEach(hear);
+}).observe(document.body, { childList: true, characterData: true, subtree: true });`;
+export const told = "window.told";
