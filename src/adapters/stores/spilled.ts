@@ -8,11 +8,11 @@
  *
  * Identities are recognised by their hash, as the SQLite store does.
  */
-import { closeSync, readSync, writeSync } from "node:fs";
 import { hash52 } from "../../domain/key.ts";
 import type { EventRow, EventWrite } from "../../domain/ports.ts";
 import type { Rows } from "./memory.rows.ts";
-import { namelessFile, Texts } from "./spilled.texts.ts";
+import { Blocks } from "./spilled.blocks.ts";
+import { Texts } from "./spilled.texts.ts";
 
 const rowsPerBlock = 16_384;
 /** Blocks of numbers kept in memory: what is talked of now. */
@@ -24,7 +24,6 @@ const noCode = -(2 ** 31);
 const columns = { at: 0, eid: 1, conv: 2, place: 3, message: 4, size: 5, cfg: 6, code: 7 } as const;
 const rowNumbers = 8;
 const rowBytes = rowNumbers * Float64Array.BYTES_PER_ELEMENT;
-const blockBytes = rowsPerBlock * rowBytes;
 
 export function createSpilledRows(): Rows {
   return new SpilledRows();
@@ -129,30 +128,25 @@ class Index {
 
 /** The numbers of the rows; the older ones in a file. */
 class Numbers {
-  /** The newest blocks; the last one is being filled. */
-  readonly #held: Float64Array[] = [new Float64Array(rowsPerBlock * rowNumbers)];
+  readonly #blocks = new Blocks(() => new Float64Array(rowsPerBlock * rowNumbers), blocksHeldMax);
   readonly #one = new Float64Array(rowNumbers);
-  /** Blocks that are in the file. */
-  #spilled = 0;
   #count = 0;
-  #file: number | null = null;
 
   get count(): number {
     return this.#count;
   }
 
   add(row: readonly number[]): void {
-    if (this.#count === (this.#spilled + this.#held.length) * rowsPerBlock) this.#next();
-    const block = this.#held.at(-1) as Float64Array;
-    block.set(row, (this.#count % rowsPerBlock) * rowNumbers);
+    if (this.#count === this.#blocks.count * rowsPerBlock) this.#blocks.next();
+    this.#blocks.last.set(row, (this.#count % rowsPerBlock) * rowNumbers);
     this.#count += 1;
   }
 
   /** To be read at once: the next call may use the same place. */
   row(seq: number): Float64Array {
-    const block = this.#held[this.#blockOf(seq)];
+    const block = this.#blockOf(seq);
     if (block === undefined) {
-      readSync(this.#file as number, this.#one, 0, rowBytes, (seq - 1) * rowBytes);
+      this.#blocks.read(this.#one, rowBytes, (seq - 1) * rowBytes);
       return this.#one;
     }
     const from = ((seq - 1) % rowsPerBlock) * rowNumbers;
@@ -162,30 +156,15 @@ class Numbers {
   mark(seq: number, code: number): void {
     const row = this.row(seq);
     row[columns.code] = code;
-    if (this.#held[this.#blockOf(seq)] === undefined)
-      writeSync(this.#file as number, row, 0, rowBytes, (seq - 1) * rowBytes);
+    if (this.#blockOf(seq) === undefined) this.#blocks.write(row, rowBytes, (seq - 1) * rowBytes);
   }
 
   close(): void {
-    if (this.#file !== null) closeSync(this.#file);
-    this.#file = null;
-    this.#held.length = 1;
+    this.#blocks.close();
   }
 
-  /** Among those held; below 0: in the file. */
-  #blockOf(seq: number): number {
-    return Math.floor((seq - 1) / rowsPerBlock) - this.#spilled;
-  }
-
-  #next(): void {
-    if (this.#held.length < blocksHeldMax) {
-      this.#held.push(new Float64Array(rowsPerBlock * rowNumbers));
-      return;
-    }
-    const oldest = this.#held.shift() as Float64Array;
-    this.#file ??= namelessFile();
-    writeSync(this.#file, oldest, 0, blockBytes, this.#spilled * blockBytes);
-    this.#spilled += 1;
-    this.#held.push(oldest);
+  /** Undefined: it is in the file. */
+  #blockOf(seq: number): Float64Array | undefined {
+    return this.#blocks.at(Math.floor((seq - 1) / rowsPerBlock));
   }
 }
