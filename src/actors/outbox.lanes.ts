@@ -144,7 +144,9 @@ export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLan
     // At most one round: a queue whose account vanished goes back in line and must not spin here.
     for (let left = lane.ready.length; left > 0; left -= 1) {
       if (lane.busy >= limits.sendsPerAccountMax) return;
-      const queue = lane.ready.shift() as Queue;
+      const queue = lane.ready.shift();
+      // A head that is over when it is tried lets the next start before it comes back here.
+      if (queue === undefined) return;
       const head = queue.items[0];
       if (queue.state !== "ready" || head === undefined) continue;
       queue.state = "busy";
