@@ -38,7 +38,7 @@ export interface CompactionPorts {
 export interface Compaction {
   /** As `TurnSessions.remember`. */
   remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
-  /** Turns whose past is being summed up. */
+  /** Turns whose past is being summed up, for them or because somebody asked. */
   waiting(): number;
   /** Sums up everything said so far; false where there is nothing to sum up. */
   compact(
@@ -101,9 +101,18 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     return line;
   }
 
+  /** Waits for a summary that was asked for by hand. */
+  async function summedUp(conv: number): Promise<void> {
+    const work = busy.get(conv);
+    if (work === undefined) return;
+    waiting += 1;
+    await work;
+    waiting -= 1;
+  }
+
   async function remember(what: Remembering, signal: AbortSignal) {
     const { turn, session, named } = what;
-    await busy.get(turn.conv);
+    await summedUp(turn.conv);
     const view = { named };
     const past = await read(session.sessionId, turn.turnId);
     const room = roomFor(what, ports.config());

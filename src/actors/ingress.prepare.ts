@@ -131,7 +131,9 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
   const common = { message, dedupeId: identity, explanation, before, knock: null };
   const isWhole = orders.text === message.text;
   const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
-  const received = { type: "message.received", at: context.now, seq: 0 } as const;
+  // Rows of what was heard are told from others by how they begin: the type is first.
+  const type = "message.received";
+  const at = context.now;
   if (admission.decision !== null || orders.ended) {
     const ended: Verdict = {
       decision: (admission.decision ?? "command") as Verdict["decision"],
@@ -140,19 +142,21 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     };
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
-    const told = { message, authority, ...levels, ...received };
+    const told = { type, at, seq: 0, message, authority, ...levels } as const;
     const event = newEvent(nowhere, context.cfg, told, { code, ...named });
     return { events: [event], ended, keys: [null], ...common };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
   const whole = {
+    type,
+    at,
+    seq: 0,
     message: isWhole ? message : { ...message, text: orders.text },
     authority,
     ...levels,
     ...(isWhole ? {} : { said: message.text }),
     ...(membership === null ? {} : { membership }),
-    ...received,
-  };
+  } as const;
   const routes = resolveRoute(context.config, message);
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const shares = sharesOf(message, orders.text, identity, routes, context);

@@ -68,7 +68,8 @@ export function createDesk(
     prepare(steps) {
       for (const { effects } of steps)
         for (const effect of effects)
-          if (effect.type === "command" && asksAbroad(effect)) contacts.touched("a command about all rooms");
+          if (effect.type === "command" && asksAbroad(effect))
+            contacts.touched("a command about all rooms");
       return desk.prepare(steps);
     },
   };

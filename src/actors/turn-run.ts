@@ -381,7 +381,8 @@ export class TurnRun {
   #report(told: Told): void {
     if (this.#lost) return;
     const { turnId } = this.#job.order;
-    const event = { at: this.#ports.clock.now(), turnId, ...told };
+    const { type } = told as { readonly type: string };
+    const event = { type, at: this.#ports.clock.now(), turnId, ...(told as object) };
     this.#ports.report(event as ConversationEvent);
   }
 }
