@@ -329,7 +329,9 @@ class Assembly {
   #slots(): number {
     if (this.#parked) return 0;
     const { maxConcurrentTurns } = this.parts.configs.current().turn;
-    return maxConcurrentTurns * Math.max(1, this.#ports.workers);
+    // A simulation is the same on any number of workers.
+    const { deterministic, workers } = this.#ports;
+    return maxConcurrentTurns * (deterministic === true ? 1 : Math.max(1, workers));
   }
 
   #agentSlots(agentId: string): number {
