@@ -126,12 +126,14 @@ export interface RoomTap {
   applied?(conv: number): void;
 }
 
+/** What waits for a simulation to be still, those first that set off more (at-once.ts). */
+export type StillRank = 1 | 2 | 3 | 4;
+
 /**
  * A simulation that has settled takes its next event straight through: whoever would wait for
  * others to be quiet, or for the next turn of the event loop, goes on at once. The first
  * consequence that is more than a decision ends that.
  */
-export type StillRank = 1 | 2 | 3 | 4;
 export interface Pace {
   straight: boolean;
   /** Calls it when everything has run that can run now. */
