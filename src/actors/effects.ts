@@ -294,24 +294,17 @@ async function prepareTurns(
   return unwritten;
 }
 
-const planContext = (
-  { sessions, agentOf, settings, directory }: EffectPorts,
-  unwritten: PlanContext["unwritten"],
-  commands: PlanContext["commands"],
-): PlanContext => ({ sessions, agentOf, settings, directory, unwritten, commands });
+/** What steps are planned with. */
+async function contextOf(ports: EffectPorts, result: HostResult): Promise<PlanContext> {
+  const { sessions, agentOf, settings, directory } = ports;
+  const unwritten = await prepareTurns(ports, result);
+  const commands = await ports.commands.prepare(result.steps);
+  return { sessions, agentOf, settings, directory, unwritten, commands };
+}
 
 /** Whether a step has consequences that others have to wait for. */
 const leadsOn = ({ effects }: HostStep) =>
   effects.some(({ type }) => type !== "dropped" && type !== "membership.refresh");
-
-/** What was decided where there is nothing else, which is most of what is heard. */
-const decidedIn =
-  ({ codes }: HostResult) =>
-  ({ seq, conv, key, event }: HostEntry, index: number): Applied[] => {
-    const code = codes[index] ?? 0;
-    const message = event.type === "message.received" ? event : null;
-    return isVerdict(code) ? [{ seq, conv, key, code, message, plan: null }] : [];
-  };
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
 
@@ -324,26 +317,20 @@ async function appliedEvents(
   result: HostResult,
   entries: readonly HostEntry[],
 ): Promise<Applied[]> {
-  if (result.steps.length + result.rejected.length === 0) return entries.flatMap(decidedIn(result));
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
-  const unwritten = await prepareTurns(ports, result);
-  const commands = await ports.commands.prepare(result.steps);
-  // Made where a step needs it: most results are nothing but decisions.
-  let context: PlanContext | null = null;
-  const planOf = (step: HostStep | undefined) => {
-    if (step === undefined) return null;
-    context ??= planContext(ports, unwritten, commands);
-    return planStep(step, context);
-  };
+  // Most results are nothing but decisions.
+  const context = steps.size === 0 ? null : await contextOf(ports, result);
+  const planOf = (step: HostStep | undefined) =>
+    step === undefined || context === null ? null : planStep(step, context);
   const applied: Applied[] = [];
-  for (const [index, { seq, conv, key, event }] of entries.entries()) {
+  entries.forEach(({ seq, conv, key, event }, index) => {
     const code = result.codes[index] ?? 0;
     const step = steps.get(seq);
     steps.delete(seq);
-    if (!isVerdict(code)) continue;
+    if (!isVerdict(code)) return;
     const message = event.type === "message.received" ? event : null;
     applied.push({ seq, conv, key, code, message, plan: planOf(step) });
-  }
+  });
   for (const step of steps.values()) {
     const { seq, conv, key, code } = step;
     const message = code > 0 ? await ports.eventOf(seq) : null;

@@ -29,8 +29,6 @@ export function turnConcerned(effect: Effect): string | null {
   return effect.type === "outcome" && effect.outcome !== "expired" ? effect.turnId : null;
 }
 
-const nothing: readonly StoreWrite[] = [];
-
 /** The rows of one effect; none for effects that concern no session. */
 export function sessionWrites(
   effect: Effect,
@@ -40,7 +38,7 @@ export function sessionWrites(
   if (effect.type === "session.began") return [begin(effect, step, context)];
   const turnId = turnConcerned(effect);
   const sessionId = turnId === null ? undefined : context.sessions.ofTurn(turnId);
-  if (turnId === null || sessionId === undefined) return nothing;
+  if (turnId === null || sessionId === undefined) return [];
   const { conv, at } = step;
   const note = (line: Pick<TranscriptLine, "role" | "text" | "usage">): StoreWrite => ({
     kind: "transcript",

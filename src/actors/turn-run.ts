@@ -381,6 +381,7 @@ export class TurnRun {
   #report(told: Told): void {
     if (this.#lost) return;
     const { turnId } = this.#job.order;
+    // The type first, as every row begins.
     const { type } = told as { readonly type: string };
     const event = { type, at: this.#ports.clock.now(), turnId, ...(told as object) };
     this.#ports.report(event as ConversationEvent);

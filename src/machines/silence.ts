@@ -68,18 +68,6 @@ class HoldAll implements Silence {
   }
 }
 
-/** The forms of the word that was asked for last: nearly always there is one. */
-let known: { readonly word: string; readonly forms: readonly string[] } | null = null;
-
-function formsOf(word: string): readonly string[] {
-  if (known?.word === word) return known.forms;
-  const folded = word.toLowerCase();
-  const glued = Array.from({ length: gluedMax }, (_, index) => folded.repeat(index + 1));
-  const forms = [...glued, `{"action":"${folded}"}`];
-  known = { word, forms };
-  return forms;
-}
-
 class StripEdges implements Silence {
   readonly #forms: readonly string[];
   /** Held: edges and whole tokens, nothing said yet or nothing said since. */
@@ -94,7 +82,9 @@ class StripEdges implements Silence {
   #inWord = false;
 
   constructor(token: string) {
-    this.#forms = formsOf(token);
+    const folded = token.toLowerCase();
+    const glued = Array.from({ length: gluedMax }, (_, index) => folded.repeat(index + 1));
+    this.#forms = [...glued, `{"action":"${folded}"}`];
   }
 
   push(delta: string): string {
