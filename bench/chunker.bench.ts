@@ -3,8 +3,8 @@
  * the watch for the silent token before it, against the plainest thing that could be done with the
  * same deltas, which is to collect them and cut every 1,200 units.
  */
-import { createChunker } from "../src/machines/chunker.ts";
-import { createSilence } from "../src/machines/silence.ts";
+import { createChunker } from "../src/machines/output/chunker.ts";
+import { createSilence } from "../src/machines/output/silence.ts";
 import { assertRatio, perSecond, randomFrom, report, round, short } from "./support.ts";
 
 const random = randomFrom(7);

@@ -4,7 +4,7 @@
  * once in one process, and what each of them takes.
  */
 import type { Inbound } from "../src/domain/message.ts";
-import type { AgentDriver } from "../src/domain/ports.ts";
+import type { AgentDriver } from "../src/domain/ports/index.ts";
 import { openHouse } from "./house.ts";
 import { messages, quantile, report, round, short } from "./support.ts";
 

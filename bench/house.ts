@@ -7,21 +7,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Runtime, RuntimePorts } from "../src/actors/runtime.types.ts";
+import type { Runtime, RuntimePorts } from "../src/actors/protocol/runtime.ts";
 import { scenarioConfig } from "../src/domain/config/index.ts";
 import type { Inbound } from "../src/domain/message.ts";
-import type { Store } from "../src/domain/ports.ts";
+import type { Store } from "../src/domain/ports/index.ts";
 import type { StreamLine } from "../src/domain/stream.ts";
 import { randomFrom } from "./support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>
   import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { createRuntime } = await built<typeof import("../src/actors/runtime.ts")>("actors/runtime");
+const { createRuntime } =
+  await built<typeof import("../src/actors/runtime/runtime.ts")>("actors/runtime/runtime");
 const { drivers } =
   await built<typeof import("../src/adapters/agents/index.ts")>("adapters/agents/index");
 const { createSystemClock } =
-  await built<typeof import("../src/adapters/clock.ts")>("adapters/clock");
-const { createIds } = await built<typeof import("../src/adapters/ids.ts")>("adapters/ids");
+  await built<typeof import("../src/adapters/system/clock.ts")>("adapters/system/clock");
+const { createIds } =
+  await built<typeof import("../src/adapters/system/ids.ts")>("adapters/system/ids");
 const { openSqliteStore } =
   await built<typeof import("../src/adapters/stores/sqlite.ts")>("adapters/stores/sqlite");
 

@@ -4,7 +4,7 @@
  * bottom: the dearest walk there is.
  */
 import type { EngagementInput, Participant } from "../src/domain/decision.ts";
-import { decideEngagement, explainEngagement } from "../src/machines/engagement.ts";
+import { decideEngagement, explainEngagement } from "../src/machines/engagement/engagement.ts";
 import { assertRatio, busyMix, messages, perSecond, report, round, short } from "./support.ts";
 
 const now = 1_763_700_000_000;

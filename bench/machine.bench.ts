@@ -3,7 +3,7 @@
  * event a step, effects drained. Observing alone, and a whole engaged turn (message, flush, lane,
  * agent, delivery: eight events). The ratio says what the statechart costs over the bare ladder.
  */
-import { createConversation } from "../src/actors/conversation.ts";
+import { createConversation } from "../src/actors/host/conversation-actor.ts";
 import { defaultConfig, resolveSettings } from "../src/domain/config/index.ts";
 import type { Inbound } from "../src/domain/message.ts";
 import { messages, perSecond, quietMix, report, round, short } from "./support.ts";

@@ -9,10 +9,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
-import type { RoomTap } from "../src/actors/runtime.types.ts";
-import type { Rooms } from "../src/daemon/rooms.ts";
-import type { RoomsLook } from "../src/daemon/rooms.types.ts";
-import { haveChromium, openPage, startChromium } from "../test/support/chromium.ts";
+import type { RoomTap } from "../src/actors/protocol/runtime.ts";
+import type { RoomsLook } from "../src/daemon/api-types/rooms.ts";
+import type { Rooms } from "../src/daemon/room-list/room-list.ts";
+import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
 import { flood, type House, openHouse } from "./house.ts";
 import {
   assertRatio,
@@ -27,10 +27,12 @@ import {
 
 const built = <Module>(path: string): Promise<Module> =>
   import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { createRooms } = await built<typeof import("../src/daemon/rooms.ts")>("daemon/rooms");
+const { createRooms } = await built<typeof import("../src/daemon/room-list/room-list.ts")>(
+  "daemon/room-list/room-list",
+);
 const { startDaemon } = await built<typeof import("../src/daemon/daemon.ts")>("daemon/daemon");
 const { createSystemClock } =
-  await built<typeof import("../src/adapters/clock.ts")>("adapters/clock");
+  await built<typeof import("../src/adapters/system/clock.ts")>("adapters/system/clock");
 
 const rooms = 10_000;
 const rate = 1_000;

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
-import { haveChromium, openPage, startChromium } from "../test/support/chromium.ts";
+import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
 import { assertRatio, keepSaying, randomFrom, report, round, short } from "./support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>

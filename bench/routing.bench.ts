@@ -6,7 +6,7 @@
  */
 import { type EarshotConfig, parseConfig } from "../src/domain/config/index.ts";
 import type { Inbound } from "../src/domain/message.ts";
-import { resolveRoute } from "../src/machines/routing.ts";
+import { resolveRoute } from "../src/machines/routing/routing.ts";
 import { assertRatio, busyMix, messages, perSecond, report, round, short } from "./support.ts";
 
 const few = 10;

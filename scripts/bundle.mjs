@@ -11,10 +11,16 @@ import { join } from "node:path";
 import { build } from "vite";
 import { root } from "./prepare.mjs";
 
-const entries = [
-  ...["daemon/cli/main", "daemon/strand-worker", "daemon/what-if-worker", "index", "testing"],
-  ...["actors/host", "adapters/host-ports"],
-];
+/** The entry's name in dist, and its source. */
+const entries = {
+  "daemon/cli/main": "daemon/cli/main",
+  "daemon/partition-worker": "daemon/replay/partition-worker",
+  "daemon/what-if-worker": "daemon/what-if/worker",
+  "actors/host": "actors/host/worker",
+  "adapters/host-ports": "adapters/host-ports",
+  index: "index",
+  testing: "testing",
+};
 /** Dependencies that others who build on us meet as well; inside, because every start needs them. */
 const insideToo = ["comlink", "lru-cache", "pino", "xstate", "zod"];
 
@@ -41,7 +47,12 @@ export async function bundle() {
       target: "node20",
       license: { fileName: "licenses.md" },
       rolldownOptions: {
-        input: Object.fromEntries(entries.map((name) => [name, join(root, "src", `${name}.ts`)])),
+        input: Object.fromEntries(
+          Object.entries(entries).map(([name, source]) => [
+            name,
+            join(root, "src", `${source}.ts`),
+          ]),
+        ),
         output: {
           format: "esm",
           entryFileNames: "[name].js",

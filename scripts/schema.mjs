@@ -7,11 +7,11 @@ import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 
 ensureInstalled();
 ensureBuilt();
-const { schemaFiles } = await import("../dist/daemon/schemas.js");
-const { metricsPage } = await import("../dist/daemon/metrics.docs.js");
-const { logsPage } = await import("../dist/daemon/log.table.js");
+const { schemaFiles } = await import("../dist/daemon/config/schemas.js");
+const { metricsPage } = await import("../dist/daemon/observability/metrics-page.js");
+const { logsPage } = await import("../dist/daemon/observability/log-events.js");
 const { withDocsTable } = await import("../dist/machines/commands/help.js");
-const { withConfigReference } = await import("../dist/domain/config/reference.js");
+const { withConfigReference } = await import("../dist/domain/config/docs/reference.js");
 const check = process.argv.includes("--check");
 mkdirSync(join(root, "schema"), { recursive: true });
 const page = (name) => readFileSync(join(root, "docs", name), "utf8");

@@ -7,7 +7,7 @@
  */
 import { type Daemon, type DaemonOptions, startDaemon } from "./daemon/daemon.ts";
 
-export type { RuntimeStatus, Why } from "./actors/runtime.types.ts";
+export type { RuntimeStatus, Why } from "./actors/protocol/runtime.ts";
 export type { Daemon, DaemonOptions } from "./daemon/daemon.ts";
 export {
   type EarshotConfig,
@@ -32,15 +32,19 @@ export { formatSessionKey, parseSessionKey, type SessionKeyParts } from "./domai
 export { type Inbound, type InboundInput, inboundSchema, type Route } from "./domain/message.ts";
 export * from "./domain/ports/agent.ts";
 export * from "./domain/ports/channel.ts";
+export type { Clock, Log } from "./domain/ports/index.ts";
 export * from "./domain/ports/plugin.ts";
-export type { Clock, Log } from "./domain/ports.ts";
 export type { StreamLine } from "./domain/stream.ts";
-export { type ChunkerOptions, createChunker } from "./machines/chunker.ts";
 export { conversationMachine } from "./machines/conversation.machine.ts";
-export { decideEngagement, explainEngagement } from "./machines/engagement.ts";
-export type { ConversationEvent } from "./machines/events.ts";
-export { composeTurnPrompt, type PromptInput, type PromptMessage } from "./machines/prompt.ts";
-export { type ResolvedRoute, resolveRoute } from "./machines/routing.ts";
+export { decideEngagement, explainEngagement } from "./machines/engagement/engagement.ts";
+export type { ConversationEvent } from "./machines/events/events.ts";
+export { type ChunkerOptions, createChunker } from "./machines/output/chunker.ts";
+export {
+  composeTurnPrompt,
+  type PromptInput,
+  type PromptMessage,
+} from "./machines/prompt/prompt.ts";
+export { type ResolvedRoute, resolveRoute } from "./machines/routing/routing.ts";
 
 /**
  * Runs a whole earshot in this process: journal, workers, channels, pages and API.

@@ -6,8 +6,8 @@
  * reference model, and the contracts that agents and channels must keep (docs/testing.md). Needs
  * vitest and fast-check beside it; the daemon loads none of it.
  */
-export { SimulatedClock } from "./actors/clock.ts";
-export { type Simulated, type SimulateOptions, simulate } from "./daemon/simulate.ts";
+export { SimulatedClock } from "./actors/simulation/simulated-clock.ts";
+export { type Simulated, type SimulateOptions, simulate } from "./daemon/replay/simulate.ts";
 export * from "./testing/agent-contract.ts";
 export * from "./testing/arbitraries.ts";
 export * from "./testing/channel-contract.ts";

@@ -26,7 +26,7 @@ function packagesOf(entry: string): Set<string> {
 
 describe("what a start loads", () => {
   test("the daemon loads no agent's SDK, no platform's library and nothing for a terminal", () => {
-    const packages = packagesOf("daemon/cli/start.ts");
+    const packages = packagesOf("daemon/cli/commands/start.ts");
     expect(packages).toContain("xstate");
     const heavy =
       /^(ai|@ai-sdk\/.*|grammy|discord\.js|@slack\/.*|matrix-js-sdk|@clack\/.*|pino-pretty)$/;
@@ -34,7 +34,7 @@ describe("what a start loads", () => {
   });
 
   test("a host loads four libraries", () => {
-    const packages = [...packagesOf("actors/host.ts")].sort();
+    const packages = [...packagesOf("actors/host/worker.ts")].sort();
     expect(packages).toEqual(["comlink", "lru-cache", "xstate", "zod"]);
   });
 

@@ -6,11 +6,11 @@
  * `serve` is its other side on the main thread.
  */
 import type { MessagePort } from "node:worker_threads";
-import { serveChildren } from "./agents/child-proxy.ts";
-import { attachChildren } from "./agents/children.ts";
+import { serveChildren } from "./agents/command/child-proxy.ts";
+import { attachChildren } from "./agents/command/children.ts";
 
 export { drivers } from "./agents/index.ts";
-export { createSystemClock } from "./clock.ts";
+export { createSystemClock } from "./system/clock.ts";
 
 /** Gives this thread's drivers their way to the main thread. */
 export const attach: (outside: MessagePort) => void = attachChildren;

@@ -7,36 +7,44 @@
  */
 
 import type { Tracer } from "@opentelemetry/api";
-import type { Runtime } from "../actors/runtime.types.ts";
-import type { Terminal } from "../adapters/channels/terminal.ts";
-import { createSystemClock } from "../adapters/clock.ts";
+import type { Runtime } from "../actors/protocol/runtime.ts";
+import type { Terminal } from "../adapters/channels/terminal/channel.ts";
 import { lockStateDir } from "../adapters/stores/lock.ts";
 import { createMemoryStore } from "../adapters/stores/memory.ts";
 import { openSqliteStore } from "../adapters/stores/sqlite.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
 import { type EarshotConfig, isLoopbackHost, secretValues } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
-import type { ChannelDefinition, Clock, House, LogLevel, Plugin, Store } from "../domain/ports.ts";
-import { removeAddress, writeAddress } from "./address.ts";
-import { withFoundModels } from "./agents.ts";
-import { createApp } from "./app.ts";
-import { type Assembly, assemble, createRegistry, type Registry, workersOf } from "./assembly.ts";
-import type { Clients } from "./clients.ts";
-import { type ConfigSource, openConfig } from "./config-source.ts";
-import type { TokenReader } from "./guard.ts";
-import type { KnownHosts } from "./hosts.ts";
-import { type Listeners, openListeners } from "./listeners.ts";
-import { createLog, type DaemonLog } from "./log.ts";
-import { builtPagesDir, loadPages, statelyInspector } from "./pages.ts";
-import { plugIn } from "./plugins.ts";
-import { simulate } from "./simulate.ts";
-import { createSkillShelf } from "./skills.ts";
-import { socketsOf } from "./sockets.ts";
-import { prepareStateDir, stateDirOf, storePathOf } from "./state-dir.ts";
-import { ensureToken, readToken } from "./token.ts";
-import { findTracer } from "./tracer.ts";
-import type { Traces } from "./traces.ts";
-import { version } from "./version.ts";
+import type {
+  ChannelDefinition,
+  Clock,
+  House,
+  LogLevel,
+  Plugin,
+  Store,
+} from "../domain/ports/index.ts";
+import { createApp } from "./api/app.ts";
+import { type Assembly, assemble, workersOf } from "./compose.ts";
+import { withFoundModels } from "./config/auto-agents.ts";
+import { type ConfigSource, openConfig } from "./config/config-source.ts";
+import { plugIn } from "./config/plugins.ts";
+import { createRegistry, type Registry } from "./config/registry.ts";
+import { createSkillShelf } from "./config/skills.ts";
+import type { KnownHosts } from "./http/allowed-hosts.ts";
+import type { TokenReader } from "./http/auth.ts";
+import type { Clients } from "./http/client-address.ts";
+import { type Listeners, openListeners } from "./http/listeners.ts";
+import { loadPages, statelyInspector } from "./http/static-pages.ts";
+import { createLog, type DaemonLog } from "./observability/log.ts";
+import { findTracer } from "./observability/tracer.ts";
+import type { Traces } from "./observability/traces.ts";
+import { simulate } from "./replay/simulate.ts";
+import { removeAddress, writeAddress } from "./state/address-file.ts";
+import { builtPages, version } from "./state/package-files.ts";
+import { prepareStateDir, stateDirOf, storePathOf } from "./state/state-dir.ts";
+import { ensureToken, readToken } from "./state/token.ts";
+import { socketsOf } from "./websocket-routes.ts";
 
 export interface DaemonOptions {
   /** @default EARSHOT_STATE_DIR, else ~/.earshot */
@@ -298,7 +306,7 @@ async function reload(
 }
 
 async function traceBy(tracer: Tracer, clock: Clock): Promise<Traces> {
-  const { createTraces } = await import("./traces.ts");
+  const { createTraces } = await import("./observability/traces.ts");
   return createTraces(tracer, () => clock.now());
 }
 
@@ -330,7 +338,7 @@ function rulesOf(config: EarshotConfig): unknown {
 
 async function serve(parts: Serving): Promise<Listeners> {
   const { options, clock, journal, registry, store, rooms, state, stateDir, current } = parts;
-  const pages = await loadPages(options.pagesDir ?? builtPagesDir(), rooms.inspector.page);
+  const pages = await loadPages(options.pagesDir ?? builtPages, rooms.inspector.page);
   const app = async (known: () => KnownHosts, clients: Clients) =>
     createApp(
       {

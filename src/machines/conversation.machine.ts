@@ -12,9 +12,9 @@
  */
 import { setup } from "xstate";
 import type { ConversationSettings } from "../domain/settings.ts";
-import { conversationActions, conversationGuards } from "./conversation.bodies.ts";
-import { type ConversationContext, newContext } from "./conversation.context.ts";
-import type { ConversationEvent } from "./events.ts";
+import { type ConversationContext, newContext } from "./conversation/context.ts";
+import { conversationActions, conversationGuards } from "./conversation/implementations.ts";
+import type { ConversationEvent } from "./events/events.ts";
 
 export const conversationMachine = setup({
   types: {

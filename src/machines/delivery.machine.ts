@@ -8,7 +8,7 @@
  */
 import { setup, transition } from "xstate";
 import { limits } from "../domain/limits.ts";
-import type { OutboxState } from "../domain/ports.ts";
+import type { OutboxState } from "../domain/ports/index.ts";
 
 export interface DeliveryContext {
   readonly attempts: number;

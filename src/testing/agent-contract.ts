@@ -5,8 +5,8 @@
  * descriptor; it declares the tests. A driver that passes can be trusted with a turn.
  */
 import { describe, expect, test } from "vitest";
-import type { AgentDriver, AgentEvent, AgentPort, AgentTurn } from "../domain/ports.ts";
-import { agentEventSchema } from "../domain/ports.ts";
+import type { AgentDriver, AgentEvent, AgentPort, AgentTurn } from "../domain/ports/index.ts";
+import { agentEventSchema } from "../domain/ports/index.ts";
 
 export interface AgentContract {
   readonly name: string;

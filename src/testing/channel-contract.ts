@@ -10,7 +10,7 @@ import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EarshotError } from "../domain/errors.ts";
 import { editSchema, inboundSchema } from "../domain/message.ts";
-import type { ChannelDefinition } from "../domain/ports.ts";
+import type { ChannelDefinition } from "../domain/ports/index.ts";
 import type { ChannelWorld } from "./channel-world.ts";
 import { type OpenedChannel, openChannel } from "./open-channel.ts";
 

@@ -2,7 +2,7 @@
  * A channel account opened as the daemon would, on real time, with everything it hands over kept in
  * memory: events, cursors, states, log lines.
  */
-import { createSystemClock } from "../adapters/clock.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Edit, Inbound } from "../domain/message.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
   ChannelOutbound,
   ConnectionState,
   LogLevel,
-} from "../domain/ports.ts";
+} from "../domain/ports/index.ts";
 
 interface LogLine {
   readonly level: LogLevel;

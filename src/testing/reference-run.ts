@@ -8,7 +8,7 @@
 import { resolveSettings, scenarioConfig } from "../domain/config/index.ts";
 import { parseSessionKey } from "../domain/key.ts";
 import type { Inbound } from "../domain/message.ts";
-import type { ScenarioLine } from "../domain/scenario.ts";
+import type { ScenarioLine } from "../domain/scenario/scenario.ts";
 import type { DecisionLine, StreamLine } from "../domain/stream.ts";
 import { ReferenceConversation } from "./reference-room.ts";
 import type { RoomRun } from "./room-run.ts";

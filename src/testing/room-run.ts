@@ -6,12 +6,12 @@
  * that rules are stated in: what was heard and how it was decided, which turns it led to, what was
  * answered. Nothing reaches a real room, and the same room and seed give the same run.
  */
-import type { Why } from "../actors/runtime.types.ts";
-import { simulate } from "../daemon/simulate.ts";
+import type { Why } from "../actors/protocol/runtime.ts";
+import { simulate } from "../daemon/replay/simulate.ts";
 import type { CreditUse, Decision, Rule } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";
 import type { Inbound } from "../domain/message.ts";
-import type { ScenarioLine } from "../domain/scenario.ts";
+import type { ScenarioLine } from "../domain/scenario/scenario.ts";
 import type { AgentEndLine, SendLine, StreamLine } from "../domain/stream.ts";
 import { Room, type RoomLine } from "./room.ts";
 import { lineWords, outcomeWords, timeWords, whyWords } from "./room-words.ts";

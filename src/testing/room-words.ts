@@ -5,7 +5,7 @@
  * time, who, the words and whom they are aimed at; under it what earshot made of it. Words from a
  * room are shown as one harmless line.
  */
-import type { Why } from "../actors/runtime.types.ts";
+import type { Why } from "../actors/protocol/runtime.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { RoomLine } from "./room.ts";

@@ -7,7 +7,7 @@
  */
 import type { z } from "zod";
 import type { ChatKind, InboundInput } from "../domain/message.ts";
-import type { LineKind, lineSchemas } from "../domain/scenario.ts";
+import type { LineKind, lineSchemas } from "../domain/scenario/scenario.ts";
 import { roomWords } from "./room-words.ts";
 
 /** One line of a scenario, as it may be written: defaults left out. */

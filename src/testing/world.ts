@@ -6,10 +6,10 @@
  * everything that followed from it has happened and can be looked at. For models that are compared
  * step by step, too. The same steps and seed give the same world.
  */
-import { simulateScenario } from "../daemon/simulate.ts";
+import { simulateScenario } from "../daemon/replay/simulate.ts";
 import { EarshotError } from "../domain/errors.ts";
-import { ScenarioReader } from "../domain/scenario.read.ts";
-import type { Scenario, ScenarioLine } from "../domain/scenario.ts";
+import { ScenarioReader } from "../domain/scenario/read-scenario.ts";
+import type { Scenario, ScenarioLine } from "../domain/scenario/scenario.ts";
 import { homeChat, messageOf, Room, type RoomChat, type RoomLine, type Speech } from "./room.ts";
 import { type Heard, type RoomEvent, RoomRun, type SimulateRoomOptions } from "./room-run.ts";
 

@@ -4,9 +4,8 @@
  */
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createRegistry } from "../../src/daemon/assembly.ts";
+import { createRegistry } from "../../src/daemon/config/registry.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
-import { newFolder } from "../daemon/support/folder.ts";
 import {
   type Door,
   hookSecret,
@@ -16,7 +15,8 @@ import {
   openDoor,
   otherSecret,
   signed,
-} from "../support/door.ts";
+} from "../support/daemon/door.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 
 describe("A01 an unsigned post", () => {
   test("A01 is refused without a row and without being read as JSON; the same signed is taken", async () => {

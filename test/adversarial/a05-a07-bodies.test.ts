@@ -17,7 +17,7 @@ import {
   requestText,
   signed,
   statusOf,
-} from "../support/door.ts";
+} from "../support/daemon/door.ts";
 
 let count = 0;
 /** The positive twin of every refusal: a plain signed message is taken, and has a row. */

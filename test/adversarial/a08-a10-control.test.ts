@@ -8,9 +8,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { type DaemonOptions, startDaemon } from "../../src/daemon/daemon.ts";
-import { ensureToken, rotateToken, tokenFileOf } from "../../src/daemon/token.ts";
+import { ensureToken, rotateToken, tokenFileOf } from "../../src/daemon/state/token.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
-import { newFolder } from "../daemon/support/folder.ts";
 import {
   type Door,
   kitchen,
@@ -19,7 +18,8 @@ import {
   requestText,
   signed,
   statusOf,
-} from "../support/door.ts";
+} from "../support/daemon/door.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 
 const quiet = { port: 0, workers: 0, env: {}, writeLog: () => undefined } satisfies DaemonOptions;
 

@@ -3,11 +3,11 @@
  * made to say, each beside the person whom the same config lets in.
  */
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../src/actors/simulation.world.ts";
+import { seededRandom } from "../../src/actors/simulation/simulated-platforms.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import { limits } from "../../src/domain/limits.ts";
-import { World } from "../runtime-main/world.ts";
-import { type House, openHouse } from "../support/telegram-house.ts";
+import { World } from "../support/runtime/world.ts";
+import { type House, openHouse } from "../support/telegram/telegram-rooms.ts";
 
 const quick = { messages: { inbound: { debounceMs: 20, debounceMaxMs: 100 } } };
 /** People's ids are given when the house is built: the first two are Ann and Bob. */

@@ -7,10 +7,15 @@ import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../src/domain/message.ts";
 import { defaultSessionSettings } from "../../src/domain/session.ts";
-import { noOrders, readOrders } from "../../src/machines/commands/reading.ts";
+import { noOrders, readOrders } from "../../src/machines/commands/parse-command.ts";
 import { commandList } from "../../src/machines/commands/table.ts";
-import { directKey, roomKey, type SessionWorld, sessionWorld } from "../support/session-world.ts";
-import { type House, openHouse } from "../support/telegram-house.ts";
+import {
+  directKey,
+  roomKey,
+  type SessionWorld,
+  sessionWorld,
+} from "../support/runtime/session-world.ts";
+import { type House, openHouse } from "../support/telegram/telegram-rooms.ts";
 
 const owners = {
   commands: { ownerAllowFrom: ["telegram:ann"], allowFrom: { "*": ["telegram:ann"] } },

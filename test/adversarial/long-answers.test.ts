@@ -4,15 +4,15 @@
  * doubling of the text may cost at most two and a half times as much.
  */
 import { expect, test } from "vitest";
-import { SimulatedClock } from "../../src/actors/clock.ts";
-import type { OutputBlock } from "../../src/actors/turn-output.outlet.ts";
-import { TurnOutput } from "../../src/actors/turn-output.ts";
-import { renderMarkdown } from "../../src/adapters/channels/telegram-markdown.ts";
+import { TurnOutput } from "../../src/actors/agent-run/output.ts";
+import type { OutputBlock } from "../../src/actors/agent-run/output-sequencer.ts";
+import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
+import { renderMarkdown } from "../../src/adapters/channels/telegram/markdown.ts";
 import { limits } from "../../src/domain/limits.ts";
-import { createChunker } from "../../src/machines/chunker.ts";
-import { createSilence } from "../../src/machines/silence.ts";
-import { World } from "../runtime-main/world.ts";
-import { settingsWith } from "../support/conversation-rig.ts";
+import { createChunker } from "../../src/machines/output/chunker.ts";
+import { createSilence } from "../../src/machines/output/silence.ts";
+import { settingsWith } from "../support/runtime/conversation-rig.ts";
+import { World } from "../support/runtime/world.ts";
 
 const megabyte = 1_048_576;
 const family = "👨‍👩‍👧‍👦";

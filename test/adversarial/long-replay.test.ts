@@ -5,14 +5,14 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { newEvent } from "../../src/actors/journal.codec.ts";
-import { recordingText } from "../../src/daemon/recording.ts";
-import { longStore, simulateScenario } from "../../src/daemon/simulate.ts";
+import { newEvent } from "../../src/actors/protocol/event-codec.ts";
+import { recordingText } from "../../src/daemon/replay/recording.ts";
+import { longStore, simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { encodeVerdict } from "../../src/domain/decision.ts";
 import type { Inbound } from "../../src/domain/message.ts";
-import type { EventRow } from "../../src/domain/ports.ts";
-import type { ScenarioLine } from "../../src/domain/scenario.ts";
-import type { MessageReceived } from "../../src/machines/events.ts";
+import type { EventRow } from "../../src/domain/ports/index.ts";
+import type { ScenarioLine } from "../../src/domain/scenario/scenario.ts";
+import type { MessageReceived } from "../../src/machines/events/events.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

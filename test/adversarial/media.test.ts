@@ -15,11 +15,18 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createHttpClient } from "../../src/adapters/http.ts";
-import { openMediaDesk } from "../../src/adapters/media/desk.ts";
-import { composeTurnPrompt } from "../../src/machines/prompt.ts";
-import { openHouse } from "../media/house.ts";
-import { item, never, openDesk, program, settingsOf, tempFolder } from "../support/media-desk.ts";
+import { createHttpClient } from "../../src/adapters/http/http-client.ts";
+import { openMediaDesk } from "../../src/adapters/media/media-service.ts";
+import { composeTurnPrompt } from "../../src/machines/prompt/prompt.ts";
+import {
+  item,
+  never,
+  openDesk,
+  program,
+  settingsOf,
+  tempFolder,
+} from "../support/runtime/media-service.ts";
+import { openHouse } from "../support/runtime/media-world.ts";
 import { sampleFiles, startMediaServer } from "../support/servers/media.ts";
 
 const { png, ogg, zip } = sampleFiles;

@@ -6,10 +6,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { modelDriver } from "../../src/adapters/agents/model.ts";
-import type { AgentDriver, AgentTurn } from "../../src/domain/ports.ts";
-import { World } from "../runtime-main/world.ts";
-import { createRecorder, type Recorder, saying } from "../support/recording-agent.ts";
+import { modelDriver } from "../../src/adapters/agents/model/driver.ts";
+import type { AgentDriver, AgentTurn } from "../../src/domain/ports/index.ts";
+import { createRecorder, type Recorder, saying } from "../support/agents/recording-agent.ts";
+import { World } from "../support/runtime/world.ts";
 import { startModelServer } from "../support/servers/openai.ts";
 
 const system = "You keep the kitchen's list. Be brief.";

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
-import { newFolder } from "../daemon/support/folder.ts";
-import { earshot } from "../support/commands.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { earshot } from "../support/runtime/commands.ts";
 import {
   sampleToken,
   startTelegramServer,

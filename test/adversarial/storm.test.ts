@@ -10,8 +10,8 @@ import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import { limits } from "../../src/domain/limits.ts";
-import type { Store } from "../../src/domain/ports.ts";
-import { World } from "../runtime-main/world.ts";
+import type { Store } from "../../src/domain/ports/index.ts";
+import { World } from "../support/runtime/world.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

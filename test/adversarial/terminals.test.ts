@@ -8,9 +8,9 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
-import { createLog } from "../../src/daemon/log.ts";
-import { newFolder } from "../daemon/support/folder.ts";
-import { earshot } from "../support/commands.ts";
+import { createLog } from "../../src/daemon/observability/log.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { earshot } from "../support/runtime/commands.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 /** A new line, a cleared screen, a clipboard, a C1 introducer, turned directions, half a letter. */

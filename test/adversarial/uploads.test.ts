@@ -7,8 +7,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
-import { openPage } from "../daemon/support/page.ts";
-import { openUploadHouse, type UploadHouse } from "../daemon/support/uploads.ts";
+import { openPage } from "../support/daemon/page.ts";
+import { openUploadHouse, type UploadHouse } from "../support/daemon/uploads.ts";
 import { sampleFiles } from "../support/servers/media.ts";
 
 const { png } = sampleFiles;

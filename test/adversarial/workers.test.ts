@@ -8,11 +8,11 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import { fc, test as property } from "@fast-check/vitest";
 import { expose } from "comlink";
 import { afterEach, describe, expect, test } from "vitest";
-import { endpoint } from "../../src/actors/host.ts";
-import { guardEvents, onlyCalls } from "../../src/actors/host-guard.ts";
-import type { HostEvents } from "../../src/actors/host-link.ts";
-import type { HostResult, TurnReport } from "../../src/actors/protocol.ts";
-import { resultProblem } from "../../src/actors/result-guard.ts";
+import { endpoint } from "../../src/actors/host/worker.ts";
+import type { HostEvents } from "../../src/actors/protocol/host-link.ts";
+import type { HostResult, TurnReport } from "../../src/actors/protocol/host-protocol.ts";
+import { guardEvents, onlyCalls } from "../../src/actors/protocol/validate-host-calls.ts";
+import { resultProblem } from "../../src/actors/protocol/validate-results.ts";
 import { encodeVerdict } from "../../src/domain/decision.ts";
 import { limits } from "../../src/domain/limits.ts";
 

@@ -4,7 +4,7 @@
  * any more that somebody is typing.
  */
 import { expect, test } from "vitest";
-import { telegramDaemon } from "../support/telegram-daemon.ts";
+import { telegramDaemon } from "../support/telegram/telegram-daemon.ts";
 import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));

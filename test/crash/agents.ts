@@ -5,10 +5,10 @@
  */
 import { BroadcastChannel } from "node:worker_threads";
 import { z } from "zod";
-import type { AgentDriver } from "../../src/domain/ports.ts";
+import type { AgentDriver } from "../../src/domain/ports/index.ts";
 import { agentCalls } from "./protocol.ts";
 
-export { createSystemClock } from "../../src/adapters/clock.ts";
+export { createSystemClock } from "../../src/adapters/system/clock.ts";
 
 export type AskParent = (turn: { id: string; text: string; chat: string }) => Promise<string>;
 

@@ -3,12 +3,12 @@
  * every promise that was broken. It folds the journal by itself, so it believes no mark it can
  * recompute.
  */
-import { type Conversation, createConversation } from "../../src/actors/conversation.ts";
-import { settingsFor } from "../../src/actors/host-settings.ts";
-import { decodeEvent } from "../../src/actors/journal.codec.ts";
+import { type Conversation, createConversation } from "../../src/actors/host/conversation-actor.ts";
+import { settingsFor } from "../../src/actors/host/conversation-settings.ts";
+import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { decodeVerdict } from "../../src/domain/decision.ts";
-import type { EventRow, Store } from "../../src/domain/ports.ts";
+import type { EventRow, Store } from "../../src/domain/ports/index.ts";
 import { crashConfig } from "./protocol.ts";
 import type { Received } from "./world.ts";
 

@@ -8,15 +8,15 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BroadcastChannel } from "node:worker_threads";
-import { createRuntime } from "../../src/actors/runtime.ts";
-import { createSystemClock } from "../../src/adapters/clock.ts";
-import { createIds, createRandom } from "../../src/adapters/ids.ts";
-import { createSessionFiles } from "../../src/adapters/session-files.ts";
+import { createRuntime } from "../../src/actors/runtime/runtime.ts";
+import { createSessionFiles } from "../../src/adapters/files/session-files.ts";
 import { lockStateDir } from "../../src/adapters/stores/lock.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import { createIds, createRandom } from "../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
-import { readyDirectory } from "../support/ready-directory.ts";
+import { readyDirectory } from "../support/runtime/ready-directory.ts";
 import { type AskParent, parentDriver } from "./agents.ts";
 import { agentCalls, crashConfig, type FromChild, relayConfig, type ToChild } from "./protocol.ts";
 

@@ -7,9 +7,9 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { callApi, findDaemon } from "../../src/daemon/cli/client.ts";
-import { newFolder } from "../daemon/support/folder.ts";
-import { hookChannels, kitchen, messageBody, signed } from "../support/door.ts";
+import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { hookChannels, kitchen, messageBody, signed } from "../support/daemon/door.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 
 const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
 const running = new Set<ChildProcess>();

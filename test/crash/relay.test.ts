@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { decodeEvent } from "../../src/actors/journal.codec.ts";
+import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
 import { type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
 import { bundleChild, chance } from "./world.ts";

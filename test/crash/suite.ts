@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/ports/index.ts";
 import { violations } from "./check.ts";
 import { standsInFile, transcriptViolations } from "./transcripts.ts";
 import { bundleChild, CrashWorld, chance, type Received } from "./world.ts";

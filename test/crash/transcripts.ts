@@ -3,7 +3,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/ports/index.ts";
 import type { TranscriptLine } from "../../src/domain/session.ts";
 
 function filesIn(folder: string): string[] {

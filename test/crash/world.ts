@@ -24,7 +24,7 @@ export async function bundleChild(): Promise<{ entry: string; folder: string }> 
   const input = {
     "daemon/child": join(import.meta.dirname, "child.ts"),
     "daemon/agents": join(import.meta.dirname, "agents.ts"),
-    "actors/host": join(root, "src", "actors", "host.ts"),
+    "actors/host": join(root, "src", "actors", "host", "worker.ts"),
   };
   const output = { entryFileNames: "[name].js", chunkFileNames: "daemon/[name].js" };
   await build({

@@ -6,10 +6,10 @@ import { chmod, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type DaemonOptions, startDaemon } from "../../src/daemon/daemon.ts";
-import { ensureToken } from "../../src/daemon/token.ts";
+import { ensureToken } from "../../src/daemon/state/token.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
-import { newFolder } from "./support/folder.ts";
-import { openPage } from "./support/page.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { openPage } from "../support/daemon/page.ts";
 
 const quiet = { port: 0, workers: 0, env: {}, writeLog: () => undefined } satisfies DaemonOptions;
 

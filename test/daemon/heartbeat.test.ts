@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
-import { newFolder } from "./support/folder.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 
 const patience = { timeout: 30_000, interval: 50 };
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import * as earshot from "../../src/index.ts";
-import { newFolder } from "./support/folder.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 
 test("the documented names are there", () => {
   const names: Readonly<Record<string, unknown>> = { ...earshot };

@@ -7,8 +7,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../src/daemon/daemon.ts";
-import { newFolder } from "./support/folder.ts";
-import { openPage } from "./support/page.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { openPage } from "../support/daemon/page.ts";
 
 const program = join(import.meta.dirname, "../support/agents/acp-agent.mjs");
 

@@ -6,11 +6,11 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { ServerFrame } from "../../src/adapters/channels/webchat-protocol.ts";
-import { openChat } from "../../src/daemon/cli/chat-client.ts";
-import { findDaemon } from "../../src/daemon/cli/client.ts";
-import { newFolder } from "./support/folder.ts";
-import { openPage } from "./support/page.ts";
+import type { ServerFrame } from "../../src/adapters/channels/webchat/protocol.ts";
+import { openChat } from "../../src/daemon/cli/chat/client.ts";
+import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { openPage } from "../support/daemon/page.ts";
 
 const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
 const running = new Set<ChildProcess>();

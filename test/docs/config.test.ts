@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { drivers } from "../../src/adapters/agents/index.ts";
-import { configFromText } from "../../src/adapters/config-file.ts";
-import { createRegistry } from "../../src/daemon/assembly.ts";
+import { configFromText } from "../../src/adapters/files/config-file.ts";
+import { createRegistry } from "../../src/daemon/config/registry.ts";
+import { jsonSchemaOf } from "../../src/domain/config/docs/json-schema.ts";
+import { configKeys, withConfigReference } from "../../src/domain/config/docs/reference.ts";
 import { defaultConfig } from "../../src/domain/config/index.ts";
-import { jsonSchemaOf } from "../../src/domain/config/json-schema.ts";
-import { configKeys, withConfigReference } from "../../src/domain/config/reference.ts";
-import { type ChannelDefinition, hookNames } from "../../src/domain/ports.ts";
+import { type ChannelDefinition, hookNames } from "../../src/domain/ports/index.ts";
 import { sampleTurn } from "../../src/testing/agent-contract.ts";
 import { blocksOf, manual, type Page, root } from "../support/docs.ts";
 

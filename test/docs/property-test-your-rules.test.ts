@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { newFolder } from "../daemon/support/folder.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 import { root } from "../support/docs.ts";
 
 const example = join(root, "examples/property-test-your-rules");

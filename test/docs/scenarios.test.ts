@@ -7,9 +7,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { simulateScenario } from "../../src/daemon/simulate.ts";
+import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { rules } from "../../src/domain/decision.ts";
-import { parseScenario } from "../../src/domain/scenario.read.ts";
+import { parseScenario } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
 import { type Block, blocksOf, manual, root } from "../support/docs.ts";
 
@@ -73,7 +73,7 @@ describe("the scenarios of the manual", () => {
   test("the command prints what the page shows", async () => {
     const example = examples.find(({ expected }) => expected.role === "output");
     if (example === undefined) throw new Error("no page shows what the command prints");
-    const program = join(root, "test/replay/program.ts");
+    const program = join(root, "test/support/replay/program.ts");
     const args = ["--import", "tsx", program, "replay", "-", "--json"];
     const run = promisify(execFile)(process.execPath, args, { cwd: root });
     run.child.stdin?.end(example.lines);

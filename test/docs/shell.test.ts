@@ -7,7 +7,7 @@ import { blocksOf, manual, type Page, root } from "../support/docs.ts";
 
 type Add = (program: Command) => void;
 
-const folder = join(root, "src/daemon/cli");
+const folder = join(root, "src/daemon/cli/commands");
 const program = new Command("earshot").option("--version").option("--help");
 for (const file of readdirSync(folder).filter((name) => name !== "main.ts")) {
   const exported = (await import(join(folder, file))) as Record<string, unknown>;

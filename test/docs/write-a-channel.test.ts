@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type ChannelDefinition, createEarshot, type Plugin } from "../../src/index.ts";
-import { newFolder } from "../daemon/support/folder.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 import { root } from "../support/docs.ts";
 
 interface Said {

@@ -5,12 +5,12 @@
  */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { violations } from "../support/axe.ts";
-import { haveChromium } from "../support/chromium.ts";
-import { twoHouses } from "../support/crowded-house.ts";
-import { beyond, walk } from "../support/page-looks.ts";
-import { pagesHouse } from "../support/pages-house.ts";
-import { views } from "../support/views.ts";
+import { violations } from "../support/pages/axe.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { twoHouses } from "../support/pages/crowded-rooms.ts";
+import { beyond, walk } from "../support/pages/page-looks.ts";
+import { pagesHouse } from "../support/pages/pages-daemon.ts";
+import { views } from "../support/runtime/views.ts";
 
 const lostViews = [
   "Rooms",

@@ -7,13 +7,18 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { violations } from "../support/axe.ts";
-import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
-import { type DaemonProcess, startProcess } from "../support/daemon-process.ts";
-import { drawnPicture } from "../support/drawn-picture.ts";
-import { heldTaken } from "../support/held-taken.ts";
+import { type DaemonProcess, startProcess } from "../support/daemon/daemon-process.ts";
+import { violations } from "../support/pages/axe.ts";
+import {
+  haveChromium,
+  openPage,
+  type PageOptions,
+  startChromium,
+} from "../support/pages/chromium.ts";
+import { drawnPicture } from "../support/pages/drawn-picture.ts";
+import { heldTaken } from "../support/pages/held-taken.ts";
+import { tone } from "../support/pages/tone.ts";
 import { buildPages } from "../support/servers/pages.ts";
-import { tone } from "../support/tone.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });

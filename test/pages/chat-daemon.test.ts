@@ -4,9 +4,9 @@
  */
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { haveChromium } from "../support/chromium.ts";
-import type { LiveDaemon } from "../support/live-daemon.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
+import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   const house = pagesHouse({ kept: true });

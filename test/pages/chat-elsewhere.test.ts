@@ -4,9 +4,9 @@
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { ServerFrame } from "../../src/adapters/channels/webchat-protocol.ts";
-import { haveChromium } from "../support/chromium.ts";
-import { pagesHouse } from "../support/pages-house.ts";
+import type { ServerFrame } from "../../src/adapters/channels/webchat/protocol.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { pagesHouse } from "../support/pages/pages-daemon.ts";
 import { type PagesServer, startPagesServer } from "../support/servers/pages.ts";
 
 const at = Date.UTC(2026, 0, 5, 9, 30);

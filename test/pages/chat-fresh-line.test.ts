@@ -4,13 +4,13 @@
  */
 import type { Locator, Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { haveChromium } from "../support/chromium.ts";
-import { drawnPicture } from "../support/drawn-picture.ts";
-import { type HeldTaken, heldTaken } from "../support/held-taken.ts";
-import type { LiveDaemon } from "../support/live-daemon.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
-import { listen, told } from "../support/told.ts";
-import { tone } from "../support/tone.ts";
+import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { drawnPicture } from "../support/pages/drawn-picture.ts";
+import { type HeldTaken, heldTaken } from "../support/pages/held-taken.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { tone } from "../support/pages/tone.ts";
+import { listen, told } from "../support/runtime/told.ts";
 
 const hat = { name: "hat.png", mimeType: "image/png", buffer: drawnPicture(640, 480) };
 const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") };

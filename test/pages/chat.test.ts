@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { haveChromium, type PageOptions } from "../support/chromium.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
+import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
 import { type PagesServer, startPagesServer } from "../support/servers/pages.ts";
 
 const said = (page: Page, pane: "direct" | "room-pane") =>

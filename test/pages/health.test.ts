@@ -3,10 +3,10 @@
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { haveChromium, type PageOptions } from "../support/chromium.ts";
-import { leaveSends } from "../support/left-sends.ts";
-import { group, type LiveDaemon, toScout } from "../support/live-daemon.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
+import { group, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
+import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { leaveSends } from "../support/runtime/left-sends.ts";
 
 describe.skipIf(!haveChromium)("the Health page", () => {
   const house = pagesHouse();

@@ -5,9 +5,9 @@
  */
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { haveChromium } from "../support/chromium.ts";
-import { aside, type LiveDaemon, toScout } from "../support/live-daemon.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
+import { aside, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
 
 const markup =
   `<img src=x onerror="owned=1"><script>owned=1</script><svg onload="owned=1">` +

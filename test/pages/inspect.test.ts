@@ -6,10 +6,10 @@ import type { StatelyInspectionEvent } from "@statelyai/inspect";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
-import { newFolder } from "../daemon/support/folder.ts";
-import { haveChromium } from "../support/chromium.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
-import { roomKey, say, writeRoomConfig } from "../support/room-daemon.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { roomKey, say, writeRoomConfig } from "../support/daemon/room-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
 import { type InspectorPage, startInspectorPage } from "../support/servers/inspector.ts";
 
 /** What the browser says of a daemon that is gone, or starting. */

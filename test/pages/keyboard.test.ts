@@ -4,9 +4,9 @@
  */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { haveChromium } from "../support/chromium.ts";
-import { gardenPath, twoHouses } from "../support/crowded-house.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { gardenPath, twoHouses } from "../support/pages/crowded-rooms.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
 
 describe.skipIf(!haveChromium)("by keyboard", () => {
   const house = pagesHouse({ kept: true });

@@ -5,8 +5,8 @@
 import { rmSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
-import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/live-daemon.ts";
+import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { haveChromium, openPage, startChromium } from "../support/pages/chromium.ts";
 import { buildPages } from "../support/servers/pages.ts";
 
 const evil = `<img src=x onerror="owned=1">\n\u202egnp.exe`;

@@ -6,7 +6,12 @@
 import { rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { haveChromium, openPage, type PageOptions, startChromium } from "../support/chromium.ts";
+import {
+  haveChromium,
+  openPage,
+  type PageOptions,
+  startChromium,
+} from "../support/pages/chromium.ts";
 import {
   type LongRoom,
   lineAtTop,
@@ -14,7 +19,7 @@ import {
   passing,
   textOf,
   watchShifts,
-} from "../support/long-room.ts";
+} from "../support/pages/long-room.ts";
 import { buildPages } from "../support/servers/pages.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */

@@ -7,8 +7,11 @@ import type {
   RoomFrame,
   RoomState,
   SaidEntry,
-} from "../../src/daemon/room-types.ts";
+} from "../../src/daemon/api-types/room.ts";
 import { conversationMachine } from "../../src/machines/conversation.machine.ts";
+import { initials } from "../../web/src/lib/sanitize.ts";
+import { rowsOf, Transcript } from "../../web/src/room/build-rows.ts";
+import { withFrame } from "../../web/src/room/room-reducer.ts";
 import {
   chartHeight,
   chartWidth,
@@ -19,11 +22,8 @@ import {
   nodes,
   nodeWidth,
   pathsOf,
-} from "../../web/src/live/chart.geometry.ts";
-import { withFrame } from "../../web/src/live/kept.ts";
-import { rowsOf, Transcript } from "../../web/src/live/rows-of.ts";
-import { isLine, merged, newestDecided } from "../../web/src/live/transcript.ts";
-import { initials } from "../../web/src/parts/harmless.ts";
+} from "../../web/src/room/statechart-layout.ts";
+import { isLine, merged, newestDecided } from "../../web/src/room/transcript.ts";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, id = `m${seq}`): HeardEntry => ({

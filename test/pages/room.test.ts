@@ -1,146 +1,318 @@
-/** The simulated room as data: mentions, scenario lines, and what has happened by a moment. */
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { scenarioOf } from "../../src/domain/scenario.read.ts";
-import { firstCast, join, type Member, mentioned, pieces } from "../../web/src/room/cast.ts";
-import { type Answer, nextChange, rowsAt } from "../../web/src/room/rows.ts";
-import { agentMember, exampleRoom, type Line, scenarioLines } from "../../web/src/room/scenario.ts";
+/**
+ * The Room page on a real daemon: a room of four people and two bots is played, and what the page
+ * says of it is what `earshot why` says in a terminal. The daemon is killed and comes back.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Why } from "../../src/actors/protocol/runtime.ts";
+import {
+  type Called,
+  call,
+  roomKey,
+  say,
+  viewOf,
+  writeRoomConfig,
+} from "../support/daemon/room-daemon.ts";
+import { haveChromium, openPage, startChromium } from "../support/pages/chromium.ts";
+import { buildPages } from "../support/servers/pages.ts";
 
-const agent = { id: "main", name: "Scout" };
-const everyone = [...firstCast, agentMember(agent)];
-const [ann, bo] = firstCast as [Member, Member];
-const lineOf = (id: string, t: number, text: string, author = ann): Line => ({
-  id,
-  t,
-  text,
-  author,
-  replyTo: null,
-  cast: firstCast,
-});
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
+const root = resolve(import.meta.dirname, "..", "..");
+const main = join(root, "src/daemon/cli/main.ts");
+const built = join(root, "dist", "web");
 
-describe("mentions in the simulated room", () => {
-  test("the pieces of a text are the text, whatever it and the names are made of", () => {
-    const name = fc.string({ minLength: 1, maxLength: 8, unit: "grapheme" });
-    const text = fc.array(fc.oneof(fc.constant("@"), fc.constantFrom("Ann", "bo", "(.*)+"), name));
-    fc.assert(
-      fc.property(text, fc.array(name), (parts, names) => {
-        const members = names.map((one, index) => ({ id: `n${index}`, name: one, isBot: false }));
-        const all = parts.join("");
-        const cut = pieces(all, [...everyone, ...members]);
-        expect(cut.map((piece) => piece.text).join("")).toBe(all);
-      }),
-    );
-  });
-
-  test.each([
-    ["@Scout hello", ["self"]],
-    ["hello @bo and @ANN, and @Bo", ["bo", "ann"]],
-    ["@Boat @ann_2 a@bo", ["bo"]],
-    ["scout, hello", []],
-    ["@ann's", ["ann"]],
-  ])("%s mentions %j", (text, ids) => {
-    expect(mentioned(text, everyone).map((who) => who.id)).toEqual(ids);
-  });
-
-  test("the longest name wins, and no one joins under a name that is taken", () => {
-    const cast = join(firstCast, "Ann Lee", false, agent.name)!;
-    expect(mentioned("@Ann Lee hi", cast)[0]?.name).toBe("Ann Lee");
-    expect(join(firstCast, " scout ", false, agent.name)).toBeNull();
-    expect(join(firstCast, "BO", true, agent.name)).toBeNull();
-    expect(join(firstCast, "  ", true, agent.name)).toBeNull();
-  });
-});
-
-describe("the simulated room as a scenario", () => {
-  test("every room is a scenario that the runtime accepts", () => {
-    const texts = fc.array(fc.string({ unit: "binary", maxLength: 80 }), { maxLength: 8 });
-    fc.assert(
-      fc.property(texts, texts, (said, [draft]) => {
-        const lines = said.map((text, index) => lineOf(`m${index}`, index * 1_000, text));
-        const last = draft === undefined ? null : lineOf("draft", said.length * 1_000, draft, bo);
-        const scenario = scenarioOf(scenarioLines({ startedAt: 1, lines }, agent, last), "page");
-        const heard = scenario.lines.flatMap((line) => ("in" in line ? [line.in] : []));
-        expect(heard.map((message) => message.text)).toEqual([
-          ...said,
-          ...(draft === undefined ? [] : [draft]),
-        ]);
-      }),
-    );
-  });
-
-  test("people who have not spoken are counted, and mentions of the agent are marked as such", () => {
-    const room = { startedAt: 5, lines: [lineOf("m1", 0, "@Scout hi")] };
-    const { header, lines } = scenarioOf(scenarioLines(room, agent), "page");
-    expect(header.start).toBe(5);
-    const [, membership, message] = lines;
-    expect(membership).toMatchObject({ membership: { humans: 3, bots: 1, truncated: false } });
-    expect(message).toMatchObject({ in: { mentions: [{ isSelf: true }] } });
-  });
-
-  test("the example has lines of people and of a bot, all in the past", () => {
-    const room = exampleRoom(firstCast, agent, 1_000_000);
-    const authors = new Set(room.lines.map((line) => line.author.isBot));
-    expect(authors).toEqual(new Set([true, false]));
-    for (const line of room.lines) expect(room.startedAt + line.t).toBeLessThan(1_000_000);
-  });
-});
-
-const key = "agent:main:simulator:group:room";
-const sent = {
-  out: "send",
-  key,
-  channel: "simulator",
-  account: "default",
-  chat: "room",
-  thread: null,
-} as const;
-const answer: Answer = {
-  why: {},
-  lines: [
-    { t: 0, id: "m1", key, decision: "engage", rule: "mention", credit: "none" },
-    { t: 0, out: "react", emoji: "👀", message: "m1", chat: "room" },
-    {
-      t: 500,
-      key,
-      event: "agent_start",
-      turn: 1,
-      batch: ["m1"],
-      replyTo: "m1",
-      guard: false,
-      nudge: true,
-    },
-    { t: 1_400, ...sent, replyTo: "m1", text: "Done.", id: "t1:0", status: "sent" },
-    { t: 1_400, key, event: "agent_end", turn: 1, outcome: "replied" },
-    { t: 1_400, out: "unreact", emoji: "👀", message: "m1", chat: "room" },
-  ],
+const lines = [
+  ["m1", "ann", "Morning. Build 212 is green.", { mentions: ["bo"] }, "observe mentions-others"],
+  ["m2", "bo", "@Scout what changed since 211?", { mentions: ["scout"] }, "engage mention"],
+  ["m3", "bo", "risky how?", {}, "engage sticky"],
+  ["m4", "ann", "@Bo can you look?", { mentions: ["bo"] }, "observe mentions-others"],
+  ["m5", "bo", "@Ann yes, on it", { mentions: ["ann"] }, "observe addressed-elsewhere"],
+  ["m6", "relay", "Deploy 212 to staging: done.", {}, "observe default"],
+  ["m7", "clerk", "soups today", {}, "observe default"],
+  ["m8", "dee", "clerk, two soups", {}, "observe names-peer-bot"],
+  ["m9", "cy", "thanks", { replyTo: { id: "m7", authorId: "clerk" } }, "observe reply-to-other"],
+] as const;
+/** Lines that Scout answers, with what its script says. */
+const answers: Readonly<Record<string, string>> = {
+  m2: "Three things.",
+  m3: "The session cookie.",
 };
 
-describe("what has happened in the simulated room", () => {
-  const room = { startedAt: 0, lines: [lineOf("m1", 0, "@Scout hi")] };
-  const kinds = (now: number) => rowsAt(room, answer, now).map((row) => row.kind);
+describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "earshot-room-"));
+  let child: ChildProcess;
+  let daemon: Called;
+  let browser: Browser;
+  let page: Page;
+  let wrong: string[];
 
-  test("the agent writes from its start to its send, and not a moment longer", () => {
-    expect(kinds(0)).toEqual(["person"]);
-    expect(kinds(500)).toEqual(["person", "writing"]);
-    expect(kinds(1_399)).toEqual(["person", "writing"]);
-    expect(kinds(1_400)).toEqual(["person", "agent"]);
+  async function start(port: number): Promise<void> {
+    const args = ["start", "--state-dir", stateDir, "--port", String(port), "--workers", "1"];
+    const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
+    child = spawn(process.execPath, ["--import", "tsx", main, ...args], { env, stdio: "pipe" });
+    let out = "";
+    const address = await new Promise<URL>((found, ended) => {
+      const read = (data: unknown) => {
+        out += String(data);
+        const said = /http:\S+#token=\S+/.exec(out)?.[0];
+        if (said !== undefined) found(new URL(said));
+      };
+      child.stdout?.on("data", read);
+      child.stderr?.on("data", (data) => {
+        out += String(data);
+      });
+      child.on("close", () => ended(new Error(`it ended: ${out}`)));
+    });
+    daemon = { base: address.origin, token: address.hash.slice("#token=".length) };
+  }
+  const why = (id: string) =>
+    new Promise<Why>((done, failed) => {
+      const args = ["--import", "tsx", main, "why", id, "--json", "--state-dir", stateDir];
+      const env = { PATH: process.env.PATH, HOME: stateDir };
+      execFile(process.execPath, args, { env }, (error, out) => {
+        if (error !== null) return failed(error);
+        const told = JSON.parse(out) as { why: Why[] } | Why[];
+        done((Array.isArray(told) ? told : told.why)[0] as Why);
+      });
+    });
+
+  beforeAll(async () => {
+    writeRoomConfig(stateDir, [
+      ...Object.values(answers).map((text) => ({ steps: [{ text }] })),
+      { steps: [{ text: "Staging runs 212, " }, { waitMs: 30_000 }, { text: "as it seems." }] },
+    ]);
+    if (!existsSync(join(built, "index.html"))) await buildPages(built);
+    [, browser] = await Promise.all([start(0), startChromium()]);
+    ({ page, wrong } = await openPage(browser));
+    // Seen as it comes in, not only afterwards.
+    const [first] = lines;
+    expect(await say(daemon, first[0], first[1], first[2], first[3])).toBe(first[4]);
+    await page.goto(`${daemon.base}/room/${encodeURIComponent(roomKey)}#token=${daemon.token}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    for (const [id, who, text, aim, decided] of lines.slice(1)) {
+      expect(await say(daemon, id, who, text, aim as never)).toBe(decided);
+      const answer = answers[id];
+      if (answer !== undefined) await page.locator(".msg.agent", { hasText: answer }).waitFor();
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    if (child?.exitCode === null) {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+    rmSync(stateDir, { recursive: true, force: true });
   });
 
-  test("a reply says how long it took since the line that caused it, and quotes it", () => {
-    const reply = rowsAt(room, answer, 2_000).at(-1);
-    expect(reply).toMatchObject({ tookMs: 1_400, quote: { id: "m1" }, cause: { id: "m1" } });
+  // By its own words: a line that quotes another has that one's words as well.
+  const row = (text: string) =>
+    page.locator(".msg.person", { has: page.locator(".text", { hasText: text }) });
+  const texts = () => page.locator(".msg:not(.writing) .text").allInnerTexts();
+  const lit = () =>
+    page
+      .locator(".chart .node.lit, .chart .node.hot")
+      .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("data-node")));
+  const expected = lines.flatMap(([id, , text]) => [text, ...(answers[id] ? [answers[id]] : [])]);
+
+  test("every line stands there once, with its decision and its rule", async () => {
+    await row("thanks").waitFor();
+    await soon(texts).toEqual(expected);
+    for (const [, , text, , decided] of lines) {
+      const chip = row(text).locator(".chip");
+      expect(await chip.locator("b").textContent()).toBe(decided.split(" ")[0]);
+      expect(await chip.locator(".rule").textContent()).toBe(decided.split(" ")[1]);
+    }
+    const fate = page.locator(".msg.agent", { hasText: answers.m3 as string }).locator(".sent");
+    await soon(() => fate.textContent()).toMatch(/^Sent in \d.*\. Bo has a credit for 15 min$/);
   });
 
-  test("a reaction is shown while it stands", () => {
-    const acks = (now: number) => rowsAt(room, answer, now)[0];
-    expect(acks(10)).toMatchObject({ acks: ["👀"], verdict: { rule: "mention" } });
-    expect(acks(1_400)).toMatchObject({ acks: [] });
+  test("the ladder of each line is the one that `earshot why` shows", async () => {
+    for (const id of ["m2", "m5", "m9"]) {
+      const told = await why(id);
+      await row(told.message.text).click();
+      await soon(() => page.locator(".why-pane .of").textContent()).toContain(
+        told.message.author.name,
+      );
+      const rungs = told.explanation?.rungs ?? [];
+      const shown = page.locator(".ladder .rung");
+      await soon(() => shown.locator(".rule").allTextContents()).toEqual(
+        rungs.map(({ rule }) => rule),
+      );
+      expect(await shown.locator(".fact").allTextContents()).toEqual(rungs.map(({ fact }) => fact));
+      expect(await page.locator(".rung[aria-current] .rule").textContent()).toBe(
+        told.recorded?.rule,
+      );
+      expect(await page.locator(".why-pane .facts").textContent()).toContain(`earshot why ${id}`);
+      expect(await page.locator(".why-pane .facts").textContent()).toContain(told.humans.source);
+    }
   });
 
-  test("going from change to change sees every state and ends", () => {
-    const seen: number[] = [];
-    for (let now = nextChange(answer, -1); now !== null; now = nextChange(answer, now))
-      seen.push(now);
-    expect(seen).toEqual([0, 500, 1_400]);
+  test("the column beside says what the machine says: states, credits, what was overheard", async () => {
+    const { state } = await viewOf(daemon);
+    await soon(lit).toEqual(["attention.observing", "guard.clear", "typing.off"]);
+    expect(state.attention).toBe("observing");
+    const side = page.locator(".state-col");
+    expect(await side.locator(".cells i.full").count()).toBe(state.buffer.used);
+    expect(await side.locator(".cells i").count()).toBe(state.buffer.size);
+    expect(await side.locator(".heard li bdi").allTextContents()).toEqual(
+      state.buffer.newest.map(({ text }) => text),
+    );
+    expect(await side.locator(".credits li bdi").allTextContents()).toEqual(
+      state.credits.map(({ who }) => who.name),
+    );
+    expect(await page.locator(".room-bar").textContent()).toContain("4 people, 2 bots");
   });
+
+  test("keys move through the lines, to the engaged ones, to the ladder and back", async () => {
+    const selected = () => page.locator(".msg[aria-selected=true] .text").textContent();
+    await row("clerk, two soups").click();
+    await page.keyboard.press("k");
+    await soon(selected).toBe("soups today");
+    await page.keyboard.press("E");
+    await soon(selected).toBe("risky how?");
+    await page.keyboard.press("n");
+    await soon(selected).toBe("thanks");
+    await page.keyboard.press("Enter");
+    await soon(() => page.locator(":focus").getAttribute("class")).toBe("ladder");
+    await page.keyboard.press("Escape");
+    await soon(() => page.locator(":focus").getAttribute("role")).toBe("option");
+    expect(await selected()).toBe("thanks");
+  });
+
+  test("a turn is seen while it runs, and a kill of the daemon loses and doubles nothing", async () => {
+    expect(await say(daemon, "m10", "cy", "scout, is staging safe?")).toBe("engage alias");
+    const writing = page.locator(".msg.writing");
+    await soon(() => writing.textContent()).toContain("Staging runs 212");
+    await soon(lit).toEqual([
+      ...["attention.engaged", "attention.engaged.running", "attention.engaged.running.open"],
+      ...["guard.clear", "typing.on"],
+    ]);
+    expect(await page.locator(".state-col .kv").textContent()).toContain("Cy, 1 line");
+    const recorded = await why("m10");
+    expect(recorded.recorded).toMatchObject({ decision: "engage", rule: "alias" });
+
+    const port = Number(new URL(daemon.base).port);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    await page.getByText("Reconnecting", { exact: true }).waitFor();
+    expect(await row("scout, is staging safe?").count()).toBe(1);
+    await start(port);
+    await page.getByText("Live", { exact: true }).waitFor({ timeout: 30_000 });
+    await say(daemon, "m11", "ann", "@Bo and now?", { mentions: ["bo"] });
+    await row("@Bo and now?").waitFor();
+    const heard = [...lines.map(([, , text]) => text), "scout, is staging safe?", "@Bo and now?"];
+    await soon(() => page.locator(".msg.person .text").allTextContents()).toEqual(heard);
+    // The turn that was lost is tried again, once; the script of its agent begins anew.
+    const said = [...Object.values(answers), "Three things."];
+    await soon(() => page.locator(".msg.agent .text").allTextContents()).toEqual(said);
+    await page.reload();
+    await row("@Bo and now?").waitFor();
+    expect(await page.locator(".msg.person .text").allTextContents()).toEqual(heard);
+    expect(await page.locator(".msg.agent .text").allTextContents()).toEqual(said);
+    expect(wrong.filter((text) => !text.includes("net::ERR_"))).toEqual([]);
+  }, 60_000);
+
+  test("a reader further up stays there, is told what came, and older lines load above", async () => {
+    const many = Array.from({ length: 90 }, (_, index) => ({
+      ...{ channel: "webhook", chat: { id: "release", kind: "group" }, id: `x${index}` },
+      ...{ author: { id: "relay", name: "Relay", isBot: true }, text: `log line ${index}` },
+    }));
+    await call(daemon, "/api/inbound?wait=decision", many);
+    await row("log line 89").waitFor();
+    await page.reload();
+    await row("log line 89").waitFor();
+    const box = page.locator(".talk-scroll");
+    expect(await page.locator(".msg.person").count()).toBeLessThan(90);
+    await box.evaluate((element) => element.scrollTo({ top: 300 }));
+    const begin = page.locator(".begin").first();
+    await soon(() => begin.textContent()).toContain("The beginning");
+    const top = () =>
+      box.evaluate((element) => {
+        const edge = element.getBoundingClientRect().top;
+        const first = [...element.querySelectorAll(".msg")].find(
+          (line) => line.getBoundingClientRect().top >= edge,
+        );
+        return first?.textContent ?? "";
+      });
+    await page.waitForTimeout(300);
+    const before = await top();
+    await say(daemon, "y1", "dee", "@Bo still there?", { mentions: ["bo"] });
+    await page.getByRole("button", { name: "1 new message" }).waitFor();
+    expect(await top()).toBe(before);
+    await page.getByRole("button", { name: "1 new message" }).click();
+    await soon(() => page.getByRole("button", { name: "1 new message" }).count()).toBe(0);
+    expect(await box.evaluate((e) => e.scrollHeight - e.scrollTop - e.clientHeight)).toBeLessThan(
+      48,
+    );
+  });
+
+  test("from the list to the room and back, each page keeps its own form", async () => {
+    await page.goto(`${daemon.base}/`);
+    const link = page.locator(`a.room[href="/room/${encodeURIComponent(roomKey)}"]`);
+    await link.waitFor();
+    expect((await link.boundingBox())?.height).toBe(64);
+    await link.click();
+    await row("@Bo still there?").waitFor();
+    const size = await page.locator("main").boundingBox();
+    expect(size?.height).toBeGreaterThan(700);
+    expect((await page.locator(".talk-col").boundingBox())?.x).toBe(size?.x);
+    await page.getByRole("link", { name: "All rooms" }).click();
+    await link.waitFor();
+    expect((await link.boundingBox())?.height).toBe(64);
+    await page.goBack();
+    await row("@Bo still there?").waitFor();
+  });
+
+  test.each([390, 768, 1000, 1200, 1440, 1600])(
+    "nothing runs over the edge at %d px, and every control has a name",
+    async (width) => {
+      await page.setViewportSize({ width, height: 860 });
+      await row("@Bo still there?").waitFor({ state: "attached" });
+      expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBe(width);
+      expect(await page.locator("h1").count()).toBe(1);
+      const nameless = await page
+        .locator("button, a, textarea, input, select")
+        .evaluateAll((all) =>
+          all
+            .filter((one) => !one.textContent?.trim() && !one.getAttribute("aria-label"))
+            .map((one) => one.outerHTML),
+        );
+      expect(nameless).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!haveChromium)("a room that is not there", () => {
+  test("the page says so in words, and opens by itself when something is heard", async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), "earshot-room-"));
+    writeRoomConfig(stateDir, []);
+    const { startDaemon } = await import("../../src/daemon/daemon.ts");
+    const quiet = { env: {}, writeLog: () => undefined };
+    const daemon = await startDaemon({ stateDir, port: 0, workers: 0, ...quiet });
+    const browser = await startChromium();
+    const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
+    await page.goto(`${daemon.base}/room/${encodeURIComponent(roomKey)}#token=${daemon.token}`);
+    await page.getByText("Nothing was heard here yet").waitFor();
+    await say(daemon, "m1", "ann", "anyone here?\u001b[2J\u202e <b>bold</b> ".repeat(2_000));
+    await page.locator(".msg.person", { hasText: "anyone here?" }).waitFor({ timeout: 15_000 });
+    const shown = await page.locator(".msg.person .text").textContent();
+    expect(shown).toContain("<b>bold</b>");
+    expect(shown).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+    for (const pane of ["Why", "State"]) {
+      await page.getByRole("button", { name: pane, exact: true }).click();
+      await page.getByRole("region", { name: pane }).waitFor();
+    }
+    const wide = await page.locator("html").evaluate((element) => element.scrollWidth);
+    expect(wide).toBe(390);
+    expect(wrong.filter((text) => !text.includes("404"))).toEqual([]);
+    await browser.close();
+    await daemon.stop({ drainMs: 0 });
+    rmSync(stateDir, { recursive: true, force: true });
+  }, 40_000);
 });

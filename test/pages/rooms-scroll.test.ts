@@ -6,8 +6,8 @@
 import { rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { haveChromium, openPage, startChromium } from "../support/chromium.ts";
-import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/live-daemon.ts";
+import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { haveChromium, openPage, startChromium } from "../support/pages/chromium.ts";
 import { buildPages } from "../support/servers/pages.ts";
 
 const count = 600;

@@ -4,9 +4,9 @@
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { haveChromium, type PageOptions } from "../support/chromium.ts";
-import { aside, group, type LiveDaemon, person, toScout } from "../support/live-daemon.ts";
-import { pagesHouse, soon } from "../support/pages-house.ts";
+import { aside, group, type LiveDaemon, person, toScout } from "../support/daemon/live-daemon.ts";
+import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
 
 const row = (page: Page, title: string) =>
   page.locator(".room", { has: page.locator(".name", { hasText: title }) });

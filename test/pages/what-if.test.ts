@@ -9,10 +9,10 @@ import fc from "fast-check";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addedLines, diffLines, folded } from "../../web/src/what-if/diff.ts";
-import { haveChromium } from "../support/chromium.ts";
-import type { LiveDaemon } from "../support/live-daemon.ts";
-import { pagesHouse } from "../support/pages-house.ts";
-import { say } from "../support/room-daemon.ts";
+import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { say } from "../support/daemon/room-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { pagesHouse } from "../support/pages/pages-daemon.ts";
 
 describe("a diff of two texts", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "{", "}"), { maxLength: 30 });

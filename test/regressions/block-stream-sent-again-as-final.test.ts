@@ -4,7 +4,7 @@
  * block cut differently defeats. Here the offsets in the answer say what was sent.
  */
 import { describe, expect, test } from "vitest";
-import { World } from "../runtime-main/world.ts";
+import { World } from "../support/runtime/world.ts";
 
 const sentences = Array.from({ length: 30 }, (_, n) => `Sentence number ${n} of the answer. `);
 const answer = sentences.join("").trim();

@@ -4,8 +4,8 @@
  * no slot, the recovery drains no line, the message that came last starts no turn.
  */
 import { describe, expect, test } from "vitest";
-import type { ScriptStep } from "../../src/domain/script.ts";
-import { World } from "../runtime-main/world.ts";
+import type { ScriptStep } from "../../src/domain/scenario/script.ts";
+import { World } from "../support/runtime/world.ts";
 
 const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
 const slow: ScriptStep[] = [{ waitMs: 4_000 }, { text: "late" }];

@@ -4,9 +4,9 @@
  * listen yet is put aside for later, and the next one, which it can take, overtakes it.
  */
 import { describe, expect, test } from "vitest";
-import type { AgentDriver } from "../../src/domain/ports.ts";
-import { World } from "../runtime-main/world.ts";
-import { steered } from "../support/steered-agent.ts";
+import type { AgentDriver } from "../../src/domain/ports/index.ts";
+import { steered } from "../support/agents/steered-agent.ts";
+import { World } from "../support/runtime/world.ts";
 
 const steering = (agent: Record<string, unknown>, queue: Record<string, unknown> = {}) =>
   new World({

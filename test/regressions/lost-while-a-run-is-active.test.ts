@@ -5,10 +5,10 @@
  * whatever way the turn ends.
  */
 import { expect, test } from "vitest";
-import type { AgentDriver } from "../../src/domain/ports.ts";
-import type { ScriptStep } from "../../src/domain/script.ts";
-import { World } from "../runtime-main/world.ts";
-import { steered } from "../support/steered-agent.ts";
+import type { AgentDriver } from "../../src/domain/ports/index.ts";
+import type { ScriptStep } from "../../src/domain/scenario/script.ts";
+import { steered } from "../support/agents/steered-agent.ts";
+import { World } from "../support/runtime/world.ts";
 
 const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
 /** The turn is ordered at 500, its agent ends at 2,500, its answer is delivered at 4,500. */

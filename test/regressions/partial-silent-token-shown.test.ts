@@ -4,7 +4,7 @@
  * the room, or has made the bot look like it is typing.
  */
 import { describe, expect, test } from "vitest";
-import { World } from "../runtime-main/world.ts";
+import { World } from "../support/runtime/world.ts";
 
 const token = "NO_REPLY";
 const silences: Readonly<Record<string, readonly string[]>> = {

@@ -4,9 +4,9 @@
  * a private word told to the running agent is answered in front of others.
  */
 import { describe, expect, test } from "vitest";
-import type { AgentDriver } from "../../src/domain/ports.ts";
-import { World } from "../runtime-main/world.ts";
-import { steered } from "../support/steered-agent.ts";
+import type { AgentDriver } from "../../src/domain/ports/index.ts";
+import { steered } from "../support/agents/steered-agent.ts";
+import { World } from "../support/runtime/world.ts";
 
 const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
 /** Direct chats of different people share one session. */

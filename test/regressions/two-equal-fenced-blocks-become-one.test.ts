@@ -3,7 +3,7 @@
  * doubles are recognised by their words, so the second of two equal pieces of code is swallowed.
  */
 import { expect, test } from "vitest";
-import { World } from "../runtime-main/world.ts";
+import { World } from "../support/runtime/world.ts";
 
 const fence = "```sh\nnpm test\n```";
 const squeeze = (text: string) => text.replace(/\n+/g, "\n").trim();

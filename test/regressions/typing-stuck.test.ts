@@ -4,9 +4,9 @@
  * end is told to the wrong place.
  */
 import { expect, test } from "vitest";
-import type { ScriptStep } from "../../src/domain/script.ts";
-import type { Fate } from "../runtime-main/world.ts";
-import { World } from "../runtime-main/world.ts";
+import type { ScriptStep } from "../../src/domain/scenario/script.ts";
+import type { Fate } from "../support/runtime/world.ts";
+import { World } from "../support/runtime/world.ts";
 
 interface Ending {
   readonly steps?: ScriptStep[];

@@ -4,8 +4,8 @@
  * that waited for a turn, turns that were under way.
  */
 import { expect, test } from "vitest";
-import type { Fate } from "../runtime-main/world.ts";
-import { World } from "../runtime-main/world.ts";
+import type { Fate } from "../support/runtime/world.ts";
+import { World } from "../support/runtime/world.ts";
 
 const week = 7 * 24 * 3_600_000;
 const outcomes = (world: World) =>

@@ -1,8 +1,8 @@
 /** Ids and chance of a simulation: for what they are about, and for nothing that happens beside it. */
 import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
-import { SimulatedClock } from "../../src/actors/clock.ts";
-import { chanceOf, seededIds } from "../../src/actors/simulation.world.ts";
+import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
+import { chanceOf, seededIds } from "../../src/actors/simulation/simulated-platforms.ts";
 
 const draws = fc.array(fc.constantFrom("turn|a", "turn|b", "turn|c", ""), { maxLength: 40 });
 

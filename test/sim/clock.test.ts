@@ -1,7 +1,7 @@
 /** Simulated time: it moves when told, never back, and fires in order. */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { SimulatedClock } from "../../src/actors/clock.ts";
+import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
 
 describe("simulated clock", () => {
   test.prop([fc.array(fc.nat(50), { maxLength: 60 }), fc.array(fc.nat(59))])(

@@ -1,6 +1,6 @@
 /** Turns that lose their hosts at one instant are tried again in an order that no host count changes. */
 import { expect, test } from "vitest";
-import { play, printed, sends } from "../replay/support.ts";
+import { play, printed, sends } from "../support/replay/replay.ts";
 
 const rooms = Array.from({ length: 6 }, (_, index) => `#room-${index}`);
 const say = (chat: string, index: number) => ({

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
-import { scenarioOf } from "../../src/domain/scenario.read.ts";
+import { scenarioOf } from "../../src/domain/scenario/read-scenario.ts";
 import {
   agentRuns,
   checkRooms,
@@ -16,7 +16,7 @@ import {
   rooms,
   simulateRoom,
 } from "../../src/testing.ts";
-import { play, printed } from "../replay/support.ts";
+import { play, printed } from "../support/replay/replay.ts";
 
 /** For tests that play many rooms on a busy machine. */
 const patience = 120_000;

@@ -1,6 +1,6 @@
 /** An answer in many pieces ends when its agent does, not when time has run out for it. */
 import { expect, test } from "vitest";
-import { play, sends } from "../replay/support.ts";
+import { play, sends } from "../support/replay/replay.ts";
 
 const pieces = 500;
 const message = {

@@ -5,7 +5,7 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { drops, ends, play, sends, starts } from "../replay/support.ts";
+import { drops, ends, play, sends, starts } from "../support/replay/replay.ts";
 
 type Line = Record<string, unknown>;
 const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 25) };

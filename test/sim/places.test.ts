@@ -1,6 +1,6 @@
 /** What happens to a message happens where it was said, whatever short form a line has. */
 import { expect, test } from "vitest";
-import { decisions, drops, ends, play, prompts, starts } from "../replay/support.ts";
+import { decisions, drops, ends, play, prompts, starts } from "../support/replay/replay.ts";
 
 const thread = { id: "t1", kind: "thread" };
 const places = [

@@ -4,13 +4,13 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { type RecordedLine, recordScenario } from "../../src/actors/record.ts";
+import { type RecordedLine, recordScenario } from "../../src/actors/recording/recorder.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
-import { redacted } from "../../src/daemon/recording.ts";
-import { simulateScenario } from "../../src/daemon/simulate.ts";
-import { parseScenario, scenarioOf } from "../../src/domain/scenario.read.ts";
+import { redacted } from "../../src/daemon/replay/recording.ts";
+import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
+import { parseScenario, scenarioOf } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
-import { decisions, ends, play, sends } from "../replay/support.ts";
+import { decisions, ends, play, sends } from "../support/replay/replay.ts";
 import { rooms } from "./generated.ts";
 
 const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 12) };

@@ -14,7 +14,7 @@ import {
   sends,
   starts,
   verdicts,
-} from "../replay/support.ts";
+} from "../support/replay/replay.ts";
 import { rooms, withLine } from "./generated.ts";
 
 const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 30) };

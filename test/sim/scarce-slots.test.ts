@@ -1,6 +1,6 @@
 /** Where turns wait for each other, a simulation is the same on any number of workers. */
 import { expect, test } from "vitest";
-import { play, printed } from "../replay/support.ts";
+import { play, printed } from "../support/replay/replay.ts";
 
 const rooms = ["a", "b", "c", "d"];
 const run = { steps: [{ waitMs: 5_000 }, { text: "yes" }] };

@@ -1,6 +1,6 @@
 /** A platform that stalls, fails or limits us holds up its own rooms and nobody else's. */
 import { expect, test } from "vitest";
-import { decisions, play, sends } from "../replay/support.ts";
+import { decisions, play, sends } from "../support/replay/replay.ts";
 
 const rounds = 5;
 const say = (channel: string, round: number) => ({

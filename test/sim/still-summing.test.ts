@@ -1,6 +1,6 @@
 /** A turn that waits for a summary asked for by hand waits on the simulated clock, and not for ever. */
 import { expect, test } from "vitest";
-import { play, sends } from "../replay/support.ts";
+import { play, sends } from "../support/replay/replay.ts";
 
 const said = (t: number, id: string, text: string) => ({
   t,

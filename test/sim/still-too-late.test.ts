@@ -1,8 +1,8 @@
 /** Two rooms wait for one account, and what stood first is too old to be said by the time it may. */
 import { expect, test } from "vitest";
-import { SimulatedClock } from "../../src/actors/clock.ts";
-import { createSendLanes, type QueuedDelivery } from "../../src/actors/outbox.lanes.ts";
-import { play, sends } from "../replay/support.ts";
+import { createSendLanes, type QueuedDelivery } from "../../src/actors/outbox/send-queues.ts";
+import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
+import { play, sends } from "../support/replay/replay.ts";
 
 const room = (id: string) => ({ channel: "irc", chat: { id, kind: "group" } });
 const mentions = [{ id: "self", isSelf: true }];

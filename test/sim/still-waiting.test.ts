@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
-import type { RunRow, Store } from "../../src/domain/ports.ts";
-import { World } from "../runtime-main/world.ts";
+import type { RunRow, Store } from "../../src/domain/ports/index.ts";
+import { World } from "../support/runtime/world.ts";
 
 const config = { turn: { maxConcurrentTurns: 1 } };
 const mention = { mentions: [{ id: "bot", isSelf: true }] };

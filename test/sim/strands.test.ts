@@ -4,8 +4,8 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { safeJson } from "../../src/daemon/cli/safe-json.ts";
-import { play } from "../replay/support.ts";
+import { safeJson } from "../../src/daemon/events/safe-json.ts";
+import { play } from "../support/replay/replay.ts";
 import { type House, houses } from "./houses.ts";
 import { playInStrands } from "./strands.ts";
 

@@ -1,10 +1,10 @@
 /** Runs a scenario in strands on this thread, as `earshot replay` does on several. */
-import type { Batch } from "../../src/actors/simulation.activities.ts";
-import { braid, type StrandSource } from "../../src/actors/simulation.braid.ts";
-import { StrandPlanner } from "../../src/actors/simulation.plan.ts";
-import type { SimulateOptions } from "../../src/daemon/simulate.ts";
-import { runStrand, strandOf, toldIn } from "../../src/daemon/strand.ts";
-import { parseScenario } from "../../src/domain/scenario.read.ts";
+import type { Batch } from "../../src/actors/simulation/activity-log.ts";
+import { braid, type StrandSource } from "../../src/actors/simulation/merge-partitions.ts";
+import { StrandPlanner } from "../../src/actors/simulation/partition.ts";
+import { runStrand, strandOf, toldIn } from "../../src/daemon/replay/partition-run.ts";
+import type { SimulateOptions } from "../../src/daemon/replay/simulate.ts";
+import { parseScenario } from "../../src/domain/scenario/read-scenario.ts";
 
 type Lines = readonly Record<string, unknown>[];
 

@@ -2,11 +2,12 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** All .ts files below a folder. */
-export function filesBelow(folder: string): string[] {
+/** All files below a folder whose names end so. @default TypeScript files */
+export function filesBelow(folder: string, ending: string | RegExp = /\.tsx?$/): string[] {
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    if (statSync(path).isDirectory()) return filesBelow(path);
-    return path.endsWith(".ts") ? [path] : [];
+    if (statSync(path).isDirectory()) return filesBelow(path, ending);
+    const wanted = typeof ending === "string" ? path.endsWith(ending) : ending.test(path);
+    return wanted ? [path] : [];
   });
 }

@@ -4,11 +4,11 @@
  * Folds every conversation's rows through the machine anew, believing no mark and no line that the
  * runtime has written: which turns began, how each ended, and what became of each engaged message.
  */
-import { createConversation } from "../../src/actors/conversation.ts";
-import { settingsFor } from "../../src/actors/host-settings.ts";
-import { decodeEvent } from "../../src/actors/journal.codec.ts";
+import { createConversation } from "../../src/actors/host/conversation-actor.ts";
+import { settingsFor } from "../../src/actors/host/conversation-settings.ts";
+import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
-import type { Store } from "../../src/domain/ports.ts";
+import type { Store } from "../../src/domain/ports/index.ts";
 
 export interface Folded {
   /** Turn id to how often it was begun; tries of one turn count once. */

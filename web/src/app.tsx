@@ -6,14 +6,14 @@
  */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Link } from "./direct/webchat.ts";
 import { Help } from "./help.tsx";
-import { useKeys } from "./keys.ts";
-import type { PageProps } from "./page.ts";
-import { LinkBadge } from "./parts/badge.tsx";
-import { Icon, Sprite } from "./parts/icons.tsx";
-import { navigate, type Route, useRoute } from "./route.ts";
-import { switchTheme } from "./theme.ts";
+import type { Link } from "./lib/connection-state.ts";
+import { useKeys } from "./lib/keys.ts";
+import type { PageProps } from "./lib/page-props.ts";
+import { navigate, type Route, useRoute } from "./lib/route.ts";
+import { switchTheme } from "./lib/theme.ts";
+import { LinkBadge } from "./ui/badge.tsx";
+import { Icon, Sprite } from "./ui/icons.tsx";
 
 const tabs = [
   { page: "rooms", path: "/", title: "Rooms" },
@@ -96,11 +96,11 @@ const tabOf = ({ page }: Route): Route["page"] => (page === "room" ? "rooms" : p
 
 type RoomProps = PageProps & { readonly roomKey: string; readonly message: string | null };
 const scripts = {
-  rooms: () => import("./rooms-page.tsx").then(({ RoomsPage }) => RoomsPage),
-  room: () => import("./room-page.tsx").then(({ RoomPage }) => RoomPage),
-  chat: () => import("./chat-page.tsx").then(({ ChatPage }) => ChatPage),
-  replay: () => import("./what-if-page.tsx").then(({ WhatIfPage }) => WhatIfPage),
-  health: () => import("./health-page.tsx").then(({ HealthPage }) => HealthPage),
+  rooms: () => import("./pages/rooms.tsx").then(({ RoomsPage }) => RoomsPage),
+  room: () => import("./pages/room.tsx").then(({ RoomPage }) => RoomPage),
+  chat: () => import("./pages/chat.tsx").then(({ ChatPage }) => ChatPage),
+  replay: () => import("./pages/what-if.tsx").then(({ WhatIfPage }) => WhatIfPage),
+  health: () => import("./pages/health.tsx").then(({ HealthPage }) => HealthPage),
 } as const;
 
 /** The page of the route; while its script is on its way, the place it will have. */

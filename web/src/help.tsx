@@ -1,6 +1,6 @@
 /** The list of keys, and the switch for single letters. */
 import { useEffect, useRef } from "preact/hooks";
-import { lettersOn, setLetters } from "./keys.ts";
+import { lettersOn, setLetters } from "./lib/keys.ts";
 
 const keys: readonly (readonly [readonly string[], string])[] = [
   [["/"], "find"],

@@ -6,8 +6,8 @@ import "./styles/files.css";
 import "./styles/ladder.css";
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { applyTheme } from "./theme.ts";
-import { takeToken } from "./token.ts";
+import { applyTheme } from "./lib/theme.ts";
+import { takeToken } from "./lib/token.ts";
 
 applyTheme();
 const token = takeToken();

@@ -7,10 +7,10 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
-import { canRun } from "../runnable.ts";
-import { acpDriver, canLoadSdk } from "./acp.ts";
-import { commandDriver, programOf } from "./command.ts";
-import { moduleDriver } from "./module.ts";
+import { canRun } from "../files/runnable.ts";
+import { acpDriver, canLoadSdk } from "./acp/driver.ts";
+import { commandDriver, programOf } from "./command/driver.ts";
+import { moduleDriver } from "./module/driver.ts";
 
 /**
  * What will not work, in words: a program or a module that is not there, a package that is not

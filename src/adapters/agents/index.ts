@@ -4,14 +4,14 @@
  * The registry that the config's schema, the daemon and the hosts share. A host imports this module
  * by its URL, so drivers of other packages reach a worker the same way.
  */
-import type { AgentDriver } from "../../domain/ports.ts";
-import { acpDriver } from "./acp.ts";
-import { commandDriver } from "./command.ts";
-import { guideDriver } from "./guide.ts";
-import { modelDriver } from "./model.ts";
-import { moduleDriver } from "./module.ts";
-import { createScriptedDriver } from "./scripted.ts";
-import { webhookDriver } from "./webhook.ts";
+import type { AgentDriver } from "../../domain/ports/index.ts";
+import { acpDriver } from "./acp/driver.ts";
+import { commandDriver } from "./command/driver.ts";
+import { modelDriver } from "./model/driver.ts";
+import { moduleDriver } from "./module/driver.ts";
+import { createScriptedDriver } from "./scripted/driver.ts";
+import { guideDriver } from "./shared/guide.ts";
+import { webhookDriver } from "./webhook/driver.ts";
 
 const builtIn = [
   guideDriver,

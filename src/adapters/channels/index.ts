@@ -4,8 +4,8 @@
  * The registry that the config's schema, the daemon and the docs share. Local channels are made per
  * daemon, as a terminal or a list of kept messages belongs to one process.
  */
-import type { ChannelDefinition } from "../../domain/ports.ts";
-import { telegramChannel } from "./telegram.ts";
+import type { ChannelDefinition } from "../../domain/ports/index.ts";
+import { telegramChannel } from "./telegram/channel.ts";
 
 /** Channels that need nothing but their config. */
 export const platformChannels: readonly ChannelDefinition[] = [

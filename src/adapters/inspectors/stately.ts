@@ -10,7 +10,7 @@
  * events come as JSON from where they happened and are put in as they are.
  */
 import type { Millis } from "../../domain/message.ts";
-import type { InspectFrame, InspectReport } from "../../domain/ports.ts";
+import type { InspectFrame, InspectReport } from "../../domain/ports/index.ts";
 
 /** The version of the package whose frames these are. */
 const wireVersion = "0.7.2";

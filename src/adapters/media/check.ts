@@ -4,9 +4,10 @@
  * Looks, and starts nothing: for the commands that check a config before a daemon runs on it. Every
  * place that may say something about media is looked at.
  */
+
+import type { MediaSettings } from "../../domain/config/conversation/media.ts";
 import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
-import type { MediaSettings } from "../../domain/config/media.ts";
-import { canRun } from "../runnable.ts";
+import { canRun } from "../files/runnable.ts";
 import { canReadLinks } from "./links.ts";
 
 type Said = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Name] | undefined }>;

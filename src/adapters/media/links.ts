@@ -8,7 +8,7 @@
 import { TextDecoder } from "node:util";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { HttpClient } from "../http.ts";
+import type { HttpClient } from "../http/http-client.ts";
 
 export interface Page {
   readonly title: string | null;

@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
-import { createHttpClient, type HttpAnswer } from "../http.ts";
+import { createHttpClient, type HttpAnswer } from "../http/http-client.ts";
 
 export interface Endpoint {
   readonly baseUrl: string;

@@ -6,11 +6,11 @@
  * it started when either runs out or nobody waits any more.
  */
 import { tmpdir } from "node:os";
-import { filePlaceholder, type MediaProgram } from "../../domain/config/media.ts";
+import { filePlaceholder, type MediaProgram } from "../../domain/config/conversation/media.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { startChild } from "../agents/child.ts";
-import { deadline } from "../deadline.ts";
+import { startChild } from "../agents/command/child.ts";
+import { deadline } from "../http/deadline.ts";
 
 export interface ProgramRun {
   /** What `{file}` stands for. */

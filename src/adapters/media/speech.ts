@@ -7,9 +7,9 @@
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SpeechConverter } from "../../domain/config/media.ts";
+import type { SpeechConverter } from "../../domain/config/conversation/media.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import type { SpokenFile } from "../../domain/ports.ts";
+import type { SpokenFile } from "../../domain/ports/index.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { runProgram } from "./program.ts";
 import { headBytes, sniff } from "./sniff.ts";

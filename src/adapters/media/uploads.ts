@@ -14,7 +14,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Attachment, attachmentSchema, type Millis } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { openShelf } from "./shelf.ts";
+import { openShelf } from "./file-cache.ts";
 import { fits, headBytes, looksLikeText } from "./sniff.ts";
 
 const ownerSchema = z.object({ of: z.enum(["message", "answer"]), id: z.string().min(1) });

@@ -4,7 +4,7 @@
  * Lines of sessions in plain arrays: for tests and for short simulations. stores/spilled.lines.ts
  * keeps the same for long ones.
  */
-import type { TranscriptQuery } from "../../domain/ports.ts";
+import type { TranscriptQuery } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 
 /** Lines by session. Their numbers grow. */

@@ -4,7 +4,7 @@
  * Rows by number, and the identities by which a second delivery is recognised. Kept as they are
  * written: for tests and for short simulations. stores/spilled.ts keeps the same for long ones.
  */
-import type { EventRow, EventWrite } from "../../domain/ports.ts";
+import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
 
 /** A journal without an order of its own: whoever uses it counts. */
 export interface Rows {

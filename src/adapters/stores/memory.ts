@@ -16,11 +16,11 @@ import {
   type RunRow,
   type Store,
   type StoreWrite,
-} from "../../domain/ports.ts";
+} from "../../domain/ports/index.ts";
 import { createLines, type Lines } from "./memory.lines.ts";
 import { createRows, type Rows } from "./memory.rows.ts";
 import { createMemorySessions } from "./memory.sessions.ts";
-import { createTails } from "./tails.ts";
+import { createTails } from "./unsnapshotted-events.ts";
 
 /** What a test may order a commit to do. Counts from the next commit on, starting with 1. */
 export interface CommitFault {

@@ -8,7 +8,7 @@
  *
  * Only a cache: what has been overwritten is read from the journal.
  */
-import type { EventRow, EventWrite } from "../../domain/ports.ts";
+import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
 
 export interface Recent {
   /** A row that has just been committed; numbers must grow. */

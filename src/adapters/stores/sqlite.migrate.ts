@@ -6,7 +6,7 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { parseSessionKey } from "../../domain/key.ts";
-import { createIds } from "../ids.ts";
+import { createIds } from "../system/ids.ts";
 import type { Database } from "./sqlite.driver.ts";
 import { accessSchema, schema, schemaVersion } from "./sqlite.schema.ts";
 import { putSession, sessionSchema, transcriptIndexes } from "./sqlite.sessions.ts";

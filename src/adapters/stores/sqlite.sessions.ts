@@ -10,7 +10,7 @@ import type {
   SessionRow,
   SessionWrite,
   TranscriptWrite,
-} from "../../domain/ports.ts";
+} from "../../domain/ports/index.ts";
 import {
   defaultSessionSettings,
   patchedSettings,

@@ -19,7 +19,7 @@ import type {
   OutboxState,
   RunRow,
   Store,
-} from "../../domain/ports.ts";
+} from "../../domain/ports/index.ts";
 import { createRecent } from "./recent.ts";
 import { createConversationCount } from "./sqlite.count.ts";
 import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
@@ -28,7 +28,7 @@ import { pragmas, sql } from "./sqlite.schema.ts";
 import { sessionReads } from "./sqlite.sessions.ts";
 import { exactly } from "./sqlite.text.ts";
 import { createWriter } from "./sqlite.write.ts";
-import { createTails } from "./tails.ts";
+import { createTails } from "./unsnapshotted-events.ts";
 
 /** Journal rows read between two turns of the event loop. */
 const sliceRows = 10_000;

@@ -10,12 +10,12 @@ import {
   noConversation,
   type OutboxRow,
   type StoreWrite,
-} from "../../domain/ports.ts";
+} from "../../domain/ports/index.ts";
 import type { Recent } from "./recent.ts";
 import { type Database, type Statement, storeError } from "./sqlite.driver.ts";
 import { sql } from "./sqlite.schema.ts";
 import { putSession } from "./sqlite.sessions.ts";
-import type { Tails } from "./tails.ts";
+import type { Tails } from "./unsnapshotted-events.ts";
 
 /** Event ids are 52 bits wide, so that they are exact in a double. */
 const eidSpace = 2 ** 52;

@@ -7,32 +7,32 @@
  * everywhere: 0 done, 1 the answer is no, 2 bad use or bad input.
  */
 import { Command, CommanderError } from "commander";
-import { version } from "../version.ts";
-import { type Lesson, teach } from "./help.ts";
-import { fail } from "./shared.ts";
+import { version } from "../state/package-files.ts";
+import { fail } from "./lib/command.ts";
+import { type Lesson, teach } from "./output/help-text.ts";
 
 type Add = (program: Command) => void;
 
 /** In the order of `earshot --help`. */
 const files: readonly (readonly [names: readonly string[], load: () => Promise<Add>])[] = [
-  [["start"], async () => (await import("./start.ts")).addStartCommand],
-  [["chat"], async () => (await import("./chat.ts")).addChatCommand],
-  [["init"], async () => (await import("./init.ts")).addInitCommand],
-  [["doctor"], async () => (await import("./doctor.ts")).addDoctorCommand],
-  [["status", "channels"], async () => (await import("./status.ts")).addStatusCommands],
-  [["sessions"], async () => (await import("./sessions.ts")).addSessionsCommand],
-  [["inspect"], async () => (await import("./inspect.ts")).addInspectCommand],
-  [["replay"], async () => (await import("./replay.ts")).addReplayCommand],
-  [["record"], async () => (await import("./record.ts")).addRecordCommand],
-  [["why"], async () => (await import("./why.ts")).addWhyCommand],
-  [["outbox"], async () => (await import("./outbox.ts")).addOutboxCommand],
-  [["quarantine"], async () => (await import("./mend.ts")).addQuarantineCommand],
-  [["pair"], async () => (await import("./pair.ts")).addPairCommand],
-  [["claim"], async () => (await import("./claim.ts")).addClaimCommand],
-  [["route"], async () => (await import("./route.ts")).addRouteCommand],
-  [["token"], async () => (await import("./token.ts")).addTokenCommand],
-  [["config"], async () => (await import("./config.ts")).addConfigCommand],
-  [["completion"], async () => (await import("./completion.ts")).addCompletionCommand],
+  [["start"], async () => (await import("./commands/start.ts")).addStartCommand],
+  [["chat"], async () => (await import("./chat/chat.ts")).addChatCommand],
+  [["init"], async () => (await import("./commands/init.ts")).addInitCommand],
+  [["doctor"], async () => (await import("./commands/doctor.ts")).addDoctorCommand],
+  [["status", "channels"], async () => (await import("./commands/status.ts")).addStatusCommands],
+  [["sessions"], async () => (await import("./commands/sessions.ts")).addSessionsCommand],
+  [["inspect"], async () => (await import("./commands/inspect.ts")).addInspectCommand],
+  [["replay"], async () => (await import("./commands/replay.ts")).addReplayCommand],
+  [["record"], async () => (await import("./commands/record.ts")).addRecordCommand],
+  [["why"], async () => (await import("./commands/why.ts")).addWhyCommand],
+  [["outbox"], async () => (await import("./commands/outbox.ts")).addOutboxCommand],
+  [["quarantine"], async () => (await import("./commands/retry.ts")).addQuarantineCommand],
+  [["pair"], async () => (await import("./commands/pair.ts")).addPairCommand],
+  [["claim"], async () => (await import("./commands/claim.ts")).addClaimCommand],
+  [["route"], async () => (await import("./commands/route.ts")).addRouteCommand],
+  [["token"], async () => (await import("./commands/token.ts")).addTokenCommand],
+  [["config"], async () => (await import("./commands/config.ts")).addConfigCommand],
+  [["completion"], async () => (await import("./commands/completion.ts")).addCompletionCommand],
 ];
 
 const about =

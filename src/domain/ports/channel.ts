@@ -15,8 +15,8 @@ import type {
   MembershipReport,
   Route,
 } from "../message.ts";
-import type { Clock, Log, Random } from "../ports.ts";
 import type { ChannelHook } from "./hook.ts";
+import type { Clock, Log, Random } from "./index.ts";
 
 export type ChannelEvent =
   | { readonly type: "message"; readonly message: Inbound }

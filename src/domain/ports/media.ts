@@ -6,7 +6,7 @@
  * bounded in bytes and time, and keeps it under a name of ours; nothing is decoded or unpacked in
  * the daemon. What was read once is not read again, also after a restart.
  */
-import type { MediaSettings } from "../config/media.ts";
+import type { MediaSettings } from "../config/conversation/media.ts";
 import type { Attachment, Millis } from "../message.ts";
 import type { AgentImage } from "./agent.ts";
 

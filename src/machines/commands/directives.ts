@@ -6,10 +6,11 @@
  * spacing of the rest is kept. A word behind a level directive that is no level stays in the text.
  * Said twice, the later one counts. Nothing is read in what is only shown (shown-spans.ts).
  */
-import type { ExtraName } from "./extras.ts";
-import { type Span, shownSpans } from "./shown-spans.ts";
+
+import { execWord, looksLikeModel, queueWord } from "./argument-parsers.ts";
+import type { ExtraName } from "./extension-commands.ts";
+import { type Span, shownSpans } from "./quoted-spans.ts";
 import { type CommandName, commandNamed, specOf } from "./table.ts";
-import { execWord, looksLikeModel, queueWord } from "./words.ts";
 
 /** A command with its words, in the form handlers expect. */
 export interface CommandCall {

@@ -4,8 +4,8 @@
  * What people read about commands, in a room, in a platform's menu and in the docs: all of it from
  * the table.
  */
-import type { MenuCommand } from "../../domain/ports.ts";
-import { type ExtraCommand, extraNamed, hasShort, shortOf } from "./extras.ts";
+import type { MenuCommand } from "../../domain/ports/index.ts";
+import { type ExtraCommand, extraNamed, hasShort, shortOf } from "./extension-commands.ts";
 import { type CommandName, commandList, commandNamed, specOf } from "./table.ts";
 
 /** Telegram takes no more. */

@@ -30,7 +30,7 @@ import {
   subagentWords,
   verbAndPath,
   word,
-} from "./words.ts";
+} from "./argument-parsers.ts";
 
 /** One command. */
 export interface CommandSpec {

@@ -4,16 +4,16 @@
  * is lost and nothing is decided twice.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { quarantinedCode } from "../../../src/actors/protocol.ts";
-import { ownerOf } from "../../../src/actors/rendezvous.ts";
-import type { SupervisorPorts } from "../../../src/actors/supervisor.ts";
+import { quarantinedCode } from "../../../src/actors/protocol/host-protocol.ts";
+import { ownerOf } from "../../../src/actors/supervisor/rendezvous-hash.ts";
+import type { SupervisorPorts } from "../../../src/actors/supervisor/supervisor.ts";
 import { decodeVerdict } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
-import { createWorld, groupKey, message, type World } from "../../support/supervised.ts";
+import { createWorld, groupKey, message, type World } from "../../support/runtime/supervised.ts";
 
 const poisoned: Partial<SupervisorPorts> = {
   workers: 2,
-  hostEntry: new URL("../../support/poisoned-host.ts", import.meta.url),
+  hostEntry: new URL("../../support/runtime/poisoned-host.ts", import.meta.url),
   supervision: { loopMs: 20_000 },
 };
 
@@ -123,7 +123,7 @@ test("a host that cannot be loaded ends as broken instead of spinning", async ()
   const opened: number[] = [];
   world = createWorld({
     workers: 1,
-    hostEntry: new URL("../../support/broken-host.ts", import.meta.url),
+    hostEntry: new URL("../../support/runtime/broken-host.ts", import.meta.url),
     supervision: { intensityMax: 3, backoffMsMax: 50 },
     log: (_level, event) => {
       if (event === "host.start-failed") opened.push(opened.length);

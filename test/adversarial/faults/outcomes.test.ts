@@ -7,11 +7,11 @@
  */
 import { describe, expect, test } from "vitest";
 import { inboundSchema } from "../../../src/domain/message.ts";
-import type { AgentDriver } from "../../../src/domain/ports.ts";
-import { World } from "../../runtime-main/world.ts";
-import { faults, faulty } from "../../support/faulty-agent.ts";
+import type { AgentDriver } from "../../../src/domain/ports/index.ts";
+import { faults, faulty } from "../../support/agents/faulty-agent.ts";
 import { folded } from "../../support/folded.ts";
-import { createMortalStore } from "../../support/mortal-store.ts";
+import { createMortalStore } from "../../support/runtime/mortal-store.ts";
+import { World } from "../../support/runtime/world.ts";
 
 /** Each mode has a channel of its name. */
 const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;

@@ -8,14 +8,18 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { fc, test as property } from "@fast-check/vitest";
 import { afterEach, describe, expect, test } from "vitest";
-import { SimulatedClock } from "../../../src/actors/clock.ts";
-import type { HostLink } from "../../../src/actors/host-link.ts";
-import { createPool } from "../../../src/actors/pool.ts";
-import { createPulse } from "../../../src/actors/pulse.ts";
-import { currentThread, type ThreadWork, threadWork } from "../../../src/actors/thread-work.ts";
-import { Watchdog } from "../../../src/actors/watchdog.ts";
-import { createSystemClock } from "../../../src/adapters/clock.ts";
-import { createWorld, groupKey, message } from "../../support/supervised.ts";
+import type { HostLink } from "../../../src/actors/protocol/host-link.ts";
+import { createPulse } from "../../../src/actors/protocol/shared-heartbeat.ts";
+import {
+  currentThread,
+  type ThreadWork,
+  threadWork,
+} from "../../../src/actors/protocol/thread-state.ts";
+import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { Watchdog } from "../../../src/actors/supervisor/watchdog.ts";
+import { createPool } from "../../../src/actors/supervisor/worker-pool.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createWorld, groupKey, message } from "../../support/runtime/supervised.ts";
 
 const loopMs = 1_000;
 const patience = { timeout: 20_000 };
@@ -180,7 +184,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
   test("that waits for what never comes is ended, although it uses no processor", async () => {
     const world = createWorld({
       workers: 1,
-      hostEntry: new URL("../../support/poisoned-host.ts", import.meta.url),
+      hostEntry: new URL("../../support/runtime/poisoned-host.ts", import.meta.url),
       supervision: { loopMs },
     });
     ends.push(() => world.supervisor.stop());

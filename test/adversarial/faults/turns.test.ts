@@ -4,15 +4,15 @@
  * outcome.
  */
 import { afterEach, expect, test } from "vitest";
-import { createRuntime } from "../../../src/actors/runtime.ts";
-import type { Runtime } from "../../../src/actors/runtime.types.ts";
-import { createSystemClock } from "../../../src/adapters/clock.ts";
-import { createIds, createRandom } from "../../../src/adapters/ids.ts";
+import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
-import { readyDirectory } from "../../support/ready-directory.ts";
+import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 
 let runtime: Runtime;
 const lines: StreamLine[] = [];
@@ -35,7 +35,7 @@ async function start(): Promise<void> {
       errors: { notifyRoom: "never" },
     }),
     drivers: new Map(),
-    hostModule: new URL("../../support/host-module.ts", import.meta.url).href,
+    hostModule: new URL("../../support/runtime/host-module.ts", import.meta.url).href,
     directory: readyDirectory(send),
     publish: (line) => lines.push(line),
     workers: 1,

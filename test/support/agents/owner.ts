@@ -1,8 +1,8 @@
 /**
  * A process that owns an agent's program and is then killed: `owner.ts <program> <pids file>`.
  */
-import { commandDriver } from "../../../src/adapters/agents/command.ts";
-import type { AgentDriver } from "../../../src/domain/ports.ts";
+import { commandDriver } from "../../../src/adapters/agents/command/driver.ts";
+import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { collect, openAgent } from "../../../src/testing/agent-contract.ts";
 
 const [, , program, file] = process.argv;

@@ -18,9 +18,9 @@ import {
   clientFrameSchema,
   closeCodes,
   type ServerFrame,
-} from "../../../src/adapters/channels/webchat-protocol.ts";
-import { securityHeaders } from "../../../src/daemon/pages.ts";
-import { simulate } from "../../../src/daemon/simulate.ts";
+} from "../../../src/adapters/channels/webchat/protocol.ts";
+import { securityHeaders } from "../../../src/daemon/http/static-pages.ts";
+import { simulate } from "../../../src/daemon/replay/simulate.ts";
 
 const web = resolve(import.meta.dirname, "..", "..", "..", "web");
 const types: Readonly<Record<string, string>> = {

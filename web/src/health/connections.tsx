@@ -1,7 +1,7 @@
 /** Accounts and whether they are connected, told by shape, colour and word. */
-import type { HealthConnection } from "../../../src/daemon/health.types.ts";
-import { Icon } from "../parts/icons.tsx";
-import { age, amount } from "../parts/times.ts";
+import type { HealthConnection } from "../../../src/daemon/api-types/health.ts";
+import { age, amount } from "../lib/format.ts";
+import { Icon } from "../ui/icons.tsx";
 
 interface ConnectionsProps {
   readonly connections: readonly HealthConnection[];

@@ -1,8 +1,8 @@
 /** Lanes, store, deliveries: numbers that are looked at now and then. */
 import type { ComponentChildren } from "preact";
-import type { Health } from "../../../src/daemon/health.types.ts";
-import { Icon } from "../parts/icons.tsx";
-import { amount, bytes } from "../parts/times.ts";
+import type { Health } from "../../../src/daemon/api-types/health.ts";
+import { amount, bytes } from "../lib/format.ts";
+import { Icon } from "../ui/icons.tsx";
 
 const slotsShownMax = 8;
 

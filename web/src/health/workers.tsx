@@ -1,6 +1,6 @@
 /** The threads that conversations live in. */
-import type { HostStatus } from "../../../src/actors/runtime.types.ts";
-import { amount } from "../parts/times.ts";
+import type { HostStatus } from "../../../src/daemon/api-types/runtime.ts";
+import { amount } from "../lib/format.ts";
 
 export function Workers({ hosts }: { readonly hosts: readonly HostStatus[] }) {
   const running = hosts.filter(({ state }) => state === "ready").length;

@@ -3,9 +3,9 @@
  * while one types, and a line with a mistake carries a mark.
  */
 import { useMemo, useState } from "preact/hooks";
-import type { WhatIfEdit, WhatIfProblem } from "../../../src/daemon/what-if-types.ts";
-import { shownText } from "../parts/harmless.ts";
-import { Icon } from "../parts/icons.tsx";
+import type { WhatIfEdit, WhatIfProblem } from "../../../src/daemon/api-types/what-if.ts";
+import { shownText } from "../lib/sanitize.ts";
+import { Icon } from "../ui/icons.tsx";
 import { addedLines, diffLines, folded } from "./diff.ts";
 
 interface EditorProps {

@@ -8,14 +8,14 @@ import type {
   WhatIfLadders,
   WhatIfResult,
   WhatIfVerdict,
-} from "../../../src/daemon/what-if-types.ts";
-import { ApiError } from "../parts/api.ts";
-import { Chip } from "../parts/chip.tsx";
-import { clockTime, duration, shownName, shownText } from "../parts/harmless.ts";
-import { Icon } from "../parts/icons.tsx";
-import { amount } from "../parts/times.ts";
-import { Ladder } from "../why/pane.tsx";
-import { sentenceOf } from "../why/words.ts";
+} from "../../../src/daemon/api-types/what-if.ts";
+import { Ladder } from "../explanation/pane.tsx";
+import { sentenceOf } from "../explanation/words.ts";
+import { ApiError } from "../lib/api.ts";
+import { amount } from "../lib/format.ts";
+import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { Chip } from "../ui/chip.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 export type Filter = "all" | "engage" | "observe" | "other";
 

@@ -1,0 +1,170 @@
+/**
+ * Who may speak, as it stands
+ * ===========================
+ * The access book in memory, loaded at start and asked for every message, so that what is taken
+ * back counts from the next message on. What a message changes in it (a stranger is told a code, a
+ * claim is redeemed) is stored with that message's journal row or not at all; what an operator
+ * changes is durable when the promise resolves. A change holds from the moment it is made, so that
+ * two messages of one moment cannot use one code, and is taken back if it could not be stored.
+ *
+ * For commands: `allow` and `revoke` are what an allow list needs, `list` shows it, `approve` takes
+ * a pairing code. All of them may be repeated.
+ */
+import type { Clock, Random } from "../../domain/ports/index.ts";
+import {
+  type AccessChange,
+  type AccessEntry,
+  type AccessState,
+  entriesOf,
+  type Grant,
+  type OpenClaim,
+} from "../../machines/access/access-entries.ts";
+import {
+  type AtTheDoor,
+  allow,
+  approvePairing,
+  approvePerson,
+  askToPair,
+  issueClaim,
+  redeemClaim,
+  revoke,
+  revokeClaim,
+  revokePairing,
+} from "../../machines/access/pairing.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { AccessStore, Pending } from "../protocol/access-store.ts";
+
+export interface AccessBookPorts {
+  readonly clock: Pick<Clock, "now">;
+  readonly random: Random;
+  readonly journal: Pick<Journal, "offer">;
+  readonly configs: Pick<Configs, "current">;
+}
+
+const labelLetters = "abcdefghjkmnpqrstuvwxyz23456789";
+const labelLength = 6;
+
+/** A book with these rows in it (`Store.access`). */
+export function openAccessBook(
+  rows: readonly { readonly name: string; readonly body: string }[],
+  { clock, random, journal, configs }: AccessBookPorts,
+): AccessStore {
+  const grants = new Map<string, Grant>();
+  const open = new Map<string, Exclude<AccessEntry, Grant>>();
+  const state: AccessState = { grants, open };
+  /** Channel to account to `scope:id`. */
+  const known = new Map<string, Map<string, Set<string>>>();
+
+  /** The config names an owner. */
+  const owned = () => configs.current().commands.ownerAllowFrom.length > 0;
+  const read = (name: string): AccessEntry | null => grants.get(name) ?? open.get(name) ?? null;
+
+  function put([name, entry]: AccessChange): void {
+    const before = grants.get(name);
+    if (before !== undefined) {
+      known.get(before.channel)?.get(before.account)?.delete(`${before.scope}:${before.id}`);
+      grants.delete(name);
+    }
+    open.delete(name);
+    if (entry === null) return;
+    if (entry.kind !== "grant") return void open.set(name, entry);
+    grants.set(name, entry);
+    const { channel, account, scope, id } = entry;
+    const accounts = known.get(channel) ?? new Map<string, Set<string>>();
+    const people = accounts.get(account) ?? new Set<string>();
+    known.set(channel, accounts.set(account, people.add(`${scope}:${id}`)));
+  }
+  for (const { name, body } of rows) put([name, JSON.parse(body) as AccessEntry]);
+
+  function make(changes: readonly AccessChange[]): Pending {
+    const before = changes.map(([name]): AccessChange => [name, read(name)]);
+    for (const change of changes) put(change);
+    return {
+      writes: changes.map(([name, entry]) => {
+        const body = entry === null ? null : JSON.stringify(entry);
+        return { kind: "access", name, body };
+      }),
+      undo() {
+        // What somebody else has changed since stays as they left it.
+        for (const [index, [name, entry]] of changes.entries())
+          if (read(name) === entry) put(before[index] as AccessChange);
+      },
+    };
+  }
+
+  /** Makes changes and stores them. */
+  async function keep(changes: readonly AccessChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const { writes, undo } = make(changes);
+    try {
+      await journal.offer([], writes);
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+
+  const door = (): AtTheDoor => ({ state, now: clock.now(), chance: () => random.next() });
+  const done = async (changes: readonly AccessChange[]): Promise<boolean> => {
+    await keep(changes);
+    return changes.length > 0;
+  };
+  const label = (): string => {
+    let text = "";
+    while (text.length < labelLength)
+      text += labelLetters.charAt(Math.floor(random.next() * labelLetters.length));
+    return text;
+  };
+
+  return {
+    has: (scope, { channel, account, id }) =>
+      known.get(channel)?.get(account)?.has(`${scope}:${id}`) === true,
+    list() {
+      const now = clock.now();
+      return {
+        grants: entriesOf(state, "grant", now),
+        pairings: entriesOf(state, "pairing", now),
+        claims: entriesOf(state, "claim", now).map(shownClaim),
+        guesses: entriesOf(state, "guesses", now),
+      };
+    },
+    ask(who) {
+      const asked = askToPair(door(), who);
+      return asked === null ? null : { pairing: asked.pairing, ...make(asked.changes) };
+    },
+    redeem(code, who) {
+      const result = redeemClaim(door(), code, who);
+      return { result, ...make(result.changes) };
+    },
+    async approve(code, by, from) {
+      const how = { by, from: from ?? null, owned: owned() };
+      const answer = approvePairing(door(), code, how);
+      await keep(answer.changes);
+      return answer;
+    },
+    async approvePerson(id, by) {
+      const answer = approvePerson(door(), id, { by, owned: owned() });
+      if (answer !== null) await keep(answer.changes);
+      return answer;
+    },
+    async allow({ scope, ...person }, by) {
+      const changes = allow(door(), person, scope, by);
+      if (changes !== null) await keep(changes);
+      return changes !== null;
+    },
+    revoke: (whom) => done(revoke({ state }, whom)),
+    revokePairing: (code) => done(revokePairing(door(), code)),
+    revokeClaim: (name) => done(revokeClaim(door(), name)),
+    async issue(wanted) {
+      const issued = issueClaim(door(), { ...wanted, label: label() });
+      if (issued === null) return null;
+      await keep(issued.changes);
+      return { code: issued.code, claim: shownClaim(issued.claim) };
+    },
+  };
+}
+
+function shownClaim({ hash: _, ...claim }: OpenClaim): Omit<OpenClaim, "hash"> {
+  return claim;
+}

@@ -1,0 +1,197 @@
+/**
+ * Who knocks
+ * ==========
+ * A message that is not for any conversation but for the access book: a stranger who may ask to be
+ * let in, or somebody who says a claim code. What it changes and what is answered belong to its
+ * journal row, in one commit: a crash neither forgets an approval nor makes a code good twice, and
+ * a second delivery does nothing. No agent hears of it, and no text keeps a code.
+ */
+import { defaultAgentId, type EarshotConfig } from "../../domain/config/index.ts";
+import { encodeVerdict, type Verdict } from "../../domain/decision.ts";
+import { formatSessionKey } from "../../domain/key.ts";
+import { type Inbound, type Millis, routeOf } from "../../domain/message.ts";
+import {
+  type ChannelEvent,
+  type Log,
+  noConversation,
+  type OutboxRow,
+  type OutboxWrite,
+} from "../../domain/ports/index.ts";
+import { type Admission, takesClaims } from "../../machines/access/admission.ts";
+import { claimIn, struckClaim, withoutClaims } from "../../machines/access/codes.ts";
+import { resolveRoute } from "../../machines/routing/routing.ts";
+import type { TextBody } from "../outbox/row-body.ts";
+import type { AccessStore } from "../protocol/access-store.ts";
+import type { NewEvent } from "../protocol/event-codec.ts";
+
+/** What a message wants of the access book. */
+export type Knock =
+  | { readonly kind: "claim"; readonly code: string; readonly local: boolean }
+  | { readonly kind: "pairing" };
+
+/**
+ * Whether a message knocks. Only its author's own words do, and only a person's: not what is passed
+ * on, not a bot, not somebody who speaks in the name of a chat.
+ */
+export function knockOf(
+  message: Inbound,
+  admission: Admission,
+  { config, local }: { readonly config: EarshotConfig; readonly local: boolean },
+): Knock | null {
+  const { author } = message;
+  if (author.isBot || author.isChat === true) return null;
+  const isLocal = local && message.outside !== true;
+  const code = message.forwarded === true ? null : claimIn(message.text);
+  if (code !== null && (isLocal || takesClaims(config, message)))
+    return { kind: "claim", code, local: isLocal };
+  return admission.pairs === true ? { kind: "pairing" } : null;
+}
+
+/** A message as it is kept when it was a claim. */
+export function withoutCode({ verbatim: _, ...message }: Inbound): Inbound {
+  return { ...message, text: struckClaim };
+}
+
+/** An event with every claim code in its words struck out. */
+export function withoutCodes(event: ChannelEvent): ChannelEvent {
+  switch (event.type) {
+    case "message":
+      return { ...event, message: struck(event.message) };
+    case "edit":
+      return { ...event, edit: { ...event.edit, text: withoutClaims(event.edit.text) } };
+    case "history": {
+      const messages = event.history.messages.map(struck);
+      return { ...event, history: { ...event.history, messages } };
+    }
+    default:
+      return event;
+  }
+}
+
+function struck(message: Inbound): Inbound {
+  const text = withoutClaims(message.text);
+  const quoted = message.replyTo?.text;
+  const quote = quoted === undefined ? undefined : withoutClaims(quoted);
+  if (text === message.text && quote === quoted) return message;
+  const { replyTo } = message;
+  const parent = replyTo === null || quote === undefined ? replyTo : { ...replyTo, text: quote };
+  return { ...message, text, replyTo: parent };
+}
+
+export interface DoorPorts {
+  readonly log: Log;
+  readonly access: Pick<AccessStore, "ask" | "redeem">;
+  readonly unique: (about: string) => string;
+  readonly now: Millis;
+  readonly config: EarshotConfig;
+}
+
+/** What came of a knock. */
+export interface Answered {
+  /** The message's row with all that is stored with it. */
+  readonly event: NewEvent;
+  readonly ended: Verdict;
+  readonly explanation: string;
+  /** To be sent once they are stored. */
+  readonly rows: readonly OutboxRow[];
+  /** It was not stored, or it is a copy: nothing has changed. */
+  undo(): void;
+}
+
+/** Answers one knock; what it changes in the book counts at once. */
+export function answerKnock(
+  knock: Knock,
+  message: Inbound,
+  event: NewEvent,
+  ports: DoorPorts,
+): Answered | null {
+  return knock.kind === "pairing"
+    ? answerStranger(message, event, ports)
+    : answerClaim(knock, message, event, ports);
+}
+
+/** Null: nothing is said, and the message is denied as any other. */
+function answerStranger(message: Inbound, event: NewEvent, ports: DoorPorts): Answered | null {
+  const { channel, account, author } = message;
+  const asked = ports.access.ask({ channel, account, id: author.id, name: author.name });
+  if (asked === null) return null;
+  const { code, expiresAt } = asked.pairing;
+  const text =
+    "I do not know you yet, so I am not answering. If you know who runs me, give them this code, " +
+    `good for one hour: ${code}\nThey let you in with: earshot pair approve ${code}`;
+  const row = noticeRow("pairing", message, text, expiresAt, ports);
+  ports.log("info", "access.asked", { channel, account, author: author.id });
+  const ended: Verdict = { decision: "denied", rule: "dm-policy", credit: "none" };
+  const explanation = "the sender is not known here and was told a pairing code";
+  return { ...common(event, ended, asked, [row]), ended, explanation, undo: asked.undo };
+}
+
+function answerClaim(
+  { code, local }: Extract<Knock, { kind: "claim" }>,
+  message: Inbound,
+  event: NewEvent,
+  ports: DoorPorts,
+): Answered {
+  const { channel, account, author } = message;
+  const redeemed = ports.access.redeem(code, { channel, account, id: author.id });
+  const { result } = redeemed;
+  const granted = result.outcome === "granted";
+  const ended: Verdict = {
+    ...({ decision: granted ? "claim" : "denied", rule: "claim", credit: "none" } as const),
+  };
+  const told = granted ? roleWords[result.role] : local ? "That code is not open." : null;
+  const expiresAt = ports.now + ports.config.turn.replyAgeMsMax;
+  const rows = told === null ? [] : [noticeRow("claim", message, told, expiresAt, ports)];
+  if (granted)
+    ports.log("info", "access.claimed", { channel, account, author: author.id, role: result.role });
+  const explanation = granted
+    ? `a claim code, which made its sender ${result.role === "owner" ? "an owner" : "a member"}`
+    : result.outcome === "locked"
+      ? "too many wrong codes came from this account: none is looked at for a while"
+      : "a claim code that is not open: it is wrong, used, taken back or too old";
+  return { ...common(event, ended, redeemed, rows), ended, explanation, undo: redeemed.undo };
+}
+
+const roleWords = {
+  owner: "You are an owner here now: everything you order is done.",
+  member: "You are a member here now: you may write to me directly and give commands.",
+} as const;
+
+function common(
+  { event, write }: NewEvent,
+  ended: Verdict,
+  { writes }: { readonly writes: readonly NonNullable<NewEvent["write"]["also"]>[number][] },
+  rows: readonly OutboxRow[],
+) {
+  const also = [...writes, ...rows.map((row): OutboxWrite => ({ kind: "outbox", row }))];
+  const code = encodeVerdict(ended);
+  return { event: { event, write: { ...write, code, also } }, rows };
+}
+
+/**
+ * A notice that belongs to no conversation. Its key says where it goes: for a stranger a place of
+ * their own, which is nobody's session.
+ */
+function noticeRow(
+  what: "pairing" | "claim",
+  message: Inbound,
+  text: string,
+  expiresAt: Millis,
+  { unique, now, config }: DoorPorts,
+): OutboxRow {
+  const { channel, account, chat, author } = message;
+  const direct = chat.kind === "direct";
+  const place = { kind: "per-account-channel-peer", channel, account, peer: author.id } as const;
+  const agentId = defaultAgentId(config);
+  const key = direct
+    ? formatSessionKey({ ...place, agentId, thread: null })
+    : (resolveRoute(config, message)[0]?.sessionKey ?? "");
+  const replyTo = direct ? null : message.id;
+  const body: TextBody = { route: routeOf(message), text, replyTo, quote: false, expiresAt };
+  const turnId = `${what}-${unique(`${what}|${key}|${message.id}`)}`;
+  return {
+    ...{ id: `${turnId}:0`, conv: noConversation, key, turnId, index: 0, kind: "notice" },
+    ...{ state: "pending", createdAt: now, dueAt: now, attempts: 0, doubts: 0 },
+    ...{ body: JSON.stringify(body), messageIds: null, error: null },
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Tools every agent gets
+ * ======================
+ * What an agent may do to its own conversation: say something now, react, bow out, stay silent,
+ * look at its files and its past. None of them takes a destination, so a reply cannot be sent
+ * elsewhere whatever an agent was talked into. A refusal is told to the agent in words; an agent
+ * that goes on asking for refused things is stopped.
+ */
+import { z } from "zod";
+import type { agentTools } from "../../domain/config/daemon/agents.ts";
+import { limits } from "../../domain/limits.ts";
+import type { ToolDescription } from "../../domain/ports/index.ts";
+import { askInputs, askPurposes, isAsk } from "../protocol/context-tool-schemas.ts";
+
+const words = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
+const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
+const nothing = z.looseObject({});
+
+const inputs = {
+  channel_reply: words,
+  channel_send: words,
+  channel_react: reaction,
+  channel_disengage: nothing,
+  skip_response: nothing,
+  ...askInputs,
+} as const satisfies Readonly<Record<(typeof agentTools)[number], z.ZodType>>;
+type ToolName = keyof typeof inputs;
+
+const purposes: Readonly<Record<ToolName, string>> = {
+  channel_reply: "Send a reply to this conversation now, before your answer ends.",
+  channel_send: "Send a further message to this conversation now.",
+  channel_react: "React with one emoji to the message you are answering.",
+  channel_disengage:
+    "Step back: stop following this conversation until somebody addresses you again.",
+  skip_response: "Say nothing this time. Whatever you write after it is not sent.",
+  ...askPurposes,
+};
+
+/** As agents are told of them. */
+export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as ToolName[]).map(
+  (name) => ({
+    name,
+    description: purposes[name],
+    inputSchema: z.toJSONSchema(inputs[name], { io: "input" }) as Record<string, unknown>,
+  }),
+);
+
+/** The tools of an agent that is offered some of them; without a list, all. */
+export function toolsAmong(names: readonly string[] | undefined): readonly ToolDescription[] {
+  return names === undefined ? turnTools : turnTools.filter(({ name }) => names.includes(name));
+}
+
+export const isTurnTool = (name: string): name is ToolName => Object.hasOwn(inputs, name);
+
+/** What the tools do to the turn they belong to. */
+export interface TurnActions {
+  readonly over: boolean;
+  readonly skipped: boolean;
+  say(text: string): void;
+  /** False: the channel has no reactions. */
+  react(emoji: string): boolean;
+  disengage(): void;
+  skip(): void;
+  /** What only the main thread can tell. Words, also when it refuses. */
+  ask(tool: string, input: unknown): Promise<string>;
+  /** Too many refusals: ends the turn. */
+  giveUp(): void;
+}
+
+const turnIsOver = "Refused: this turn has ended.";
+/** Refusals in one turn before it is ended. */
+const refusalsMax = 10;
+
+/**
+ * The tools of one turn, as `AgentTurn.callTool`; with `names` only those. Resolves to what the agent
+ * is told.
+ */
+export function createTools(
+  actions: TurnActions,
+  names?: readonly string[],
+): (name: string, input: unknown) => string | Promise<string> {
+  let refusals = 0;
+  let asks = 0;
+  /** One question at a time: an agent that asks a hundred at once waits for itself only. */
+  let asking: Promise<unknown> = Promise.resolve();
+  const refuse = (why: string): string => {
+    refusals += 1;
+    if (refusals >= refusalsMax) actions.giveUp();
+    return `Refused: ${why}`;
+  };
+  const ask = (tool: string, input: unknown): Promise<string> => {
+    asks += 1;
+    if (asks > limits.asksPerTurnMax) return Promise.resolve(refuse("you asked too often."));
+    const answer = asking.then(async () => {
+      if (actions.over) return turnIsOver;
+      const told = await actions.ask(tool, input);
+      return told.startsWith("Refused: ") ? refuse(told.slice("Refused: ".length)) : told;
+    });
+    asking = answer;
+    return answer;
+  };
+  return (name, input) => {
+    if (actions.over) return turnIsOver;
+    const isOffered = names === undefined || names.includes(name);
+    if (!isTurnTool(name) || !isOffered) return refuse("there is no such tool here.");
+    const parsed = inputs[name].safeParse(input ?? {});
+    if (!parsed.success) return refuse(z.prettifyError(parsed.error).slice(0, 500));
+    if (isAsk(name)) return ask(name, parsed.data);
+    switch (name) {
+      case "channel_reply":
+      case "channel_send":
+        if (actions.skipped) return refuse("you chose to skip this response.");
+        actions.say((parsed.data as z.infer<typeof words>).text);
+        return "Sent. Do not repeat it in your answer.";
+      case "channel_react":
+        if (actions.skipped) return refuse("you chose to skip this response.");
+        return actions.react((parsed.data as z.infer<typeof reaction>).emoji)
+          ? "Reacted."
+          : "Nothing was put: there are no reactions on this channel.";
+      case "channel_disengage":
+        actions.disengage();
+        return "You are no longer following this conversation. You may end now.";
+      case "skip_response":
+        actions.skip();
+        return "Nothing will be sent. End now.";
+    }
+  };
+}

@@ -1,0 +1,359 @@
+/**
+ * A turn's words
+ * ==============
+ * From an agent's deltas to messages that may be sent: what may still be the silent token is held
+ * back, the rest is cut into blocks. In stream mode `block` they leave as they complete, in `draft`
+ * the first one is shown while it grows and edited in place, otherwise the whole answer leaves once
+ * at the end, cut only where the platform's limit asks for it. Offsets count the words of the turn
+ * from its start, so one stretch of text can never be sent twice and two equal blocks are two.
+ */
+import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
+import { cut } from "../../domain/sanitize.ts";
+import type { ReasoningLevel, VerboseLevel } from "../../domain/session.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import { type Block, type Chunker, createChunker } from "../../machines/output/chunker.ts";
+import { createSilence, type Silence } from "../../machines/output/silence.ts";
+import { heartbeatAnswer } from "../../machines/prompt/heartbeat.ts";
+import { Coalescer } from "./coalescer.ts";
+import { type GrowingMessage, Outlet, type OutputBlock } from "./output-sequencer.ts";
+import { noAnswer, reasoningMessage, Steps } from "./side-output.ts";
+
+export interface OutputOptions {
+  readonly clock: Clock;
+  readonly settings: ConversationSettings;
+  readonly direct: boolean;
+  /** UTF-16 units of one platform message. */
+  readonly textLimit: number;
+  /** What was sent can be edited. */
+  readonly edits: boolean;
+  readonly reasoning: ReasoningLevel;
+  readonly verbose: VerboseLevel;
+  /** Nobody asked for it: nothing is shown before its end, and an acknowledgement never. */
+  readonly heartbeat?: { readonly ackMaxChars: number } | null;
+  /** Goes before the answer. */
+  readonly prefix: string;
+  readonly firstIndex: number;
+  readonly onBlock: (block: OutputBlock) => void;
+  readonly onDraft: (index: number, text: string) => void;
+}
+
+/** Between the messages of one answer when they leave as one. */
+const messageGap = "\n\n";
+/**
+ * A growing message is opened soon after so many units, or after so long. Not at once: an answer that
+ * is complete by then needs no such message.
+ */
+const sightUnitsMin = 30;
+const sightMsMin = 250;
+const sightMsMax = 1_000;
+/** Status messages of one turn where they cannot be edited. */
+const statusCountMax = 10;
+
+type Mode = "off" | "block" | "draft";
+
+export class TurnOutput {
+  readonly #options: OutputOptions;
+  readonly #mode: Mode;
+  readonly #outlet: Outlet;
+  readonly #coalescer: Coalescer;
+  readonly #steps: Steps;
+  #silence: Silence;
+  #chunker: Chunker;
+  /** Where the current chunker's text starts. */
+  #base = 0;
+  #chunked = 0;
+  /** Words of the current message that wait for its end. */
+  #message = "";
+  readonly #messages: string[] = [];
+  #visible = "";
+  #muted = false;
+  /** A message of the answer ended; the next words are of another one. */
+  #between = true;
+  /** What a growing message may show of the answer; null once its text is certain. */
+  #sight: string | null = "";
+  #sightTimer: TimerHandle | null = null;
+  /** The next piece is the first of a message that follows another. */
+  #starts = false;
+  #thoughts = "";
+  #status: GrowingMessage | null = null;
+  #statuses = 0;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+    const { clock, settings, direct, textLimit, firstIndex, onBlock, onDraft } = options;
+    const { stream } = settings;
+    this.#mode = this.#isUnasked ? "off" : modeOf(stream.mode, direct, options.edits);
+    const prefix = cut(options.prefix, Math.floor(textLimit / 2));
+    this.#outlet = new Outlet({ clock, firstIndex, textLimit, prefix, onBlock, onDraft });
+    this.#steps = new Steps(options.verbose);
+    this.#silence = createSilence(settings.silent);
+    const { min, max } = this.#sizes();
+    this.#chunker = this.#newChunker();
+    this.#coalescer = new Coalescer({
+      ...{ clock, enough: min, max },
+      idleMs: stream.coalesceIdleMs,
+      onPiece: (piece) => this.#outlet.say(piece),
+    });
+  }
+
+  /** Everything that may be shown so far. */
+  get visible(): string {
+    return this.#visible;
+  }
+
+  /** Nothing of an answer was sent. */
+  get isSilent(): boolean {
+    return this.#outlet.answers === 0;
+  }
+
+  /** More blocks than a turn may have: the rest was not sent. */
+  get overflow(): boolean {
+    return this.#outlet.overflow;
+  }
+
+  /** From here on the turn is silent. What the room could see already stays, as it was. */
+  mute(): void {
+    if (this.#muted) return;
+    if (this.#outlet.showing === "answer") {
+      this.#show(this.#silence.end().rest);
+      this.#flush();
+    }
+    this.#coalescer.flush();
+    this.#muted = true;
+    this.#finish();
+  }
+
+  push(delta: string): void {
+    this.#show(this.#silence.push(delta));
+  }
+
+  /** The agent thinks aloud. */
+  think(delta: string): void {
+    const { reasoning, textLimit, edits } = this.#options;
+    if (reasoning === "off" || this.#muted || this.#outlet.showing === "answer") return;
+    if (this.#thoughts.length <= textLimit) this.#thoughts += delta;
+    if (reasoning !== "stream" || !edits || this.#thoughts.length < sightUnitsMin) return;
+    this.#outlet.show("reasoning", () => reasoningMessage(this.#thoughts, textLimit));
+  }
+
+  /** The agent begins to use a tool. */
+  step(name: string, input: unknown): void {
+    if (!this.#steps.isOn || this.#muted) return;
+    this.#steps.start(name, input);
+    this.#coalescer.flush();
+    if (this.#status !== null) {
+      this.#status.show(() => this.#statusText());
+      return;
+    }
+    if (this.#statuses >= statusCountMax) return;
+    this.#statuses += 1;
+    if (this.#options.edits) this.#status = this.#outlet.open(this.#statusText(), "status");
+    else this.#outlet.aside("status", this.#steps.newest());
+  }
+
+  stepEnded(name: string, ok: boolean): void {
+    this.#steps.end(name, ok);
+    this.#status?.show(() => this.#statusText());
+  }
+
+  /** The end of one message of the answer: what was held back is decided. */
+  endMessage(): void {
+    this.#show(this.#silence.end().rest);
+    this.#silence = createSilence(this.#options.settings.silent);
+    if (this.#mode === "block") {
+      this.#chunk(this.#message);
+      this.#flush();
+    } else if (this.#mode === "off" && this.#message.trim() !== "")
+      this.#messages.push(this.#message);
+    this.#message = "";
+    this.#between = true;
+  }
+
+  /** Sends a message at once, after what was said before it. */
+  say(text: string): void {
+    this.endMessage();
+    if (!this.#isUnasked) this.#send();
+    this.#show(text);
+    this.endMessage();
+    if (!this.#isUnasked) this.#send();
+  }
+
+  /** The end of the answer. */
+  end(): void {
+    this.endMessage();
+    this.#send();
+    this.#finish();
+  }
+
+  /** The end of an answer that is not whole: what is complete leaves, and what grew is complete. */
+  breakOff(): void {
+    if (this.#muted) return;
+    if (this.#outlet.showing === "answer") this.#flush();
+    this.#coalescer.flush();
+    this.#muted = true;
+    this.#endStatus();
+    this.stop();
+    this.#outlet.close();
+  }
+
+  /** Clears timers. */
+  stop(): void {
+    this.#clearSight();
+    this.#coalescer.stop();
+    this.#outlet.stop();
+    this.#status?.stop();
+  }
+
+  #show(text: string): void {
+    if (text === "" || this.#muted) return;
+    const gap = this.#between && this.#visible !== "" ? messageGap : "";
+    if (this.#between) this.#showThoughts();
+    this.#between = false;
+    if (!this.#isUnasked) this.#visible += gap + text;
+    if (this.#mode === "draft") {
+      this.#chunk(this.#chunked === 0 ? text : gap + text);
+      this.#preview();
+    } else if (this.#mode === "block" && this.#options.settings.stream.break === "text_end")
+      this.#chunk(text);
+    else this.#message += text;
+  }
+
+  /** First words of a message: what was thought before them is shown before them. */
+  #showThoughts(): void {
+    const { showing } = this.#outlet;
+    const { reasoning, edits } = this.#options;
+    const waits = reasoning === "on" || !edits;
+    if (waits && this.#thoughts.trim() !== "" && showing === null) {
+      this.#coalescer.flush();
+      const text = reasoningMessage(this.#thoughts, this.#options.textLimit);
+      this.#outlet.aside("reasoning", text);
+    }
+    this.#thoughts = "";
+  }
+
+  /** The beginning of the answer, in a message that grows. */
+  #preview(): void {
+    const sight = this.#sight;
+    if (sight === null || sight.trim() === "") return;
+    const { clock } = this.#options;
+    if (this.#outlet.showing !== null) {
+      this.#open();
+      return;
+    }
+    const at = clock.now() + (sight.length < sightUnitsMin ? sightMsMax : sightMsMin);
+    if (this.#sightTimer !== null && this.#sightTimer.at <= at) return;
+    this.#clearSight();
+    this.#sightTimer = clock.setTimer(at, () => this.#open());
+  }
+
+  #clearSight(): void {
+    if (this.#sightTimer !== null) this.#options.clock.clearTimer(this.#sightTimer);
+    this.#sightTimer = null;
+  }
+
+  #open(): void {
+    this.#clearSight();
+    if (this.#sight === null || this.#sight.trim() === "") return;
+    this.#outlet.show("answer", () => this.#sight ?? "");
+  }
+
+  /** Sends what was said so far, whatever its size. */
+  #send(): void {
+    if (this.#mode !== "off") {
+      this.#flush();
+      this.#coalescer.flush();
+      return;
+    }
+    const text = this.#answer(this.#messages.splice(0).join(messageGap));
+    const { max } = this.#sizes();
+    if (text.length > max) {
+      this.#chunk(text);
+      this.#flush();
+      return;
+    }
+    this.#outlet.say({ text, from: this.#base, to: this.#base + text.length, closes: "" });
+    this.#base += text.length;
+  }
+
+  get #isUnasked(): boolean {
+    return (this.#options.heartbeat ?? null) !== null;
+  }
+
+  /** The whole answer as it may be sent. */
+  #answer(whole: string): string {
+    const { heartbeat = null } = this.#options;
+    return heartbeat === null ? whole : (heartbeatAnswer(whole, heartbeat.ackMaxChars) ?? "");
+  }
+
+  #chunk(text: string): void {
+    if (text === "") return;
+    this.#chunked += text.length;
+    if (this.#sight !== null && this.#mode === "draft") this.#sight += text;
+    for (const block of this.#chunker.push(text)) this.#deliver(block);
+  }
+
+  #flush(): void {
+    this.#clearSight();
+    if (this.#chunked === 0) return;
+    for (const block of this.#chunker.flush()) this.#deliver(block);
+    this.#base += this.#chunked;
+    this.#chunked = 0;
+    this.#chunker = this.#newChunker();
+    this.#sight = "";
+    this.#starts = true;
+  }
+
+  #deliver({ text, from, to, opens, closes }: Block): void {
+    this.#sight = null;
+    if (this.#muted) return;
+    const piece = { text, from: this.#base + from, to: this.#base + to, opens, closes };
+    if (this.#mode === "block") this.#coalescer.add(piece, this.#starts ? messageGap : "");
+    else this.#outlet.say(piece);
+    this.#starts = false;
+  }
+
+  #statusText(): string {
+    return cut(this.#steps.text(), this.#options.textLimit);
+  }
+
+  #endStatus(): void {
+    const status = this.#status;
+    this.#status = null;
+    status?.stop();
+    const text = this.#statusText();
+    if (status !== null && status.opened !== text) this.#outlet.aside("status", text, status.index);
+  }
+
+  #finish(): void {
+    this.stop();
+    this.#endStatus();
+    const { unanswered } = this.#outlet;
+    if (unanswered !== null) this.#outlet.aside("reasoning", noAnswer, unanswered);
+    this.#outlet.close();
+  }
+
+  /** How large the blocks of this mode are. */
+  #sizes(): { readonly min: number; readonly max: number } {
+    const { textLimit, settings, prefix } = this.#options;
+    const { minChars, maxChars } = settings.stream;
+    const room = textLimit - Math.min(prefix.length, Math.floor(textLimit / 2));
+    // What is not streamed is cut as late as the platform allows.
+    const max = Math.max(16, this.#mode === "block" ? Math.min(maxChars, room) : room);
+    return { min: this.#mode === "block" ? Math.min(minChars, max) : Math.ceil(max / 2), max };
+  }
+
+  #newChunker(): Chunker {
+    const { min, max } = this.#sizes();
+    const { prefer } = this.#options.settings.stream;
+    return createChunker({ minChars: min, maxChars: max, prefer });
+  }
+}
+
+function modeOf(
+  mode: ConversationSettings["stream"]["mode"],
+  direct: boolean,
+  edits: boolean,
+): Mode {
+  if (mode === "auto") return direct ? "block" : "off";
+  return mode === "draft" && !edits ? "block" : mode;
+}

@@ -1,0 +1,94 @@
+/**
+ * Beside the answer
+ * =================
+ * What an agent thought and which tools it used, made into messages for people who asked to see it.
+ * Both are marked, so that nobody takes them for the answer, and bounded, so that they stay beside
+ * it.
+ */
+import { cut, oneLine } from "../../domain/sanitize.ts";
+import type { VerboseLevel } from "../../domain/session.ts";
+
+const stepsShownMax = 20;
+const nameUnitsMax = 64;
+const inputUnitsMax = 200;
+
+const heading = "💭 Reasoning";
+const cutMark = "\n> …";
+
+/** Reasoning as a message of at most `textLimit` units: a heading and a quote. */
+export function reasoningMessage(thoughts: string, textLimit: number): string {
+  const whole = thoughts.trim();
+  const room = Math.max(0, textLimit - heading.length - cutMark.length);
+  const lines = whole.slice(0, textLimit).split("\n");
+  const quote = lines.map((line) => `\n> ${line.trimEnd()}`).join("");
+  const isWhole = whole.length <= textLimit && quote.length <= room;
+  return heading + (isWhole ? quote : cut(quote, room) + cutMark);
+}
+
+/** Reasoning was shown where the answer should have been, and no answer came. */
+export const noAnswer = "💭 No answer.";
+
+interface Step {
+  readonly name: string;
+  readonly input: string;
+  state: "running" | "done" | "failed";
+}
+const marks = { running: "🔧", done: "✅", failed: "❌" } as const;
+
+/** The tool steps of a turn, for one status message. */
+export class Steps {
+  readonly #level: VerboseLevel;
+  readonly #steps: Step[] = [];
+  #earlier = 0;
+
+  constructor(level: VerboseLevel) {
+    this.#level = level;
+  }
+
+  get isOn(): boolean {
+    return this.#level !== "off";
+  }
+
+  /** @param input as the agent gave it; shown as one line of JSON where the level is `full`. */
+  start(name: string, input: unknown): void {
+    const shown = this.#level === "full" ? inputLine(input) : "";
+    this.#steps.push({ name: code(oneLine(name, nameUnitsMax)), input: shown, state: "running" });
+    if (this.#steps.length <= stepsShownMax) return;
+    this.#steps.shift();
+    this.#earlier += 1;
+  }
+
+  end(name: string, ok: boolean): void {
+    const wanted = code(oneLine(name, nameUnitsMax));
+    const step = this.#steps.find((one) => one.name === wanted && one.state === "running");
+    if (step !== undefined) step.state = ok ? "done" : "failed";
+  }
+
+  /** All of them, the newest last. */
+  text(): string {
+    const earlier = this.#earlier === 0 ? [] : [`… ${this.#earlier} earlier steps`];
+    return [...earlier, ...this.#steps.map(lineOf)].join("\n");
+  }
+
+  /** The newest alone. */
+  newest(): string {
+    const step = this.#steps.at(-1);
+    return step === undefined ? "" : lineOf(step);
+  }
+}
+
+const lineOf = ({ name, input, state }: Step) =>
+  `${marks[state]} ${name}${input === "" ? "" : ` ${input}`}`;
+
+/** As code, so that no markup in it is read as such. */
+const code = (text: string) => (text === "" ? "" : `\`${text.replaceAll("`", "'")}\``);
+
+function inputLine(input: unknown): string {
+  try {
+    const json = JSON.stringify(input) ?? "";
+    return json === "{}" || json === "" ? "" : code(oneLine(json, inputUnitsMax));
+  } catch {
+    // An input that is no JSON is not shown; the agent has been given what it asked for.
+    return "";
+  }
+}

@@ -1,0 +1,417 @@
+/**
+ * One try of one turn
+ * ===================
+ * Calls the agent, reads its stream, and reports what the conversation has to know: exactly one
+ * end, whatever the agent does. The agent is not trusted: each event passes the schema, bytes,
+ * events and time are bounded, and what it yields after its end is dropped. One that ignores its
+ * abort is left behind after `abortMsMax`.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import {
+  type AgentEvent,
+  type AgentImage,
+  type AgentPort,
+  type AgentTurn,
+  agentEventSchema,
+  type Clock,
+  type TimerHandle,
+} from "../../domain/ports/index.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
+import type { AgentFailed, ConversationEvent } from "../../machines/events/events.ts";
+import { permitAsk } from "../protocol/context-tool-schemas.ts";
+import type { TurnJob } from "../protocol/host-link.ts";
+import type { AskAnswer } from "../protocol/host-protocol.ts";
+import type { Pace } from "../util/scheduling.ts";
+import { soon } from "../util/scheduling.ts";
+import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./agent-tools.ts";
+import { TurnOutput } from "./output.ts";
+
+export interface TurnRunPorts {
+  readonly clock: Clock;
+  readonly port: Promise<AgentPort>;
+  /** Takes each report of this try, in order. */
+  readonly report: (event: ConversationEvent) => void;
+  /** The visible text grew. */
+  readonly onText: (visible: string) => void;
+  /** The message of this block, which grows, should show this by now. */
+  readonly onDraft: (index: number, text: string) => void;
+  /** Asks the main thread. */
+  readonly ask: (tool: string, input: unknown) => Promise<AskAnswer>;
+  /** Something happened, reported or not. */
+  readonly onActivity: () => void;
+  readonly pace?: Pace | undefined;
+}
+
+type Failure = Pick<AgentFailed, "code" | "message">;
+/** A report before its time and turn are written on it. */
+type Told<Event = ConversationEvent> = Event extends unknown ? Omit<Event, "at" | "turnId"> : never;
+
+/**
+ * Events read before others get a chance: a stream that is always ready would starve every timer.
+ */
+const eventsPerTick = 64;
+const messageUnitsMax = 300;
+const tooManyPictures = "Refused: too many pictures for one turn.";
+const toolInputUnitsMax = 8_192;
+
+export class TurnRun {
+  readonly #job: TurnJob;
+  readonly #ports: TurnRunPorts;
+  readonly #output: TurnOutput;
+  readonly #abort = new AbortController();
+  #agent: AgentPort | null = null;
+  #failure: Failure | null = null;
+  #over = false;
+  /** It has said all that a turn may send. */
+  #full = false;
+  #lost = false;
+  #silenced = false;
+  #spoke = false;
+  #thought = false;
+  /** Fetched by tools, not yet shown to the agent. */
+  readonly #pictures: AgentImage[] = [];
+  #pictureBytes = 0;
+  #events = 0;
+  #bytes = 0;
+  #usage: { inputTokens: number; outputTokens: number; costUsd: number } | null = null;
+  #lastSign = 0;
+  /** Questions that an owner has not answered. */
+  #waiting = 0;
+  #timers: TimerHandle[] = [];
+  #idle: TimerHandle | null = null;
+  #end: () => void = () => undefined;
+
+  constructor(job: TurnJob, ports: TurnRunPorts) {
+    this.#job = job;
+    this.#ports = ports;
+    const { order, settings } = job;
+    this.#output = new TurnOutput({
+      clock: ports.clock,
+      settings,
+      direct: order.chatKind === "direct",
+      textLimit: order.textLimit,
+      edits: order.edits,
+      reasoning: order.heartbeat === undefined ? order.session.reasoning : "off",
+      verbose: order.heartbeat === undefined ? order.session.verbose : "off",
+      heartbeat: order.heartbeat ?? null,
+      prefix: prefixOf(job),
+      firstIndex: order.firstIndex ?? 0,
+      onBlock: (block) => {
+        if (block.aside === undefined) this.#noteSpeech();
+        this.#report({ type: "agent.text", ...block });
+      },
+      onDraft: (index, text) => {
+        if (!this.#lost) ports.onDraft(index, text);
+      },
+    });
+  }
+
+  /** Runs to the end and reports it. Never rejects. */
+  async go(): Promise<void> {
+    const { clock } = this.#ports;
+    this.#report({ type: "agent.started", attempt: this.#job.order.attempt });
+    const ended = new Promise<void>((resolve) => {
+      this.#end = resolve;
+    });
+    const { maxMs } = this.#job.settings.turn;
+    this.#after(maxMs, () => {
+      this.#fail("total-timeout", `took longer than ${maxMs} ms`);
+    });
+    this.#lastSign = clock.monotonic();
+    this.#watchIdle();
+    void this.#read().then(this.#end);
+    await ended;
+    this.#over = true;
+    for (const timer of this.#timers) clock.clearTimer(timer);
+    if (this.#idle !== null) clock.clearTimer(this.#idle);
+    this.#finish();
+  }
+
+  /** Cancels: nothing more is taken from the agent; the end is reported when it has stopped. */
+  abort(reason: string): void {
+    this.#fail("aborted", reason);
+  }
+
+  steer(text: string): boolean {
+    if (this.#over || this.#failure !== null) return false;
+    return this.#agent?.steer?.(this.#job.order.turnId, text) ?? false;
+  }
+
+  /** Forgets the turn without a report: whoever ran it is gone. */
+  lose(): void {
+    this.#lost = true;
+    this.#failure ??= { code: "host-lost", message: "" };
+    this.#output.stop();
+    this.#abort.abort(new Error("the host of this turn is gone"));
+    this.#end();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      this.#agent = await this.#ports.port;
+      if (this.#failure !== null) return;
+      const { signal } = this.#abort;
+      for await (const event of this.#agent.run(this.#turn(), { signal })) {
+        if (this.#isOver) return;
+        this.#take(event);
+        if (this.#isOver) return;
+        if (this.#events % eventsPerTick === 0)
+          await new Promise<void>((resolve) => soon(this.#ports.pace, resolve));
+      }
+    } catch (error) {
+      this.#fail("error", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #take(given: unknown): void {
+    this.#ports.onActivity();
+    this.#lastSign = this.#ports.clock.monotonic();
+    this.#events += 1;
+    const parsed = agentEventSchema.safeParse(given);
+    if (this.#events > limits.agentEventsMax) this.#fail("too-long", "too many events");
+    else if (parsed.success) this.#apply(parsed.data);
+    else if (!isForeign(given)) this.#fail("error", "sent an event that is none");
+  }
+
+  #apply(event: AgentEvent): void {
+    switch (event.type) {
+      case "text":
+        this.#text(event.text);
+        break;
+      case "reasoning":
+        if (!this.#thought) this.#report({ type: "agent.spoke", what: "reasoning" });
+        this.#thought = true;
+        this.#count(event.text);
+        if (this.#failure === null) this.#output.think(event.text);
+        break;
+      case "tool-start":
+        // Our own tools report what they did when they are called.
+        if (isTurnTool(event.name)) break;
+        this.#report({ type: "agent.tool", name: event.name, input: inputOf(event.input) });
+        this.#output.step(event.name, event.input);
+        break;
+      case "tool-end":
+        if (!isTurnTool(event.name)) this.#output.stepEnded(event.name, event.ok);
+        break;
+      case "message-end":
+        this.#output.endMessage();
+        this.#report({ type: "agent.message-ended" });
+        break;
+      case "usage":
+        this.#usage = {
+          inputTokens: (this.#usage?.inputTokens ?? 0) + event.inputTokens,
+          outputTokens: (this.#usage?.outputTokens ?? 0) + event.outputTokens,
+          costUsd: (this.#usage?.costUsd ?? 0) + (event.costUsd ?? 0),
+        };
+        break;
+      case "error":
+        this.#fail("error", event.message);
+        break;
+    }
+  }
+
+  #text(text: string): void {
+    this.#count(text);
+    if (this.#failure !== null) return;
+    this.#output.push(text);
+    this.#noteVisible();
+  }
+
+  #noteVisible(): void {
+    const { visible, overflow } = this.#output;
+    if (visible === "") return;
+    this.#noteSpeech();
+    this.#ports.onText(visible);
+    if (overflow) this.#stopReading();
+  }
+
+  /** What the agent still says would not be sent: the turn ends with what it has. */
+  #stopReading(): void {
+    if (this.#isOver) return;
+    this.#full = true;
+    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", "Cannot send more of this answer"));
+    this.#end();
+  }
+
+  get #isOver(): boolean {
+    return this.#over || this.#full || this.#failure !== null;
+  }
+
+  /** Typing indicators wait for words that are certainly meant for people. */
+  #noteSpeech(): void {
+    if (this.#spoke) return;
+    this.#spoke = true;
+    this.#report({ type: "agent.spoke", what: "text" });
+  }
+
+  #count(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+    if (this.#bytes > limits.agentBytesMax)
+      this.#fail("too-long", `said more than ${limits.agentBytesMax} bytes`);
+  }
+
+  #turn(): AgentTurn {
+    const { order } = this.#job;
+    const call = createTools(this.#actions(), order.tools);
+    return {
+      turnId: order.turnId,
+      attempt: order.attempt,
+      agentId: order.agentId,
+      agentName: this.#job.agent.agentName,
+      sessionKey: order.key,
+      system: order.system,
+      prompt: order.prompt,
+      ...(order.heartbeat === undefined ? {} : { heartbeat: true }),
+      said: order.said,
+      transcript: order.transcript,
+      room: order.room,
+      images: this.#agent?.capabilities.images === true ? order.images : [],
+      takePictures: () => this.#pictures.splice(0),
+      model: order.model,
+      thinking: order.thinking,
+      ...(order.bare === true ? {} : this.#permissions()),
+      tools: order.bare === true ? [] : toolsAmong(order.tools),
+      callTool: async (name, input) =>
+        order.bare === true ? "Refused: this turn has no tools." : call(name, input),
+    };
+  }
+
+  /** Whoever waits for an owner is not idle; the time of the whole turn goes on. */
+  #permissions(): Pick<AgentTurn, "permissions" | "askOwner"> {
+    const { owned = false, session } = this.#job.order;
+    const { exec, elevated } = session;
+    return {
+      permissions: { exec, elevated, owned },
+      askOwner: async ({ kind, title }) => {
+        if (this.#isOver) return "deny";
+        this.#waiting += 1;
+        const input = {
+          kind: kind.slice(0, messageUnitsMax),
+          title: title.slice(0, messageUnitsMax),
+        };
+        const answer = await this.#ports.ask(permitAsk, input).finally(() => {
+          this.#waiting -= 1;
+          this.#lastSign = this.#ports.clock.monotonic();
+        });
+        return !this.#isOver && (answer === "once" || answer === "always") ? answer : "deny";
+      },
+    };
+  }
+
+  #actions(): TurnActions {
+    const run = this;
+    return {
+      get over() {
+        return run.#isOver;
+      },
+      get skipped() {
+        return run.#silenced;
+      },
+      say(text) {
+        run.#count(text);
+        if (run.#failure !== null) return;
+        run.#output.say(text);
+        run.#noteVisible();
+      },
+      react(emoji) {
+        if (run.#job.order.reacts === false) return false;
+        run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } });
+        return true;
+      },
+      disengage: () => run.#report({ type: "disengage" }),
+      skip() {
+        if (run.#silenced) return;
+        run.#silenced = true;
+        run.#output.mute();
+        run.#report({ type: "skip" });
+      },
+      async ask(tool, input) {
+        const answer = await run.#ports.ask(tool, input);
+        if (typeof answer === "string") return answer;
+        return run.#show(answer.images) ? answer.text : tooManyPictures;
+      },
+      giveUp: () => run.#fail("error", "went on asking for tools it was refused"),
+    };
+  }
+
+  /** Keeps pictures for the agent's next step; false: the turn has had enough. */
+  #show(images: readonly AgentImage[]): boolean {
+    this.#pictureBytes += images.reduce((sum, { data }) => sum + data.length, 0);
+    if (this.#pictureBytes > limits.turnImagesBytesMax) return false;
+    this.#pictures.push(...images);
+    return true;
+  }
+
+  /** The first failure counts. The agent is told to stop and has `abortMsMax` to do so. */
+  #fail(code: Failure["code"], message: string): void {
+    if (this.#isOver) return;
+    this.#failure = { code, message: oneLine(message, messageUnitsMax) };
+    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot go on with the turn: ${code}`));
+    this.#after(limits.abortMsMax, this.#end);
+    this.#output.breakOff();
+  }
+
+  #finish(): void {
+    if (this.#failure === null) {
+      this.#output.end();
+      this.#noteVisible();
+    }
+    if (this.#usage !== null) this.#report({ type: "agent.usage", ...this.#usage });
+    if (this.#failure !== null) this.#report({ type: "agent.failed", ...this.#failure });
+    else this.#report({ type: "agent.ended", silent: this.#output.isSilent });
+  }
+
+  #after(ms: number, fire: () => void): void {
+    const { clock } = this.#ports;
+    this.#timers.push(clock.setTimer(clock.now() + ms, fire));
+  }
+
+  /** One timer that looks how long ago the last sign of life was, instead of one an event. */
+  #watchIdle(): void {
+    const { clock } = this.#ports;
+    const { idleMs } = this.#job.settings.turn;
+    if (this.#waiting > 0) this.#lastSign = clock.monotonic();
+    const left = this.#lastSign + idleMs - clock.monotonic();
+    if (left <= 0) this.#fail("idle-timeout", `gave no sign for ${idleMs} ms`);
+    else this.#idle = clock.setTimer(clock.now() + left, () => this.#watchIdle());
+  }
+
+  #report(told: Told): void {
+    if (this.#lost) return;
+    const { turnId } = this.#job.order;
+    // The type first, as every row begins.
+    const { type } = told as { readonly type: string };
+    const event = { type, at: this.#ports.clock.now(), turnId, ...(told as object) };
+    this.#ports.report(event as ConversationEvent);
+  }
+}
+
+/** What goes before this turn's answer. */
+function prefixOf({ order, agent, settings }: TurnJob): string {
+  if (order.bare === true) return "";
+  const { model } = { model: undefined, ...(agent.config as { model?: unknown } | null) };
+  const configured = typeof model === "string" ? model : agent.kind;
+  return fillPrefix(settings.responsePrefix, {
+    model: order.model ?? configured,
+    agent: agent.agentName,
+    thinkLevel: order.thinking,
+  });
+}
+
+/** A tool's input as an event may carry it: an object, not too large. */
+function inputOf(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
+  const json = JSON.stringify(input);
+  if (json === undefined || json.length > toolInputUnitsMax) return {};
+  return JSON.parse(json) as Record<string, unknown>;
+}
+
+const ours = new Set(agentEventSchema.options.map(({ shape }) => shape.type.value));
+
+/** An event of a kind we do not know, from an agent newer than we are: counted, and passed over. */
+function isForeign(given: unknown): boolean {
+  if (typeof given !== "object" || given === null || !("type" in given)) return false;
+  return typeof given.type === "string" && !(ours as ReadonlySet<string>).has(given.type);
+}

@@ -1,0 +1,179 @@
+/**
+ * The turn runner
+ * ===============
+ * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one a tick;
+ * what it reports is journalled before it means anything. Turns of one runner share opened agents
+ * and nothing else.
+ */
+
+import { secretValues } from "../../domain/config/index.ts";
+import type { AgentDriver, Clock, Log } from "../../domain/ports/index.ts";
+import { blotted } from "../../domain/redact-secrets.ts";
+import type { AgentFailed } from "../../machines/events/events.ts";
+import type { TurnJob } from "../protocol/host-link.ts";
+import type {
+  AskAnswer,
+  TurnAsk,
+  TurnDelta,
+  TurnDraft,
+  TurnReport,
+} from "../protocol/host-protocol.ts";
+import type { Pace } from "../util/scheduling.ts";
+import { TurnAgents } from "./agent-pool.ts";
+import { TurnRun } from "./turn-attempt.ts";
+
+export interface TurnRunnerOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  readonly onReports: (reports: readonly TurnReport[]) => void;
+  readonly onDelta: (delta: TurnDelta) => void;
+  /** A message that is edited in place should show more by now. */
+  readonly onDraft: (draft: TurnDraft) => void;
+  /** Asks the main thread for something that only it has. */
+  readonly ask: (question: TurnAsk) => Promise<AskAnswer>;
+  readonly pace?: Pace | undefined;
+}
+
+export interface TurnRunner {
+  /** Turns that have not ended. */
+  readonly running: number;
+  /** Grows with everything an agent does: whoever waits for quiet compares it. */
+  readonly activity: number;
+  run(job: TurnJob): void;
+  /** Cancels a turn; its end is reported within 1 s. */
+  abort(turnId: string, reason: string): void;
+  steer(turnId: string, text: string): boolean;
+  watch(conv: number, on: boolean): void;
+  /** Forgets a turn without a report, as if the thread it ran in had died. */
+  lose(turnId: string): void;
+  /** Cancels everything and closes the agents; turns that come later are not begun. */
+  close(): void;
+}
+
+/** Shortest time between two deltas of one turn, ms. */
+const deltaMsMin = 100;
+
+export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
+  return new Runner(options);
+}
+
+/** The failure of an agent in its own words, without the secrets it was given. */
+function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
+  const secrets = secretValues({ agents: { driver: agent.config } });
+  return { ...event, message: blotted(event.message, secrets) };
+}
+
+class Runner implements TurnRunner {
+  readonly #options: TurnRunnerOptions;
+  readonly #agents: TurnAgents;
+  readonly #runs = new Map<string, TurnRun>();
+  readonly #watched = new Set<number>();
+  #reports: TurnReport[] = [];
+  #flushing = false;
+  #activity = 0;
+  #closed = false;
+
+  constructor(options: TurnRunnerOptions) {
+    this.#options = options;
+    this.#agents = new TurnAgents(options.clock, options.log, options.drivers);
+  }
+
+  get running(): number {
+    return this.#runs.size;
+  }
+
+  get activity(): number {
+    return this.#activity;
+  }
+
+  run(job: TurnJob): void {
+    // A turn that was being prepared when everything stopped is found again at the next start.
+    if (this.#closed) return;
+    const { conv, key, turnId, attempt, watched } = job.order;
+    const lease = this.#agents.lease(job.agent);
+    if (watched) this.#watched.add(conv);
+    let n = 0;
+    const run: TurnRun = new TurnRun(job, {
+      clock: this.#options.clock,
+      port: lease.port,
+      report: (given) => {
+        const event = given.type === "agent.failed" ? discreet(given, job) : given;
+        if (event.type === "agent.failed") this.#tell(key, turnId, event);
+        this.#report({ conv, key, turnId, n, attempt, event });
+        n += 1;
+      },
+      onText: this.#deltas(job),
+      ask: (tool, input) => this.#options.ask({ conv, key, turnId, tool, input }),
+      onDraft: (index, text) => {
+        this.#activity += 1;
+        this.#options.onDraft({ conv, key, turnId, index, text });
+      },
+      onActivity: () => {
+        this.#activity += 1;
+      },
+      pace: this.#options.pace,
+    });
+    this.#runs.get(turnId)?.lose();
+    this.#runs.set(turnId, run);
+    void run.go().then(() => {
+      if (this.#runs.get(turnId) === run) this.#runs.delete(turnId);
+      this.#activity += 1;
+      lease.release();
+    });
+  }
+
+  abort(turnId: string, reason: string): void {
+    this.#runs.get(turnId)?.abort(reason);
+  }
+
+  steer(turnId: string, text: string): boolean {
+    return this.#runs.get(turnId)?.steer(text) ?? false;
+  }
+
+  watch(conv: number, on: boolean): void {
+    if (on) this.#watched.add(conv);
+    else this.#watched.delete(conv);
+  }
+
+  lose(turnId: string): void {
+    this.#runs.get(turnId)?.lose();
+    this.#runs.delete(turnId);
+    this.#reports = this.#reports.filter((report) => report.turnId !== turnId);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const turnId of [...this.#runs.keys()]) this.lose(turnId);
+    this.#agents.closeAll();
+  }
+
+  /** Why a turn failed stands in the log only: the room is told no more than that it did. */
+  #tell(key: string, turnId: string, { code, message }: AgentFailed): void {
+    this.#options.log("warn", "agent.failed", { key, turnId, code, error: message });
+  }
+
+  #report(report: TurnReport): void {
+    this.#activity += 1;
+    this.#reports.push(report);
+    if (this.#flushing) return;
+    this.#flushing = true;
+    queueMicrotask(() => {
+      this.#flushing = false;
+      const reports = this.#reports;
+      this.#reports = [];
+      if (reports.length > 0) this.#options.onReports(reports);
+    });
+  }
+
+  #deltas(job: TurnJob): (visible: string) => void {
+    const { conv, key, turnId } = job.order;
+    const { clock, onDelta } = this.#options;
+    let last = Number.NEGATIVE_INFINITY;
+    return (text) => {
+      if (!this.#watched.has(conv) || clock.monotonic() - last < deltaMsMin) return;
+      last = clock.monotonic();
+      onDelta({ conv, key, turnId, text });
+    };
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * One account, run
+ * ================
+ * Parses the account's config, opens it, runs its gateway and keeps its connection machine.
+ * Whatever goes wrong in here stays in here: it ends as a state with a reason, never as an
+ * exception of someone else.
+ */
+import { createActor } from "xstate";
+import { accountFields } from "../../domain/config/daemon/channels.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Millis } from "../../domain/message.ts";
+import type {
+  ChannelAccount,
+  ChannelContext,
+  ChannelDefinition,
+  ConnectionState,
+} from "../../domain/ports/index.ts";
+import { pauseFor } from "../../domain/ports/pause.ts";
+import { connectionMachine } from "../../machines/connection.machine.ts";
+
+export interface ConnectionStatus {
+  readonly channel: string;
+  readonly account: string;
+  readonly state: ConnectionState | "stopped";
+  readonly since: Millis;
+  readonly detail: string | null;
+  readonly failures: number;
+  readonly connects: number;
+}
+
+export interface AccountRun {
+  /** Null when the config is not valid or it could not be opened. */
+  readonly account: ChannelAccount | null;
+  status(): ConnectionStatus;
+  sameConfig(raw: unknown): boolean;
+  /**
+   * Opens a halted account once more, as it is configured. Resolves when that has begun; false: it
+   * is not halted.
+   */
+  retry(): Promise<boolean>;
+  /** Aborts the gateway and waits for its end, at most 2 s. */
+  stop(): Promise<void>;
+}
+
+export interface AccountOptions {
+  readonly definition: ChannelDefinition;
+  readonly raw: unknown;
+  readonly context: Omit<ChannelContext<unknown>, "config" | "reportState">;
+  readonly changed: (status: ConnectionStatus) => void;
+}
+
+/** From one opening of an account to its end. */
+interface Life {
+  /** Null: the config is not valid, or it could not be opened. */
+  readonly account: ChannelAccount | null;
+  readonly stopping: AbortController;
+  readonly running: Promise<void>;
+}
+
+const stopMsMax = 2_000;
+const pauseMsMin = 1_000;
+const pauseMsMax = 60_000;
+
+/** Starts at once and returns; the rest is told through `changed`. */
+export function runAccount({ definition, raw, context, changed }: AccountOptions): AccountRun {
+  const { clock, log } = context;
+  const actor = createActor(connectionMachine, { input: { at: clock.now() } });
+  const status = (): ConnectionStatus => {
+    const { value, context: facts } = actor.getSnapshot();
+    return { channel: definition.id, account: context.accountId, state: value, ...facts };
+  };
+  let last = "";
+  actor.subscribe({
+    next: ({ value, context: { detail } }) => {
+      const shown = `${value} ${detail ?? ""}`;
+      if (shown === last) return;
+      last = shown;
+      const level = value === "halted" ? "error" : value === "backing-off" ? "warn" : "info";
+      log(level, `connection.${value}`, detail === null ? {} : { detail });
+      changed(status());
+    },
+    error: (error) => log("error", "connection.broken", { error: String(error) }),
+  });
+  actor.start();
+
+  const begin = (): Life => {
+    const stopping = new AbortController();
+    const report = (state: ConnectionState, detail?: string): void => {
+      if (stopping.signal.aborted) return;
+      const at = clock.now();
+      actor.send({ type: `connection.${state}`, at, ...(detail === undefined ? {} : { detail }) });
+    };
+    const account = openAccount(definition, raw, { ...context, reportState: report });
+    const failures = () => status().failures;
+    const running =
+      account === null
+        ? Promise.resolve()
+        : keepRunning(account, context, report, failures, stopping.signal);
+    return { account, stopping, running };
+  };
+  let life = begin();
+  const end = async ({ stopping, running }: Life): Promise<void> => {
+    stopping.abort();
+    const late = new Promise<"late">((resolve) => {
+      const timer = clock.setTimer(clock.now() + stopMsMax, () => resolve("late"));
+      void running.finally(() => clock.clearTimer(timer));
+    });
+    if ((await Promise.race([running, late])) === "late") log("error", "connection.stop-late");
+  };
+
+  return {
+    get account() {
+      return life.account;
+    },
+    status,
+    sameConfig: (other) => JSON.stringify(ownFields(other)) === JSON.stringify(ownFields(raw)),
+    async retry() {
+      const isHalted = () => status().state === "halted";
+      if (!isHalted()) return false;
+      await end(life);
+      // It may have been stopped meanwhile.
+      if (!isHalted()) return false;
+      actor.send({ type: "connection.retried", at: clock.now() });
+      life = begin();
+      return true;
+    },
+    async stop() {
+      await end(life);
+      actor.send({ type: "connection.stopped", at: clock.now() });
+    },
+  };
+}
+
+/** What the channel itself reads: access and overrides apply without a new login. */
+function ownFields(raw: unknown): Readonly<Record<string, unknown>> {
+  const fields = Object.entries((raw ?? {}) as Readonly<Record<string, unknown>>);
+  return Object.fromEntries(fields.filter(([name]) => !Object.hasOwn(accountFields, name)));
+}
+
+function openAccount(
+  definition: ChannelDefinition,
+  raw: unknown,
+  context: Omit<ChannelContext<unknown>, "config">,
+): ChannelAccount | null {
+  const parsed = definition.accountSchema.safeParse(ownFields(raw));
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    context.reportState("halted", `its config is not valid (${wrong.join("; ")})`);
+    return null;
+  }
+  try {
+    return definition.open({ ...context, config: parsed.data });
+  } catch (error) {
+    context.reportState("halted", `it could not be opened (${inWords(error)})`);
+    return null;
+  }
+}
+
+async function keepRunning(
+  account: ChannelAccount,
+  { clock, random, log }: Pick<ChannelContext<unknown>, "clock" | "random" | "log">,
+  report: ChannelContext<unknown>["reportState"],
+  failures: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  // A local channel is live at once; whoever is told of it must be able to find the account.
+  await Promise.resolve();
+  while (!signal.aborted) {
+    try {
+      await account.start(signal);
+      if (!signal.aborted) report("backing-off", "its gateway ended by itself");
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof EarshotError && error.disposition === "terminal") {
+        report("halted", error.message);
+        return;
+      }
+      log("error", "connection.crashed", { error: inWords(error) });
+      report("backing-off", "its gateway failed");
+    }
+    if (signal.aborted) return;
+    const pause = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures(), 10));
+    await pauseFor(clock, pause * (0.5 + random.next() / 2), signal);
+    report("connecting");
+  }
+}
+
+/**
+ * An error for a log line: ours in full, others by their name only, as their text may hold a
+ * secret.
+ */
+function inWords(error: unknown): string {
+  if (error instanceof EarshotError) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,279 @@
+/**
+ * Connections
+ * ===========
+ * Opens every configured account of every channel, runs its gateway, and is the platform side that
+ * the outbox sees. Each account has a connection machine of its own and fails alone: a refused
+ * token, a broken library or a bad account config halts that account and nothing else.
+ *
+ * A gateway that ends without being told to is started again after a growing pause; one that
+ * rejects with a `terminal` error is halted until its config changes or an operator has it tried
+ * once more.
+ */
+
+import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
+import type { Membership } from "../../domain/decision.ts";
+import { assert, EarshotError } from "../../domain/errors.ts";
+import type { Route } from "../../domain/message.ts";
+import type {
+  ChannelContext,
+  ChannelDefinition,
+  ChannelEvent,
+  ChannelHook,
+  Clock,
+  Log,
+  MenuCommand,
+  Random,
+} from "../../domain/ports/index.ts";
+import type { SystemLine } from "../../domain/stream.ts";
+import type { IngestOptions, OutboundDirectory } from "../protocol/runtime.ts";
+import type { ConnectionStatus } from "./account-connection.ts";
+import { type AccountRun, runAccount } from "./account-connection.ts";
+import { createMembershipCache } from "./membership-cache.ts";
+
+/** The part of the config this room reads. */
+export type ConnectionsConfig = Pick<EarshotConfig, "channels">;
+
+export interface ConnectionsOptions {
+  readonly definitions: ReadonlyMap<string, ChannelDefinition>;
+  readonly config: ConnectionsConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The runtime's intake. */
+  readonly ingest: (
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    options?: IngestOptions,
+  ) => Promise<unknown>;
+  readonly loadCursor: (
+    channel: string,
+    account: string,
+    identity: string,
+  ) => Promise<string | null>;
+  /** For the menus of platforms. @default none */
+  readonly commands?: readonly MenuCommand[];
+  readonly publish: (line: SystemLine) => void;
+  /** An account came up or went down: waiting sends may start. */
+  readonly onChange: (channel: string, account: string) => void;
+}
+
+export interface Connections {
+  /** Opens the configured accounts. Returns at once: connecting goes on by itself. */
+  start(): void;
+  /**
+   * Ends every gateway; resolves within 2 s. Sends have nowhere to go from here on, so the runtime
+   * is stopped first: it takes nothing more in and drains its outbox over these connections.
+   */
+  stop(): Promise<void>;
+  /** Opens, closes and restarts what changed; the rest is left alone. */
+  reload(config: ConnectionsConfig): Promise<void>;
+  /** Opens a halted account once more, as it is configured. False: there is no such halted one. */
+  retry(channel: string, account: string): Promise<boolean>;
+  readonly directory: OutboundDirectory;
+  /** A file of a message, from its platform; null where the channel cannot fetch any. */
+  download(
+    channel: string,
+    account: string,
+    attachmentId: string,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array> | null>;
+  /** What an account takes by post; null where it does not, is halted or is not there. */
+  hook(channel: string, account: string): ChannelHook | null;
+  states(): readonly ConnectionStatus[];
+}
+
+/** UTF-16 units assumed for a channel nobody defined; its sends wait anyway. */
+const unknownTextLimit = 2_000;
+const unknownTypingMs = 6_000;
+const memberReadMsMax = 10_000;
+
+const accountId = (channel: string, account: string) => JSON.stringify([channel, account]);
+
+/** Makes the connections; `start` opens them. */
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { clock, log, definitions } = options;
+  const runs = new Map<string, AccountRun>();
+  /** Authors' ids under which our accounts write, by channel and account. */
+  const ours = new Map<string, string>();
+  let config = options.config;
+  let changing: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const find = (channel: string, account: string) => runs.get(accountId(channel, account));
+
+  const open = (channel: string, account: string, raw: unknown): void => {
+    const definition = definitions.get(channel);
+    if (definition === undefined) {
+      log("error", "channel.unknown", { channel, known: [...definitions.keys()] });
+      return;
+    }
+    runs.set(
+      accountId(channel, account),
+      runAccount({
+        definition,
+        raw,
+        context: contextOf(options, definition.id, account, (id) =>
+          ours.set(accountId(channel, account), accountId(channel, id)),
+        ),
+        changed: (status) => tellChange(options, status),
+      }),
+    );
+  };
+
+  const members = createMembershipCache(clock, (route) =>
+    readMembers(options, find(route.channel, route.account), route),
+  );
+  const wanted = () =>
+    Object.entries(config.channels).flatMap(([channel, section]) =>
+      accountsOf(section).map(([account, raw]) => ({ channel, account, raw })),
+    );
+  const openMissing = () => {
+    for (const { channel, account, raw } of wanted())
+      if (find(channel, account) === undefined) open(channel, account, raw);
+  };
+
+  const apply = async (next: ConnectionsConfig): Promise<void> => {
+    if (stopped) return;
+    config = next;
+    const keep = new Map(wanted().map((one) => [accountId(one.channel, one.account), one.raw]));
+    const gone = [...runs].filter(([id, run]) => !keep.has(id) || !run.sameConfig(keep.get(id)));
+    await Promise.all(gone.map(([, run]) => run.stop()));
+    for (const [id, run] of gone) {
+      runs.delete(id);
+      ours.delete(id);
+      members.forget(run.status().channel, run.status().account);
+    }
+    if (!stopped) openMissing();
+  };
+
+  /** One change after the other: two at once would open an account twice. */
+  const inTurn = <Answer>(make: () => Promise<Answer>): Promise<Answer> => {
+    const change = changing.then(make);
+    changing = change.then(
+      () => undefined,
+      () => undefined,
+    );
+    return change;
+  };
+
+  return {
+    start: openMissing,
+    async stop() {
+      stopped = true;
+      await Promise.all([...runs.values()].map((run) => run.stop()));
+      runs.clear();
+    },
+    reload: (next) => inTurn(() => apply(next)),
+    retry: (channel, account) =>
+      inTurn(async () => (await find(channel, account)?.retry()) ?? false),
+    directory: {
+      ...directoryOf(definitions, find, members),
+      isOurs: (channel, author) => ours.size > 0 && isOneOf(ours, accountId(channel, author)),
+    },
+    async download(channel, account, attachmentId, signal) {
+      const opened = find(channel, account)?.account;
+      return (await opened?.downloadMedia?.(attachmentId, signal)) ?? null;
+    },
+    hook(channel, account) {
+      const run = find(channel, account);
+      return run?.status().state === "halted" ? null : (run?.account?.hook ?? null);
+    },
+    states: () => [...runs.values()].map((run) => run.status()),
+  };
+}
+
+function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
+  for (const one of known.values()) if (one === wanted) return true;
+  return false;
+}
+
+function tellChange(
+  { clock, publish, onChange }: ConnectionsOptions,
+  { channel, account, state, detail }: ConnectionStatus,
+): void {
+  publish({ t: clock.now(), system: "connection", channel, account, state, detail });
+  onChange(channel, account);
+}
+
+/** What one account may use; the cursor goes with the identity it was last loaded for. */
+function contextOf(
+  options: ConnectionsOptions,
+  channel: string,
+  account: string,
+  onIdentity: (id: string) => void,
+): Omit<ChannelContext<unknown>, "config" | "reportState"> {
+  let identity: string | null = null;
+  return {
+    accountId: account,
+    clock: options.clock,
+    random: options.random,
+    commands: options.commands ?? [],
+    log: (level, event, fields) => options.log(level, event, { channel, account, ...fields }),
+    async deliver(events, cursor) {
+      if (cursor === undefined) {
+        await options.ingest(channel, account, events);
+        return;
+      }
+      assert(identity !== null, "Cannot store a cursor as its identity was never told");
+      await options.ingest(channel, account, events, { cursor: { identity, value: cursor } });
+    },
+    loadCursor(who) {
+      identity = who;
+      onIdentity(who);
+      return options.loadCursor(channel, account, who);
+    },
+  };
+}
+
+async function readMembers(
+  { clock, log }: ConnectionsOptions,
+  run: AccountRun | undefined,
+  route: Route,
+): Promise<{ humans: number; bots: number; truncated: boolean } | null> {
+  if (run?.status().state !== "live" || run.account === null)
+    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read members as it is not connected");
+  if (run.account.membership === undefined) return null;
+  try {
+    return await bounded(clock, memberReadMsMax, (signal) =>
+      run.account?.membership?.({ ...route, thread: null }, signal),
+    );
+  } catch (error) {
+    log("debug", "membership.failed", {
+      channel: route.channel,
+      account: route.account,
+      error: error instanceof EarshotError ? error.code : "unknown",
+    });
+    throw error;
+  }
+}
+
+function directoryOf(
+  definitions: ReadonlyMap<string, ChannelDefinition>,
+  find: (channel: string, account: string) => AccountRun | undefined,
+  members: ReturnType<typeof createMembershipCache>,
+): OutboundDirectory {
+  return {
+    outbound: (channel, account) => find(channel, account)?.account?.outbound ?? null,
+    ready: (channel, account) => find(channel, account)?.status().state === "live",
+    textLimit: (channel) => definitions.get(channel)?.textLimit ?? unknownTextLimit,
+    typingIntervalMs: (channel) => definitions.get(channel)?.typingIntervalMs ?? unknownTypingMs,
+    isLocal: (channel) => definitions.get(channel)?.local ?? false,
+    refreshMembership: (route) => members.refresh(route),
+    membership: (route): Membership | null => members.get(route),
+  };
+}
+
+/** Runs `work` with a signal that aborts after `ms` on the given clock. */
+async function bounded<Answer>(
+  clock: Clock,
+  ms: number,
+  work: (signal: AbortSignal) => Promise<Answer> | undefined,
+): Promise<Answer | null> {
+  const stop = new AbortController();
+  const timer = clock.setTimer(clock.now() + ms, () => stop.abort());
+  try {
+    return (await work(stop.signal)) ?? null;
+  } finally {
+    clock.clearTimer(timer);
+  }
+}

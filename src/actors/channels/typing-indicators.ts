@@ -1,0 +1,129 @@
+/**
+ * Typing
+ * ======
+ * Shows the typing state of conversations on their platforms: on once, again before the platform
+ * forgets it, off once. The state itself is the machine's; here is only its refreshing, with an end
+ * of its own so that a lost "off" cannot show somebody typing for ever. One call a place at a time:
+ * an "on" that is slow is called off by the "off", which goes after it, so that it cannot land late
+ * and start anew what has ended. Best effort: failures are logged, never retried. What fell into a
+ * break of the connection is shown when it is back.
+ */
+import type { Route } from "../../domain/message.ts";
+import type { Clock, Log, TimerHandle } from "../../domain/ports/index.ts";
+import type { OutboundDirectory } from "../protocol/runtime.ts";
+
+export interface TypingPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly directory: OutboundDirectory;
+}
+
+export interface Typing {
+  /** Shows typing at the route until `off`, at most for `ttlMs`. */
+  on(route: Route, settings: { readonly intervalMs: number; readonly ttlMs: number }): void;
+  off(route: Route): void;
+  /** An account came up: shows what could not be shown while it was away. */
+  wake(channel: string, account: string): void;
+  stop(): void;
+}
+
+interface Shown {
+  readonly route: Route;
+  readonly endsAt: number;
+  /** The last "on" was not said: the account was not connected. */
+  missed: boolean;
+  timer: TimerHandle | null;
+}
+
+/** A call under way, and what is wanted of the place by now. */
+interface Call {
+  readonly on: boolean;
+  readonly stop: AbortController;
+  /** Null: what it does. */
+  wanted: boolean | null;
+}
+
+const placeOf = ({ channel, account, chat, thread }: Route) =>
+  JSON.stringify([channel, account, chat.id, thread?.id ?? null]);
+
+export function createTyping({ clock, log, directory }: TypingPorts): Typing {
+  /** By place. */
+  const shown = new Map<string, Shown>();
+  const calls = new Map<string, Call>();
+
+  let stopped = false;
+
+  /** False: not now. */
+  function tell(place: string, route: Route, on: boolean): boolean {
+    if (!directory.ready(route.channel, route.account)) return false;
+    const under = calls.get(place);
+    if (under === undefined) start(place, route, on);
+    else {
+      under.wanted = on === under.on ? null : on;
+      if (!on) under.stop.abort();
+    }
+    return true;
+  }
+
+  function start(place: string, route: Route, on: boolean): void {
+    const call: Call = { on, stop: new AbortController(), wanted: null };
+    calls.set(place, call);
+    void perform(place, route, call);
+  }
+
+  async function perform(place: string, route: Route, { on, stop }: Call): Promise<void> {
+    const outbound = directory.outbound(route.channel, route.account);
+    try {
+      await outbound?.sendTyping?.(route, on, stop.signal);
+    } catch (error) {
+      log("debug", "typing.failed", { channel: route.channel, error: String(error) });
+    }
+    const wanted = calls.get(place)?.wanted ?? null;
+    calls.delete(place);
+    if (wanted !== null && !stopped) start(place, route, wanted);
+  }
+
+  function end(place: string): void {
+    const state = shown.get(place);
+    if (state === undefined) return;
+    if (state.timer !== null) clock.clearTimer(state.timer);
+    shown.delete(place);
+  }
+
+  return {
+    on(route, { intervalMs, ttlMs }) {
+      const place = placeOf(route);
+      end(place);
+      const every = Math.min(intervalMs, directory.typingIntervalMs(route.channel));
+      const state: Shown = { route, endsAt: clock.now() + ttlMs, missed: false, timer: null };
+      shown.set(place, state);
+      const refresh = () => {
+        state.missed = !tell(place, route, true);
+        const next = clock.now() + every;
+        // Past its end it is not refreshed: the platform lets it fade by itself.
+        if (next < state.endsAt) state.timer = clock.setTimer(next, refresh);
+        else shown.delete(place);
+      };
+      refresh();
+    },
+    off(route) {
+      const place = placeOf(route);
+      // Said even if it has faded: a platform that shows it until told otherwise is told.
+      end(place);
+      tell(place, route, false);
+    },
+    wake(channel, account) {
+      for (const [place, state] of shown) {
+        const { route, missed } = state;
+        if (missed && route.channel === channel && route.account === account)
+          state.missed = !tell(place, route, true);
+      }
+    },
+    stop() {
+      stopped = true;
+      for (const { stop } of calls.values()) stop.abort();
+      for (const { timer } of shown.values()) if (timer !== null) clock.clearTimer(timer);
+      shown.clear();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Carrying out commands
+ * =====================
+ * A command stands in the journal of its conversation; what it changes and what is answered is
+ * committed together with the mark that it was applied. So it is carried out once and answered
+ * once, whatever dies in between. The answer is an outbox row of its own, numbered by the journal:
+ * it belongs to no turn, grants no credit and is in no transcript.
+ */
+import { agentOf } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { OutboxRow, StoreWrite } from "../../domain/ports/index.ts";
+import {
+  defaultSessionSettings,
+  patchedSettings,
+  type SessionSettings,
+} from "../../domain/session.ts";
+import type { BuiltInCall, CommandCall } from "../../machines/commands/directives.ts";
+import { isExtra } from "../../machines/commands/extension-commands.ts";
+import { specOf } from "../../machines/commands/table.ts";
+import type { CommandDue } from "../../machines/events/effects.ts";
+import type { HostStep } from "../protocol/host-protocol.ts";
+import { beginAfter } from "./after-commit.ts";
+import type { CommandPorts } from "./ports.ts";
+import { type Answers, createAnswers } from "./replies.ts";
+import { commandRow } from "./reply-row.ts";
+import { patchOf } from "./settings.ts";
+
+/** What a command leads to. */
+export interface CommandOutcome {
+  readonly writes: readonly StoreWrite[];
+  /** The answer, which is among `writes`; null: there is none. */
+  readonly row: OutboxRow | null;
+}
+
+export interface CommandDesk {
+  /**
+   * Works out what the commands among these steps lead to, in order. Rejects only where the store
+   * does, and may be asked again then.
+   */
+  prepare(steps: readonly HostStep[]): Promise<ReadonlyMap<CommandDue, CommandOutcome>>;
+  /** What they lead to is durable: what takes longer begins. */
+  settled(effect: CommandDue, step: HostStep): void;
+}
+
+export function createCommandDesk(ports: CommandPorts): CommandDesk {
+  const answers = createAnswers(ports);
+
+  async function carryOut(
+    effect: CommandDue,
+    step: HostStep,
+    changed: Map<number, SessionSettings>,
+  ): Promise<CommandOutcome> {
+    const { conv, key, at } = step;
+    const { store } = ports;
+    const config = ports.configs.current();
+    // Its agent was taken out of the config since: nobody is left who could do it.
+    if (!config.agents.list.some(({ id }) => id === ports.agentOf(key)))
+      return { writes: [], row: null };
+    const agent = agentOf(config, ports.agentOf(key));
+    const session = await store.sessionOf(conv);
+    const before = changed.get(conv) ?? session?.settings ?? defaultSessionSettings;
+    const calls = effect.calls as readonly CommandCall[];
+    const patch = patchOf(calls, providerOf(agent.driver));
+    const settings = patch === null ? before : patchedSettings(before, patch);
+    const writes: StoreWrite[] = [];
+    if (patch !== null) {
+      changed.set(conv, settings);
+      if (session === null)
+        writes.push(ports.sessions.opening({ conv, key, agentId: agent.id, at }));
+      writes.push({ kind: "session", op: "patch", conv, patch });
+    }
+    const asked = effect.asked;
+    if (asked === null) return { writes, row: null };
+    const about = { asked, step, standing: effect.standing, agent, session, settings };
+    const texts: string[] = [];
+    for (const call of calls)
+      if (!isExtra(call.command)) texts.push(await answerOf(answers, call as BuiltInCall, about));
+    if (texts.length === 0) return { writes, row: null };
+    const text = `${asked.as === undefined ? "" : `${asked.as}: `}${texts.join("\n\n")}`;
+    const row = commandRow(ports.configs, { asked, step, text });
+    writes.push({ kind: "outbox", row });
+    return { writes, row };
+  }
+
+  async function answerOf(
+    all: Answers,
+    call: BuiltInCall,
+    about: Parameters<Answers["help"]>[1],
+  ): Promise<string> {
+    if (specOf(call.command).who === "owner" && !about.asked.owner) return "For owners.";
+    try {
+      return await all[call.command](call.args, about);
+    } catch (error) {
+      // The store fails: the whole step is tried again.
+      if (error instanceof EarshotError && error.disposition === "retry") throw error;
+      const { command } = call;
+      ports.log("error", "command.failed", { command, error: String(error) });
+      return `/${command} could not be carried out: an error of earshot's own.`;
+    }
+  }
+
+  return {
+    async prepare(steps) {
+      const outcomes = new Map<CommandDue, CommandOutcome>();
+      /** Settings as earlier commands of these steps leave them. */
+      const changed = new Map<number, SessionSettings>();
+      for (const step of steps)
+        for (const effect of step.effects)
+          if (effect.type === "command")
+            outcomes.set(effect, await carryOut(effect, step, changed));
+      return outcomes;
+    },
+    settled: (effect, step) => void beginAfter(ports, effect, step),
+  };
+}
+
+const providerOf = (driver: Readonly<Record<string, unknown>>) =>
+  typeof driver.provider === "string" ? driver.provider : null;

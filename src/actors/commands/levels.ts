@@ -1,0 +1,37 @@
+/**
+ * Levels with a meaning outside the conversation
+ * ==============================================
+ * What `/exec`, `/elevated` and `/tts` are answered with: what was set, and plainly what it does not
+ * do with the agent and the config that there are.
+ */
+import { resolveMedia } from "../../domain/config/index.ts";
+import type { CommandAbout, CommandPorts } from "./ports.ts";
+
+/** Drivers whose agents ask for permission, or may: a module is somebody's own code. */
+const asking: ReadonlySet<string> = new Set(["acp", "module"]);
+
+function effectOf({ agent }: CommandAbout): string {
+  return asking.has(agent.driver.kind)
+    ? ""
+    : ` The agent here (${agent.driver.kind}) never asks for permission: this changes nothing for it.`;
+}
+
+export function execText(about: CommandAbout): string {
+  const { security = "as configured", ask = "as configured" } = about.settings.exec;
+  return `Exec: security ${security}, ask ${ask}.${effectOf(about)}`;
+}
+
+export function elevatedText(about: CommandAbout): string {
+  const { elevated } = about.settings;
+  return `Elevated: ${elevated}.${elevated === "off" ? "" : effectOf(about)}`;
+}
+
+export function ttsText({ configs }: CommandPorts, about: CommandAbout): string {
+  const { step, asked, agent, settings } = about;
+  const { channel, account } = asked.route;
+  const scope = { agentId: agent.id, key: step.key, channel, account };
+  const { speech } = resolveMedia(configs.current(), scope);
+  const said = settings.tts ?? "as configured";
+  const none = " No program for speech is configured (media.speech), so nothing is said aloud.";
+  return `Speech: ${said}.${speech === null ? none : ""}`;
+}

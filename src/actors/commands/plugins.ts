@@ -1,0 +1,57 @@
+/**
+ * Commands that plugins answer
+ * ============================
+ * Called once the command is durable, outside of every commit, so a slow one holds up nobody. It has
+ * a deadline; one that fails, is late or answers with nothing of use is told in one line. It is called
+ * at most once: a crash before its answer leaves the command without one.
+ */
+import { limits } from "../../domain/limits.ts";
+import { cut } from "../../domain/sanitize.ts";
+import type { CommandGiven } from "../../machines/events/events.ts";
+import type { CommandPorts } from "./ports.ts";
+import { type CommandAnswer, commandRow } from "./reply-row.ts";
+
+const late = Symbol("late");
+
+/** Has a plugin answer, and sends what it says. `index` numbers its answer. */
+export async function answerByPlugin(
+  ports: CommandPorts,
+  { command, args }: CommandGiven,
+  { asked, step, index }: Omit<CommandAnswer, "text">,
+): Promise<void> {
+  const { key, at } = step;
+  const handler = ports.extras.handler(command);
+  const say = (text: string) =>
+    ports.say(commandRow(ports.configs, { asked, step, text, index: index ?? 0 }));
+  if (handler === null) return say(`/${command}: nobody answers that any more.`);
+  if (handler.who !== "authorised" && !asked.owner) return say("For owners.");
+  const { route, messageId, author, owner } = asked;
+  const agentId = ports.agentOf(key);
+  const called = { at, key, agentId, text: args[0] ?? "", messageId, author, owner };
+  const answer = await withinTime(ports, async (signal) =>
+    handler.run({ ...called, route: structuredClone(route) }, { signal }),
+  ).catch((error: unknown) => {
+    ports.log("warn", "command.plugin-failed", { command, error: String(error) });
+    return null;
+  });
+  if (answer === late) ports.log("warn", "command.plugin-late", { command });
+  const text = typeof answer === "string" ? answer.trim() : "";
+  if (text !== "") return say(cut(text, limits.commandAnswerUnitsMax));
+  return say(`/${command}: ${answer === late ? "took too long" : "gave no answer"}.`);
+}
+
+function withinTime(
+  { clock }: CommandPorts,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): Promise<unknown> {
+  const stop = new AbortController();
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimer(clock.now() + limits.commandMsMax, () => {
+      stop.abort(new Error("took too long"));
+      resolve(late);
+    });
+    work(stop.signal)
+      .then(resolve, reject)
+      .finally(() => clock.clearTimer(timer));
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * What commands may use
+ * =====================
+ * The parts of the runtime that carrying out and answering commands needs, and what each answer is
+ * made from.
+ */
+import type { ConfiguredAgent } from "../../domain/config/resolve/agent.ts";
+import type {
+  Clock,
+  House,
+  Log,
+  OutboxRow,
+  SessionRow,
+  Store,
+  StoreWrite,
+} from "../../domain/ports/index.ts";
+import type { SessionSettings } from "../../domain/session.ts";
+import type { Standing } from "../../machines/events/effects.ts";
+import type { CommandAsked } from "../../machines/events/events.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import type { AccessStore } from "../protocol/access-store.ts";
+import type { HostStep } from "../protocol/host-protocol.ts";
+import type { Why } from "../protocol/runtime.ts";
+import type { Compaction } from "../sessions/compaction.ts";
+import type { Sessions } from "../sessions/session-registry.ts";
+import type { Permits } from "./approvals.ts";
+import type { Extras } from "./extension-commands.ts";
+
+export interface CommandPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Store;
+  readonly configs: Configs;
+  readonly sessions: Pick<Sessions, "opening">;
+  readonly compaction: Pick<Compaction, "compact">;
+  readonly agentOf: (key: string) => string;
+  readonly why: (messageId: string) => Promise<readonly Why[]>;
+  /** Null: none is told. */
+  readonly version: string | null;
+  readonly access: Pick<AccessStore, "allow" | "revoke" | "list">;
+  readonly extras: Extras;
+  readonly permits: Pick<Permits, "pending" | "find" | "answer">;
+  /** Null: nothing of the daemon can be changed from a room. */
+  readonly house: House | null;
+  readonly keep: (writes: readonly StoreWrite[]) => Promise<void>;
+  /** Stores a line of the runtime's own and sends it. */
+  readonly say: (row: OutboxRow) => Promise<void>;
+  /** Ends the turn of a conversation. */
+  readonly stop: (key: string, by: string) => Promise<void>;
+}
+
+/** What an answer is about. */
+export interface CommandAbout {
+  readonly asked: CommandAsked;
+  readonly step: HostStep;
+  readonly standing: Standing;
+  readonly agent: ConfiguredAgent;
+  /** As it was before; null: nothing was said yet. */
+  readonly session: SessionRow | null;
+  /** With what the command changed. */
+  readonly settings: SessionSettings;
+}

@@ -1,0 +1,80 @@
+/**
+ * Answers to commands
+ * ===================
+ * What each command of the table is answered with. Answers are Markdown, short, and made from the
+ * config, the store and the conversation's own figures; words of the room appear in one only where
+ * that is what was asked for (`/export`, `/why`).
+ */
+import { plainText } from "../../domain/sanitize.ts";
+import { extrasFor } from "../../machines/commands/extension-commands.ts";
+import { commandsText, helpText } from "../../machines/commands/help.ts";
+import type { CommandName } from "../../machines/commands/table.ts";
+import { allowlistText } from "./access.ts";
+import { configCommand, debugCommand, restartText } from "./admin.ts";
+import { isBusy } from "./busy.ts";
+import { elevatedText, execText, ttsText } from "./levels.ts";
+import type { CommandAbout, CommandPorts } from "./ports.ts";
+import { contextText, exportText, sessionText, usageText } from "./session.ts";
+import { modelsText, modelText, queueText, statusText } from "./status.ts";
+import { approveText, subagentsText } from "./subagents.ts";
+import { whyText } from "./why.ts";
+
+type Answer = (args: readonly string[], about: CommandAbout) => string | Promise<string>;
+/** One for each command: the compiler misses none. */
+export type Answers = Readonly<Record<CommandName, Answer>>;
+
+export function createAnswers(ports: CommandPorts): Answers {
+  const known = ({ agent }: CommandAbout) => extrasFor(ports.extras.list(), new Set([agent.id]));
+  return {
+    help: ([word], about) => helpText(word, known(about)),
+    commands: (_, about) => commandsText(known(about)),
+    status: (_, about) => statusText(ports, about),
+    whoami: (_, about) => whoText(about),
+    new: () => "A new session has begun.",
+    reset: () => "A new session has begun.",
+    stop: (_, { standing }) =>
+      standing.attention === "running" ? "Stopped." : "Nothing is running here.",
+    activation: ([word], { standing }) =>
+      setTo("Activation", word, `${standing.activation} (ladder, mention, always)`),
+    send: ([word], { standing }) => setTo("Sending answers", word, standing.send),
+    usage: (_, about) => usageText(ports, about),
+    session: (_, about) => sessionText(ports, about),
+    compact: (_, { session, standing }) => {
+      if (isBusy(standing)) return "Not while a turn waits or runs here: say it again afterwards.";
+      if (session === null) return "There is nothing to sum up yet.";
+      return "What was said so far is being summed up.";
+    },
+    context: (_, about) => contextText(ports, about),
+    models: (_, about) => modelsText(ports, about),
+    disengage: () => "I only listen here until I am spoken to again.",
+    why: ([id], about) => whyText(ports, id, about),
+    config: (args, about) => configCommand(ports, args, about),
+    debug: (args, about) => debugCommand(ports, args, about),
+    restart: () => restartText(ports),
+    approve: (args, about) => approveText(ports, args, about),
+    allowlist: (args, about) => allowlistText(ports, args, about),
+    subagents: (args, about) => subagentsText(ports, args, about),
+    export: ([lines], about) => exportText(ports, lines, about),
+    think: (_, { settings, agent }) => `Thinking: ${settings.thinking ?? agent.thinking}.`,
+    verbose: (_, { settings }) => `Verbose: ${settings.verbose}.`,
+    reasoning: (_, { settings }) => `Reasoning: ${settings.reasoning}.`,
+    elevated: (_, about) => elevatedText(about),
+    exec: (_, about) => execText(about),
+    tts: (_, about) => ttsText(ports, about),
+    model: ([word], about) =>
+      word === "list" ? modelsText(ports, about) : `Model: ${modelText(about)}.`,
+    queue: (args, about) => `Queue: ${queueText(args, about)}.`,
+  };
+}
+
+/** What was set, or what is in force. */
+function setTo(what: string, word: string | undefined, now: string): string {
+  if (word === undefined) return `${what}: ${now}.`;
+  return `${what}: ${word === "default" ? "as configured" : word}.`;
+}
+
+function whoText({ asked }: CommandAbout): string {
+  const { route, author, owner } = asked;
+  const id = plainText(`${route.channel}:${author}`).replaceAll("`", "'").slice(0, 256);
+  return `You are \`${id}\`. You may ${owner ? "do everything: you are an owner" : "give commands"}.`;
+}

@@ -1,0 +1,87 @@
+/**
+ * The status card
+ * ===============
+ * How a conversation stands, in a few lines: who answers, with which model, in which session, what
+ * waits, when it speaks, and what it decided last.
+ */
+import { decodeVerdict } from "../../domain/decision.ts";
+import { levelWords, type SessionUsage } from "../../domain/session.ts";
+import type { CommandAbout, CommandPorts } from "./ports.ts";
+
+/** Journal rows, of all conversations, among which the latest decisions are looked for. */
+const lookedBack = 2_000;
+const decisionsShown = 3;
+
+/** What `/status` says. */
+export async function statusText(ports: CommandPorts, about: CommandAbout): Promise<string> {
+  const { agent, settings, standing, session } = about;
+  const { attention, guard, consecutive, turns, remembered, credits } = standing;
+  const decided = await latestDecisions(ports, about);
+  const levels = [
+    `thinking ${settings.thinking ?? agent.thinking}`,
+    ...[`verbose ${settings.verbose}`, `reasoning ${settings.reasoning}`],
+    ...levelWords({ elevated: settings.elevated, exec: settings.exec }),
+  ];
+  return [
+    `**earshot${ports.version === null ? "" : ` ${ports.version}`}**`,
+    `Agent: ${agent.name} (${agent.id}), ${agent.driver.kind}`,
+    `Model: ${modelText(about)}; ${levels.join(", ")}`,
+    `Session: ${session === null ? "none yet" : session.sessionId}`,
+    `Queue: ${queueText([], about)}; ${standing.waiting} waiting`,
+    `Engagement: ${standing.activation}, ${attention}; ${counted(turns, "turn")}, ` +
+      `${credits} with credit, ` +
+      `${remembered} overheard`,
+    `Loop guard: ${guard}, ${consecutive} in a row`,
+    `Sending answers: ${standing.send}`,
+    `Last decisions: ${decided.length === 0 ? "none lately" : decided.join(", ")}`,
+    `Usage: ${session === null ? "none" : usageLine(session.usage)}`,
+  ].join("\n");
+}
+
+async function latestDecisions({ store }: CommandPorts, { step }: CommandAbout) {
+  const rows = await store.tail(step.conv, Math.max(0, step.seq - lookedBack), step.seq);
+  const verdicts = rows.flatMap(({ code }) =>
+    code === null || code <= 0 ? [] : (decodeVerdict(code) ?? []),
+  );
+  return verdicts.slice(-decisionsShown).map(({ decision, rule }) => `${decision} (${rule})`);
+}
+
+/** The model in force, as far as it is known here. */
+export function modelText({ settings, agent }: CommandAbout): string {
+  const model = agent.model ?? agent.driver.model;
+  return (
+    settings.model ?? (typeof model === "string" ? `${model} (as configured)` : "as configured")
+  );
+}
+
+/** What `/models` says: the models that the config names, by agent. */
+export function modelsText({ configs }: CommandPorts, about: CommandAbout): string {
+  const { agents } = configs.current();
+  const lines = agents.list.flatMap(({ id, driver = agents.defaults.driver }) => {
+    const { fallbacks } = driver as { readonly fallbacks?: unknown };
+    const all = [driver, ...(Array.isArray(fallbacks) ? (fallbacks as unknown[]) : [])];
+    const names = all.flatMap((one) => {
+      const { model } = (one ?? {}) as { readonly model?: unknown };
+      return typeof model === "string" ? [model] : [];
+    });
+    return names.length === 0 ? [] : [`${id}: ${names.join(", ")}`];
+  });
+  const known = lines.length === 0 ? "No model is named in the config." : lines.join("\n");
+  return `${known}\nIn use here: ${modelText(about)}.`;
+}
+
+/** The queue settings in force once the words of a `/queue` apply. */
+export function queueText(args: readonly string[], { settings, standing }: CommandAbout): string {
+  if (args[0] === "default") return "as configured";
+  const queue = { ...standing.queue, ...(args.length > 0 ? settings.override.queue : {}) };
+  const { mode, debounceMs, cap, drop } = queue;
+  return `${mode}, debounce ${debounceMs} ms, cap ${cap}, drop ${drop}`;
+}
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** Figures of usage in one line. */
+export function usageLine({ turns, inputTokens, outputTokens, costUsd }: SessionUsage): string {
+  const cost = costUsd === 0 ? "" : `, $${costUsd.toFixed(4)}`;
+  return `${counted(turns, "turn")}, ${inputTokens} tokens in, ${outputTokens} out${cost}`;
+}

@@ -1,0 +1,92 @@
+/**
+ * What runs besides
+ * =================
+ * `/subagents`: turns of this agent in its other conversations, and of other agents in this room.
+ * Each is named after its conversation, which stays the same, so that `stop K7QM` never ends the turn
+ * of another than was looked at. `/approve`: what agents wait for.
+ */
+import type { PermissionAnswer } from "../../domain/permission.ts";
+import type { RunRow } from "../../domain/ports/index.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import type { CommandAbout, CommandPorts } from "./ports.ts";
+
+const shownMax = 20;
+const titleUnitsMax = 200;
+const harmless = (text: string, units = titleUnitsMax) => oneLine(text, units).replaceAll("`", "'");
+
+/** Keys differ from the second part on where two agents share a room. */
+const placeOf = (key: string) => key.split(":").slice(2).join(":");
+
+/** Runs that the command is about, the longest first. */
+export async function runsBeside(
+  { store }: CommandPorts,
+  { step, agent }: Pick<CommandAbout, "step" | "agent">,
+): Promise<readonly RunRow[]> {
+  const runs = await store.runs();
+  return runs
+    .filter(({ conv, key, agentId }) => {
+      if (conv === step.conv) return false;
+      return agentId === agent.id || placeOf(key) === placeOf(step.key);
+    })
+    .sort((a, b) => a.since - b.since);
+}
+
+/** A short name of a conversation. */
+const nameOf = ({ conv }: RunRow): string => conv.toString(36).slice(-4).toUpperCase();
+
+/** The run of that name; none where two have it, which only a longer look would tell apart. */
+export function runNamed(runs: readonly RunRow[], name: string): RunRow | undefined {
+  const found = runs.filter((run) => nameOf(run) === name.toUpperCase());
+  return found.length === 1 ? found[0] : undefined;
+}
+
+export async function subagentsText(
+  ports: CommandPorts,
+  [verb = "list", name = ""]: readonly string[],
+  about: CommandAbout,
+): Promise<string> {
+  const runs = await runsBeside(ports, about);
+  if (verb === "stop") {
+    const run = runNamed(runs, name);
+    if (run === undefined) return "No such turn runs: /subagents lists those that do.";
+    return run.turnId === null
+      ? "It only waits for its turn to begin."
+      : `Stopping ${nameOf(run)}.`;
+  }
+  if (runs.length === 0) return "Nothing else runs for this agent or in this room.";
+  const lines = runs.slice(0, shownMax).map((run) => {
+    const { key, agentId, state, since } = run;
+    const seconds = Math.max(0, Math.round((about.step.at - since) / 1_000));
+    return `${nameOf(run)}: \`${harmless(key)}\` (${agentId}), ${state} for ${seconds} s`;
+  });
+  const more = runs.length - lines.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  return [...lines, "End one: /subagents stop <name>"].join("\n");
+}
+
+/** What an `/approve` answers; null: nothing. */
+export function approvalOf(
+  args: readonly string[],
+): { id: string; answer: PermissionAnswer } | null {
+  const [id, answer = "once"] = args;
+  return id === undefined ? null : { id: id.toUpperCase(), answer: answer as PermissionAnswer };
+}
+
+export function approveText(
+  { permits }: CommandPorts,
+  args: readonly string[],
+  { step }: CommandAbout,
+): string {
+  const said = approvalOf(args);
+  if (said === null) {
+    const lines = permits
+      .pending(step.conv)
+      .map(({ id, kind, title }) => `${id}: \`${harmless(`${kind}: ${title}`)}\``);
+    return lines.length === 0 ? "No agent waits for a permission here." : lines.join("\n");
+  }
+  const permit = permits.find(said.id);
+  if (permit === null) return "Nothing of that id waits for an answer.";
+  const what = harmless(`${permit.kind}: ${permit.title}`);
+  const told = { once: "Allowed once", always: "Allowed, and from now on", deny: "Refused" };
+  return `${told[said.answer]}: \`${what}\``;
+}

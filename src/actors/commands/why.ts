@@ -1,0 +1,52 @@
+/**
+ * Why, in a room
+ * ==============
+ * What `/why` says: the decision on a message of this conversation, the fact that made it, and what
+ * became of it. A message of another conversation is not known here.
+ */
+import { oneLine } from "../../domain/sanitize.ts";
+import { levelWords } from "../../domain/session.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
+import type { Why } from "../protocol/runtime.ts";
+import type { CommandAbout, CommandPorts } from "./ports.ts";
+
+/** Journal rows, of all conversations, among which the latest message is looked for. */
+const lookedBack = 2_000;
+
+export async function whyText(
+  ports: CommandPorts,
+  wanted: string | undefined,
+  about: CommandAbout,
+): Promise<string> {
+  const id = wanted ?? about.asked.about ?? (await latestMessage(ports, about));
+  const answers = id === null ? [] : await ports.why(id);
+  const own = answers.findLast(({ key }) => key === about.step.key);
+  return own === undefined ? "No such message was heard here." : written(own);
+}
+
+async function latestMessage({ store }: CommandPorts, { step }: CommandAbout) {
+  const rows = await store.tail(step.conv, Math.max(0, step.seq - lookedBack), step.seq);
+  const row = rows.findLast(({ code }) => code !== null && code > 0);
+  const event = row === undefined ? null : decodeEvent(row);
+  return event?.type === "message.received" ? event.message.id : null;
+}
+
+function written({ message, recorded, explanation, humans, guard, levels, fate }: Why): string {
+  const rung = explanation?.rungs.find(({ outcome }) => outcome === "matched");
+  const asked = levelWords(levels ?? {});
+  const verdict = recorded === null ? "not decided yet" : `${recorded.decision} (${recorded.rule})`;
+  return [
+    `\`${oneLine(message.id).replaceAll("`", "'")}\`: **${verdict}**`,
+    ...(rung === undefined ? [] : [`Because: ${oneLine(rung.fact, 200)}`]),
+    `Humans: ${humans.count} (${humans.source}); loop guard: ${guard.state}`,
+    ...(asked.length === 0 ? [] : [`It asked for: ${asked.join(", ")}`]),
+    ...fateLines(fate),
+  ].join("\n");
+}
+
+function fateLines({ turn, outcome, dropped, deliveries }: Why["fate"]): string[] {
+  if (dropped !== null) return [`It was dropped: ${dropped}`];
+  if (turn === null) return [];
+  const sent = deliveries.map(({ status }) => status).join(", ");
+  return [`Turn ${turn}: ${outcome ?? "under way"}${sent === "" ? "" : `; sent: ${sent}`}`];
+}

@@ -1,0 +1,360 @@
+/**
+ * Effects
+ * =======
+ * What hosts answer becomes durable in one commit (marks, records, rows) and only then happens: timers,
+ * lanes, sends, turns, and the lines that tell of it, in the order of the journal. A result that holds
+ * nothing but decisions waits for nobody: its marks ride with the next commit, and a crash of the
+ * process before that makes the same decisions again. A host that dies meanwhile is told that they were
+ * made (`unmarked`), so that each is published once.
+ */
+import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
+import type { Clock, Log, StoreWrite } from "../../domain/ports/index.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import type {
+  Effect,
+  Joined,
+  MessageRef,
+  OutcomeReached,
+  TurnRun,
+} from "../../machines/events/effects.ts";
+import type { MessageReceived } from "../../machines/events/events.ts";
+import type { Typing } from "../channels/typing-indicators.ts";
+import type { Permits } from "../commands/approvals.ts";
+import type { CommandDesk } from "../commands/command-executor.ts";
+import type { Timers } from "../journal/deadlines.ts";
+import { passedOn } from "../journal/deadlines.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Quarantine } from "../journal/quarantine.ts";
+import type { HookRunner } from "../outbox/plugin-hooks.ts";
+import type { Outbox } from "../outbox/types.ts";
+import {
+  type HostEntry,
+  type HostResult,
+  type HostStep,
+  quarantinedCode,
+} from "../protocol/host-protocol.ts";
+import type { OutboundDirectory, RoomTap } from "../protocol/runtime.ts";
+import type { WalkTap } from "../protocol/telemetry.ts";
+import type { Lanes } from "../protocol/turn-slots.ts";
+import type { Sessions } from "../sessions/session-registry.ts";
+import { turnConcerned } from "../sessions/session-writes.ts";
+import type { FiledLine, Projection } from "../sessions/transcript-files.ts";
+import type { SaidLine } from "../sessions/turn-session.ts";
+import type { Media } from "../turns/media.ts";
+import type { TurnStarter } from "../turns/turn-starter.ts";
+import type { Pace } from "../util/scheduling.ts";
+import type { DecisionWaiters } from "./decision-waiters.ts";
+import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
+import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./event-stream.ts";
+
+export interface EffectPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly timers: Timers;
+  readonly lanes: Lanes;
+  readonly outbox: Outbox;
+  readonly typing: Typing;
+  readonly sessions: Sessions;
+  readonly projection: Pick<Projection, "write">;
+  readonly turns: TurnStarter;
+  readonly waiters: DecisionWaiters;
+  /**
+   * The last applied event of each conversation whose marks nobody waits for, until they are durable.
+   */
+  readonly unmarked: Map<number, number>;
+  readonly directory: Pick<OutboundDirectory, "refreshMembership" | "outbound">;
+  readonly settings: (key: string) => ConversationSettings;
+  readonly agentOf: (key: string) => string;
+  /** The event of a journal row, for decisions made while a tail was caught up. */
+  readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
+  /** The words of messages, as a transcript has them. */
+  readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
+  readonly media: Pick<Media, "engaged">;
+  readonly hooks: Pick<HookRunner, "hears" | "tell">;
+  readonly commands: CommandDesk;
+  readonly permits: Pick<Permits, "ended">;
+  readonly quarantine: Pick<Quarantine, "note">;
+  readonly publish: (line: StreamLine) => void;
+  readonly pace?: Pace;
+  readonly live: boolean;
+  readonly rooms?: RoomTap;
+  readonly walk?: WalkTap;
+  /** Called when transcript lines stand in their files and nothing of them was shown yet. */
+  readonly onPoint?: (point: "after-lines") => void;
+}
+
+export interface Effects {
+  /** Resolves when the result is durable and has been acted on. */
+  handle(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
+}
+
+/** One applied event: its verdict, and what else it led to. */
+interface Applied {
+  readonly seq: number;
+  readonly conv: number;
+  readonly key: string;
+  readonly code: number;
+  readonly message: MessageReceived | null;
+  readonly plan: StepPlan | null;
+}
+
+export function createEffects(ports: EffectPorts): Effects {
+  const { clock, journal } = ports;
+
+  async function handle(result: HostResult, entries: readonly HostEntry[]): Promise<void> {
+    if (ports.pace?.straight === true && result.steps.some(leadsOn)) ports.pace.straight = false;
+    tellRooms(result, entries);
+    const applied = await appliedEvents(ports, result, entries);
+    const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
+    if (result.rejected.length > 0) writes.push(...(await ports.quarantine.note(result.rejected)));
+    for (const { plan } of applied) if (plan !== null) writes.push(...plan.writes);
+    for (const { conv, recordSeq, record } of result.checkpoints) {
+      writes.push({ kind: "checkpoint", conv, recordSeq, epoch: result.epoch, record });
+    }
+    if (writes.length === 0) return;
+    for (const { plan } of applied) if (plan !== null) disarm(plan.step);
+    const stored = journal.keep(writes);
+    if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
+    else void mark(applied, stored);
+    const lines = applied.flatMap((one) => filedLines(one));
+    if (lines.length > 0) {
+      await ports.projection.write(lines);
+      ports.onPoint?.("after-lines");
+    }
+    for (const one of applied) act(one);
+  }
+
+  /** What a list of rooms would not see by itself. */
+  function tellRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {
+    const { rooms } = ports;
+    if (rooms === undefined) return;
+    for (const conv of passivated) rooms.changed(conv);
+    for (const { conv, event } of entries)
+      if (event.type === "message.edited") rooms.amended(conv, event.edit.id, event.edit.text);
+      else if (event.type === "message.deleted") rooms.amended(conv, event.deletion.id, null);
+  }
+
+  function filedLines({ key, plan }: Applied): FiledLine[] {
+    return (plan?.lines ?? []).map((line) => ({ agentId: ports.agentOf(key), line }));
+  }
+
+  /** Notes that these were applied, for as long as the store does not know it. */
+  async function mark(applied: readonly Applied[], stored: Promise<void>): Promise<void> {
+    const { unmarked } = ports;
+    for (const { conv, seq } of applied) unmarked.set(conv, seq);
+    try {
+      await stored;
+    } catch (error) {
+      // Only a stopped journal rejects, and then the same decisions are made at the next start.
+      ports.log("debug", "marks.lost", { error: String(error) });
+    }
+    for (const { conv, seq } of applied) if (unmarked.get(conv) === seq) unmarked.delete(conv);
+  }
+
+  /** A timer must not fire for a deadline that is just being replaced. */
+  function disarm({ conv, effects }: HostStep): void {
+    for (const effect of effects) {
+      if (effect.type === "deadline.set" || effect.type === "deadline.clear") {
+        ports.timers.clear(conv, effect.id);
+      }
+    }
+  }
+
+  function act({ conv, key, code, message, plan }: Applied): void {
+    ports.rooms?.applied?.(conv);
+    const verdict = code > 0 ? decodeVerdict(code) : null;
+    if (verdict !== null && message !== null) {
+      ports.walk?.decided(key, message, verdict);
+      const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
+      ports.publish(line);
+      ports.rooms?.decided(conv, key, message, verdict);
+      ports.waiters.decided(conv, message.message.id, verdict);
+      tellHeard(key, message, verdict);
+      if (verdict.decision === "engage") {
+        const { seq, at, message: said } = message;
+        ports.media.engaged(key, { conv, seq, at, said, offset: 0 });
+      }
+    }
+    if (plan === null) return;
+    ports.rooms?.changed(conv);
+    for (const effect of plan.step.effects) perform(effect, plan.step);
+    ports.outbox.enqueue(plan.rows);
+  }
+
+  function tellHeard(key: string, { message }: MessageReceived, verdict: Verdict): void {
+    if (!ports.hooks.hears("message.received")) return;
+    const { decision, rule } = verdict;
+    const who = { at: clock.now(), key, agentId: ports.agentOf(key) };
+    ports.hooks.tell("message.received", { ...who, message, decision, rule });
+  }
+
+  function tellStart(key: string, at: number, { turnId, turn, batch }: TurnRun): void {
+    if (!ports.hooks.hears("turn.started")) return;
+    const who = { at, key, agentId: ports.agentOf(key) };
+    ports.hooks.tell("turn.started", { ...who, turnId, turn, batch: batch.map(({ id }) => id) });
+  }
+
+  function tellEnd(key: string, at: number, effect: OutcomeReached): void {
+    if (!ports.hooks.hears("turn.ended")) return;
+    const { turnId, turn, outcome, reason } = effect;
+    const who = { at, key, agentId: ports.agentOf(key) };
+    const why = reason === undefined ? {} : { reason };
+    ports.hooks.tell("turn.ended", { ...who, turnId, turn, outcome, ...why });
+  }
+
+  function perform(effect: Effect, step: HostStep): void {
+    const { conv, key } = step;
+    const t = clock.now();
+    switch (effect.type) {
+      case "deadline.set":
+        ports.timers.set({ conv, id: effect.id, at: effect.at });
+        break;
+      case "lane.request":
+        ports.lanes.request({ conv, key, agentId: ports.agentOf(key) });
+        break;
+      case "lane.release":
+        ports.lanes.release(conv);
+        break;
+      case "turn.run":
+        ports.walk?.turnStarted(key, effect);
+        if (effect.attempt === 1) {
+          ports.publish(agentStartLine(t, key, effect));
+          tellStart(key, t, effect);
+        }
+        ports.turns.start(effect, step);
+        break;
+      case "turn.steer":
+        ports.turns.steer(effect, step);
+        break;
+      case "turn.abort":
+        ports.turns.abort(effect, step);
+        ports.permits.ended(effect.turnId);
+        ports.outbox.discard(effect.turnId, effect.reason);
+        break;
+      case "typing":
+        if (!canShow(ports.directory, effect.route, "sendTyping")) break;
+        if (effect.on) ports.typing.on(effect.route, ports.settings(key).typing);
+        else ports.typing.off(effect.route);
+        ports.publish({ t, out: "typing", on: effect.on, chat: effect.route.chat.id });
+        break;
+      case "react":
+      case "unreact":
+        if (canShow(ports.directory, effect.route, "addReaction"))
+          ports.publish(reactLine(t, effect));
+        break;
+      case "dropped":
+        ports.walk?.dropped(effect.message.seq);
+        ports.publish({
+          t,
+          key,
+          event: "dropped",
+          message: effect.message.id,
+          why: effect.why,
+        });
+        break;
+      case "outcome":
+        ports.walk?.turnEnded(key, effect);
+        ports.turns.ended(effect.turnId);
+        ports.permits.ended(effect.turnId);
+        ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
+        ports.publish(agentEndLine(t, key, effect));
+        tellEnd(key, t, effect);
+        break;
+      case "relay.pass":
+        for (const deadline of passedOn(effect, step.at)) ports.timers.set(deadline);
+        break;
+      case "membership.refresh":
+        ports.directory.refreshMembership(effect.route);
+        break;
+      case "session.began":
+        ports.sessions.began(effect.sessionId, ports.agentOf(key));
+        break;
+      case "command":
+        ports.commands.settled(effect, step);
+        break;
+      case "deadline.clear":
+      case "transcript":
+      case "joined":
+      case "usage":
+      case "block":
+      case "decided":
+        break;
+    }
+  }
+
+  return { handle };
+}
+
+/**
+ * Learns the sessions of turns that end or speak here and that nobody has told of in this life, and
+ * reads the words that joined them, or that a turn which ended too soon has not written down yet.
+ */
+async function prepareTurns(
+  { sessions, wordsOf }: EffectPorts,
+  { steps }: HostResult,
+): Promise<ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>> {
+  const unwritten = new Map<Joined | OutcomeReached, readonly SaidLine[]>();
+  for (const { conv, effects } of steps)
+    for (const effect of effects) {
+      const turnId = turnConcerned(effect);
+      const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
+      const noted = isKnown || (await sessions.find(turnId, conv));
+      const isLate = effect.type === "outcome" && !noted && effect.batch.length > 0;
+      if (effect.type === "joined" || isLate) unwritten.set(effect, await wordsOf(effect.batch));
+    }
+  return unwritten;
+}
+
+/** What steps are planned with. */
+async function contextOf(ports: EffectPorts, result: HostResult): Promise<PlanContext> {
+  const { sessions, agentOf, settings, directory } = ports;
+  const unwritten = await prepareTurns(ports, result);
+  const commands = await ports.commands.prepare(result.steps);
+  return { sessions, agentOf, settings, directory, unwritten, commands };
+}
+
+/** Whether a step has consequences that others have to wait for. */
+const leadsOn = ({ effects }: HostStep) =>
+  effects.some(({ type }) => type !== "dropped" && type !== "membership.refresh");
+
+const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
+
+/**
+ * Every event that was applied, in journal order: the entries, and events of tails that were caught up
+ * on the way, whose words have to be read again if they were decided.
+ */
+async function appliedEvents(
+  ports: EffectPorts,
+  result: HostResult,
+  entries: readonly HostEntry[],
+): Promise<Applied[]> {
+  const steps = new Map(result.steps.map((step) => [step.seq, step]));
+  // Most results are nothing but decisions.
+  const context = steps.size === 0 ? null : await contextOf(ports, result);
+  const planOf = (step: HostStep | undefined) =>
+    step === undefined || context === null ? null : planStep(step, context);
+  const applied: Applied[] = [];
+  entries.forEach(({ seq, conv, key, event }, index) => {
+    const code = result.codes[index] ?? 0;
+    const step = steps.get(seq);
+    steps.delete(seq);
+    if (!isVerdict(code)) return;
+    const message = event.type === "message.received" ? event : null;
+    applied.push({ seq, conv, key, code, message, plan: planOf(step) });
+  });
+  for (const step of steps.values()) {
+    const { seq, conv, key, code } = step;
+    const message = code > 0 ? await ports.eventOf(seq) : null;
+    applied.push({ seq, conv, key, code, message, plan: planOf(step) });
+  }
+  if (steps.size === 0 && result.rejected.length === 0) return applied;
+  const known = new Set(applied.map(({ seq }) => seq));
+  for (const { seq, conv, error } of result.rejected) {
+    ports.log("error", "event.rejected", { seq, conv, error });
+    if (known.has(seq)) continue;
+    applied.push({ seq, conv, key: "", code: quarantinedCode, message: null, plan: null });
+  }
+  return applied.sort((a, b) => a.seq - b.seq);
+}

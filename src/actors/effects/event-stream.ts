@@ -1,0 +1,49 @@
+/**
+ * Lines of the event stream
+ * =========================
+ * From what happened to the line that tells it (domain/stream.ts). Where and who stand only in the
+ * live stream: a replay's output is compared byte for byte and holds what the scenario cannot tell
+ * by itself.
+ */
+import type { Verdict } from "../../domain/decision.ts";
+import type { Inbound, Millis } from "../../domain/message.ts";
+import type { AgentEndLine, AgentStartLine, DecisionLine, ReactLine } from "../../domain/stream.ts";
+import type { OutcomeReached, React, TurnRun, Unreact } from "../../machines/events/effects.ts";
+
+/** Every message has exactly one of these for each agent that heard it. */
+export function decisionLine(
+  t: Millis,
+  message: Pick<Inbound, "id" | "channel" | "chat" | "author">,
+  key: string | null,
+  { decision, rule, credit }: Verdict,
+  live: boolean,
+): DecisionLine {
+  const { id, channel, chat, author } = message;
+  if (!live) return { t, id, key, decision, rule, credit };
+  return { t, id, key, decision, rule, credit, channel, chat: chat.id, author: author.id };
+}
+
+export function reactLine(t: Millis, effect: React | Unreact): ReactLine {
+  const { type, emoji, message, route } = effect;
+  return { t, out: type, emoji, message, chat: route.chat.id };
+}
+
+export function agentStartLine(t: Millis, key: string, order: TurnRun): AgentStartLine {
+  const { turn, batch, replyTo, guard, nudge } = order;
+  return {
+    t,
+    key,
+    event: "agent_start",
+    turn,
+    batch: batch.map(({ id }) => id),
+    replyTo,
+    guard,
+    nudge,
+  };
+}
+
+export function agentEndLine(t: Millis, key: string, effect: OutcomeReached): AgentEndLine {
+  const { turn, outcome, reason } = effect;
+  const line: AgentEndLine = { t, key, event: "agent_end", turn, outcome };
+  return reason === undefined ? line : { ...line, reason };
+}

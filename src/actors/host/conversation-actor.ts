@@ -1,0 +1,176 @@
+/**
+ * A conversation, live
+ * ====================
+ * The XState actor around one conversation, and the only place that makes one. It steps on one
+ * event at a time and hands back what the step wants done; it performs nothing itself. Errors of
+ * the machine are observed before anything is sent, because an actor that fails unobserved takes
+ * its thread with it.
+ */
+import { createActor, type SnapshotFrom } from "xstate";
+import type { EngagementInput } from "../../domain/decision.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import { type ConversationContext, newContext } from "../../machines/conversation/context.ts";
+import { engagementInput, heldAuthors } from "../../machines/conversation/message-analysis.ts";
+import { conversationMachine } from "../../machines/conversation.machine.ts";
+import type { Effect } from "../../machines/events/effects.ts";
+import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
+import { attentionOf, readRecord, writeRecord } from "../../machines/snapshot/snapshot.ts";
+import type { Glance } from "../protocol/conversation-summary.ts";
+import { type LookedInto, lookInto } from "./actor-inspector.ts";
+import { glanceAt } from "./conversation-summary.ts";
+
+export interface ConversationOptions {
+  /** Session key: the actor's id in inspectors and in errors. */
+  readonly key: string;
+  readonly settings: ConversationSettings;
+  /** As `record()` gave it; absent or null: a conversation in which nothing has happened. */
+  readonly record?: string | null;
+}
+
+/** What pages show of a conversation. */
+export interface ConversationView {
+  /** For example "engaged.running.open". */
+  readonly attention: string;
+  readonly guard: "clear" | "tripped" | "muted";
+  readonly credits: Readonly<Record<string, Millis>>;
+  readonly held: readonly string[];
+  /** Overheard messages that the next turn is shown. */
+  readonly remembered: number;
+  /** Messages in batches whose window is open. */
+  readonly forming: number;
+  /** Batches in line for a turn. */
+  readonly queued: number;
+  /** Turns so far. */
+  readonly turns: number;
+  readonly turnId: string | null;
+}
+
+export interface Conversation {
+  readonly key: string;
+  /**
+   * Applies one event and returns what it wants done, in order. With other `settings` than the last
+   * step's these apply first.
+   * @throws EarshotError EAR_ASSERT when the machine failed; the conversation is then of no more
+   * use.
+   */
+  step(event: ConversationEvent, settings?: ConversationSettings): readonly Effect[];
+  /** The conversation as text; a conversation made from it goes on as if it had never stopped. */
+  record(): string;
+  /** Nothing is owed: it may be put away as its record. */
+  readonly idle: boolean;
+  /** Its guard holds: tripped or muted. */
+  readonly guarded: boolean;
+  /** A turn is under way. */
+  readonly busy: boolean;
+  /** For reading only. Its values are replaced, never changed, so they may be kept. */
+  readonly context: Readonly<ConversationContext>;
+  /** What the ladder would be shown for this message if it came now. */
+  engagementInputFor(event: MessageReceived): EngagementInput;
+  view(): ConversationView;
+  /** The few fields of it that a list shows. */
+  glance(now: Millis): Glance;
+  /** Lets somebody look into it. Until then a step does nothing for that. */
+  inspect(): LookedInto;
+  stop(): void;
+}
+
+/**
+ * The machine, which computes once how a conversation begins. A beginning differs from another in
+ * nothing but the settings in its context, and to compute it is a third of what a new actor costs.
+ */
+const logic = beginOnce();
+
+function beginOnce(): typeof conversationMachine {
+  let first: SnapshotFrom<typeof conversationMachine> | null = null;
+  return Object.assign(Object.create(conversationMachine) as typeof conversationMachine, {
+    getInitialSnapshot(...args: Parameters<typeof conversationMachine.getInitialSnapshot>) {
+      const [, input] = args;
+      first ??= conversationMachine.getInitialSnapshot(...args);
+      if (input === undefined) return first;
+      return { ...first, context: newContext(input.settings) };
+    },
+  });
+}
+
+/**
+ * Brings a conversation to life, new or from its record.
+ * @throws EarshotError EAR_RECORD_INVALID when the record is of another version or damaged.
+ */
+export function createConversation(options: ConversationOptions): Conversation {
+  const { key, settings, record } = options;
+  const restored = record === undefined || record === null ? null : readRecord(record, settings);
+  const actor = createActor(logic, {
+    id: key,
+    input: { settings },
+    ...(restored === null ? {} : { snapshot: conversationMachine.resolveState(restored) }),
+  });
+  let failure: { readonly error: unknown } | null = null;
+  actor.subscribe({
+    error: (error) => {
+      failure = { error };
+    },
+  });
+  actor.start();
+  const { context } = actor.getSnapshot();
+  const send = (event: ConversationEvent) => {
+    // A stopped actor would print the event, and with it words of the room.
+    if (failure === null) actor.send(event);
+    if (failure === null) return;
+    throw new EarshotError(
+      "EAR_ASSERT",
+      `Cannot step conversation ${JSON.stringify(key)} on ${event.type} as its machine failed: ` +
+        inWords(failure.error),
+      { cause: failure.error },
+    );
+  };
+  const attention = (): unknown => actor.getSnapshot().value.attention;
+
+  return {
+    key,
+    context,
+    step(event, wanted = context.configured) {
+      if (wanted !== context.configured)
+        send({ type: "config.changed", at: event.at, settings: wanted });
+      send(event);
+      const { effects } = context;
+      context.effects = [];
+      return effects;
+    },
+    record: () => writeRecord(actor.getSnapshot().value, context),
+    get idle() {
+      return attention() === "observing";
+    },
+    get guarded() {
+      return context.guard !== "clear";
+    },
+    get busy() {
+      return context.run !== null;
+    },
+    engagementInputFor: (event) => engagementInput(context, event),
+    view: () => viewOf(actor.getSnapshot()),
+    glance: (now) => glanceAt(actor.getSnapshot().value, context, now),
+    inspect: () => lookInto(actor),
+    stop: () => {
+      actor.stop();
+    },
+  };
+}
+
+function viewOf({ value, context }: SnapshotFrom<typeof conversationMachine>): ConversationView {
+  const { ledger, buffer, forming, inbox, turnSeq, run, guard } = context;
+  return {
+    attention: attentionOf(value),
+    guard,
+    credits: ledger,
+    held: heldAuthors(context),
+    remembered: buffer.entries.length,
+    forming: forming.reduce((sum, { messages }) => sum + messages.length, 0),
+    queued: inbox.length,
+    turns: turnSeq,
+    turnId: run?.order.turnId ?? null,
+  };
+}
+
+const inWords = (error: unknown) => (error instanceof Error ? error.message : String(error));

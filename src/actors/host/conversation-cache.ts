@@ -1,0 +1,150 @@
+/**
+ * Live conversations
+ * ==================
+ * The actors of one host. Those with work pending are kept apart and cannot be evicted; the idle
+ * ones sit in an lru-cache. An evicted conversation whose tail is short is just dropped: record and
+ * tail make it again. Another stays as a record ("passivating") until the supervisor has made that
+ * record durable and says `forget`, so an event already on its way finds it again.
+ */
+import { LRUCache } from "lru-cache";
+import type { Millis } from "../../domain/message.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import type { Effect } from "../../machines/events/effects.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { Glance, Tally } from "../protocol/conversation-summary.ts";
+import type { LookedInto } from "./actor-inspector.ts";
+
+/** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
+export interface LiveConversation {
+  step(event: ConversationEvent, settings?: ConversationSettings): readonly Effect[];
+  record(): string;
+  /** Nothing owed: may be passivated. */
+  readonly idle: boolean;
+  /** Its guard holds: tripped or muted. */
+  readonly guarded: boolean;
+  /** How it stands, for lists. */
+  glance(now: Millis): Glance;
+  /** Lets somebody look into it. */
+  inspect(): LookedInto;
+  stop(): void;
+}
+
+/** A live conversation and how far it has come. */
+export interface Slot {
+  readonly conv: number;
+  readonly key: string;
+  readonly actor: LiveConversation;
+  settings: ConversationSettings;
+  /** The last event stepped. */
+  seq: number;
+  /** The last event that the store's record covers, as far as this host knows. */
+  recordSeq: number;
+  /** Events since that record. */
+  steps: number;
+}
+
+/** A conversation that was evicted and whose record may not be durable yet. */
+export interface Passivating {
+  readonly key: string;
+  readonly record: string;
+  readonly seq: number;
+}
+
+export class LiveSet {
+  readonly #engaged = new Map<number, Slot>();
+  readonly #idle: LRUCache<number, Slot>;
+  readonly #passivating = new Map<number, Passivating>();
+  readonly #wantsRecord: (slot: Slot) => boolean;
+  readonly #onEvict: (slot: Slot, record: string | null) => void;
+
+  /** `onEvict` is told of each evicted conversation, with its record where one is wanted. */
+  constructor(
+    max: number,
+    wantsRecord: (slot: Slot) => boolean,
+    onEvict: (slot: Slot, record: string | null) => void,
+  ) {
+    this.#wantsRecord = wantsRecord;
+    this.#onEvict = onEvict;
+    this.#idle = new LRUCache<number, Slot>({
+      max,
+      dispose: (slot, _conv, reason) => {
+        if (reason === "evict") this.#passivate(slot, this.#wantsRecord(slot));
+      },
+    });
+  }
+
+  get size(): number {
+    return this.#engaged.size + this.#idle.size;
+  }
+
+  get(conv: number): Slot | undefined {
+    return this.#engaged.get(conv) ?? this.#idle.get(conv);
+  }
+
+  /** The same without making it warmer. */
+  peek(conv: number): Slot | undefined {
+    return this.#engaged.get(conv) ?? this.#idle.peek(conv);
+  }
+
+  /** All of them, those with work pending first, the coldest last. */
+  *slots(): Generator<Slot> {
+    yield* this.#engaged.values();
+    yield* this.#idle.values();
+  }
+
+  tally(): Tally {
+    const guarded: number[] = [];
+    for (const { conv, actor } of this.slots()) if (actor.guarded) guarded.push(conv);
+    return { live: this.size, engaged: [...this.#engaged.keys()], guarded };
+  }
+
+  /** Puts a slot where it belongs now; evicts the coldest idle one if there are too many. */
+  place(slot: Slot): void {
+    const { conv } = slot;
+    if (slot.actor.idle) {
+      this.#engaged.delete(conv);
+      if (this.#idle.peek(conv) !== slot) this.#idle.set(conv, slot);
+    } else if (!this.#engaged.has(conv)) {
+      this.#idle.delete(conv);
+      this.#engaged.set(conv, slot);
+    }
+  }
+
+  /** Ends an actor without a record. */
+  drop(conv: number): void {
+    this.get(conv)?.actor.stop();
+    this.#engaged.delete(conv);
+    this.#idle.delete(conv);
+    this.#passivating.delete(conv);
+  }
+
+  /** Takes an evicted conversation back, if it is still known. */
+  revive(conv: number): Passivating | undefined {
+    const found = this.#passivating.get(conv);
+    this.#passivating.delete(conv);
+    return found;
+  }
+
+  has(conv: number): boolean {
+    return this.#engaged.has(conv) || this.#idle.has(conv);
+  }
+
+  forget(conv: number): void {
+    this.#passivating.delete(conv);
+  }
+
+  /** Evicts every idle conversation, with a record. */
+  passivateIdle(): void {
+    for (const slot of [...this.#idle.values()]) {
+      this.#idle.delete(slot.conv);
+      this.#passivate(slot, true);
+    }
+  }
+
+  #passivate(slot: Slot, wantsRecord: boolean): void {
+    const record = wantsRecord ? slot.actor.record() : null;
+    slot.actor.stop();
+    if (record !== null) this.#passivating.set(slot.conv, { key: slot.key, record, seq: slot.seq });
+    this.#onEvict(slot, record);
+  }
+}

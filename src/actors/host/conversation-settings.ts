@@ -1,0 +1,68 @@
+/**
+ * Settings of a conversation, from its key
+ * ========================================
+ * A conversation's settings may depend on nothing but the config version and its key: they are
+ * resolved again after every passivation and in every replay, and must come out the same. A key
+ * that names no channel (the direct chats that share a session) gets what the agent and the file's
+ * top level say.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+// Not through the folder's door: a thread that starts again has no use for the schemas behind it.
+import { resolveSettings, type SettingsScope } from "../../domain/config/resolve/resolve.ts";
+import { defaultAccount, parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
+import type { ChatKind } from "../../domain/message.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+
+/** What `config` says for the conversation of `key`. @throws EarshotError EAR_KEY_INVALID */
+export function settingsFor(
+  config: EarshotConfig,
+  key: string,
+  version: number,
+): ConversationSettings {
+  const parts = parseSessionKey(key);
+  const scope: SettingsScope = {
+    agentId: parts.agentId,
+    key,
+    channel: "channel" in parts ? parts.channel : "",
+    account: "account" in parts ? parts.account : defaultAccount,
+    chatKind: chatKindOf(parts),
+  };
+  return dependOnKey(config, key)
+    ? resolveSettings(config, scope, version)
+    : shared(config, scope, version);
+}
+
+/** Whether this conversation is named in the config, alone or by the beginning of its key. */
+function dependOnKey({ conversations, session }: EarshotConfig, key: string): boolean {
+  if (Object.hasOwn(conversations, key)) return true;
+  return session.sendPolicy.rules.some(({ match }) => match.keyPrefix !== undefined);
+}
+
+const known = new WeakMap<EarshotConfig, Map<string, ConversationSettings>>();
+const knownMax = 1_000;
+
+/** All rooms of an account have one object: made per room it costs as much as a step, and 1 kB. */
+function shared(
+  config: EarshotConfig,
+  scope: SettingsScope,
+  version: number,
+): ConversationSettings {
+  let settings = known.get(config);
+  if (settings === undefined || settings.size >= knownMax) {
+    settings = new Map();
+    known.set(config, settings);
+  }
+  const { agentId, channel, account, chatKind } = scope;
+  const name = JSON.stringify([version, agentId, channel, account, chatKind]);
+  let found = settings.get(name);
+  if (found === undefined) {
+    found = resolveSettings(config, scope, version);
+    settings.set(name, found);
+  }
+  return found;
+}
+
+function chatKindOf(parts: SessionKeyParts): ChatKind {
+  if (parts.kind === "group" || parts.kind === "channel") return parts.kind;
+  return "direct";
+}

@@ -1,0 +1,39 @@
+/**
+ * A glance at a conversation
+ * ==========================
+ * How a live conversation stands, in the few fields that a list of rooms shows. Hosts are asked for
+ * it only while somebody watches such a list, a batch of conversations at a time, so a room that
+ * nobody looks at costs nothing.
+ */
+import type { Millis } from "../../domain/message.ts";
+import type { ConversationContext } from "../../machines/conversation/context.ts";
+import { effectiveHumans } from "../../machines/engagement/humans.ts";
+import { attentionOf, type ConversationValue } from "../../machines/snapshot/snapshot.ts";
+import type { Glance } from "../protocol/conversation-summary.ts";
+
+const creditsShownMax = 8;
+
+/** The conversation of this state and context, looked at now. */
+export function glanceAt(
+  value: ConversationValue,
+  context: Readonly<ConversationContext>,
+  now: Millis,
+): Glance {
+  const { participants, membership, settings, ledger, forming, inbox, guard } = context;
+  const room = { participants, membership };
+  const { count, source } = effectiveHumans(room, settings.engagement, now);
+  const waiting = [...forming, ...inbox];
+  const spoken = participants.filter(({ isBot }) => isBot).length;
+  return {
+    attention: attentionOf(value),
+    guard,
+    humans: count,
+    source,
+    bots: Math.max(spoken, membership?.bots ?? 0),
+    credits: Object.values(ledger)
+      .filter((endsAt) => endsAt > now)
+      .sort((a, b) => b - a)
+      .slice(0, creditsShownMax),
+    queued: waiting.reduce((sum, { messages }) => sum + messages.length, 0),
+  };
+}

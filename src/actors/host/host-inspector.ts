@@ -1,0 +1,154 @@
+/**
+ * A host's inspection
+ * ===================
+ * Tells of the conversations that somebody looks into, and only of these. Everything is made to text
+ * here, on the host's own thread, where the state is as it was at that step; readers that are shown
+ * the same share it. A reader gets the actors that are live when it comes, then what happens; one
+ * that stops (put away, replaced, failed) is said to have stopped.
+ */
+import { limits } from "../../domain/limits.ts";
+import type { InspectFrame, InspectOrder } from "../../domain/ports/index.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { LookedInto, Standpoint } from "./actor-inspector.ts";
+import type { Slot } from "./conversation-cache.ts";
+import { shownContext, shownError, shownEvent } from "./projected-fields.ts";
+
+interface Watched {
+  readonly look: LookedInto;
+  readonly orders: Map<number, InspectOrder>;
+}
+
+/** Takes what has been told since the last time; called when a batch is through. */
+export type InspectSink = (frames: readonly InspectFrame[]) => void;
+
+export class HostInspection {
+  readonly #orders = new Map<number, InspectOrder>();
+  readonly #watched = new Map<number, Watched>();
+  readonly #sink: InspectSink;
+  #frames: InspectFrame[] = [];
+
+  constructor(sink: InspectSink) {
+    this.#sink = sink;
+  }
+
+  /** Begins to tell a reader of what it asked for; `live`: the conversations there are. */
+  begin(order: InspectOrder, live: Iterable<Slot>): void {
+    this.stop(order.id);
+    this.#orders.set(order.id, order);
+    for (const slot of live) {
+      if (this.#isFull(order)) break;
+      this.#admit(order, slot);
+    }
+    this.flush();
+  }
+
+  stop(reader: number): void {
+    this.#orders.delete(reader);
+    for (const [conv, { look, orders }] of this.#watched)
+      if (orders.delete(reader) && orders.size === 0) {
+        look.end();
+        this.#watched.delete(conv);
+      }
+  }
+
+  /** A conversation has come to life. */
+  appeared(slot: Slot): void {
+    for (const order of this.#orders.values()) if (!this.#isFull(order)) this.#admit(order, slot);
+  }
+
+  /** It is live no more; with `error` because its machine failed. */
+  ended(conv: number, error?: string): void {
+    const watched = this.#watched.get(conv);
+    if (watched === undefined) return;
+    this.#watched.delete(conv);
+    const { look, orders } = watched;
+    look.end();
+    const status = error === undefined ? "stopped" : "error";
+    const type = error === undefined ? "xstate.stop" : "xstate.error.actor";
+    this.#each(orders, (readers, words) => {
+      const told = error === undefined ? {} : { error: shownError(error, words) };
+      const snapshotJson = stateJson({ ...look.now(), status }, words, told);
+      const eventJson = JSON.stringify({ type });
+      return { kind: "snapshot", readers, actor: look.actor, eventJson, snapshotJson };
+    });
+  }
+
+  flush(): void {
+    if (this.#frames.length === 0) return;
+    const frames = this.#frames;
+    this.#frames = [];
+    for (let from = 0; from < frames.length; from += limits.inspectFramesMax)
+      this.#sink(frames.slice(from, from + limits.inspectFramesMax));
+  }
+
+  #isFull({ id, conv }: InspectOrder): boolean {
+    if (conv !== null) return false;
+    let count = 0;
+    for (const { orders } of this.#watched.values()) if (orders.has(id)) count += 1;
+    return count >= limits.inspectActorsMax;
+  }
+
+  #admit(order: InspectOrder, { conv, key, actor }: Slot): void {
+    if (order.conv !== null && order.conv !== conv) return;
+    let watched = this.#watched.get(conv);
+    if (watched === undefined) {
+      watched = { look: actor.inspect(), orders: new Map() };
+      this.#watched.set(conv, watched);
+      this.#follow(watched);
+    }
+    const { look, orders } = watched;
+    orders.set(order.id, order);
+    const readers = [order.id];
+    const snapshotJson = stateJson(look.now(), order.words);
+    this.#frames.push({ kind: "actor", readers, actor: look.actor, key, snapshotJson });
+  }
+
+  #follow({ look, orders }: Watched): void {
+    const { actor } = look;
+    look.follow({
+      event: (event) =>
+        this.#each(orders, (readers, words) => {
+          return { kind: "event", readers, actor, eventJson: eventJson(event, words) };
+        }),
+      state: (at, event) =>
+        this.#each(orders, (readers, words) => {
+          const snapshotJson = stateJson(at, words);
+          const caused = eventJson(event, words);
+          return { kind: "snapshot", readers, actor, eventJson: caused, snapshotJson };
+        }),
+    });
+  }
+
+  /** One frame for those who see words, one for those who do not. */
+  #each(
+    orders: ReadonlyMap<number, InspectOrder>,
+    make: (readers: readonly number[], words: boolean) => InspectFrame,
+  ): void {
+    for (const words of [false, true]) {
+      const readers = [...orders.values()].filter((one) => one.words === words);
+      if (readers.length > 0)
+        this.#frames.push(
+          make(
+            readers.map(({ id }) => id),
+            words,
+          ),
+        );
+    }
+  }
+}
+
+const tooLarge = "too large to be shown";
+
+function eventJson(event: ConversationEvent, words: boolean): string {
+  const json = JSON.stringify(shownEvent(event, words));
+  return json.length <= limits.inspectUnitsMax
+    ? json
+    : JSON.stringify({ type: event.type, at: event.at, earshot: tooLarge });
+}
+
+function stateJson({ status, value, context }: Standpoint, words: boolean, more = {}): string {
+  const json = JSON.stringify({ status, value, context: shownContext(context, words), ...more });
+  return json.length <= limits.inspectUnitsMax
+    ? json
+    : JSON.stringify({ status, value, context: { earshot: tooLarge }, ...more });
+}

@@ -1,0 +1,186 @@
+/**
+ * What inspectors are shown
+ * =========================
+ * Events and effects by type, the context by field: which fields an inspector sees, and which of them
+ * are words of people or agents. Names, titles and what a tool was given count as words; ids, numbers
+ * and states do not. A new type of event or effect does not compile until it stands here.
+ */
+import type { ConversationContext } from "../../machines/conversation/context.ts";
+import type { Effect } from "../../machines/events/effects.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import { fieldsOf, type Lens, type Shown } from "./projection.ts";
+
+const fields = (of: Readonly<Record<string, Lens>>): Lens => ({ fields: of });
+const list = (of: Lens): Lens => ({ list: of });
+const all = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, "plain"] as const));
+
+const idAndKind = fields(all("id", "kind"));
+const place = { ...all("channel", "account"), chat: idAndKind, thread: idAndKind };
+const route = fields(place);
+const author = fields({ ...all("id", "isBot", "isSelf", "isChat"), name: "words" });
+const message = fields({
+  ...place,
+  ...all("id", "mentionsEveryone", "groupId", "explicitOnly", "outside", "forwarded", "sentAt"),
+  chat: fields({ ...all("id", "kind"), title: "words" }),
+  author,
+  text: "words",
+  mentions: list(fields(all("id", "isSelf"))),
+  replyTo: fields({ ...all("id", "authorId", "authorIsSelf"), text: "words" }),
+  attachments: list(fields({ ...all("kind", "bytes"), name: "words" })),
+});
+const edit = fields({ ...place, ...all("id", "editedAt"), author, text: "words" });
+const membership = fields(all("humans", "bots", "truncated", "fetchedAt"));
+const queue = fields(all("mode", "debounceMs", "cap", "drop"));
+const settings = fields({
+  ...all("version", "agentId", "send", "replyTo", "everyoneMentions", "notifyRoom"),
+  engagement: fields({
+    ...all("activation"),
+    trigger: list("plain"),
+    stickiness: fields(all("enabled", "windowMs", "mode", "holdDuringTurn")),
+  }),
+  context: fields(all("size", "maxAgeMs")),
+  loopGuard: fields(all("maxConsecutive", "maxInWindow", "windowMs", "hardLimit")),
+  debounce: fields(all("idleMs", "maxMs")),
+  queue,
+  turn: fields(all("idleMs", "maxMs", "replyAgeMsMax")),
+});
+const calls = list(fields({ ...all("command"), args: list("words") }));
+const asked = fields({ ...all("messageId", "author", "owner", "about"), route, as: "words" });
+const refs = list(fields(all("seq", "id", "editSeq")));
+const relay = { ...all("token", "place"), keys: list("plain") };
+const turn = all("turnId");
+
+type Type<Of extends { readonly type: string }> = {
+  readonly [Name in Of["type"]]: Shown<Extract<Of, { readonly type: Name }>>;
+};
+
+const events: Type<ConversationEvent> = {
+  "message.received": {
+    ...all("seq", "skill"),
+    ...{ message, membership, relay: fields(relay), levels: { map: "words" }, said: "words" },
+    authority: fields(all("commandAuthorized", "owner")),
+    namesOnly: list("words"),
+  },
+  "fellow.spoke": { seq: "plain", message },
+  "message.edited": { seq: "plain", edit },
+  "message.deleted": { seq: "plain", deletion: fields({ ...place, id: "plain" }) },
+  "history.seeded": { seq: "plain", messages: list(message) },
+  "membership.read": { membership },
+  "deadline.due": all("id"),
+  "lane.granted": turn,
+  "agent.started": { ...turn, ...all("attempt") },
+  "agent.spoke": { ...turn, ...all("what") },
+  "agent.text": {
+    ...turn,
+    ...all("index", "from", "to", "draft", "edits", "aside"),
+    ...{ text: "words", prefix: "words", mentions: list("plain") },
+  },
+  "agent.steered": { ...turn, messages: list("plain") },
+  "agent.message-ended": turn,
+  "agent.tool": { ...turn, name: "words", input: "words" },
+  "agent.usage": { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
+  "agent.ended": { ...turn, ...all("silent") },
+  "agent.failed": { ...turn, ...all("code"), message: "words" },
+  "delivery.sent": { ...turn, ...all("index"), messageIds: list("plain") },
+  "delivery.failed": { ...turn, ...all("index", "status") },
+  disengage: all("operator"),
+  skip: turn,
+  "command.applied": { ...all("command"), args: list("words"), more: calls, asked },
+  "session.reset": all("sessionId", "operator"),
+  "session.overridden": { ...all("send", "activation", "merge"), queue },
+  "heartbeat.due": { route },
+  "config.changed": { settings },
+  "run.aborted": { ...all("operator"), by: "words" },
+  "host.recovered": all("restarted"),
+};
+
+const verdict = all("decision", "rule", "credit", "creditExpiresAt");
+const reaction = { ...all("message"), emoji: "words", route } as const;
+const effects: Type<Effect> = {
+  decided: { ...verdict, ...all("seq", "messageId") },
+  "deadline.set": all("id"),
+  "deadline.clear": all("id"),
+  "lane.request": {},
+  "lane.release": {},
+  "turn.run": {
+    ...turn,
+    ...all("turn", "attempt", "omitted", "replyTo", "guard", "nudge", "introduce", "afterAbort"),
+    ...all("humans", "heartbeat", "firstIndex"),
+    ...{ batch: refs, context: refs, route },
+    ...{ participants: list("words"), droppedWhileBusy: list("words") },
+  },
+  "turn.steer": { ...turn, batch: refs },
+  "turn.abort": { ...turn, reason: "words" },
+  block: {
+    ...turn,
+    ...all("index", "replyTo", "quote", "kind", "draft", "edits", "aside"),
+    ...{ text: "words", route },
+  },
+  typing: { on: "plain", route },
+  react: reaction,
+  unreact: reaction,
+  transcript: { ...turn, role: "plain", text: "words" },
+  joined: { ...turn, batch: refs },
+  usage: { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
+  "session.began": all("sessionId"),
+  dropped: { message: fields(all("seq", "id", "editSeq")), why: "plain" },
+  outcome: { ...turn, ...all("turn", "outcome"), batch: refs, reason: "words" },
+  "relay.pass": { ...all("token", "place"), to: list("plain") },
+  "membership.refresh": { route },
+  command: { calls, asked },
+};
+
+const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "words" });
+const batch = { ...all("instant", "holds", "overtaken"), route, messages: list(pending) };
+const context: Shown<ConversationContext> = {
+  ...all("guard", "seeded", "flushAt", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
+  ...all("disengagedTurn", "introduced", "abortedLastRun"),
+  settings,
+  override: fields({ ...all("send", "activation"), queue }),
+  participants: list(fields({ ...all("id", "isBot", "lastSeenAt"), name: "words" })),
+  membership,
+  ledger: { map: "plain" },
+  counters: fields({ ...all("consecutive"), window: list("plain") }),
+  buffer: fields({
+    ...all("dropped"),
+    entries: list(fields(all("seq", "id", "at", "author", "self", "editSeq"))),
+  }),
+  forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
+  inbox: list(fields({ ...batch, ...all("backlog", "steeredAt") })),
+  droppedWhileBusy: list("words"),
+  run: fields({
+    ...all("holds", "overtaken", "lock", "ended", "blocks", "offset", "left", "refused", "shown"),
+    ...{ abortedBy: "words", order: fields(effects["turn.run"]), batch: list(pending) },
+    open: list(fields({ ...all("index", "kind", "draft"), mentions: list("plain") })),
+  }),
+  relays: list(fields({ ...relay, ...all("seq", "at"), ahead: list("plain") })),
+  heartbeat: route,
+  typing: route,
+  ownMessages: list("plain"),
+  fellowMessages: list("plain"),
+  spokenIn: list("plain"),
+};
+
+/** An event as an inspector is shown it. */
+export function shownEvent(event: ConversationEvent, words: boolean): Record<string, unknown> {
+  const { type, at } = event;
+  return { type, at, ...fieldsOf(events[type], event, words) };
+}
+
+/** A context as an inspector is shown it: what the step wants done is in `effects`. */
+export function shownContext(
+  of: Readonly<ConversationContext>,
+  words: boolean,
+): Record<string, unknown> {
+  const wanted = of.effects.map((effect) => {
+    const at = effect.type === "deadline.set" ? { at: effect.at } : {};
+    return { type: effect.type, ...at, ...fieldsOf(effects[effect.type], effect, words) };
+  });
+  return { ...fieldsOf(context, of, words), effects: wanted };
+}
+
+/** An error's message, which may hold words of the room. */
+export function shownError(message: string, words: boolean): unknown {
+  return fieldsOf({ error: "words" }, { error: message }, words).error;
+}

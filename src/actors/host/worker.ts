@@ -1,0 +1,131 @@
+/**
+ * The worker host
+ * ===============
+ * What runs in each worker thread: a core that folds events and a runner that talks to agents. The
+ * pool gives each thread one task that never ends; its rejection is how the supervisor learns of a
+ * death. Calls come over a port wrapped by comlink, always whole batches, because a call per event
+ * costs five to ten times as much as the work it asks for.
+ */
+import type { MessagePort } from "node:worker_threads";
+import { type Endpoint, expose, type Remote, wrap } from "comlink";
+import type { Millis } from "../../domain/message.ts";
+import type { AgentDriver, Clock, InspectOrder } from "../../domain/ports/index.ts";
+import { unpackBatch, type WireBatch } from "../protocol/batch-encoding.ts";
+import type { Glance, Tally } from "../protocol/conversation-summary.ts";
+import type { HostEvents, TurnJob } from "../protocol/host-link.ts";
+import type { HostResult } from "../protocol/host-protocol.ts";
+import { createPulse } from "../protocol/shared-heartbeat.ts";
+import { currentThread } from "../protocol/thread-state.ts";
+import { createConversation } from "./conversation-actor.ts";
+import { type ConversationFactory, createHostCore } from "./conversation-host.ts";
+import { settingsFor } from "./conversation-settings.ts";
+
+/** What the pool hands to a thread. */
+export interface HostTask {
+  /** Calls from the supervisor (`HostApi`). */
+  readonly port: MessagePort;
+  /** Calls to the supervisor (`HostEvents`). */
+  readonly events: MessagePort;
+  /** From the drivers of this thread to `serve` of the host module on the main thread. */
+  readonly outside: MessagePort;
+  readonly pulse: SharedArrayBuffer;
+  readonly host: number;
+  readonly epoch: number;
+  readonly live: number;
+  readonly checkpointEvery: number;
+  /** URL of the module with `drivers` and `createSystemClock`; loaded on the first turn. */
+  readonly hostModule: string;
+}
+
+/** What the supervisor may call. */
+export interface HostApi {
+  /** The incarnation that answers. */
+  hello(): number;
+  apply(batch: WireBatch): HostResult;
+  glance(convs: readonly number[], now: Millis): (Glance | null)[];
+  tally(): Tally;
+  inspect(order: InspectOrder): void;
+  uninspect(reader: number): void;
+  ping(): void;
+  run(job: TurnJob): Promise<void>;
+  abort(turnId: string, reason: string): void;
+  steer(turnId: string, text: string): boolean;
+  watch(conv: number, on: boolean): void;
+}
+
+interface HostModule {
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  createSystemClock(): Clock;
+  attach?(outside: MessagePort): void;
+}
+
+/** The task. Never resolves: the thread is ended from outside. */
+export function host(task: HostTask): Promise<never> {
+  return runHost(task, createConversation);
+}
+
+/** The same with conversations made by somebody else (tests poison some). */
+export function runHost(task: HostTask, create: ConversationFactory): Promise<never> {
+  const pulse = createPulse(task.pulse);
+  pulse.ofThread(currentThread());
+  const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
+  const core = createHostCore({
+    create,
+    settingsFor,
+    live: task.live,
+    checkpointEvery: task.checkpointEvery,
+    mark: pulse.mark,
+    onInspect: (frames) => void supervisor.onInspect(frames),
+  });
+  const loadRunner = once(async () => {
+    pulse.excuse(true);
+    // Both only now: a host that answers sooner after a crash is worth more than a warm first turn.
+    const loading = Promise.all([import(task.hostModule), import("../agent-run/turn-runner.ts")]);
+    const [module, { createTurnRunner }] = await loading.finally(() => pulse.excuse(false));
+    const { drivers, createSystemClock, attach } = module as HostModule;
+    attach?.(task.outside);
+    return createTurnRunner({
+      clock: createSystemClock(),
+      drivers,
+      log: (...line) => void supervisor.onLog(...line),
+      onReports: (reports) => void supervisor.onReports(reports),
+      onDelta: (delta) => void supervisor.onDelta(delta),
+      onDraft: (draft) => void supervisor.onDraft(draft),
+      ask: (question) => supervisor.ask(question),
+    });
+  });
+  const api: HostApi = {
+    hello: () => task.epoch,
+    apply: (batch) => core.apply(unpackBatch(batch)),
+    glance: (convs, now) => core.glance(convs, now),
+    tally: () => core.tally(),
+    inspect: (order) => core.inspect(order),
+    uninspect: (reader) => core.uninspect(reader),
+    ping: () => pulse.beat(),
+    run: async (job) => (await loadRunner()).run(job),
+    abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),
+    steer: (turnId, text) => loadRunner.now()?.steer(turnId, text) ?? false,
+    watch: (conv, on) => void loadRunner().then((runner) => runner.watch(conv, on)),
+  };
+  expose(api, endpoint(task.port));
+  return new Promise<never>(() => undefined);
+}
+
+/** A Node port as comlink sees it: an event target like the browser's, only typed otherwise. */
+export const endpoint = (port: MessagePort) => port as unknown as Endpoint;
+
+/** Runs `make` at most once; `now` looks without asking for it. */
+function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & {
+  now(): Value | undefined;
+} {
+  let promise: Promise<Value> | undefined;
+  let value: Value | undefined;
+  const get = () => {
+    promise ??= make().then((made) => {
+      value = made;
+      return made;
+    });
+    return promise;
+  };
+  return Object.assign(get, { now: () => value });
+}

@@ -1,0 +1,180 @@
+/**
+ * Commands on their way in
+ * ========================
+ * What a message orders becomes journal rows in the same commit as the message itself: one that has
+ * the runtime carry the commands out and answer them, and one for each change of a conversation.
+ * So an order is taken once, however often its message is delivered, and is carried out after a
+ * crash if it was taken before.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import { type Inbound, type Millis, routeOf } from "../../domain/message.ts";
+import type { CommandCall } from "../../machines/commands/directives.ts";
+import { type ExtraCommand, extrasFor } from "../../machines/commands/extension-commands.ts";
+import {
+  editedText,
+  noOrders,
+  type Orders,
+  readOrders,
+} from "../../machines/commands/parse-command.ts";
+import { callAtStart, narrowTo } from "../../machines/engagement/called-agents.ts";
+import type {
+  Authority,
+  CommandAsked,
+  ConversationEvent,
+  SessionOverridden,
+} from "../../machines/events/events.ts";
+import { hasSharedPlaces, resolveRoute } from "../../machines/routing/routing.ts";
+import { overrideOf } from "../commands/settings.ts";
+import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
+import { calledBy } from "./broadcast.ts";
+
+export interface CommandIntake {
+  readonly config: EarshotConfig;
+  readonly cfg: number;
+  readonly now: Millis;
+  readonly unique: () => string;
+  /** Commands of plugins and agents. */
+  readonly extras: readonly ExtraCommand[];
+}
+
+/** What a message orders, and of which of the agents that hear it. */
+export interface Ordered extends Orders {
+  /** Places of those whom it calls by name; left out: it is for all of them. */
+  readonly places?: readonly number[];
+}
+
+/**
+ * What a message that was admitted orders. Where several agents hear it, a name in front of a
+ * command orders it of that one alone, and directives beside a message are for those whom it calls.
+ */
+export function ordersIn(
+  message: Inbound,
+  authority: Authority,
+  { config, extras: all }: Pick<CommandIntake, "config" | "extras">,
+): Ordered {
+  if (!config.commands.text) return noOrders(message.text);
+  const { stopWords } = config.commands;
+  const isAlone = all.length === 0 && !hasSharedPlaces(config);
+  const routes = isAlone ? [] : resolveRoute(config, message);
+  const extras = all.length === 0 ? all : extrasFor(all, new Set(routes.map((one) => one.agentId)));
+  const rules = { authority, stopWords, resetTriggers: config.session.resetTriggers, extras };
+  if (routes.length < 2) return readOrders(message, rules);
+  const agents = calledBy(config, routes);
+  const call = callAtStart(message.text, agents);
+  const asked = call === null ? null : readOrders(withoutCall(message, call.units), rules);
+  if (call !== null && asked?.ended === true) return { ...asked, places: [call.place] };
+  const orders = readOrders(message, rules);
+  const places = orders.ended ? null : narrowTo(orders.text, message, agents);
+  return places === null ? orders : { ...orders, places };
+}
+
+function withoutCall(message: Inbound, units: number): Inbound {
+  const { text, verbatim } = message;
+  const rest = { ...message, text: text.slice(units) };
+  if (verbatim === undefined) return rest;
+  const left = verbatim.filter(([, to]) => to > units);
+  return { ...rest, verbatim: left.map(([from, to]) => [Math.max(0, from - units), to - units]) };
+}
+
+/**
+ * What a conversation whose agent has the skill is told of a message that asks for it: who gives an
+ * agent's command speaks to it, wherever that is.
+ */
+export function skillOf(
+  message: Inbound,
+  { skill }: Orders,
+  route: { readonly agentId: string } | undefined,
+  { extras }: Pick<CommandIntake, "extras">,
+): { readonly skill?: string; readonly message?: Inbound } {
+  const has = extras.some(({ name, agentId }) => name === skill && agentId === route?.agentId);
+  if (skill === null || !has) return {};
+  const mentions = [...message.mentions, { id: message.account, isSelf: true }];
+  return { skill, message: { ...message, mentions } };
+}
+
+/** The words of an edit without what they order. */
+export function wordsOfEdit(text: string, authority: Authority, config: EarshotConfig): string {
+  if (!config.commands.text) return text;
+  return editedText(text, { authority, resetTriggers: config.session.resetTriggers });
+}
+
+/**
+ * The rows of what a message orders, for each conversation that it orders it of. Where those are
+ * several, each answers for itself what concerns its session; the rest is answered by the first.
+ */
+export function orderRows(
+  message: Inbound,
+  identity: string,
+  orders: Ordered,
+  owner: boolean,
+  context: CommandIntake,
+): NewEvent[] {
+  const { calls, quiet, resets, places } = orders;
+  if (calls.length + quiet.length === 0 && !resets) return [];
+  const routes = resolveRoute(context.config, message);
+  const agents = routes.length < 2 ? [] : calledBy(context.config, routes);
+  const first = places?.[0] ?? 0;
+  return routes.flatMap(({ sessionKey }, place) => {
+    if (places !== undefined && !places.includes(place)) return [];
+    const own = place === first ? calls : calls.filter(({ command }) => ofSession.has(command));
+    const by = askedBy(message, owner, agents[place]?.name);
+    const asked = own.length > 0 ? by : undefined;
+    const row = (event: ConversationEvent, what: string) =>
+      newEvent(conversationOf(sessionKey), context.cfg, event, {
+        identity: `${what}|${identity}`,
+        sentAt: message.sentAt,
+      });
+    const given = commandOf(own, quiet, context.now, asked);
+    return [
+      ...(given === null ? [] : [row(given, "command")]),
+      ...changes([...own, ...quiet], context.now).map(([what, event]) => row(event, what)),
+      ...(resets ? [row(resetNow(context), "reset")] : []),
+    ];
+  });
+}
+
+/** Commands that concern one agent's session: each agent of a room has an answer of its own. */
+const ofSession: ReadonlySet<string> = new Set<CommandCall["command"]>([
+  ...(["status", "new", "reset", "stop", "activation", "send", "usage", "session"] as const),
+  ...(["compact", "context", "models", "disengage", "export", "think", "verbose"] as const),
+  ...(["reasoning", "elevated", "exec", "tts", "model", "queue"] as const),
+]);
+
+const resetNow = ({ now, unique }: CommandIntake) =>
+  ({ type: "session.reset", at: now, sessionId: unique() }) as const;
+
+function commandOf(
+  calls: readonly CommandCall[],
+  quiet: readonly CommandCall[],
+  at: Millis,
+  asked: CommandAsked | undefined,
+): ConversationEvent | null {
+  const [first, ...more] = [...quiet, ...calls];
+  if (first === undefined) return null;
+  return {
+    ...{ type: "command.applied", at, command: first.command, args: first.args },
+    ...(more.length === 0 ? {} : { more }),
+    ...(asked === undefined ? {} : { asked }),
+  };
+}
+
+function askedBy(message: Inbound, owner: boolean, as: string | undefined): CommandAsked {
+  const { id: messageId, author, replyTo } = message;
+  const about = replyTo?.id ?? null;
+  const asked = { route: routeOf(message), messageId, author: author.id, owner, about };
+  return as === undefined ? asked : { ...asked, as };
+}
+
+/** What commands change in a conversation, with a word that tells the rows apart. */
+function changes(calls: readonly CommandCall[], at: Millis): [string, ConversationEvent][] {
+  const found: [string, ConversationEvent][] = [];
+  const said = new Set(calls.map(({ command }) => command));
+  if (said.has("stop")) found.push(["stop", { type: "run.aborted", at, by: "stop" }]);
+  if (said.has("disengage")) found.push(["disengage", { type: "disengage", at }]);
+  const override = overrideOf(calls);
+  if (override !== null) {
+    const event: SessionOverridden = { type: "session.overridden", at, ...override, merge: true };
+    found.push(["override", event]);
+  }
+  return found;
+}

@@ -1,0 +1,340 @@
+/**
+ * The intake
+ * ==========
+ * Own words dropped, copies recognised, strangers turned away, the rest journalled: one commit for
+ * all events of a call and the platform's cursor. Only after that may the platform be told, so
+ * nothing that was acknowledged can be lost, and nothing that was refused was taken.
+ */
+import type { Verdict } from "../../domain/decision.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { type Millis, routeOf } from "../../domain/message.ts";
+import type {
+  ChannelEvent,
+  Clock,
+  CursorWrite,
+  Ids,
+  Log,
+  MetaWrite,
+  Plugin,
+  Skill,
+  StoreWrite,
+} from "../../domain/ports/index.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import { createDenials } from "../access/denial-log.ts";
+import { type Answered, answerKnock } from "../access/pairing-requests.ts";
+import { createExtras } from "../commands/extension-commands.ts";
+import type { DecisionWaiter, DecisionWaiters } from "../effects/decision-waiters.ts";
+import { decisionLine } from "../effects/event-stream.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Outbox } from "../outbox/types.ts";
+import type { AccessStore } from "../protocol/access-store.ts";
+import type { NewEvent } from "../protocol/event-codec.ts";
+import type {
+  IngestOptions,
+  IngestOutcome,
+  OutboundDirectory,
+  RoomTap,
+} from "../protocol/runtime.ts";
+import type { Supervisor } from "../protocol/supervisor.ts";
+import type { Admitted, WalkTap } from "../protocol/telemetry.ts";
+import type { Heartbeats } from "../turns/heartbeats.ts";
+import { type Claim, createDedupe } from "./dedupe.ts";
+import { type Prepared, prepare } from "./prepare-event.ts";
+
+export interface IngressPorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly supervisor: Pick<Supervisor, "room">;
+  readonly configs: Configs;
+  readonly directory: Pick<OutboundDirectory, "isLocal" | "membership" | "isOurs">;
+  readonly waiters: DecisionWaiters;
+  readonly heartbeats: Pick<Heartbeats, "heard">;
+  readonly access: Pick<AccessStore, "has" | "ask" | "redeem">;
+  readonly outbox: Pick<Outbox, "enqueue">;
+  /** Of a simulation: what is sent takes time. */
+  readonly pace?: { straight: boolean } | undefined;
+  readonly publish: (line: StreamLine) => void;
+  readonly live: boolean;
+  readonly rooms?: RoomTap;
+  readonly walk?: WalkTap;
+  readonly onPoint: (point: "before-ack") => void;
+  readonly plugins?: readonly Plugin[];
+  readonly skills?: () => readonly Skill[];
+}
+
+export interface Ingress {
+  /** As `Runtime.ingest`. */
+  ingest(
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    options?: IngestOptions,
+  ): Promise<IngestOutcome[]>;
+  /** Events admitted and not yet durable. */
+  pending(): number;
+  /** Events refused because the intake or the store was full. */
+  refused(): number;
+  /** Takes nothing any more. */
+  stop(): void;
+}
+
+const duplicate: Verdict = { decision: "duplicate", rule: "duplicate", credit: "none" };
+const fullRetryMs = 1_000;
+
+/** One event on its way: ours to store, or a copy of one that someone else stores. */
+interface Taken {
+  readonly prepared: Prepared;
+  readonly claim: Claim | null;
+  readonly copyOf: Promise<boolean> | null;
+  /** What came of its knock. */
+  readonly door: Answered | null;
+}
+
+export function createIngress(ports: IngressPorts): Ingress {
+  const { clock, configs, journal } = ports;
+  const { entries, ttlMs } = configs.current().messages.dedupe;
+  const dedupe = createDedupe(clock, entries, ttlMs);
+  const extras = createExtras(ports);
+  const denials = createDenials(clock, ports.log);
+  let pending = 0;
+  let refused = 0;
+  let stopped = false;
+
+  function admitted(channel: string, account: string, events: readonly ChannelEvent[]) {
+    const context = {
+      config: configs.current(),
+      cfg: configs.version(),
+      now: clock.now(),
+      local: ports.directory.isLocal(channel),
+      known: ports.access,
+      membership: ports.directory.membership,
+      isOurs: (author: string) => ports.directory.isOurs?.(channel, author) ?? false,
+      unique: () => ports.ids.next(),
+      extras: extras.list(),
+    };
+    const found: Prepared[] = [];
+    for (const event of events) {
+      const prepared = prepare(channel, account, event, context);
+      if (prepared !== null) found.push(prepared);
+    }
+    return found;
+  }
+
+  function take(prepared: Prepared): Taken {
+    if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null, door: null };
+    const claim = dedupe.claim(prepared.dedupeId);
+    if (claim instanceof Promise) return { prepared, claim: null, copyOf: claim, door: null };
+    const door = knocked(prepared);
+    if (door === null) return { prepared, claim, copyOf: null, door };
+    const { event, ended, explanation } = door;
+    return {
+      prepared: { ...prepared, events: [event], ended, explanation },
+      claim,
+      copyOf: null,
+      door,
+    };
+  }
+
+  function knocked({ knock, message, events }: Prepared): Answered | null {
+    const [event] = events;
+    if (knock === null || message === null || event === undefined) return null;
+    return answerKnock(knock, message, event, {
+      ...{ log: ports.log, access: ports.access, unique: (about) => ports.ids.next(about) },
+      ...{ now: clock.now(), config: configs.current() },
+    });
+  }
+
+  /** Stores what is ours; the numbers of each, or null for a copy. */
+  async function store(
+    taken: readonly Taken[],
+    cursor: CursorWrite | null,
+  ): Promise<(readonly number[] | null)[]> {
+    const own = taken.filter(({ copyOf }) => copyOf === null);
+    const events: NewEvent[] = [];
+    const writes: StoreWrite[] = [];
+    for (const { prepared } of own) {
+      events.push(...prepared.before, ...prepared.events);
+      writes.push(...heardIn(prepared));
+    }
+    if (cursor !== null) writes.push(cursor);
+    try {
+      const numbers =
+        events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
+      for (const { claim } of own) claim?.commit();
+      let at = 0;
+      return taken.map(({ copyOf, prepared, door }) => {
+        if (copyOf !== null) return null;
+        at += prepared.before.length + prepared.events.length;
+        const given = numbers.slice(at - prepared.events.length, at);
+        if (given[0] === 0) door?.undo();
+        else if (door !== null) sendOff(door);
+        return given;
+      });
+    } catch (error) {
+      for (const { claim, door } of [...own].reverse()) {
+        claim?.release();
+        door?.undo();
+      }
+      refused += events.length;
+      throw error;
+    }
+  }
+
+  function sendOff({ rows }: Answered): void {
+    if (ports.pace !== undefined && rows.length > 0) ports.pace.straight = false;
+    ports.outbox.enqueue(rows);
+  }
+
+  /** Where the conversations heard somebody last, for what is said there unasked. */
+  function heardIn({ message, keys, ended }: Prepared): MetaWrite[] {
+    if (message === null || ended !== null) return [];
+    const route = routeOf(message);
+    const heard: MetaWrite[] = [];
+    for (const key of keys) {
+      const write = key === null ? null : ports.heartbeats.heard(key, route);
+      if (write !== null) heard.push(write);
+    }
+    return heard;
+  }
+
+  /** Copies count as taken only when the original is. */
+  async function awaitCopies(taken: readonly Taken[]): Promise<void> {
+    for (const { copyOf } of taken) {
+      if (copyOf === null || (await copyOf)) continue;
+      refused += 1;
+      throw new EarshotError(
+        "EAR_STORE_FAILED",
+        "Cannot take a message as its first delivery could not be stored: send it again",
+      );
+    }
+  }
+
+  function outcome({ prepared }: Taken, numbers: readonly number[] | null) {
+    const { message, keys, ended } = prepared;
+    return {
+      id: message?.id ?? "",
+      heard: keys.map((key, index) => {
+        const isCopy = numbers === null || numbers[index] === 0;
+        return { key, verdict: isCopy ? duplicate : ended };
+      }),
+    };
+  }
+
+  function tell({ prepared }: Taken, { heard }: IngestOutcome, since: Millis): void {
+    const { message, explanation } = prepared;
+    if (message === null) return;
+    for (const { key, verdict } of heard) {
+      if (verdict === null) continue;
+      ports.walk?.ended(message, verdict, since);
+      ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
+      ports.rooms?.ended(message, key, verdict);
+      if (verdict.decision === "denied") {
+        denials(message, verdict, explanation);
+      }
+    }
+  }
+
+  function refuse(count: number): never {
+    refused += count;
+    throw new EarshotError(
+      "EAR_INGRESS_FULL",
+      stopped
+        ? "Cannot take messages as earshot is stopping: send them again"
+        : `Cannot take messages as ${pending} wait to be stored: send them again later`,
+      { retryAfterMs: fullRetryMs },
+    );
+  }
+
+  /** Waits for the hosts; not while the store fails, because then nothing is taken at all. */
+  async function orFailing(room: Promise<void>): Promise<void> {
+    let callOff: () => void = () => undefined;
+    const failing = new Promise<void>((resolve) => {
+      callOff = journal.onceFailing(resolve);
+    });
+    await Promise.race([room, failing]);
+    callOff();
+  }
+
+  async function ingest(
+    channel: string,
+    account: string,
+    events: readonly ChannelEvent[],
+    { cursor, wait }: IngestOptions,
+    since: Millis,
+  ): Promise<IngestOutcome[]> {
+    const taken = admitted(channel, account, events).map(take);
+    const walking = ports.walk === undefined ? [] : taken.flatMap(walkOf);
+    ports.walk?.admitted(walking, since);
+    const waiting = taken.map(({ prepared, copyOf }) =>
+      wait === undefined || copyOf !== null || prepared.ended !== null
+        ? []
+        : prepared.events.map(ports.waiters.expect),
+    );
+    try {
+      const row: CursorWrite | null =
+        cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
+      const numbers = await store(taken, row);
+      await awaitCopies(taken);
+      ports.walk?.stored(walking, since);
+      const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
+      taken.forEach((one, index) => {
+        tell(one, outcomes[index] as IngestOutcome, since);
+      });
+      ports.onPoint("before-ack");
+      const answers = outcomes.map((one, index) => decided(one, waiting[index] ?? []));
+      const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
+      return (await Promise.all(answers)).filter(isMessage);
+    } catch (error) {
+      ports.walk?.refused(walking);
+      throw error;
+    } finally {
+      for (const waiter of waiting.flat()) waiter.giveUp();
+    }
+  }
+
+  return {
+    async ingest(channel, account, events, options = {}) {
+      if (stopped || pending + events.length > limits.ingressPendingMax) refuse(events.length);
+      pending += events.length;
+      const since = clock.now();
+      try {
+        const room = ports.supervisor.room();
+        if (room !== null) await orFailing(room);
+        return await ingest(channel, account, events, options, since);
+      } finally {
+        pending -= events.length;
+      }
+    },
+    pending: () => pending,
+    refused: () => refused,
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/** A message with the forms of it that its conversations hear. */
+function walkOf({ prepared: { message, events } }: Taken): Admitted[] {
+  if (message === null) return [];
+  const heard = events.flatMap(({ event }) =>
+    event.type === "message.received" ? event.message : [],
+  );
+  return [{ message, heard }];
+}
+
+/** The outcome with what the conversations decided, where somebody waits for that. */
+async function decided(
+  { id, heard }: IngestOutcome,
+  waiting: readonly DecisionWaiter[],
+): Promise<IngestOutcome> {
+  if (waiting.length === 0) return { id, heard };
+  const decisions = heard.map(async ({ key, verdict }, index) => ({
+    key,
+    verdict: verdict ?? (await waiting[index]?.decision) ?? null,
+  }));
+  return { id, heard: await Promise.all(decisions) };
+}

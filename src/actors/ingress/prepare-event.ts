@@ -1,0 +1,285 @@
+/**
+ * From a channel's event to journal rows
+ * ======================================
+ * What happens before the journal: who may speak, which conversations hear it, and under which
+ * identity a second delivery is recognised. Pure apart from the clock's time that is passed in.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import { encodeVerdict, type Membership, type Verdict } from "../../domain/decision.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { hash52 } from "../../domain/key.ts";
+import {
+  type Deletion,
+  type Edit,
+  type Inbound,
+  type Millis,
+  type Route,
+  routeOf,
+} from "../../domain/message.ts";
+import { type ChannelEvent, noConversation } from "../../domain/ports/index.ts";
+import type { KnownPeople } from "../../machines/access/access-entries.ts";
+import { type Admission, admit, admitHistory } from "../../machines/access/admission.ts";
+import type { ExtraCommand } from "../../machines/commands/extension-commands.ts";
+import { noOrders } from "../../machines/commands/parse-command.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import { resolveRoute } from "../../machines/routing/routing.ts";
+import { type Knock, knockOf, withoutCode, withoutCodes } from "../access/pairing-requests.ts";
+import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
+import { sharesOf } from "./broadcast.ts";
+import { orderRows, ordersIn, skillOf, wordsOfEdit } from "./command-events.ts";
+import { hearsPlace } from "./sibling-agents.ts";
+
+export interface PrepareContext {
+  readonly config: EarshotConfig;
+  readonly cfg: number;
+  readonly now: Millis;
+  /** The operator's own channel. */
+  readonly local: boolean;
+  /** Whom the access book knows. */
+  readonly known: KnownPeople;
+  readonly membership: (route: Route) => Membership | null;
+  /** One of our accounts on this channel writes under that id. */
+  readonly isOurs: (authorId: string) => boolean;
+  /** Commands of plugins and agents. */
+  readonly extras: readonly ExtraCommand[];
+  /** A new unique text. */
+  readonly unique: () => string;
+}
+
+/** What one event of a channel becomes. */
+export interface Prepared {
+  /** The message, where it is one. */
+  readonly message: Inbound | null;
+  /** Names the delivery for the dedupe in memory; null: never a duplicate. */
+  readonly dedupeId: string | null;
+  /** What the conversations are told before it, in the same commit. */
+  readonly before: readonly NewEvent[];
+  /** One per conversation that hears it, or one that says how admission ended. */
+  readonly events: readonly NewEvent[];
+  /** What admission decided; null where the conversations decide, or there is nothing to decide. */
+  readonly ended: Verdict | null;
+  /** Session keys of `events`; null where admission ended it. */
+  readonly keys: readonly (string | null)[];
+  /** For the log where it was refused: what would admit it. */
+  readonly explanation: string;
+  /** What it wants of the access book, which is asked only when it is no copy. */
+  readonly knock: Knock | null;
+}
+
+type Place = ReturnType<typeof placeOf>;
+
+function placeOf(event: ChannelEvent) {
+  switch (event.type) {
+    case "message":
+      return event.message;
+    case "edit":
+      return event.edit;
+    case "delete":
+      return event.deletion;
+    case "membership":
+      return event.membership;
+    case "history":
+      return event.history;
+  }
+}
+
+/** Prepares one event. @throws EarshotError EAR_INBOUND_INVALID when it names another account. */
+export function prepare(
+  channel: string,
+  account: string,
+  event: ChannelEvent,
+  context: PrepareContext,
+): Prepared | null {
+  const place = placeOf(event);
+  if (place.channel !== channel || place.account !== account) {
+    throw new EarshotError(
+      "EAR_INBOUND_INVALID",
+      "Cannot take an event as it names another channel or account than the one that delivered it",
+    );
+  }
+  const admission = admit(event, context.config, context);
+  if (admission.decision === "own") return null;
+  const clean = withoutCodes(event);
+  if (clean.type === "message" && context.isOurs(clean.message.author.id))
+    return prepareFellow(clean.message, context);
+  if (clean.type === "message") {
+    const knock = event.type === "message" ? knockOf(event.message, admission, context) : null;
+    const prepared =
+      knock?.kind === "claim"
+        ? prepareMessage(withoutCode(clean.message), unclaimed, context)
+        : prepareMessage(clean.message, admission, context);
+    return { ...prepared, knock };
+  }
+  if (admission.decision !== null) return null;
+  return prepareOther(clean, place, admission, context);
+}
+
+/** How a claim stands until the access book has been asked. */
+const unclaimed: Admission = {
+  ...{ decision: "denied", rule: "claim", explanation: "a claim code" },
+  authority: { commandAuthorized: false, owner: false },
+};
+
+function prepareMessage(message: Inbound, admission: Admission, context: PrepareContext): Prepared {
+  const identity = messageIdentity(message);
+  const named = { identity, sentAt: message.sentAt, messageId: message.id };
+  const { authority } = admission;
+  const orders =
+    admission.decision === null ? ordersIn(message, authority, context) : noOrders(message.text);
+  const before = orderRows(message, identity, orders, authority.owner, context);
+  const { explanation } = admission;
+  const common = { message, dedupeId: identity, explanation, before, knock: null };
+  const isWhole = orders.text === message.text;
+  const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
+  // Rows of what was heard are told from others by how they begin: the type is first.
+  const type = "message.received";
+  const at = context.now;
+  if (admission.decision !== null || orders.ended) {
+    const ended: Verdict = {
+      decision: (admission.decision ?? "command") as Verdict["decision"],
+      rule: admission.rule ?? "command",
+      credit: "none",
+    };
+    const code = encodeVerdict(ended);
+    const nowhere = { conv: noConversation, key: "" };
+    const told = { type, at, seq: 0, message, authority, ...levels } as const;
+    const event = newEvent(nowhere, context.cfg, told, { code, ...named });
+    return { events: [event], ended, keys: [null], ...common };
+  }
+  const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
+  const whole = {
+    type,
+    at,
+    seq: 0,
+    message: isWhole ? message : { ...message, text: orders.text },
+    authority,
+    ...levels,
+    ...(isWhole ? {} : { said: message.text }),
+    ...(membership === null ? {} : { membership }),
+  } as const;
+  const routes = resolveRoute(context.config, message);
+  const keys = routes.map(({ sessionKey }) => sessionKey);
+  const shares = sharesOf(message, orders.text, identity, routes, context);
+  const events = keys.map((key, place) =>
+    newEvent(
+      conversationOf(key),
+      context.cfg,
+      { ...whole, ...shares[place], ...skillOf(whole.message, orders, routes[place], context) },
+      named,
+    ),
+  );
+  return { events, ended: null, keys, ...common };
+}
+
+/** Words of another agent of ours, which speaks through another account: told, never decided. */
+function prepareFellow(message: Inbound, context: PrepareContext): Prepared | null {
+  if (!context.local && !hearsPlace(context.config, message)) return null;
+  const { config, cfg, now: at } = context;
+  const identity = `fellow|${messageIdentity(message)}`;
+  const said = { ...message, author: { ...message.author, isBot: true } };
+  const made = { type: "fellow.spoke", at, seq: 0, message: said } as const;
+  const keys = resolveRoute(config, message).map((route) => route.sessionKey);
+  const events = keys.map((key) => newEvent(conversationOf(key), cfg, made, { identity }));
+  return { ...nothingSaid, events, keys };
+}
+
+/** What is no message that anybody waits for an answer about. */
+const nothingSaid = {
+  ...{ message: null, dedupeId: null, before: [], ended: null, knock: null, explanation: "" },
+};
+
+function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {
+  return JSON.stringify(["message", channel, account, chat.id, thread?.id ?? null, id]);
+}
+
+/**
+ * What is no message. A copy is recognised in the journal; what has nothing to recognise it by is
+ * taken each time.
+ */
+function prepareOther(
+  event: Exclude<ChannelEvent, { type: "message" }>,
+  place: Place,
+  admission: Admission,
+  context: PrepareContext,
+): Prepared | null {
+  const made = conversationEvent(event, admission, context);
+  if (made === null) return null;
+  const identity = otherIdentity(event) ?? context.unique();
+  const keys = resolveRoute(context.config, standIn(event, place)).map((route) => route.sessionKey);
+  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
+  return { ...nothingSaid, events, keys };
+}
+
+function conversationEvent(
+  event: Exclude<ChannelEvent, { type: "message" }>,
+  admission: Admission,
+  context: PrepareContext,
+): ConversationEvent | null {
+  const at = context.now;
+  switch (event.type) {
+    case "edit": {
+      // It ordered something when it was said; an edit orders nothing.
+      const text = wordsOfEdit(event.edit.text, admission.authority, context.config);
+      const edit = text === event.edit.text ? event.edit : { ...event.edit, text };
+      return { type: "message.edited", at, seq: 0, edit };
+    }
+    case "delete":
+      return { type: "message.deleted", at, seq: 0, deletion: event.deletion };
+    case "membership": {
+      const { humans, bots, truncated } = event.membership;
+      const membership = { humans, bots, truncated, fetchedAt: at };
+      return { type: "membership.read", at, membership };
+    }
+    case "history": {
+      const messages = admitHistory(event.history, context.config, context);
+      return messages.length === 0 ? null : { type: "history.seeded", at, seq: 0, messages };
+    }
+  }
+}
+
+/** What a second delivery of it has in common with the first; null: nothing. */
+function otherIdentity(event: Exclude<ChannelEvent, { type: "message" }>): string | null {
+  switch (event.type) {
+    case "edit": {
+      const { editId, editedAt, text } = event.edit;
+      if (editId === undefined && editedAt === undefined) return null;
+      // Without an id two edits at the same time are told apart by their words.
+      return eventIdentity("edit", event.edit, [editedAt ?? null, editId ?? hash52(text)]);
+    }
+    case "delete":
+      return eventIdentity("delete", event.deletion, []);
+    case "membership":
+      return null;
+    case "history": {
+      const { messages } = event.history;
+      return JSON.stringify(["history", messages.length, messages[0]?.id, messages.at(-1)?.id]);
+    }
+  }
+}
+
+function eventIdentity(
+  kind: string,
+  { channel, account, chat, thread, id }: Edit | Deletion,
+  more: readonly (string | number | null)[],
+): string {
+  return JSON.stringify([kind, channel, account, chat.id, thread?.id ?? null, id, ...more]);
+}
+
+/** A message said where the event happened: routing looks at places and people, never at words. */
+function standIn(event: ChannelEvent, place: Place): Inbound {
+  const author = event.type === "edit" ? event.edit.author : undefined;
+  return {
+    channel: place.channel,
+    account: place.account,
+    chat: place.chat,
+    thread: place.thread,
+    id: "event",
+    author: author ?? { id: place.chat.id, name: place.chat.id, isBot: false, isSelf: false },
+    text: "",
+    mentions: [],
+    mentionsEveryone: false,
+    replyTo: null,
+    attachments: [],
+    explicitOnly: false,
+  };
+}

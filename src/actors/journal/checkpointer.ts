@@ -1,0 +1,135 @@
+/**
+ * The sweep
+ * =========
+ * Keeps tails short and the journal bounded while nothing else is to do. A conversation that has
+ * gone quiet gets its record written, folded here from record and tail, so a start has little to
+ * look through; rows past the retention that every record covers are deleted, a slice at a time.
+ */
+import type { EarshotError } from "../../domain/errors.ts";
+import type { Clock, Log, Store, StoreWrite, TimerHandle } from "../../domain/ports/index.ts";
+import { createConversation } from "../host/conversation-actor.ts";
+import { settingsFor } from "../host/conversation-settings.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
+import { quarantinedCode } from "../protocol/host-protocol.ts";
+import { breath } from "../util/scheduling.ts";
+import type { Configs } from "./config-versions.ts";
+import type { Journal } from "./journal.ts";
+
+export interface SweepPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Store;
+  readonly journal: Journal;
+  readonly configs: Configs;
+}
+
+export interface Sweep {
+  start(): void;
+  /** One round now; resolves to the number of records written. */
+  round(): Promise<number>;
+  /** Notes how far everything is covered by records: the next start looks from there on. */
+  mark(): Promise<void>;
+  /** Conversations with events after their record, as of the last round. */
+  dirty(): number;
+  stop(): void;
+}
+
+const periodMs = 30_000;
+const dirtyLookedAtMax = 10_000;
+/** Conversations folded, and rows deleted, between two turns of the event loop. */
+const foldSlice = 8;
+const pruneSlice = 1_000;
+const pruneSlicesMax = 100;
+
+export function createSweep({ clock, log, store, journal, configs }: SweepPorts): Sweep {
+  let timer: TimerHandle | null = null;
+  let stopped = false;
+  /** The last journal number of the round before: what has not moved since is quiet. */
+  let quietSince = 0;
+  let dirty = 0;
+
+  /** The record of a conversation as of its last event; null while an event is still under way. */
+  async function recordOf(conv: number): Promise<StoreWrite | null> {
+    const row = await store.conversation(conv);
+    if (row === null) return null;
+    const tail = await store.tail(conv, row.recordSeq);
+    const last = tail.at(-1);
+    if (last === undefined || tail.some(({ code }) => code === null)) return null;
+    await configs.load(tail.map(({ cfg }) => cfg));
+    const settings = (cfg: number) => settingsFor(configs.get(cfg), row.key, cfg);
+    const first = settings(tail[0]?.cfg ?? configs.version());
+    const conversation = createConversation({ key: row.key, settings: first, record: row.record });
+    for (const one of tail) {
+      if (one.code !== quarantinedCode) conversation.step(decodeEvent(one), settings(one.cfg));
+    }
+    const record = conversation.record();
+    conversation.stop();
+    return { kind: "checkpoint", conv, recordSeq: last.seq, epoch: row.epoch, record };
+  }
+
+  async function fold(): Promise<number> {
+    const found = await store.dirty(dirtyLookedAtMax);
+    const lastSeq = await store.lastSeq();
+    const quiet = found.filter(({ last }) => last <= quietSince);
+    quietSince = lastSeq;
+    let written = 0;
+    for (let at = 0; at < quiet.length && !stopped; at += foldSlice) {
+      const writes: StoreWrite[] = [];
+      for (const { conv } of quiet.slice(at, at + foldSlice)) {
+        const write = await recordOf(conv).catch((error: unknown) => {
+          log("warn", "sweep.skipped", { conv, error: String(error) });
+          return null;
+        });
+        if (write !== null) writes.push(write);
+      }
+      await journal.keep(writes);
+      written += writes.length;
+      await breath();
+    }
+    dirty = found.length - written;
+    return written;
+  }
+
+  async function prune(): Promise<void> {
+    const before = clock.now() - configs.current().messages.dedupe.retentionMs;
+    for (let slice = 0; slice < pruneSlicesMax && !stopped; slice += 1) {
+      if ((await store.prune(before, pruneSlice)) < pruneSlice) return;
+      await breath();
+    }
+  }
+
+  async function round(): Promise<number> {
+    if (journal.failing() !== null) return 0;
+    const written = await fold();
+    if (stopped) return written;
+    await mark();
+    await prune();
+    return written;
+  }
+
+  async function mark(): Promise<void> {
+    if (journal.failing() !== null) return;
+    const value = String(await store.lowWater());
+    await journal.keep([{ kind: "meta", name: "sweptSeq", value }]);
+  }
+
+  function arm(): void {
+    if (stopped) return;
+    timer = clock.setTimer(clock.now() + periodMs, () => {
+      round()
+        .catch((error: EarshotError) => log("warn", "sweep.failed", { error: String(error) }))
+        .finally(arm);
+    });
+  }
+
+  return {
+    start: arm,
+    round,
+    mark,
+    dirty: () => dirty,
+    stop() {
+      stopped = true;
+      if (timer !== null) clock.clearTimer(timer);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * Config versions
+ * ===============
+ * Every journalled event names the config that was in force when it was admitted, so that a
+ * conversation folds to the same state tomorrow. A version is stored once, without secrets; the
+ * running one is kept with them. Settings are resolved once per version and conversation, in a
+ * bounded cache.
+ */
+import { LRUCache } from "lru-cache";
+import { type EarshotConfig, parseConfig, withoutSecrets } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { ConfigWrite, Store } from "../../domain/ports/index.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import { settingsFor } from "../host/conversation-settings.ts";
+
+export interface Configs {
+  /** The config for everything admitted now. */
+  current(): EarshotConfig;
+  version(): number;
+  /** A version that was loaded. @throws EarshotError EAR_ASSERT */
+  get(version: number): EarshotConfig;
+  /** Reads versions that tails refer to. */
+  load(versions: Iterable<number>): Promise<void>;
+  /** Settings of a conversation under the current config. */
+  settings(key: string): ConversationSettings;
+  /**
+   * Takes a config over. The answer is what has to be stored before the first event that names the
+   * new version, or null when nothing but secrets changed.
+   */
+  next(config: EarshotConfig): ConfigWrite | null;
+}
+
+const settingsCachedMax = 10_000;
+
+/**
+ * Finds the version of `config` in the store, or the next free one (then `pending` is to be
+ * stored).
+ */
+export async function openConfigs(
+  store: Store,
+  config: EarshotConfig,
+): Promise<{ configs: Configs; pending: ConfigWrite | null }> {
+  const latest = await store.latestConfig();
+  const configs = createConfigs(store, latest?.version ?? 0, latest?.json ?? "", config);
+  return { configs, pending: configs.next(config) };
+}
+
+function createConfigs(
+  store: Store,
+  lastVersion: number,
+  lastJson: string,
+  first: EarshotConfig,
+): Configs {
+  const known = new Map<number, EarshotConfig>();
+  const cache = new LRUCache<string, ConversationSettings>({
+    // Told its `max`, it would make room for all of them at once.
+    maxSize: settingsCachedMax,
+    sizeCalculation: () => 1,
+  });
+  let version = lastVersion;
+  let json = lastJson;
+  let current = first;
+  // The last version of an earlier process was made of another config than `first`.
+  let holdsLast = false;
+
+  return {
+    current: () => current,
+    version: () => version,
+    get(wanted) {
+      const config = wanted === version ? current : known.get(wanted);
+      if (config === undefined) {
+        throw new EarshotError(
+          "EAR_ASSERT",
+          `Cannot use a config version that was not loaded: received ${wanted}`,
+        );
+      }
+      return config;
+    },
+    async load(versions) {
+      for (const wanted of new Set(versions)) {
+        if (wanted === version || known.has(wanted)) continue;
+        known.set(wanted, parsedOr(current, await store.config(wanted)));
+      }
+    },
+    settings(key) {
+      const cached = cache.get(key);
+      if (cached?.version === version) return cached;
+      const settings = settingsFor(current, key, version);
+      cache.set(key, settings);
+      return settings;
+    },
+    next(config) {
+      const written = JSON.stringify(withoutSecrets(config));
+      const held = holdsLast;
+      holdsLast = true;
+      if (written === json) {
+        current = config;
+        cache.clear();
+        return null;
+      }
+      if (held) known.set(version, current);
+      version += 1;
+      json = written;
+      current = config;
+      return { kind: "config", version, json };
+    },
+  };
+}
+
+/**
+ * A stored version, or `current` where this earshot cannot read it any more: its events go on under
+ * today's rules rather than not at all.
+ */
+function parsedOr(current: EarshotConfig, stored: string | null): EarshotConfig {
+  try {
+    return stored === null ? current : parseConfig(JSON.parse(stored));
+  } catch {
+    return current;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Durable deadlines
+ * =================
+ * A deadline is a row before it is a timer: it survives the process and fires once, not before its
+ * time, also when it fell due while nobody was there. When it fires, its row goes in the same
+ * commit that journals `deadline.due`, so a crash on either side repeats nothing.
+ *
+ * The clock arms a timer by the time that is left, so a wall clock set forward or back neither
+ * fires all deadlines at once nor keeps any from firing; `at` of the event is never before the
+ * deadline.
+ */
+import type { Millis } from "../../domain/message.ts";
+import type { Clock, StoreWrite, TimerHandle } from "../../domain/ports/index.ts";
+import { passedId } from "../../machines/conversation/agent-relay.ts";
+import type { RelayPassed } from "../../machines/events/effects.ts";
+import { conversationOf } from "../protocol/event-codec.ts";
+
+export interface Deadline {
+  readonly conv: number;
+  readonly id: string;
+  readonly at: Millis;
+}
+
+export interface Timers {
+  /** Arms a deadline whose row is stored. Replaces the one of the same conversation and id. */
+  set(deadline: Deadline): void;
+  clear(conv: number, id: string): void;
+  count(): number;
+  /** Disarms everything; the rows stay. */
+  stop(): void;
+}
+
+/** `fire` gets the deadline and the event's time. It removes the row with the event it journals. */
+export function createTimers(clock: Clock, fire: (deadline: Deadline, at: Millis) => void): Timers {
+  const armed = new Map<number, Map<string, TimerHandle>>();
+  let stopped = false;
+
+  function forget(conv: number, id: string): TimerHandle | undefined {
+    const ofConversation = armed.get(conv);
+    const timer = ofConversation?.get(id);
+    if (ofConversation === undefined || timer === undefined) return undefined;
+    ofConversation.delete(id);
+    if (ofConversation.size === 0) armed.delete(conv);
+    return timer;
+  }
+  function clear(conv: number, id: string): void {
+    const timer = forget(conv, id);
+    if (timer !== undefined) clock.clearTimer(timer);
+  }
+
+  return {
+    set(deadline) {
+      if (stopped) return;
+      const { conv, id, at } = deadline;
+      clear(conv, id);
+      const timer = clock.setTimer(at, () => {
+        forget(conv, id);
+        fire(deadline, Math.max(clock.now(), at));
+      });
+      const ofConversation = armed.get(conv) ?? new Map<string, TimerHandle>();
+      ofConversation.set(id, timer);
+      armed.set(conv, ofConversation);
+    },
+    clear,
+    count: () => [...armed.values()].reduce((sum, timers) => sum + timers.size, 0),
+    stop() {
+      stopped = true;
+      for (const timers of armed.values()) {
+        for (const timer of timers.values()) clock.clearTimer(timer);
+      }
+      armed.clear();
+    },
+  };
+}
+
+/** The deadlines, due at once, by which those behind hear that somebody has ended. */
+export function passedOn({ token, place, to }: RelayPassed, at: Millis): readonly Deadline[] {
+  const id = passedId(token, place);
+  return to.map((key) => ({ conv: conversationOf(key).conv, id, at }));
+}
+
+export const deadlineWrite = (deadline: Deadline): StoreWrite => ({
+  kind: "deadline",
+  ...deadline,
+});

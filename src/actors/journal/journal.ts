@@ -1,0 +1,275 @@
+/**
+ * The journal
+ * ===========
+ * Group commit: whatever is waiting at the end of a tick becomes one transaction and costs one
+ * fsync. Events come back in the order of their numbers, through one callback, so their
+ * conversations are fed in exactly the order that a recovery would use.
+ *
+ * Two kinds of callers. `offer` is the intake: when the store fails it is told so, and the platform
+ * is not acknowledged. `append` and `keep` are consequences of what is already durable: they stay
+ * queued, in order, and are tried again until the store takes them. Nothing else starts while the
+ * store fails.
+ *
+ * In a deterministic runtime events wait until `quiet` resolves, so that the order of rows depends
+ * on causes and not on which thread was faster.
+ */
+
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, Log, Store, StoreWrite } from "../../domain/ports/index.ts";
+import { entryOf, type NewEvent } from "../protocol/event-codec.ts";
+import type { HostEntry } from "../protocol/host-protocol.ts";
+import { Times } from "../util/quantiles.ts";
+import type { Pace } from "../util/scheduling.ts";
+import { breath, soon } from "../util/scheduling.ts";
+
+export interface JournalPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Store;
+  /** The last number the store gave before. */
+  readonly lastSeq: number;
+  /** Events to be applied, in the order of their numbers, right after their commit. */
+  readonly onCommitted: (entries: readonly HostEntry[]) => void;
+  /** The store began to fail, or works again (null). */
+  readonly onHealth: (error: EarshotError | null) => void;
+  /** Told of each commit: ms the store took, and rows. */
+  readonly onCommit?: ((ms: number, rows: number) => void) | undefined;
+  /** Deterministic runtimes only: resolves when no host is at work. */
+  readonly quiet?: () => Promise<void>;
+  readonly pace?: Pace | undefined;
+}
+
+export interface Journal {
+  /**
+   * Stores events from outside. The answer has a number per event, 0 for a duplicate.
+   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was stored.
+   */
+  offer(events: readonly NewEvent[], writes?: readonly StoreWrite[]): Promise<readonly number[]>;
+  /** Stores events the runtime made itself, and what belongs to them; waits for the store. */
+  append(events: readonly NewEvent[], writes?: readonly StoreWrite[]): Promise<readonly number[]>;
+  /** Stores consequences of applied events; waits for the store. */
+  keep(writes: readonly StoreWrite[]): Promise<void>;
+  /** Why the store fails, or null. */
+  failing(): EarshotError | null;
+  /**
+   * Calls back once, as soon as the store fails (at once if it does). The answer calls that off.
+   */
+  onceFailing(call: () => void): () => void;
+  /** Whether nothing is being written or about to be. */
+  isQuiet(): boolean;
+  /** As `isQuiet`, but events that wait for quiet do not count. */
+  isWritten(): boolean;
+  lastCommitMs(): number;
+  /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows each had. */
+  commits(): { readonly msP99: number | null; readonly rows: number | null };
+  /** The highest number ever given; 0 before the first. */
+  lastSeq(): number;
+  /** Ends the retries; what is still queued is rejected. */
+  stop(): Promise<void>;
+}
+
+interface Job {
+  readonly events: readonly NewEvent[];
+  readonly writes: readonly StoreWrite[];
+  /** Stays queued when the store fails. */
+  readonly durable: boolean;
+  readonly done: (numbers: readonly number[]) => void;
+  readonly failed: (error: EarshotError) => void;
+}
+
+const retryMsMin = 100;
+const retryMsMax = 5_000;
+
+export function createJournal(ports: JournalPorts): Journal {
+  const { clock, log, store } = ports;
+  const queue: Job[] = [];
+  /** Deterministic only: events that wait for quiet. */
+  const gated: Job[] = [];
+  let scheduled = false;
+  let committing = false;
+  let opening = false;
+  let stopped = false;
+  let failure: EarshotError | null = null;
+  let retryMs = retryMsMin;
+  let retryTimer: ReturnType<Clock["setTimer"]> | null = null;
+  const waitingForFailure = new Set<() => void>();
+  let lastCommitMs = 0;
+  const commitTimes = new Times();
+  const commitRows = new Times();
+  let { lastSeq } = ports;
+
+  function submit(
+    events: readonly NewEvent[],
+    writes: readonly StoreWrite[],
+    durable: boolean,
+  ): Promise<readonly number[]> {
+    return new Promise((done, failed) => {
+      if (stopped) return failed(closedError());
+      if (failure !== null && !durable) return failed(failure);
+      const job: Job = { events, writes, durable, done, failed };
+      const isStraight = ports.pace?.straight === true;
+      if (ports.quiet !== undefined && events.length > 0 && !isStraight) {
+        gated.push(job);
+        openGate(ports.quiet);
+      } else {
+        queue.push(job);
+        schedule();
+      }
+    });
+  }
+
+  function openGate(quiet: () => Promise<void>): void {
+    if (opening) return;
+    opening = true;
+    const wait = async () => {
+      await quiet();
+      opening = false;
+      queue.push(...gated.splice(0));
+      schedule();
+    };
+    wait().catch((error: unknown) => {
+      log("fatal", "journal.gate", { error: String(error) });
+      for (const job of gated.splice(0)) job.failed(closedError());
+    });
+  }
+
+  function schedule(): void {
+    if (scheduled || committing || failure !== null || queue.length === 0) return;
+    scheduled = true;
+    soon(ports.pace, () => {
+      scheduled = false;
+      // commitNext answers every error itself.
+      void commitNext();
+    });
+  }
+
+  /** The next jobs that fit one commit; always at least one. */
+  function take(): Job[] {
+    let rows = 0;
+    let count = 0;
+    for (const job of queue) {
+      const size = job.events.length + job.writes.length;
+      if (count > 0 && rows + size > limits.commitRowsMax) break;
+      rows += size;
+      count += 1;
+    }
+    return queue.splice(0, count);
+  }
+
+  async function commitNext(): Promise<void> {
+    const jobs = take();
+    const writes: StoreWrite[] = [];
+    for (const job of jobs) {
+      for (const { write } of job.events) writes.push(write);
+      for (const write of job.writes) writes.push(write);
+    }
+    committing = true;
+    const startedAt = clock.monotonic();
+    try {
+      const numbers = writes.length === 0 ? [] : await store.commit(writes);
+      lastCommitMs = clock.monotonic() - startedAt;
+      if (writes.length > 0) {
+        commitTimes.add(lastCommitMs);
+        commitRows.add(writes.length);
+        ports.onCommit?.(lastCommitMs, writes.length);
+      }
+      settle(jobs, numbers);
+    } catch (error) {
+      const told =
+        error instanceof EarshotError
+          ? error
+          : new EarshotError("EAR_STORE_FAILED", "Cannot write the journal", { cause: error });
+      fail(jobs, told);
+    } finally {
+      committing = false;
+      schedule();
+    }
+  }
+
+  function settle(jobs: readonly Job[], numbers: readonly number[]): void {
+    const entries: HostEntry[] = [];
+    let at = 0;
+    const answers = jobs.map((job) => {
+      const answer = numbers.slice(at, at + job.events.length);
+      at += job.events.length + job.writes.length;
+      job.events.forEach((event, index) => {
+        const seq = answer[index] as number;
+        lastSeq = Math.max(lastSeq, seq);
+        if (seq > 0 && event.write.code === undefined) entries.push(entryOf(event, seq));
+      });
+      return answer;
+    });
+    if (entries.length > 0) ports.onCommitted(entries);
+    jobs.forEach((job, index) => {
+      job.done(answers[index] as readonly number[]);
+    });
+  }
+
+  function fail(jobs: readonly Job[], error: EarshotError): void {
+    if (failure === null) {
+      log("error", "store.failing", { code: error.code, reason: error.message });
+      ports.onHealth(error);
+    }
+    failure = error;
+    for (const call of waitingForFailure) call();
+    waitingForFailure.clear();
+    const waiting = [...jobs, ...queue.splice(0)];
+    queue.push(...waiting.filter((job) => job.durable));
+    for (const job of waiting) if (!job.durable) job.failed(error);
+    retryTimer = clock.setTimer(clock.now() + retryMs, retry);
+    retryMs = Math.min(retryMs * 2, retryMsMax);
+  }
+
+  function retry(): void {
+    retryTimer = null;
+    if (stopped) return;
+    const probe = async () => {
+      await store.commit([{ kind: "meta", name: "probe", value: String(clock.now()) }]);
+      failure = null;
+      retryMs = retryMsMin;
+      log("info", "store.working", {});
+      ports.onHealth(null);
+      schedule();
+    };
+    probe().catch((error: unknown) => {
+      fail([], error instanceof EarshotError ? error : (failure as EarshotError));
+    });
+  }
+
+  const isWritten = () => !committing && (queue.length === 0 || failure !== null);
+
+  return {
+    offer: (events, writes = []) => submit(events, writes, false),
+    append: (events, writes = []) => submit(events, writes, true),
+    async keep(writes) {
+      if (writes.length > 0) await submit([], writes, true);
+    },
+    failing: () => failure,
+    onceFailing(call) {
+      if (failure !== null) call();
+      else waitingForFailure.add(call);
+      return () => waitingForFailure.delete(call);
+    },
+    isQuiet: () => gated.length === 0 && isWritten(),
+    isWritten,
+    lastCommitMs: () => lastCommitMs,
+    commits: () => ({ msP99: commitTimes.quantile(0.99), rows: commitRows.quantile(0.5) }),
+    lastSeq: () => lastSeq,
+    async stop() {
+      while (!stopped && failure === null && (committing || queue.length + gated.length > 0)) {
+        await breath();
+      }
+      stopped = true;
+      if (retryTimer !== null) clock.clearTimer(retryTimer);
+      for (const job of [...queue.splice(0), ...gated.splice(0)]) job.failed(closedError());
+    },
+  };
+}
+
+function closedError(): EarshotError {
+  return new EarshotError(
+    "EAR_STORE_FAILED",
+    "Cannot write the journal as the runtime has stopped: nothing was taken",
+  );
+}

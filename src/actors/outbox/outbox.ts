@@ -1,0 +1,391 @@
+/**
+ * The outbox
+ * ==========
+ * Everything that leaves, one row each. A row is committed as `sending` before the platform is
+ * called and as `sent` after it answered, so a crash can only leave a row whose outcome is unknown,
+ * and that one is marked. Texts of a conversation leave one by one in order; accounts do not wait
+ * for each other; a row that is too old is not sent any more. An edit may be repeated, so it is
+ * never in doubt. Reactions are best effort: in order, tried a few times, dropped.
+ *
+ * The states and their changes are `deliveryMachine`; this file decides when, and tells the
+ * conversation.
+ */
+import { type ChannelOutbound, noConversation, type OutboxRow } from "../../domain/ports/index.ts";
+import type { SendStatus } from "../../domain/stream.ts";
+import { type DeliveryEvent, nextDelivery } from "../../machines/delivery.machine.ts";
+import { newEvent } from "../protocol/event-codec.ts";
+import { backoffMsMin, createPace } from "./backoff.ts";
+import { createWaitingReactions } from "./pending-reactions.ts";
+import {
+  asMessage,
+  type Delivery,
+  deliveryOf,
+  deliveryWith,
+  isDraft,
+  isText,
+  reportOf,
+  sendLine,
+  type TextBody,
+} from "./row-body.ts";
+import { type SendOutcome, trySend } from "./send-attempt.ts";
+import { asAsked, askHooks } from "./send-hooks.ts";
+import { createSendLanes, type QueuedDelivery } from "./send-queues.ts";
+import { createDrafts } from "./streamed-drafts.ts";
+import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
+
+const reactionTriesMax = 3;
+const unseen = "taken off before it was put";
+const cutShort = "the answer that it began was cut short";
+
+export function createOutbox(ports: OutboxPorts): Outbox {
+  const { clock, journal, log } = ports;
+  const pace = createPace(clock, ports.random);
+  const counts: Record<string, number> = {};
+  const queued = new Map<string, QueuedDelivery>();
+  const reactions = createWaitingReactions();
+  /** Drafts whose whole text waits to be sent. */
+  const completed = new Set<string>();
+  let stopped = false;
+  const lanes = createSendLanes({
+    clock,
+    ready: (channel, account) => ports.directory.ready(channel, account),
+    start: (item) => {
+      void run(item);
+    },
+  });
+
+  const drafts = createDrafts({
+    ...{ clock, log, directory: ports.directory },
+    pause: lanes.pause,
+    pausedUntil: lanes.pausedUntil,
+  });
+
+  const tally = (from: string | null, to: string) => {
+    if (from !== null) counts[from] = (counts[from] ?? 1) - 1;
+    counts[to] = (counts[to] ?? 0) + 1;
+  };
+
+  /** The row after an event; null when the event means nothing in its state. */
+  function changed(row: OutboxRow, event: DeliveryEvent["type"], more: Partial<OutboxRow> = {}) {
+    const next = nextDelivery(row, { type: event });
+    return next === row ? null : { ...row, ...next, ...more };
+  }
+
+  function put(item: QueuedDelivery, row: OutboxRow): void {
+    tally(item.delivery.row.state, row.state);
+    item.delivery = deliveryWith(item.delivery, row);
+  }
+
+  /** Commits a row's end and tells its conversation in the same commit; then says so. */
+  async function finish(delivery: Delivery, row: OutboxRow): Promise<void> {
+    const write = { kind: "outbox", row } as const;
+    if (!isText(delivery)) return journal.keep([write]);
+    const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
+    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
+    ports.onPoint("before-mark");
+    const told = () => [report(), ...ports.told(deliveryWith(delivery, row))];
+    await journal.append(row.conv === noConversation ? [] : told(), [write]);
+    ports.publish(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
+  }
+
+  function end(item: QueuedDelivery, row: OutboxRow): Promise<void> {
+    put(item, row);
+    const { body } = item.delivery;
+    queued.delete(row.id);
+    reactions.ended(item);
+    if ("edits" in body && body.edits !== undefined) completed.delete(body.edits);
+    if ("draft" in body && row.state !== "sent") void drafts.seal(row.id);
+    if (item.expiry !== null) clock.clearTimer(item.expiry);
+    return finish(item.delivery, row);
+  }
+
+  async function expire(item: QueuedDelivery): Promise<void> {
+    const row = changed(item.delivery.row, "expire", { error: "too old to be said" });
+    if (row === null) return;
+    lanes.remove(item);
+    await end(item, row);
+  }
+
+  async function run(item: QueuedDelivery): Promise<void> {
+    try {
+      await send(item);
+    } catch (error) {
+      // Only a stopped journal rejects: the row is found in `sending` at the next start.
+      log("warn", "outbox.stopped", { id: item.delivery.row.id, error: String(error) });
+    }
+  }
+
+  async function send(item: QueuedDelivery): Promise<void> {
+    const { row, body } = item.delivery;
+    const outbound = ports.directory.outbound(body.route.channel, body.route.account);
+    if (outbound === null) return lanes.park(item);
+    if (clock.now() >= body.expiresAt) return expire(item);
+    if (completed.has(row.id)) await giveUp(item, "the whole answer was there before it");
+    const passed = await askHooks(item.delivery, ports);
+    if (!queued.has(row.id)) return;
+    if (passed?.kind === "refuse") return void (await giveUp(item, passed.why));
+    if (passed?.kind === "send") put(item, asAsked(item.delivery.row, passed.text));
+    const target = await targetOf(item, outbound);
+    // It may have been given up meanwhile.
+    if (!queued.has(row.id)) return;
+    const sending = changed(item.delivery.row, "send");
+    if (sending === null) return lanes.park(item);
+    put(item, sending);
+    if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
+    const outcome = await trySend(clock, outbound, item.delivery, target);
+    ports.onPoint("after-send");
+    if (isText(item.delivery)) await settleText(item, outcome);
+    else await settleReaction(item, outcome);
+  }
+
+  /**
+   * The platform's id of the message that an edit replaces. Without one it becomes a message of its
+   * own, or, if it stands beside the answer, nothing.
+   */
+  async function targetOf(item: QueuedDelivery, outbound: ChannelOutbound) {
+    const { row, body } = item.delivery;
+    if (row.kind !== "edit" || !("edits" in body) || body.edits === undefined) return null;
+    await drafts.seal(body.edits);
+    const draft = await ports.row(body.edits);
+    const ids = JSON.parse(draft?.messageIds ?? "[]") as string[];
+    if (draft?.state === "sent" && ids[0] !== undefined && outbound.editText !== undefined)
+      return ids[0];
+    if (body.aside !== undefined) await giveUp(item, "its message never came to be");
+    else item.delivery = deliveryOf(asMessage(row));
+    return null;
+  }
+
+  async function settleText(item: QueuedDelivery, outcome: SendOutcome): Promise<void> {
+    const { row, body } = item.delivery as Delivery & { body: TextBody };
+    if (outcome.kind === "confirm") {
+      const messageIds = JSON.stringify(outcome.messageIds);
+      const sent = changed(row, "confirm", { messageIds }) as OutboxRow;
+      const [id] = outcome.messageIds;
+      if (body.draft && id !== undefined) drafts.sent(row.id, body.route, id, body.text);
+      return done(item, sent);
+    }
+    log("warn", `send.${outcome.kind}`, {
+      id: row.id,
+      attempts: row.attempts,
+      error: outcome.error,
+    });
+    if (outcome.kind === "defer") return defer(item, outcome);
+    // Somebody removed the message meanwhile: what it should have become is said all the same.
+    if (outcome.kind === "refuse" && row.kind === "edit" && body.aside === undefined) {
+      put(item, asMessage(row));
+      const { error } = outcome;
+      return defer(item, { kind: "defer", afterMs: 1, wholeAccount: false, error });
+    }
+    let next = changed(row, outcome.kind, { error: outcome.error }) as OutboxRow;
+    if (next.state === "in-doubt" && body.draft) {
+      // The whole answer is sent anyway, as a message of its own.
+      tellDoubt(item.delivery);
+      next = changed(next, "drop") as OutboxRow;
+    }
+    const again = next.state === "in-doubt" ? resendOnce(next) : null;
+    if (again === null) return done(item, next);
+    put(item, again);
+    await journal.keep([{ kind: "outbox", row: again }]);
+    tellDoubt(item.delivery);
+    lanes.release(item, again.dueAt);
+  }
+
+  /** Says that a row is in doubt although it goes again: the room may see it twice. */
+  function tellDoubt(delivery: Delivery): void {
+    if (isText(delivery))
+      ports.publish(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
+  }
+
+  /** The policy for doubts: once more, if young enough and never in doubt before. */
+  function resendOnce(row: OutboxRow): OutboxRow | null {
+    const { policy, freshMs } = ports.doubts();
+    const now = clock.now();
+    if (policy !== "resend-if-fresh" || row.doubts > 1 || now - row.createdAt >= freshMs)
+      return null;
+    const error = `in doubt, sent again: ${row.error ?? ""}`;
+    return changed(row, "resend", { dueAt: now + backoffMsMin, error });
+  }
+
+  async function defer(
+    item: QueuedDelivery,
+    { afterMs, wholeAccount, error }: Extract<SendOutcome, { kind: "defer" }>,
+  ): Promise<void> {
+    const { row, body } = item.delivery;
+    const dueAt = clock.now() + pace.afterTry(row, afterMs);
+    const next = changed(row, "defer", { dueAt, error }) as OutboxRow;
+    if (wholeAccount) lanes.pause(body.route.channel, body.route.account, dueAt);
+    if (next.state === "dead") return done(item, next);
+    put(item, next);
+    if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: next }]);
+    lanes.release(item, dueAt);
+  }
+
+  async function settleReaction(item: QueuedDelivery, outcome: SendOutcome): Promise<void> {
+    const { row } = item.delivery;
+    if (outcome.kind === "confirm") return done(item, changed(row, "confirm") as OutboxRow);
+    log("debug", "reaction.failed", { id: row.id, error: outcome.error });
+    // Nobody misses a reaction; one that stays tells people that they are still being answered.
+    const isTiring = row.kind === "react" && row.attempts >= reactionTriesMax;
+    if (outcome.kind === "refuse" || isTiring) {
+      return done(item, changed(row, "refuse", { error: outcome.error }) as OutboxRow);
+    }
+    // Putting a reaction twice is putting it once, so a doubt is just another try.
+    const afterMs = outcome.kind === "defer" ? outcome.afterMs : null;
+    await defer(item, { kind: "defer", afterMs, wholeAccount: false, error: outcome.error });
+  }
+
+  async function done(item: QueuedDelivery, row: OutboxRow): Promise<void> {
+    await end(item, row);
+    lanes.next(item, pace.between(item.delivery, lanes.following(item)?.delivery));
+  }
+
+  function add(row: OutboxRow, counted = true): void {
+    // Committed, so the next start finds it; a timer now would keep the process from ending.
+    if (stopped) return;
+    const delivery = deliveryOf(row);
+    if (counted) tally(null, row.state);
+    if (isUndone(delivery)) return;
+    const item: QueuedDelivery = { delivery, expiry: null, queue: null };
+    queued.set(row.id, item);
+    reactions.added(item, !counted);
+    if ("edits" in delivery.body && delivery.body.edits !== undefined)
+      completed.add(delivery.body.edits);
+    if ("draft" in delivery.body) drafts.open(row.id);
+    item.expiry = clock.setTimer(delivery.body.expiresAt, () => {
+      item.expiry = null;
+      expire(item).catch((error: unknown) =>
+        log("warn", "outbox.stopped", { id: row.id, error: String(error) }),
+      );
+    });
+    lanes.add(item);
+  }
+
+  /** Calls off the reaction that a row takes off; true: the row has nothing to do then. */
+  function isUndone(delivery: Delivery): boolean {
+    const undone = reactions.undoneBy(delivery);
+    if (undone === null) return false;
+    const { row } = delivery;
+    const stopped = (error: unknown) =>
+      log("warn", "outbox.stopped", { id: row.id, error: String(error) });
+    giveUp(undone.item, unseen).catch(stopped);
+    const dead = undone.unseen ? changed(row, "drop", { error: unseen }) : null;
+    if (dead === null) return false;
+    tally(row.state, dead.state);
+    finish(delivery, dead).catch(stopped);
+    return true;
+  }
+
+  function giveUpAll(why: string, which: (delivery: Delivery) => boolean): void {
+    for (const item of [...queued.values()]) {
+      if (!isText(item.delivery) || !which(item.delivery)) continue;
+      const { id } = item.delivery.row;
+      giveUp(item, why).catch((error: unknown) =>
+        log("warn", "outbox.stopped", { id, error: String(error) }),
+      );
+    }
+  }
+
+  /** A draft found at start: what it began is lost, or is sent whole by another row. */
+  async function endDraft(row: OutboxRow): Promise<void> {
+    const doubted = changed(row, "doubt") ?? row;
+    const dead = changed(doubted, "drop", { error: cutShort }) as OutboxRow;
+    tally(row.state, dead.state);
+    await finish(deliveryOf(dead), dead);
+  }
+
+  async function giveUp(item: QueuedDelivery, why: string): Promise<boolean> {
+    const row = changed(item.delivery.row, "drop", { error: why });
+    if (row === null) return false;
+    lanes.remove(item);
+    await end(item, row);
+    return true;
+  }
+
+  return {
+    enqueue: (rows) => {
+      for (const row of rows) add(row);
+    },
+    async recover(rows, found) {
+      Object.assign(counts, found);
+      const marked = rows.map(async (row) => {
+        if (isDraft(row)) return endDraft(row);
+        if (row.state === "sending" && row.kind === "edit") {
+          const error = "the process ended while editing";
+          const again = changed(row, "defer", { dueAt: clock.now(), error }) as OutboxRow;
+          tally(row.state, again.state);
+          return add(again, false);
+        }
+        if (row.state !== "sending") {
+          if (row.state !== "in-doubt") add(row, false);
+          return;
+        }
+        const doubted = changed(row, "doubt", { error: "the process ended while sending" });
+        const next = resendOnce(doubted as OutboxRow) ?? (doubted as OutboxRow);
+        tally(row.state, next.state);
+        log("warn", "send.doubt", {
+          id: row.id,
+          error: next.error,
+          again: next.state === "pending",
+        });
+        if (next.state === "pending") {
+          add(next, false);
+          await journal.keep([{ kind: "outbox", row: next }]);
+          return tellDoubt(deliveryOf(next));
+        }
+        return finish(deliveryOf(next), next);
+      });
+      await Promise.all(marked);
+    },
+    wake: lanes.wake,
+    discard(turnId, why) {
+      drafts.forget(turnId);
+      giveUpAll(why, ({ row }) => row.turnId === turnId);
+    },
+    draft: drafts.update,
+    endTurn(turnId, broken) {
+      drafts.forget(turnId);
+      if (broken) giveUpAll(cutShort, ({ row }) => row.turnId === turnId && isDraft(row));
+    },
+    async resend(row) {
+      const now = clock.now();
+      const { expiresAt } = deliveryOf(row).body;
+      const body = JSON.stringify({
+        ...deliveryOf(row).body,
+        expiresAt: now + Math.max(0, expiresAt - row.createdAt),
+      });
+      const next =
+        queued.has(row.id) || isDraft(row)
+          ? null
+          : changed(row, "resend", { createdAt: now, dueAt: now, body });
+      if (next === null) return false;
+      await journal.keep([{ kind: "outbox", row: next }]);
+      tally(row.state, next.state);
+      add(next, false);
+      return true;
+    },
+    async drop(row) {
+      const item = queued.get(row.id);
+      if (item !== undefined) return giveUp(item, givenUp);
+      if (row.state === "dead" && row.error?.startsWith(givenUp) === false) {
+        await journal.keep([
+          { kind: "outbox", row: { ...row, error: `${givenUp}: ${row.error}` } },
+        ]);
+        return true;
+      }
+      const next = changed(row, "drop", { error: givenUp });
+      if (next === null) return false;
+      tally(row.state, next.state);
+      await finish(deliveryOf(next), next);
+      return true;
+    },
+    counts: () => counts,
+    active: () => lanes.active() + drafts.active(),
+    stop() {
+      stopped = true;
+      drafts.stop();
+      lanes.stop();
+      for (const item of queued.values()) if (item.expiry !== null) clock.clearTimer(item.expiry);
+      queued.clear();
+    },
+  };
+}

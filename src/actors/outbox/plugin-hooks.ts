@@ -1,0 +1,146 @@
+/**
+ * Hooks
+ * =====
+ * Calls plugins, and trusts none of them: each gets a copy, a time limit, and no way to stop what
+ * it is told of. Looking is not waited for, so a slow plugin delays nobody; a word on what is sent is,
+ * up to its limit. A plugin that has too many calls open is told no more until some have ended.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, HookContext, HookName, Hooks, Log, Plugin } from "../../domain/ports/index.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+
+export interface HookPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly plugins: readonly Plugin[];
+  /** A call did something else than look. */
+  readonly onCall: (call: HookCall) => void;
+}
+
+export interface HookCall {
+  readonly plugin: string;
+  readonly hook: HookName;
+  readonly outcome: "changed" | "refused" | "failed" | "late" | "skipped";
+}
+
+type EventOf<Name extends HookName> = Parameters<NonNullable<Hooks[Name]>>[0];
+type Looking = Exclude<HookName, "message.sending">;
+
+/** What became of a text that plugins were asked about. */
+export type Passed =
+  | { readonly kind: "send"; readonly text: string }
+  | { readonly kind: "refuse"; readonly why: string };
+
+export interface HookRunner {
+  /** Whether any plugin listens: nobody has to copy what nobody is told. */
+  hears(name: HookName): boolean;
+  /** Tells the plugins that look. Never throws. */
+  tell<Name extends Looking>(name: Name, event: EventOf<Name>): void;
+  /** Asks each plugin in turn about a text; each sees what the one before left. Never rejects. */
+  sending(event: EventOf<"message.sending">): Promise<Passed>;
+}
+
+interface Listener {
+  readonly plugin: Plugin;
+  /** Calls that have not ended, whether they are still waited for or not. */
+  open: number;
+}
+
+const reasonUnitsMax = 200;
+const late = Symbol("late");
+
+export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRunner {
+  const listeners = plugins.map((plugin): Listener => ({ plugin, open: 0 }));
+
+  function trouble(plugin: string, hook: HookName, outcome: HookCall["outcome"], error: unknown) {
+    const words = error instanceof Error ? error.message : String(error);
+    log("warn", `hook.${outcome}`, { plugin, hook, error: oneLine(words, reasonUnitsMax) });
+    onCall({ plugin, hook, outcome });
+  }
+
+  /** Calls one hook; undefined where it failed or is late. */
+  async function call<Name extends HookName>(
+    listener: Listener,
+    name: Name,
+    event: EventOf<Name>,
+  ): Promise<unknown> {
+    const { plugin } = listener;
+    const hook = plugin.hooks?.[name] as
+      | ((event: EventOf<Name>, context: HookContext) => unknown)
+      | undefined;
+    if (hook === undefined) return undefined;
+    if (listener.open >= limits.hookCallsMax) {
+      trouble(plugin.name, name, "skipped", `${listener.open} calls have not ended`);
+      return undefined;
+    }
+    listener.open += 1;
+    const stop = new AbortController();
+    const answer = (async () => hook(structuredClone(event), { signal: stop.signal }))().finally(
+      () => {
+        listener.open -= 1;
+      },
+    );
+    try {
+      const given = await withinLimit(answer, stop);
+      if (given !== late) return given;
+      // Whatever it still says is too late, also that it failed.
+      answer.catch(() => undefined);
+      trouble(plugin.name, name, "late", `it took longer than ${limits.hookMsMax} ms`);
+    } catch (error) {
+      trouble(plugin.name, name, "failed", error);
+    }
+    return undefined;
+  }
+
+  async function withinLimit(answer: Promise<unknown>, stop: AbortController): Promise<unknown> {
+    let callOff: () => void = () => undefined;
+    const over = new Promise<typeof late>((resolve) => {
+      const timer = clock.setTimer(clock.now() + limits.hookMsMax, () => {
+        stop.abort(new EarshotError("EAR_PLUGIN", "Cannot wait for the hook any longer"));
+        resolve(late);
+      });
+      callOff = () => clock.clearTimer(timer);
+    });
+    return Promise.race([answer, over]).finally(callOff);
+  }
+
+  return {
+    hears: (name) => listeners.some(({ plugin }) => plugin.hooks?.[name] !== undefined),
+    tell(name, event) {
+      for (const listener of listeners) void call(listener, name, event);
+    },
+    async sending(event) {
+      let { text } = event;
+      for (const listener of listeners) {
+        const { name } = listener.plugin;
+        const answer = await call(listener, "message.sending", { ...event, text });
+        const change = changeOf(answer);
+        if (change === null) continue;
+        if ("wrong" in change) trouble(name, "message.sending", "failed", change.wrong);
+        else if ("refuse" in change) {
+          onCall({ plugin: name, hook: "message.sending", outcome: "refused" });
+          return { kind: "refuse", why: `refused by the plugin ${name}: ${change.refuse}` };
+        } else if (change.text !== text) {
+          onCall({ plugin: name, hook: "message.sending", outcome: "changed" });
+          text = change.text;
+        }
+      }
+      return { kind: "send", text };
+    },
+  };
+}
+
+/** A hook's answer, checked; null: nothing. */
+function changeOf(
+  answer: unknown,
+): { readonly text: string } | { readonly refuse: string } | { readonly wrong: string } | null {
+  if (answer === undefined || answer === null) return null;
+  const { text, refuse } = answer as { text?: unknown; refuse?: unknown };
+  if (typeof refuse === "string") return { refuse: oneLine(refuse, reasonUnitsMax) };
+  if (typeof text !== "string" || refuse !== undefined)
+    return { wrong: "its answer is neither { text } nor { refuse } nor nothing" };
+  if (text.trim() === "") return { wrong: "its text is empty: to send nothing it says { refuse }" };
+  if (text.length > limits.textUnitsMax) return { wrong: "its text is too long" };
+  return { text };
+}

@@ -1,0 +1,118 @@
+/**
+ * What an outbox row says
+ * =======================
+ * The part of a row that only the outbox reads: where it goes and what is said, fixed when the
+ * block was decided. A reply cannot follow a conversation that has moved on, because its way back
+ * is in here.
+ */
+import type { Millis, Route } from "../../domain/message.ts";
+import type { OutboxRow } from "../../domain/ports/index.ts";
+import type { SendLine, SendStatus } from "../../domain/stream.ts";
+import type { DeliveryFailed, DeliverySent } from "../../machines/events/events.ts";
+
+/** A text to send. */
+export interface TextBody {
+  readonly route: Route;
+  readonly text: string;
+  readonly replyTo: string | null;
+  readonly quote: boolean;
+  /** ms since the epoch; not sent from then on. */
+  readonly expiresAt: Millis;
+  /** A pause before it, as a person would make; only between blocks of one reply. */
+  readonly pauseMs?: readonly [min: number, max: number];
+  /** The beginning of an answer that grows; the whole of it is another row's. */
+  readonly draft?: true;
+  /** Kind `edit`: the row whose message gets this text. */
+  readonly edits?: string;
+  /** Beside the answer. */
+  readonly aside?: "reasoning" | "status";
+  /** Plugins were asked about it. */
+  readonly asked?: true;
+}
+
+/** A reaction to put on a message or to take off. */
+export interface ReactionBody {
+  readonly route: Route;
+  readonly message: string;
+  readonly emoji: string;
+  readonly expiresAt: Millis;
+}
+
+/** A row with its body read. */
+export type Delivery =
+  | {
+      readonly row: OutboxRow & { readonly kind: "reply" | "notice" | "edit" };
+      readonly body: TextBody;
+    }
+  | {
+      readonly row: OutboxRow & { readonly kind: "react" | "unreact" };
+      readonly body: ReactionBody;
+    };
+
+/** Bodies of rows that were made in this process and not read yet. */
+const written = new WeakMap<OutboxRow, TextBody | ReactionBody>();
+
+/** Notes what the body of a new row says, which is text in the store. */
+export function asWritten(row: OutboxRow, body: TextBody | ReactionBody): OutboxRow {
+  written.set(row, body);
+  return row;
+}
+
+/** Reads a row of our own making. */
+export function deliveryOf(row: OutboxRow): Delivery {
+  return { row, body: written.get(row) ?? JSON.parse(row.body) } as Delivery;
+}
+
+/** The delivery after a change of its row; the body is read again only if it changed. */
+export function deliveryWith(delivery: Delivery, row: OutboxRow): Delivery {
+  if (row.body !== delivery.row.body) return deliveryOf(row);
+  return { ...delivery, row } as Delivery;
+}
+
+/** The beginning of an answer that grows. */
+export function isDraft(row: OutboxRow): boolean {
+  return row.kind === "reply" && (JSON.parse(row.body) as TextBody).draft === true;
+}
+
+export function isText(delivery: Delivery): delivery is Delivery & { body: TextBody } {
+  const { kind } = delivery.row;
+  return kind === "reply" || kind === "notice" || kind === "edit";
+}
+
+/** The row of an edit as one that is sent as a message of its own. */
+export function asMessage(row: OutboxRow): OutboxRow {
+  const { edits: _, ...body } = JSON.parse(row.body) as TextBody;
+  return { ...row, kind: "reply", body: JSON.stringify(body) };
+}
+
+/** What a conversation is told of a text that has ended. */
+export function reportOf(row: OutboxRow, at: Millis): DeliverySent | DeliveryFailed {
+  const { turnId, index } = row;
+  if (row.state === "sent") {
+    const messageIds = JSON.parse(row.messageIds ?? "[]") as string[];
+    return { type: "delivery.sent", at, turnId, index, messageIds };
+  }
+  const status = row.state as "expired" | "dead" | "in-doubt";
+  return { type: "delivery.failed", at, turnId, index, status };
+}
+
+/** The line that tells how a text ended. */
+export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: SendStatus): SendLine {
+  const { draft, edits, aside } = body;
+  return {
+    t,
+    out: "send",
+    key: row.key,
+    channel: body.route.channel,
+    account: body.route.account,
+    chat: body.route.chat.id,
+    thread: body.route.thread?.id ?? null,
+    replyTo: body.replyTo,
+    text: body.text,
+    id: row.id,
+    status,
+    ...(draft === undefined ? {} : { draft }),
+    ...(edits === undefined ? {} : { edits }),
+    ...(aside === undefined ? {} : { aside }),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * One try of one send
+ * ===================
+ * Calls the platform within `sendMsMax` and says in one word what is known afterwards. A call that
+ * was made and not answered is in doubt: only an error that says that nothing was taken allows
+ * another try.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { ChannelOutbound, Clock } from "../../domain/ports/index.ts";
+import { type Delivery, isText } from "./row-body.ts";
+
+export type SendOutcome =
+  | { readonly kind: "confirm"; readonly messageIds: readonly string[] }
+  | {
+      readonly kind: "defer";
+      readonly afterMs: number | null;
+      readonly wholeAccount: boolean;
+      error: string;
+    }
+  | { readonly kind: "refuse"; readonly error: string }
+  /** `told`: the adapter says so itself. */
+  | { readonly kind: "doubt"; readonly error: string; readonly told: boolean };
+
+const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
+
+/**
+ * Never throws: whatever the adapter does is an outcome.
+ * @param target the platform's id of the message that an edit replaces.
+ */
+export async function trySend(
+  clock: Clock,
+  outbound: ChannelOutbound,
+  delivery: Delivery,
+  target: string | null,
+): Promise<SendOutcome> {
+  const outcome = await tryCall(clock, (signal) => perform(outbound, delivery, target, signal));
+  // Giving a message the same text twice is giving it once: without an answer it is tried again.
+  if (delivery.row.kind !== "edit" || outcome.kind !== "doubt" || outcome.told) return outcome;
+  return { kind: "defer", afterMs: null, wholeAccount: false, error: outcome.error };
+}
+
+/** One call of a platform, which gives the ids of what it made. */
+export async function tryCall(
+  clock: Clock,
+  call: (signal: AbortSignal) => Promise<readonly string[]>,
+): Promise<SendOutcome> {
+  const stop = new AbortController();
+  let timer: ReturnType<Clock["setTimer"]> | null = null;
+  const late = new Promise<SendOutcome>((resolve) => {
+    timer = clock.setTimer(clock.now() + limits.sendMsMax, () => {
+      stop.abort(
+        new EarshotError("EAR_SEND_IN_DOUBT", `Cannot tell whether it was sent: ${tooSlow}`),
+      );
+      resolve({ kind: "doubt", error: tooSlow, told: false });
+    });
+  });
+  const answer = call(stop.signal).then(
+    (messageIds): SendOutcome => ({ kind: "confirm", messageIds }),
+    outcomeOf,
+  );
+  const outcome = await Promise.race([answer, late]);
+  if (timer !== null) clock.clearTimer(timer);
+  return outcome;
+}
+
+async function perform(
+  outbound: ChannelOutbound,
+  delivery: Delivery,
+  target: string | null,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { row, body } = delivery;
+  if (!isText(delivery)) {
+    const { route, message, emoji } = body as typeof body & { message: string; emoji: string };
+    if (row.kind === "react") await outbound.addReaction?.(route, message, emoji, signal);
+    else await outbound.removeReaction?.(route, message, emoji, signal);
+    return [];
+  }
+  const { route, text, replyTo, quote } = delivery.body;
+  const request = { route, text, id: row.id, signal };
+  if (target !== null) {
+    await outbound.editText?.({ ...request, messageId: target });
+    return [target];
+  }
+  const receipt =
+    replyTo === null
+      ? await outbound.sendText(request)
+      : await outbound.replyText({ ...request, replyTo, quote });
+  return receipt.messageIds;
+}
+
+function outcomeOf(error: unknown): SendOutcome {
+  if (!(error instanceof EarshotError)) {
+    // An adapter that fails in a way of its own may have sent before it failed.
+    const what = String((error as Error)?.message ?? error);
+    return { kind: "doubt", error: `unexpected: ${what}`, told: false };
+  }
+  switch (error.disposition) {
+    case "retry":
+      return {
+        kind: "defer",
+        afterMs: error.retryAfterMs ?? null,
+        wholeAccount: error.code === "EAR_CHANNEL_RATE",
+        error: error.message,
+      };
+    case "terminal":
+      return { kind: "refuse", error: error.message };
+    default:
+      return { kind: "doubt", error: error.message, told: true };
+  }
+}

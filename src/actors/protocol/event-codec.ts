@@ -1,0 +1,111 @@
+/**
+ * Journal rows
+ * ============
+ * How a conversation's event becomes a row and comes back. The row is the truth, so what is written
+ * is exactly what is dispatched; only `seq` is unknown before the commit and is filled in
+ * afterwards.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { hash52 } from "../../domain/key.ts";
+import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { HostEntry } from "./host-protocol.ts";
+
+/** A conversation as the journal names it. */
+export interface ConversationName {
+  readonly conv: number;
+  readonly key: string;
+}
+
+/** The number of a session key: 52 bits, so exact in a double. */
+export function conversationOf(key: string): ConversationName {
+  return { conv: hash52(key), key };
+}
+
+/** An event on its way into the journal. */
+export interface NewEvent {
+  readonly write: EventWrite;
+  readonly event: ConversationEvent;
+}
+
+export interface EventIdentity {
+  /** Unique in the conversation; a second event with it is a duplicate. */
+  readonly identity: string;
+  /** The platform's own time where it has one: never the time of receipt. */
+  readonly sentAt?: number | undefined;
+  readonly messageId?: string | null;
+  /** Admission decided: stored as applied, never dispatched. */
+  readonly code?: number;
+}
+
+/** Prepares an event for the journal. Serialises it once. */
+export function newEvent(
+  { conv, key }: ConversationName,
+  cfg: number,
+  event: ConversationEvent,
+  { identity, sentAt = 0, messageId = null, code }: EventIdentity,
+): NewEvent {
+  const write: EventWrite = {
+    kind: "event",
+    at: sentAt,
+    eid: hash52(identity),
+    identity,
+    conv,
+    key,
+    cfg,
+    body: JSON.stringify(event),
+    messageId,
+    ...(code === undefined ? {} : { code }),
+  };
+  return { write, event };
+}
+
+/** The event as it is dispatched: with its number, where it carries one. */
+export function numbered(event: ConversationEvent, seq: number): ConversationEvent {
+  return "seq" in event ? { ...event, seq } : event;
+}
+
+/**
+ * Reads a row back.
+ * @throws EarshotError EAR_RECORD_INVALID when it is not an event.
+ */
+export function decodeEvent(row: Pick<EventRow, "seq" | "body">): ConversationEvent {
+  let event: unknown;
+  try {
+    event = JSON.parse(row.body);
+  } catch (cause) {
+    throw invalid(row.seq, cause);
+  }
+  const { type, at } = (event ?? {}) as { type?: unknown; at?: unknown };
+  if (typeof type !== "string" || typeof at !== "number") throw invalid(row.seq, undefined);
+  return numbered(event as ConversationEvent, row.seq);
+}
+
+function invalid(seq: number, cause: unknown): EarshotError {
+  return new EarshotError(
+    "EAR_RECORD_INVALID",
+    `Cannot read journal row ${seq} as it holds no event: received other text`,
+    { cause },
+  );
+}
+
+/** An event that was set aside and is journalled once more; `again` counts how often. */
+export type TriedAgain = ConversationEvent & { readonly again: number };
+
+/** How often an event was set aside and tried again before it became this row. */
+export function triesOf(event: ConversationEvent | null): number {
+  const { again } = (event ?? {}) as { readonly again?: unknown };
+  return typeof again === "number" ? again : 0;
+}
+
+/** A committed event as its host gets it. */
+export function entryOf({ write, event }: NewEvent, seq: number): HostEntry {
+  return {
+    conv: write.conv,
+    key: write.key,
+    seq,
+    cfg: write.cfg,
+    event: numbered(event, seq),
+    body: write.body,
+  };
+}

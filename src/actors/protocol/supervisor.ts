@@ -1,0 +1,150 @@
+/**
+ * The supervisor's face
+ * =====================
+ * What the journal side gives the supervisor and what it may ask of it. The supervisor owns the
+ * hosts: which conversation lives where, what is under way there, and what happens when one of them
+ * dies. It never opens the store: it asks for records and tails and hands back what has to be
+ * committed.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { AgentDriver, Clock, InspectReport, Log } from "../../domain/ports/index.ts";
+import type { SystemLine } from "../../domain/stream.ts";
+import type { Pace } from "../util/scheduling.ts";
+import type { Glance, Tally } from "./conversation-summary.ts";
+import type {
+  Activation,
+  AskAnswer,
+  HostConfig,
+  HostEntry,
+  HostResult,
+  TurnAsk,
+  TurnDelta,
+  TurnDraft,
+  TurnOrder,
+  TurnReport,
+} from "./host-protocol.ts";
+import type { InspectionReaders } from "./inspection.ts";
+import type { HostStatus } from "./runtime.ts";
+
+/** A turn that ran on a host that is gone. */
+export interface LostTurn {
+  readonly conv: number;
+  readonly key: string;
+  readonly turnId: string;
+}
+
+/** How patient the supervisor is. Defaults come from `limits` and the config. */
+export interface Supervision {
+  /** A host that makes no step for this long while it has work is killed, ms. */
+  readonly loopMs: number;
+  /** Heap of one host, MB. */
+  readonly memoryMb: number;
+  /** More losses than this within `periodMs` mark a host broken. */
+  readonly intensityMax: number;
+  readonly periodMs: number;
+  /** The longest pause before another start, ms. */
+  readonly backoffMsMax: number;
+  /** A host that is not ready by then has failed to start, ms. */
+  readonly startMsMax: number;
+  /** Events of one conversation between two checkpoints. */
+  readonly checkpointEvery: number;
+}
+
+export interface SupervisorPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** 0: the host is an object on this thread. */
+  readonly workers: number;
+  readonly deterministic: boolean;
+  readonly pace?: Pace | undefined;
+  /** Live conversations a host. */
+  readonly liveConversations: number;
+  /** Used when turns run on the main thread (workers 0 or deterministic). */
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  /**
+   * Module (URL) that worker hosts import on their first turn; exports `drivers` and
+   * `createSystemClock`.
+   * @default src/adapters/host-ports.ts
+   */
+  readonly hostModule?: string;
+  /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
+  readonly hostEntry?: URL;
+  readonly supervision?: Partial<Supervision>;
+  /** Incarnation numbers start above this, so that a record of an older process never wins. */
+  readonly epochBase?: number;
+  /**
+   * Record and tail of a conversation that is not live: events with `seq < beforeSeq`. With
+   * `rebuild` the record is unreadable: leave it out and give the whole journal.
+   */
+  load(conv: number, key: string, beforeSeq: number, rebuild?: boolean): Promise<Activation>;
+  /** Whether evicted conversations have to leave records. @default never */
+  tight?(): boolean;
+  /**
+   * Commits a result's consequences; resolves when durable. One call at a time per host; results
+   * that arrive meanwhile are merged into the next call. `entries[i]` has `result.codes[i]`. When
+   * it rejects it is called again later with the same result.
+   */
+  onResult(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
+  onTurnReports(reports: readonly TurnReport[]): void;
+  onDelta(delta: TurnDelta): void;
+  onDraft(draft: TurnDraft): void;
+  /** What is told to those who look into conversations. @default nobody is told */
+  readonly onInspect?: (report: InspectReport) => void;
+  /** A running turn asks for something that only this thread has. Resolves to what it is told. */
+  ask(question: TurnAsk): Promise<AskAnswer>;
+  /**
+   * The host is gone; these turns ran there. Events in flight are dispatched again by themselves.
+   */
+  onHostLost(info: { readonly host: number; readonly turns: readonly LostTurn[] }): void;
+  /**
+   * The event is set aside: store it with `quarantinedCode`. Also in `result.rejected` if it threw.
+   */
+  onQuarantine(info: {
+    readonly conv: number;
+    readonly key: string;
+    readonly seq: number;
+    readonly error: string;
+  }): void;
+  onStatus(line: SystemLine): void;
+  /**
+   * The whole config of a version; the supervisor takes secrets out before it leaves the thread.
+   */
+  configFor(version: number): EarshotConfig;
+}
+
+export interface Supervisor {
+  /** Starts the hosts. Resolves when all are ready. @throws EarshotError EAR_HOST_START */
+  start(): Promise<void>;
+  /** Journalled events in seq order, without activation: the supervisor attaches it. */
+  dispatch(entries: readonly HostEntry[]): void;
+  /** Null: bring more. Otherwise resolves when the hosts have caught up enough. */
+  room(): Promise<void> | null;
+  run(order: TurnOrder): void;
+  /** Cancels a running turn; its `agent.failed` (aborted) follows within 1 s. */
+  abort(turnId: string, reason: string): void;
+  /** Adds text to a running turn. False: too late. */
+  steer(turnId: string, text: string): Promise<boolean>;
+  /** Writes a record of every idle conversation and forgets it. */
+  passivateAll(): Promise<void>;
+  /** Ends one host (or all) as if it had crashed; resolves when they are back. */
+  crash(host?: number): Promise<void>;
+  addConfig(config: HostConfig): void;
+  /** Whether somebody watches the turns of a conversation (deltas). */
+  watch(conv: number, on: boolean): void;
+  /**
+   * Resolves when no event is queued or in flight and every result is committed. Waiting for a
+   * timer (a stalled store, an agent that sleeps in simulated time) does not count as under way.
+   */
+  settled(): Promise<void>;
+  /** Whether something is under way that `settled` waits for. */
+  busy(): boolean;
+  /** How conversations stand; those that are live nowhere have no entry. */
+  glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  /** What is live in all hosts together. */
+  tally(): Promise<Tally>;
+  /** Who looks into conversations. */
+  readonly inspections: InspectionReaders;
+  status(): readonly HostStatus[];
+  /** Ends the hosts. What was not confirmed is found again in the journal. */
+  stop(): Promise<void>;
+}

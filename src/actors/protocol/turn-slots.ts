@@ -1,0 +1,40 @@
+/**
+ * Turn slots: what those who ask for one see of them.
+ */
+
+export interface LaneRequest {
+  readonly conv: number;
+  readonly key: string;
+  readonly agentId: string;
+}
+
+/** Turns of one agent. */
+export interface LaneOfAgent {
+  readonly agentId: string;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface Lanes {
+  /** Asks for a slot. A conversation that waits or runs already changes nothing. */
+  request(request: LaneRequest): void;
+  /** Takes a slot that was granted before a restart, whether one is free or not. */
+  occupy(request: LaneRequest): void;
+  /** Gives the slot (or the place in the queue) back. */
+  release(conv: number): void;
+  /** Serves the queue again, after the bounds changed. */
+  pump(): void;
+  waiting(): number;
+  running(): number;
+  /** Agents that have turns or wait for some. */
+  agents(): readonly LaneOfAgent[];
+}
+
+/** Told of slots as they are taken and given back. */
+export interface LaneWatch {
+  /** `slots`, `agentSlots`: how many there are at the moment, in all and for that agent. */
+  taken(agentId: string, slots: number, agentSlots: number): void;
+  freed(agentId: string): void;
+  /** A request found none free. */
+  waits(): void;
+}

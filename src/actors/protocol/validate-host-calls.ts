@@ -1,0 +1,165 @@
+/**
+ * What a host may say
+ * ===================
+ * A host runs agents, and agents are programs of others, so what comes over its port is looked at as
+ * what comes over a socket: only calls of the names that there are, with arguments of their form and
+ * of a size that somebody thought of. What is something else is refused and counted, and a host that
+ * is refused too often is ended. Whose turn a report may speak of is asked where the turns are
+ * (turn-orders.ts), what an answer to a batch may hold in result-guard.ts.
+ */
+import type { Endpoint } from "comlink";
+import { z } from "zod";
+import { limits } from "../../domain/limits.ts";
+import type { HostEvents } from "./host-link.ts";
+import type { TurnDelta, TurnDraft, TurnReport } from "./host-protocol.ts";
+import { inspected } from "./validate-inspection.ts";
+
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const at = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+const id = z.string().min(1).max(limits.idUnitsMax);
+const words = z.string().max(limits.agentBytesMax);
+const own = { at, turnId: id };
+
+const reported = z.discriminatedUnion("type", [
+  z.strictObject({ ...own, type: z.literal("agent.started"), attempt: count }),
+  z.strictObject({
+    ...own,
+    type: z.literal("agent.spoke"),
+    what: z.enum(["text", "reasoning"]),
+  }),
+  z.strictObject({
+    ...own,
+    ...{ type: z.literal("agent.text"), index: count, from: count, to: count, text: words },
+    mentions: z.array(id).max(limits.mentionsCountMax),
+    draft: z.literal(true).exactOptional(),
+    edits: count.exactOptional(),
+    aside: z.enum(["reasoning", "status"]).exactOptional(),
+    prefix: words.exactOptional(),
+  }),
+  z.strictObject({ ...own, type: z.literal("agent.message-ended") }),
+  z.strictObject({
+    ...own,
+    type: z.literal("agent.tool"),
+    name: words,
+    input: z.record(z.string(), z.unknown()),
+  }),
+  z.strictObject({
+    ...own,
+    ...{ type: z.literal("agent.usage"), inputTokens: count, outputTokens: count },
+    costUsd: z.number().exactOptional(),
+  }),
+  z.strictObject({ ...own, type: z.literal("agent.ended"), silent: z.boolean() }),
+  z.strictObject({
+    ...own,
+    type: z.literal("agent.failed"),
+    code: z.enum(["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"]),
+    message: words,
+  }),
+  z.strictObject({ ...own, type: z.literal("disengage") }),
+  z.strictObject({ ...own, type: z.literal("skip") }),
+]);
+
+const turn = { conv: count, key: z.string().min(1), turnId: id };
+const report = z.strictObject({ ...turn, n: count, attempt: count, event: reported });
+const delta = z.strictObject({ ...turn, text: words });
+const draft = z.strictObject({ ...turn, index: count, text: words });
+const question = z.strictObject({ ...turn, tool: z.string().max(64), input: z.unknown() });
+const line = z.tuple([
+  z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),
+  z.string().max(limits.labelShownUnitsMax),
+  z.record(z.string(), z.unknown()).optional(),
+]);
+
+const names: ReadonlySet<string> = new Set<keyof HostEvents>([
+  "onReports",
+  "onDelta",
+  "onDraft",
+  "onInspect",
+  "ask",
+  "onLog",
+]);
+
+/** Told of each thing that was refused, in a few words. */
+export type Refused = (what: string) => void;
+
+/** The same ears, for what a host says: each takes only what has its form. */
+export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
+  const taken = <Value>(what: string, schema: z.ZodType, value: unknown): value is Value => {
+    const { success, error } = schema.safeParse(value);
+    if (!success) refused(`${what}: ${error.issues[0]?.path.join(".") || "its form"}`);
+    return success;
+  };
+  return {
+    onReports(given) {
+      if (!Array.isArray(given)) return refused("a report: no list");
+      // What is wrong takes nothing else with it: a turn must be able to end.
+      const good = given.filter((one): one is TurnReport =>
+        taken<TurnReport>("a report", report, one),
+      );
+      if (good.length > 0) events.onReports(good);
+    },
+    onDelta(given) {
+      if (taken<TurnDelta>("a delta", delta, given)) events.onDelta(given);
+    },
+    onDraft(given) {
+      if (taken<TurnDraft>("a draft", draft, given)) events.onDraft(given);
+    },
+    onInspect(given) {
+      const told = inspected(given);
+      if (told === null) refused("a look into conversations: its form");
+      else events.onInspect(told);
+    },
+    async ask(given) {
+      if (!taken("a question", question, given)) return "Refused: nobody could read the question.";
+      return events.ask(given);
+    },
+    onLog(...given) {
+      if (taken("a line of the log", line, given)) events.onLog(...given);
+    },
+  };
+}
+
+interface Call {
+  readonly type?: unknown;
+  readonly path?: unknown;
+  readonly argumentList?: unknown;
+}
+
+/**
+ * A port through which only calls come. comlink follows any path that it is sent, to constructors
+ * and prototypes as well, makes objects, sets fields and opens further ports.
+ */
+export function onlyCalls(port: Endpoint, refused: Refused): Endpoint {
+  type Listener = Parameters<Endpoint["addEventListener"]>[1];
+  const heard = new Map<Listener, Listener>();
+  return {
+    postMessage: (message, transfer) => port.postMessage(message, transfer),
+    start: () => port.start?.(),
+    addEventListener(type, listener) {
+      const filtered = (event: Event) => {
+        if (!isCall((event as MessageEvent).data)) return refused("a message that is no call");
+        if (typeof listener === "function") listener(event);
+        else listener.handleEvent(event);
+      };
+      heard.set(listener, filtered);
+      port.addEventListener(type, filtered);
+    },
+    removeEventListener(type, listener) {
+      port.removeEventListener(type, heard.get(listener) ?? listener);
+      heard.delete(listener);
+    },
+  };
+}
+
+function isCall(data: unknown): boolean {
+  if (typeof data !== "object" || data === null) return false;
+  const { type, path, argumentList } = data as Call;
+  return (
+    type === "APPLY" &&
+    Array.isArray(path) &&
+    path.length === 1 &&
+    names.has(path[0]) &&
+    Array.isArray(argumentList) &&
+    argumentList.every((one: unknown) => (one as { type?: unknown } | null)?.type === "RAW")
+  );
+}

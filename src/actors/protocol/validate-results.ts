@@ -1,0 +1,103 @@
+/**
+ * What an answer may hold
+ * =======================
+ * A host's answer to a batch, before anything of it is believed. Its numbers must be numbers, and
+ * what it speaks of must be its own: conversations that it was sent, events that it has seen. A
+ * record that claims to cover more would make a recovery skip what nobody has stepped. Written by
+ * hand and not as a schema, because it is on the way of every message.
+ */
+import { decodeVerdict } from "../../domain/decision.ts";
+import { limits } from "../../domain/limits.ts";
+import {
+  alreadySteppedCode,
+  type HostResult,
+  notLiveCode,
+  quarantinedCode,
+} from "./host-protocol.ts";
+
+/** What the asker knows. */
+export interface Asked {
+  readonly epoch: number;
+  /** Events of the batch. */
+  readonly events: number;
+  /** The highest event ever sent to this incarnation. */
+  readonly lastSeq: number;
+  /** Whether a conversation is believed to be there. */
+  readonly knows: (conv: number) => boolean;
+}
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+const isText = (value: unknown, max: number): value is string =>
+  typeof value === "string" && value.length <= max;
+const special: ReadonlySet<unknown> = new Set([
+  0,
+  alreadySteppedCode,
+  notLiveCode,
+  quarantinedCode,
+]);
+const isCode = (value: unknown): boolean =>
+  special.has(value) || (isCount(value) && decodeVerdict(value) !== null);
+
+/** Why an answer cannot be taken, in words; null: it can. */
+export function resultProblem(given: unknown, asked: Asked): string | null {
+  if (typeof given !== "object" || given === null) return "answered with no object";
+  const result = given as Partial<Record<keyof HostResult, unknown>>;
+  const { id, epoch, codes, live } = result;
+  if (epoch !== asked.epoch) return `answered batch ${String(id)} of incarnation ${String(epoch)}`;
+  if (!Array.isArray(codes) || codes.length !== asked.events)
+    return `answered ${Array.isArray(codes) ? codes.length : "none"} of ${asked.events} events`;
+  if (!codes.every(isCode)) return "answered with a code that is none";
+  if (!isCount(live)) return "counts no conversations";
+  return (
+    each(result.steps, "steps", (one) => stepProblem(one, asked)) ??
+    each(result.checkpoints, "records", (one) => recordProblem(one, asked)) ??
+    each(result.rejected, "rejections", (one) =>
+      isCount(one.conv) && isCount(one.seq) && isText(one.error, limits.textUnitsMax)
+        ? null
+        : "rejected what is no event",
+    ) ??
+    each(result.unreadable, "unreadable records", (one) =>
+      isCount(one.conv) && isText(one.error, limits.textUnitsMax) ? null : "could not read nothing",
+    ) ??
+    (Array.isArray(result.passivated) && result.passivated.every(isCount)
+      ? null
+      : "put away what is no conversation")
+  );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function each(
+  given: unknown,
+  what: string,
+  problem: (one: Fields) => string | null,
+): string | null {
+  if (!Array.isArray(given)) return `answered without ${what}`;
+  for (const one of given) {
+    const found = typeof one === "object" && one !== null ? problem(one as Fields) : `no ${what}`;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function stepProblem({ seq, conv, key, at, code, effects }: Fields, asked: Asked): string | null {
+  if (!isCount(conv) || !asked.knows(conv))
+    return `stepped conversation ${String(conv)}, not its own`;
+  if (!isCount(seq) || seq > asked.lastSeq)
+    return `stepped event ${String(seq)} that it was not sent`;
+  if (typeof key !== "string" || !Number.isFinite(at) || !isCode(code))
+    return "answered half a step";
+  if (!Array.isArray(effects)) return "stepped without effects";
+  return effects.every((one: unknown) => typeof (one as Fields | null)?.type === "string")
+    ? null
+    : "wants what is no effect";
+}
+
+function recordProblem({ conv, recordSeq, record }: Fields, asked: Asked): string | null {
+  if (!isCount(conv) || !asked.knows(conv))
+    return `recorded conversation ${String(conv)}, not its own`;
+  if (!isCount(recordSeq) || recordSeq > asked.lastSeq)
+    return `recorded event ${String(recordSeq)} that it was not sent`;
+  return isText(record, limits.recordUnitsMax) ? null : "recorded more than a conversation is";
+}

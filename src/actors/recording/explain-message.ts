@@ -1,0 +1,214 @@
+/**
+ * Why
+ * ===
+ * Answers for one message: the conversation is folded again from the journal up to that message,
+ * the ladder is walked on what it was at that moment, and the fold goes on until the message's fate
+ * is known. The recorded verdict stands beside it; they differ only if the rules have changed
+ * since.
+ */
+import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import {
+  type ConversationRow,
+  type EventRow,
+  noConversation,
+  type OutboxRow,
+  type Store,
+} from "../../domain/ports/index.ts";
+import { admit } from "../../machines/access/admission.ts";
+import { explainEngagement } from "../../machines/engagement/engagement.ts";
+import { effectiveHumans } from "../../machines/engagement/humans.ts";
+import type { Effect } from "../../machines/events/effects.ts";
+import type { MessageReceived } from "../../machines/events/events.ts";
+import { type Conversation, createConversation } from "../host/conversation-actor.ts";
+import { settingsFor } from "../host/conversation-settings.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import { deliveryOf, isText } from "../outbox/row-body.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
+import { quarantinedCode } from "../protocol/host-protocol.ts";
+import type { Why } from "../protocol/runtime.ts";
+
+export interface WhyPorts {
+  readonly store: Store;
+  readonly configs: Configs;
+  readonly isLocal: (channel: string) => boolean;
+}
+
+/**
+ * One answer per conversation that heard the message, oldest first; none when it is unknown. With
+ * `seq` only about that row of the journal, which saves looking for the others.
+ */
+export async function whyMessage(ports: WhyPorts, messageId: string, seq?: number): Promise<Why[]> {
+  const { store } = ports;
+  const rows = await (seq === undefined ? store.eventsByMessage(messageId) : store.events([seq]));
+  const answers: Why[] = [];
+  for (const row of rows) {
+    const event = decodeEvent(row);
+    if (event.type !== "message.received" || event.message.id !== messageId) continue;
+    answers.push(
+      row.conv === noConversation
+        ? await whyEnded(ports, row, event)
+        : await whyHeard(ports, row, event),
+    );
+  }
+  return answers;
+}
+
+const noFate: Why["fate"] = {
+  turnId: null,
+  turn: null,
+  batch: [],
+  outcome: null,
+  dropped: null,
+  deliveries: [],
+};
+
+/** Admission ended it: no conversation, no ladder. Asked again under the config of that moment. */
+async function whyEnded(
+  { configs, isLocal }: WhyPorts,
+  row: EventRow,
+  event: MessageReceived,
+): Promise<Why> {
+  const { message, at } = event;
+  const context = { local: isLocal(message.channel) };
+  await configs.load([row.cfg]);
+  const { explanation } = admit({ type: "message", message }, configs.get(row.cfg), context);
+  const recorded = decodeVerdict(row.code ?? 0);
+  return {
+    message,
+    at,
+    seq: row.seq,
+    key: "",
+    recorded,
+    explanation: null,
+    admission: admissionWords(recorded, explanation),
+    humans: { count: 0, source: "nobody was counted" },
+    participants: [],
+    membership: null,
+    credits: {},
+    held: [],
+    guard: { state: "clear", consecutive: 0 },
+    fate: noFate,
+  };
+}
+
+/** The access book is not what it was: why it let somebody in is not worked out again. */
+function admissionWords(recorded: Verdict | null, explanation: string): string {
+  if (recorded?.decision === "command") return "a command, carried out: the sender may give it";
+  if (recorded?.decision === "claim") return "a claim code, which gave its sender a role";
+  if (recorded?.rule === "claim")
+    return "a claim code that was not open, or too many wrong ones had come from this account";
+  return explanation;
+}
+
+const beginning = { record: null, recordSeq: 0 };
+type Start = Pick<ConversationRow, "record" | "recordSeq">;
+
+async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived): Promise<Why> {
+  const found = await ports.store.conversation(row.conv);
+  if (found === null) {
+    throw new EarshotError("EAR_ASSERT", `Cannot find conversation ${row.conv} of a journal row`);
+  }
+  const { key } = found;
+  // A record from before the message saves the walk from the beginning.
+  if (found.recordSeq >= row.seq) return walk(ports, row, event, key, beginning);
+  try {
+    return await walk(ports, row, event, key, found);
+  } catch (error) {
+    const isRecord = error instanceof EarshotError && error.code === "EAR_RECORD_INVALID";
+    if (!isRecord || found.record === null) throw error;
+    return walk(ports, row, event, key, beginning);
+  }
+}
+
+async function walk(
+  ports: WhyPorts,
+  row: EventRow,
+  event: MessageReceived,
+  key: string,
+  { record, recordSeq }: Start,
+): Promise<Why> {
+  const { store, configs } = ports;
+  const rows = (await store.tail(row.conv, recordSeq)).filter(
+    ({ code }) => code !== quarantinedCode,
+  );
+  await configs.load(rows.map(({ cfg }) => cfg));
+  const settings = (cfg: number) => settingsFor(configs.get(cfg), key, cfg);
+  const first = settings(rows[0]?.cfg ?? row.cfg);
+  const conversation = createConversation({ key, settings: first, record });
+  try {
+    for (const one of rows) {
+      if (one.seq >= row.seq) break;
+      conversation.step(decodeEvent(one), settings(one.cfg));
+    }
+    const at = positionOf(conversation, event);
+    const rest = rows.filter(({ seq }) => seq >= row.seq);
+    const fate = await fateOf(ports, row.seq, rest, (one) =>
+      conversation.step(decodeEvent(one), settings(one.cfg)),
+    );
+    const recorded = decodeVerdict(row.code ?? 0);
+    const said = { message: event.message, at: event.at, seq: row.seq, key };
+    const levels = event.levels === undefined ? {} : { levels: event.levels };
+    return { ...said, ...levels, recorded, ...at, fate };
+  } finally {
+    conversation.stop();
+  }
+}
+
+/** What went wrong with a row that was not sent. */
+const errorOf = ({ state, error }: OutboxRow) =>
+  state === "sent" || error === null ? {} : { error };
+
+/** What the ladder saw. */
+function positionOf(conversation: Conversation, event: MessageReceived) {
+  const input = conversation.engagementInputFor(event);
+  const { guard, credits } = conversation.view();
+  const muted = guard === "muted" && input.message.authorIsBot;
+  return {
+    // A muted guard decides before the ladder is asked.
+    explanation: muted ? null : explainEngagement(input),
+    humans: effectiveHumans(input.room, input.rules, input.now),
+    participants: input.room.participants,
+    membership: input.room.membership,
+    credits,
+    held: input.held,
+    guard: { state: guard, consecutive: conversation.context.counters.consecutive },
+  };
+}
+
+/** Follows the message through the steps from its own on, until its turn has an outcome. */
+async function fateOf(
+  { store }: WhyPorts,
+  seq: number,
+  rows: readonly EventRow[],
+  step: (row: EventRow) => readonly Effect[],
+): Promise<Why["fate"]> {
+  let fate = noFate;
+  const follow = (effect: Effect): void => {
+    if (effect.type === "dropped" && effect.message.seq === seq && fate.turnId === null) {
+      fate = { ...fate, dropped: effect.why };
+    }
+    if (effect.type === "turn.run" && effect.batch.some((one) => one.seq === seq)) {
+      const { turnId, turn, batch } = effect;
+      fate = { ...fate, turnId, turn, batch: batch.map(({ id }) => id) };
+    }
+    if (effect.type === "outcome" && effect.batch.some((one) => one.seq === seq)) {
+      const { turnId, turn, outcome, reason, batch } = effect;
+      const because = reason === undefined ? {} : { reason };
+      fate = { ...fate, turnId, turn, outcome, ...because, batch: batch.map(({ id }) => id) };
+    }
+  };
+  for (const row of rows) {
+    if (row.code === null) break;
+    for (const effect of step(row)) follow(effect);
+    if (fate.outcome !== null) break;
+  }
+  if (fate.turnId === null) return fate;
+  const texts = (await store.outboxByTurn(fate.turnId)).map(deliveryOf).filter(isText);
+  // What was shown while the answer grew is not told beside the answer itself.
+  const replaced = new Set(texts.map(({ body }) => body.edits));
+  const deliveries = texts.flatMap(({ row, body: { text } }) =>
+    replaced.has(row.id) ? [] : [{ id: row.id, status: row.state, text, ...errorOf(row) }],
+  );
+  return { ...fate, deliveries };
+}

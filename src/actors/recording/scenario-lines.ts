@@ -1,0 +1,264 @@
+/**
+ * From journal rows to scenario lines
+ * ===================================
+ * Only what came from outside becomes a line; what followed from it follows again. A message that
+ * several agents heard is one line, and one that ordered something has its words back. A member
+ * list that a channel had read before it is told with its age. Lines wait until the runs they led
+ * to are known (record.runs.ts), because an agent's script stands before its turn.
+ */
+import { localChannels } from "../../domain/config/index.ts";
+import { decodeVerdict } from "../../domain/decision.ts";
+import { parseSessionKey } from "../../domain/key.ts";
+import type { Inbound, Millis } from "../../domain/message.ts";
+import { type EventRow, noConversation } from "../../domain/ports/index.ts";
+import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
+import type {
+  ConversationEvent,
+  MembershipRead,
+  MessageReceived,
+  SessionOverridden,
+} from "../../machines/events/events.ts";
+import { conversationOf } from "../protocol/event-codec.ts";
+import { RecordedRuns } from "./agent-runs.ts";
+import { RecordedPeople } from "./known-people.ts";
+import type { RecordedLine, RecordQuery, RecordStore } from "./recorder.ts";
+
+/** A journal row, read. */
+export interface RecordedRow extends EventRow {
+  readonly event: ConversationEvent;
+}
+
+type Place = Pick<Inbound, "channel" | "account" | "chat" | "thread">;
+type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;
+
+const byHand = {
+  ...({ "session.reset": "reset", disengage: "disengage", "run.aborted": "abort" } as const),
+};
+
+/** Conversations and rooms of which something is remembered. */
+const rememberedMax = 100_000;
+
+/** Makes the lines of a recording, row by row. */
+export class Recorder {
+  readonly #store: RecordStore;
+  readonly #query: RecordQuery;
+  /** The one conversation that is wanted. */
+  readonly #only: number | null;
+  readonly #runs = new RecordedRuns();
+  readonly #people: RecordedPeople;
+  readonly #keys = new Map<number, string>();
+  /** Where the conversations were last spoken in. */
+  readonly #places = new Map<number, Place>();
+  /** The member list of each room as the recording has told it. */
+  readonly #told = new Map<string, string>();
+  #start: Millis | null = null;
+  #cfg = 0;
+  #last: Millis = 0;
+  /** What the row before told of: a row for each of several agents makes one line. */
+  #before = "";
+  /** The message whose orders the wanted conversation was told of. */
+  #ordered: string | null = null;
+
+  constructor(store: RecordStore, query: RecordQuery) {
+    this.#store = store;
+    this.#query = query;
+    this.#people = new RecordedPeople(store);
+    const { conversation } = query;
+    this.#only = conversation === undefined ? null : conversationOf(conversation).conv;
+  }
+
+  /** Takes the next row; gives the lines that are complete by now. */
+  async *add(row: RecordedRow): AsyncGenerator<RecordedLine> {
+    this.#notePlace(row);
+    if (!this.#isWanted(row)) return;
+    const { event, cfg, conv, code } = row;
+    if (this.#start === null) {
+      this.#start = event.at;
+      this.#cfg = cfg;
+      const local = [...localChannels];
+      yield { earshot: 1, config: await this.#config(cfg), start: event.at, local };
+    }
+    this.#last = Math.max(this.#last, event.at - this.#start);
+    if (cfg > this.#cfg) {
+      this.#cfg = cfg;
+      this.#put({ config: await this.#config(cfg) });
+    }
+    const claimed = verdictOf(code)?.decision === "claim";
+    for (const approve of await this.#people.before(event, claimed)) this.#put({ approve });
+    if (conv === noConversation) this.#take(row, "");
+    else this.#take(row, await this.#keyOf(conv));
+    yield* this.#runs.ready(this.#last);
+  }
+
+  /** What is left. */
+  *finish(): Generator<RecordedLine> {
+    yield* this.#runs.finish();
+  }
+
+  async #config(version: number): Promise<Record<string, unknown>> {
+    const json = await this.#store.config(version);
+    return json === null ? {} : (JSON.parse(json) as Record<string, unknown>);
+  }
+
+  async #keyOf(conv: number): Promise<string> {
+    const known = this.#keys.get(conv);
+    if (known !== undefined) return known;
+    const key = (await this.#store.conversation(conv))?.key ?? "";
+    remember(this.#keys, conv, key);
+    return key;
+  }
+
+  #isWanted({ conv, event }: RecordedRow): boolean {
+    const { channel } = this.#query;
+    if (this.#only !== null && conv !== this.#only && !this.#isOrder(conv, event)) return false;
+    if (channel === undefined) return true;
+    const place = conv === noConversation ? placeOf(event) : this.#places.get(conv);
+    return place?.channel === channel;
+  }
+
+  /** A message that was nothing but an order to the wanted conversation belongs to none itself. */
+  #isOrder(conv: number, event: ConversationEvent): boolean {
+    const isMessage = conv === noConversation && event.type === "message.received";
+    return isMessage && event.message.id === this.#ordered;
+  }
+
+  #notePlace({ conv, event }: RecordedRow): void {
+    const place = placeOf(event);
+    if (place !== null && conv !== noConversation) remember(this.#places, conv, place);
+    if (event.type === "command.applied" && conv === this.#only)
+      this.#ordered = event.asked?.messageId ?? null;
+  }
+
+  #put(line: Untimed<ScenarioLine>): void {
+    this.#runs.put({ t: this.#last, ...line } as ScenarioLine);
+  }
+
+  /** Puts what came from outside once, however many heard it. */
+  #once(what: readonly unknown[], line: () => Untimed<ScenarioLine>): void {
+    const told = JSON.stringify(what);
+    if (told === this.#before) return;
+    this.#before = told;
+    this.#put(line());
+  }
+
+  #take(row: RecordedRow, key: string): void {
+    const { event, conv } = row;
+    const { type, at } = event;
+    switch (type) {
+      case "message.received":
+        this.#message(row, event);
+        break;
+      case "message.edited":
+        this.#once([type, at, event.edit], () => ({ edit: event.edit }));
+        break;
+      case "message.deleted":
+        this.#once([type, at, event.deletion], () => ({ delete: event.deletion }));
+        break;
+      case "history.seeded": {
+        const { messages } = event;
+        const [first] = messages;
+        if (first === undefined) break;
+        const { channel, account, chat, thread } = first;
+        const history = { channel, account, chat, thread, messages: [...messages] };
+        this.#once([type, at, messages.map(({ id }) => id)], () => ({ history }));
+        break;
+      }
+      case "membership.read":
+        this.#members(event, this.#places.get(conv) ?? chatOf(key), undefined);
+        break;
+      case "session.overridden":
+        this.#override(event, key);
+        break;
+      case "session.reset":
+      case "disengage":
+      case "run.aborted":
+        if (event.operator === true) {
+          this.#put({ operator: { key, does: byHand[event.type] } });
+          break;
+        }
+        this.#note(row, key);
+        break;
+      default:
+        this.#note(row, key);
+    }
+  }
+
+  /** What a message orders is ordered again by it: that only changes what it names. */
+  #override(
+    { merge, queue = null, send = null, activation = null }: SessionOverridden,
+    key: string,
+  ) {
+    if (merge === true) return;
+    this.#put({ operator: { key, override: { queue, send, activation } } });
+  }
+
+  #note({ conv, event }: RecordedRow, key: string): void {
+    this.#runs.note({ conv, key, place: this.#places.get(conv) ?? null }, event, this.#last);
+  }
+
+  #message({ conv, code }: RecordedRow, event: MessageReceived): void {
+    const { message, membership, at, said } = event;
+    if (membership !== undefined && membership !== null)
+      this.#members({ membership }, message, at - membership.fetchedAt);
+    const engages = code === null || verdictOf(code)?.decision === "engage";
+    if (conv !== noConversation && engages) this.#runs.engaged(conv, this.#last);
+    const { channel, account, chat, thread, id } = message;
+    this.#once(["message", at, channel, account, chat.id, thread?.id ?? null, id], () => ({
+      in: said === undefined ? message : { ...message, text: said },
+    }));
+  }
+
+  /** With an age: what the channel had read by then, and no conversation was told. */
+  #members(
+    { membership }: Pick<MembershipRead, "membership">,
+    place: Place | null,
+    ageMs: number | undefined,
+  ): void {
+    if (place === null) return;
+    const { humans, bots, truncated, fetchedAt } = membership;
+    const { channel, account, chat, thread } = place;
+    const room = JSON.stringify([channel, account, chat.id]);
+    const told = JSON.stringify([humans, bots, truncated, fetchedAt]);
+    if (this.#told.get(room) === told) return;
+    remember(this.#told, room, told);
+    const age = ageMs === undefined ? {} : { ageMs: Math.max(0, ageMs) };
+    this.#put({
+      membership: { channel, account, chat, thread, humans, bots, truncated, ...age },
+    });
+  }
+}
+
+/** What was decided; null: nothing, or not yet. */
+const verdictOf = (code: number | null) =>
+  code === null || code <= 0 ? null : decodeVerdict(code);
+
+/** Where an event that came from outside happened. */
+function placeOf(event: ConversationEvent): Place | null {
+  switch (event.type) {
+    case "message.received":
+      return event.message;
+    case "message.edited":
+      return event.edit;
+    case "message.deleted":
+      return event.deletion;
+    case "history.seeded":
+      return event.messages[0] ?? null;
+    default:
+      return null;
+  }
+}
+
+/** The chat that a conversation's key names, where it names one. */
+function chatOf(key: string): Place | null {
+  const parts = parseSessionKey(key);
+  if (parts.kind !== "group" && parts.kind !== "channel") return null;
+  const { channel, account, kind, id, thread } = parts;
+  return { channel, account, chat: { id, kind }, thread };
+}
+
+/** Keeps the newest of what a map remembers. */
+function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > rememberedMax) map.delete(map.keys().next().value as Key);
+}

@@ -1,0 +1,360 @@
+/**
+ * The runtime's parts
+ * ===================
+ * Makes them in the order in which they need each other. Circles (the journal feeds the hosts, whose
+ * results are journalled) are closed by late look-ups of `parts`, so every part is given what it may use
+ * and nothing else.
+ */
+import { parseSessionKey } from "../../domain/key.ts";
+import { limits } from "../../domain/limits.ts";
+import type { AccessRow } from "../../domain/ports/index.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import { resetPolicy } from "../../machines/routing/session-policy.ts";
+import { openAccessBook } from "../access/access-store.ts";
+import { createTyping, type Typing } from "../channels/typing-indicators.ts";
+import type { Permits } from "../commands/approvals.ts";
+import { returnWrites } from "../commands/restart-notice.ts";
+import { createWaiters, type DecisionWaiters } from "../effects/decision-waiters.ts";
+import { createEffects } from "../effects/effect-executor.ts";
+import { toldToFellows } from "../ingress/sibling-agents.ts";
+import { createSweep, type Sweep } from "../journal/checkpointer.ts";
+import { type Configs, openConfigs } from "../journal/config-versions.ts";
+import { createTimers, type Deadline, type Timers } from "../journal/deadlines.ts";
+import { createJournal, type Journal } from "../journal/journal.ts";
+import { loadActivation } from "../journal/load-conversation.ts";
+import { createQuarantine, type Quarantine, readQuarantine } from "../journal/quarantine.ts";
+import { createGate, type Gate } from "../journal/start-gate.ts";
+import { createOutbox } from "../outbox/outbox.ts";
+import { tellingQueued } from "../outbox/outbox-telemetry.ts";
+import { createHooks, type HookRunner } from "../outbox/plugin-hooks.ts";
+import type { Outbox } from "../outbox/types.ts";
+import type { AccessStore } from "../protocol/access-store.ts";
+import { permitAsk } from "../protocol/context-tool-schemas.ts";
+import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
+import type { RuntimePorts, SetAside } from "../protocol/runtime.ts";
+import type { Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
+import type { Lanes } from "../protocol/turn-slots.ts";
+import { createGrant } from "../sessions/session-start.ts";
+import { createSupervisor } from "../supervisor/supervisor.ts";
+import { spokenWords } from "../turns/attachment-names.ts";
+import { type Asks, createAsks } from "../turns/context-tools.ts";
+import { createHeartbeats, type Heartbeats } from "../turns/heartbeats.ts";
+import { createMedia, type Media } from "../turns/media.ts";
+import { readMessages } from "../turns/turn-composer.ts";
+import { createLanes } from "../turns/turn-slots.ts";
+import type { TurnStarter } from "../turns/turn-starter.ts";
+import { breath, stillRanks } from "../util/scheduling.ts";
+import { isFailing, unlessFailing } from "../util/until-failure.ts";
+import { createDesk, createPermitDesk } from "./command-assembly.ts";
+import { createSessionParts, type SessionParts } from "./session-assembly.ts";
+import { assembleTurns } from "./turn-assembly.ts";
+
+export interface Parts extends SessionParts {
+  readonly store: RuntimePorts["store"];
+  readonly boot: number;
+  readonly configs: Configs;
+  readonly journal: Journal;
+  readonly gate: Gate;
+  readonly supervisor: Supervisor;
+  readonly lanes: Lanes;
+  readonly timers: Timers;
+  readonly outbox: Outbox;
+  readonly typing: Typing;
+  readonly turns: TurnStarter;
+  readonly waiters: DecisionWaiters;
+  readonly sweep: Sweep;
+  readonly access: AccessStore;
+  readonly media: Media;
+  readonly asks: Asks;
+  readonly permits: Permits;
+  readonly heartbeats: Heartbeats;
+  readonly hooks: HookRunner;
+  readonly quarantine: Quarantine;
+  /** No turn starts any more: what waits is found at the next start. */
+  park(): void;
+}
+
+/** Incarnation numbers of one start; later starts always have higher ones. */
+const epochsPerStart = 2 ** 20;
+
+/** Opens the store's side and makes everything; nothing runs yet. */
+export async function createParts(ports: RuntimePorts): Promise<Parts> {
+  const { store } = ports;
+  const boot = Number((await store.meta("boot")) ?? 0) + 1;
+  const { configs, pending } = await openConfigs(store, ports.config);
+  const bootRow = { kind: "meta", name: "boot", value: String(boot) } as const;
+  const back = await returnWrites(store, ports.clock.now());
+  await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
+  const lastSeq = await store.lastSeq();
+  const [book, aside] = [await store.access(), await readQuarantine(store)];
+  return new Assembly(ports, { boot, lastSeq, configs, book, aside }).parts;
+}
+
+/** What the store held at start. */
+interface Found {
+  readonly boot: number;
+  readonly lastSeq: number;
+  readonly configs: Configs;
+  readonly book: readonly AccessRow[];
+  readonly aside: readonly SetAside[];
+}
+
+class Assembly {
+  readonly parts: Parts;
+  readonly #ports: RuntimePorts;
+  readonly #agents = new Map<string, string>();
+  #parked = false;
+
+  constructor(ports: RuntimePorts, { boot, lastSeq, configs, book, aside }: Found) {
+    this.#ports = ports;
+    const { store, directory, clock, log } = ports;
+    const gate = createGate((entries) => this.parts.supervisor.dispatch(entries));
+    const publish = (line: StreamLine) => ports.publish(line);
+    const journal = createJournal({
+      ...{ clock, log, store, lastSeq },
+      onCommitted: gate.pass,
+      onHealth: (error) => this.#system({ system: "store", working: error === null }),
+      ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
+      pace: ports.pace,
+      onCommit: ports.walk?.committed,
+    });
+    const access = openAccessBook(book, { clock, random: ports.random, journal, configs });
+    const sessions = createSessionParts({
+      ...{ ...ports, journal, configs },
+      supervisor: () => this.parts.supervisor,
+      onHealth: (error) => this.#system({ system: "sessions", working: error === null }),
+    });
+    const lanes = createLanes({
+      slots: () => this.#slots(),
+      agentSlots: (agentId) => this.#agentSlots(agentId),
+      watch: ports.contacts,
+      grant: createGrant({
+        ...{ clock, log, store, ids: ports.ids },
+        zoneOffset: ports.zoneOffset ?? (() => 0),
+        cfg: () => configs.version(),
+        policyOf: (key) => resetPolicy(configs.current().session.reset, key),
+        append: (events, writes) => this.#append(events, writes),
+      }),
+    });
+    const timers = createTimers(clock, (deadline, at) => this.#due(deadline, at));
+    const hooks = createHooks({
+      ...{ clock, log, plugins: ports.plugins ?? [] },
+      onCall: (call) => this.#system({ system: "hook", ...call }),
+    });
+    const sender = createOutbox({
+      ...{ clock, log, hooks, agentOf: (key) => this.#agentOf(key) },
+      ...{ random: ports.random, journal, directory, publish },
+      doubts: () => {
+        const { onInDoubt, inDoubtFreshMs } = configs.current().turn;
+        return { policy: onInDoubt, freshMs: inDoubtFreshMs };
+      },
+      cfg: () => configs.version(),
+      onPoint: ports.onPoint ?? (() => undefined),
+      row: (id) => store.outboxRow(id),
+      told: (delivery) => {
+        const context = { config: configs.current(), cfg: configs.version(), now: clock.now() };
+        return toldToFellows(delivery, this.#agentOf(delivery.row.key), context);
+      },
+    });
+    const outbox = tellingQueued(sender, ports.walk);
+    const typing = createTyping({ clock, log, directory });
+    const waiters = createWaiters();
+    const media = createMedia({
+      ...{ clock, log, desk: ports.media ?? null },
+      config: () => configs.current(),
+      agentOf: (key) => this.#agentOf(key),
+    });
+    const asks = createAsks({ clock, log, ids: ports.ids, store, media });
+    const permits = createPermitDesk(ports, () => this.parts);
+    const heartbeats = createHeartbeats({
+      ...{ clock, log, store, configs, workspaces: ports.workspaces ?? null },
+      append: (events, writes) => this.#append(events, writes),
+      onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
+    });
+    const turns = assembleTurns(ports, {
+      ...{ configs, sessions, parts: () => this.parts },
+      agentOf: (key) => this.#agentOf(key),
+      append: (events) => this.#append(events),
+    });
+    const now = () => clock.now();
+    const quarantine = createQuarantine({ store, journal, timers, configs, now }, aside);
+    const supervisor = this.#supervisor(boot, configs);
+    const sweep = createSweep({ clock, log, store, journal, configs });
+    const park = () => {
+      this.#parked = true;
+    };
+    this.parts = {
+      ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
+      ...{ ...sessions, turns, waiters, sweep, quarantine, park, media, asks, heartbeats, hooks },
+      ...{ permits, access },
+    };
+  }
+
+  #supervisor(boot: number, configs: Configs): Supervisor {
+    const { clock, log, store, drivers, workers, hostModule, pace, onInspect } = this.#ports;
+    const { hostEntry } = this.#ports;
+    const unmarked = new Map<number, number>();
+    const effects = () =>
+      createEffects({
+        ...this.#ports,
+        ...this.parts,
+        unmarked,
+        settings: (key) => configs.settings(key),
+        agentOf: (key) => this.#agentOf(key),
+        commands: createDesk(
+          this.#ports,
+          configs,
+          (key) => this.#agentOf(key),
+          () => this.parts,
+        ),
+        eventOf: async (seq) => {
+          const [row] = await store.events([seq]);
+          const event = row === undefined ? null : decodeEvent(row);
+          return event?.type === "message.received" ? event : null;
+        },
+        wordsOf: async (refs) => {
+          const said = await readMessages({ store, media: this.parts.media }, refs);
+          return said.map((one) => ({ ...one, text: spokenWords(one) }));
+        },
+        live: this.#ports.live !== false,
+      });
+    let made: ReturnType<typeof effects> | null = null;
+    return createSupervisor({
+      clock,
+      log,
+      workers,
+      drivers,
+      deterministic: this.#ports.deterministic === true,
+      pace,
+      liveConversations: configs.current().workers.liveConversations,
+      supervision: {
+        loopMs: configs.current().workers.loopMs,
+        memoryMb: configs.current().workers.memoryMb,
+      },
+      epochBase: boot * epochsPerStart,
+      ...(hostModule === undefined ? {} : { hostModule }),
+      ...(hostEntry === undefined ? {} : { hostEntry }),
+      // Marks are looked at before the store, so that none falls between.
+      load: (conv, key, beforeSeq, rebuild = false) => {
+        const markedUpTo = unmarked.get(conv) ?? 0;
+        return loadActivation(store, configs, { conv, key, beforeSeq, rebuild, markedUpTo });
+      },
+      tight: () => store.dirtySize() > limits.tailedConversationsMax,
+      onResult: (result, entries) => {
+        made ??= effects();
+        return made.handle(result, entries);
+      },
+      onTurnReports: (reports) => {
+        this.#ports.walk?.reported(reports);
+        const events = this.parts.summaries.reported(reports).map((report) =>
+          newEvent(report, configs.version(), report.event, {
+            identity: `turn|${report.turnId}|${report.attempt}|${report.n}`,
+          }),
+        );
+        if (events.length > 0) this.#append(events);
+      },
+      onDelta: ({ key, turnId, text }) => {
+        if (this.#ports.live === false) return;
+        this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
+      },
+      onDraft: (draft) => this.parts.outbox.draft(draft),
+      ...(onInspect === undefined ? {} : { onInspect }),
+      ask: (question) => {
+        const { asks, permits } = this.parts;
+        return question.tool === permitAsk ? permits.ask(question) : asks.answer(question);
+      },
+      onHostLost: ({ host, turns }) => {
+        const events = this.parts.summaries.lost(turns).map(({ conv, key, turnId }) => {
+          const event = { type: "host.recovered", at: clock.now() } as const;
+          const identity = `recovered|${turnId}|host ${host} ${this.#ports.ids.next()}`;
+          return newEvent({ conv, key }, configs.version(), event, { identity });
+        });
+        if (events.length > 0) this.#append(events);
+      },
+      onQuarantine: (info) => this.#quarantine(info),
+      onStatus: (line) => this.#system(line),
+      configFor: (version) => configs.get(version),
+    });
+  }
+
+  /** Journals what the runtime itself has to say. Rejected only once the journal has stopped. */
+  #append(...args: Parameters<Journal["append"]>): void {
+    this.parts.journal.append(...args).catch((error: unknown) => {
+      this.#ports.log("debug", "event.unsaid", { error: String(error) });
+    });
+  }
+
+  #due({ conv, id, at: due }: Deadline, at: number): void {
+    const { store, configs } = this.parts;
+    const journalled = async () => {
+      const row = await store.conversation(conv);
+      if (row === null) return;
+      const event = newEvent(
+        { conv, key: row.key },
+        configs.version(),
+        { type: "deadline.due", at, id },
+        {
+          identity: `deadline|${id}|${due}`,
+        },
+      );
+      this.#append([event], [{ kind: "deadline", conv, id, at: null, onlyAt: due }]);
+    };
+    journalled().catch((error: unknown) => {
+      this.#ports.log("error", "deadline.failed", { conv, id, error: String(error) });
+      this.parts.timers.set({ conv, id, at: this.#ports.clock.now() + 1_000 });
+    });
+  }
+
+  #quarantine({ conv, key, seq, error }: Parameters<SupervisorPorts["onQuarantine"]>[0]): void {
+    this.#ports.contacts?.touched("a conversation set aside");
+    this.#system({ system: "quarantine", key, seq, conv });
+    this.parts.quarantine.add({ conv, seq, error }).catch((reason: unknown) => {
+      this.#ports.log("debug", "event.unsaid", { error: String(reason) });
+    });
+  }
+
+  #system(line: { readonly system: string; readonly [field: string]: unknown }): void {
+    if (this.#ports.live === false) return;
+    this.#ports.publish({ t: this.#ports.clock.now(), ...line } as StreamLine);
+  }
+
+  #agentOf(key: string): string {
+    let agentId = this.#agents.get(key);
+    if (agentId === undefined) {
+      agentId = parseSessionKey(key).agentId;
+      if (this.#agents.size > 10_000) this.#agents.clear();
+      this.#agents.set(key, agentId);
+    }
+    return agentId;
+  }
+
+  #slots(): number {
+    if (this.#parked) return 0;
+    const { maxConcurrentTurns } = this.parts.configs.current().turn;
+    // A simulation is the same on any number of workers.
+    const { deterministic, workers } = this.#ports;
+    return maxConcurrentTurns * (deterministic === true ? 1 : Math.max(1, workers));
+  }
+
+  #agentSlots(agentId: string): number {
+    const { list, defaults } = this.parts.configs.current().agents;
+    return list.find(({ id }) => id === agentId)?.maxConcurrent ?? defaults.maxConcurrent;
+  }
+
+  /** Nothing is under way on any thread: what happens next is caused by what is journalled next. */
+  async #quiet(): Promise<void> {
+    const { supervisor, journal, projection, turns, heartbeats } = this.parts;
+    const { pace } = this.#ports;
+    const isQuiet = () => {
+      const idle = turns.preparing() === 0 || isFailing([projection]);
+      return journal.isWritten() && idle && heartbeats.looking() === 0;
+    };
+    await pace?.still?.(stillRanks.gate);
+    if (pace?.still !== undefined && !supervisor.busy() && isQuiet()) return;
+    for (let calm = 0; calm < 2; ) {
+      await unlessFailing([projection], supervisor.settled());
+      await breath(pace);
+      calm = isQuiet() ? calm + 1 : 0;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The runtime's parts for commands
+ * ================================
+ * The desk that carries commands out, and the permissions that wait for one of them, put together
+ * from the other parts.
+ */
+import type { OutboxRow } from "../../domain/ports/index.ts";
+import type { CommandName } from "../../machines/commands/table.ts";
+import type { CommandDue } from "../../machines/events/effects.ts";
+import { createPermits, type Permits } from "../commands/approvals.ts";
+import { type CommandDesk, createCommandDesk } from "../commands/command-executor.ts";
+import { createExtras } from "../commands/extension-commands.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import { conversationOf, newEvent } from "../protocol/event-codec.ts";
+import type { RuntimePorts } from "../protocol/runtime.ts";
+import { whyMessage } from "../recording/explain-message.ts";
+import type { Parts } from "./assembly.ts";
+
+/** Stores a line of the runtime's own and sends it. */
+const sayer = (parts: () => Parts) => async (row: OutboxRow) => {
+  const { journal, outbox } = parts();
+  await journal.keep([{ kind: "outbox", row }]);
+  outbox.enqueue([row]);
+};
+
+export function createPermitDesk({ clock, ids, log }: RuntimePorts, parts: () => Parts): Permits {
+  return createPermits({ clock, ids, log, say: sayer(parts) });
+}
+
+export function createDesk(
+  ports: RuntimePorts,
+  configs: Configs,
+  agentOf: (key: string) => string,
+  parts: () => Parts,
+): CommandDesk {
+  const { clock, ids, log, store, directory, version = null, house = null } = ports;
+  const { isLocal } = directory;
+  const { sessions, compaction, permits, access } = parts();
+  const desk = createCommandDesk({
+    ...{
+      clock,
+      log,
+      store,
+      configs,
+      sessions,
+      compaction,
+      permits,
+      access,
+      version,
+      house,
+      agentOf,
+    },
+    extras: createExtras(ports),
+    say: sayer(parts),
+    keep: (writes) => parts().journal.keep([...writes]),
+    why: (messageId) => whyMessage({ store, configs, isLocal }, messageId),
+    async stop(key, by) {
+      const event = { type: "run.aborted", at: clock.now(), by } as const;
+      const identity = `command|${ids.next()}`;
+      const { journal } = parts();
+      await journal.append([newEvent(conversationOf(key), configs.version(), event, { identity })]);
+    },
+  });
+  const { contacts } = ports;
+  if (contacts === undefined) return desk;
+  return {
+    ...desk,
+    prepare(steps) {
+      for (const { effects } of steps)
+        for (const effect of effects)
+          if (effect.type === "command" && asksAbroad(effect))
+            contacts.touched("a command about all rooms");
+      return desk.prepare(steps);
+    },
+  };
+}
+
+/** Commands whose answers come from their conversation and the config alone. */
+const ofOneRoom: ReadonlySet<string> = new Set<CommandName>([
+  ...(["help", "commands", "whoami", "new", "reset", "stop", "activation", "send"] as const),
+  ...(["context", "models", "disengage", "think", "verbose", "reasoning", "elevated"] as const),
+  ...(["exec", "model", "queue"] as const),
+]);
+
+/** Whether what a command does or is answered with may concern the rest of the house. */
+const asksAbroad = ({ asked, calls }: CommandDue): boolean =>
+  asked !== null && calls.some(({ command }) => !ofOneRoom.has(command));

@@ -1,0 +1,82 @@
+/**
+ * What the operator may ask
+ * =========================
+ * Commands that do not come from a room: each is journalled like any other event, or acts on the
+ * outbox and the hosts directly.
+ */
+
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import { conversationOf, newEvent } from "../protocol/event-codec.ts";
+import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
+import type { Parts } from "./assembly.ts";
+
+type Operator = Pick<
+  Runtime,
+  | "abortTurn"
+  | "disengage"
+  | "passivateAll"
+  | "crashHost"
+  | "resend"
+  | "drop"
+  | "retryEvent"
+  | "dropEvent"
+  | "reload"
+  | "glances"
+  | "tally"
+  | "inspect"
+  | "uninspect"
+>;
+
+export function createOperator(
+  { clock, ids, publish, live, log }: RuntimePorts,
+  opened: () => Parts,
+): Operator {
+  async function tell(key: string, event: ConversationEvent): Promise<void> {
+    const { journal, configs } = opened();
+    const identity = `operator|${ids.next()}`;
+    await journal.append([newEvent(conversationOf(key), configs.version(), event, { identity })]);
+  }
+
+  return {
+    async abortTurn(key, by) {
+      const runs = await opened().store.runs();
+      if (!runs.some((run) => run.key === key && run.turnId !== null)) return false;
+      await tell(key, { type: "run.aborted", at: clock.now(), by, operator: true });
+      return true;
+    },
+    disengage: (key) => tell(key, { type: "disengage", at: clock.now(), operator: true }),
+    passivateAll: () => opened().supervisor.passivateAll(),
+    glances: async (convs) => opened().supervisor.glances(convs),
+    tally: async () => opened().supervisor.tally(),
+    inspect: (order) => opened().supervisor.inspections.begin(order),
+    uninspect: (reader) => opened().supervisor.inspections.stop(reader),
+    crashHost: (id) => opened().supervisor.crash(id),
+    async resend(outboxId) {
+      const { store, outbox } = opened();
+      const row = await store.outboxRow(outboxId);
+      return row !== null && outbox.resend(row);
+    },
+    async drop(outboxId) {
+      const { store, outbox } = opened();
+      const row = await store.outboxRow(outboxId);
+      return row !== null && outbox.drop(row);
+    },
+    async retryEvent(seq) {
+      const outcome = await opened().quarantine.retry(seq);
+      if (outcome === "retried") log("warn", "event.retried", { seq });
+      return outcome;
+    },
+    dropEvent: (seq) => opened().quarantine.drop(seq),
+    async reload(config) {
+      const { configs, journal, supervisor, lanes, heartbeats } = opened();
+      const write = configs.next(config);
+      if (write !== null) await journal.keep([write]);
+      supervisor.addConfig({ version: configs.version(), config });
+      if (live !== false) {
+        publish({ t: clock.now(), system: "config", version: configs.version() });
+      }
+      lanes.pump();
+      await heartbeats.retune();
+    },
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * The runtime
+ * ===========
+ * Assembly: journal, intake, hosts, effects, lanes, timers and outbox, wired so that a message
+ * walks through them once. Nothing is decided here. The same assembly runs in life and in a
+ * simulation; only the ports differ.
+ */
+import type { EarshotError } from "../../domain/errors.ts";
+import type { OutboxRow } from "../../domain/ports/index.ts";
+import { createIngress } from "../ingress/ingress.ts";
+import { findUnapplied, recoverRuns } from "../journal/recovery.ts";
+import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
+import { whyMessage } from "../recording/explain-message.ts";
+import { breath, stillRanks } from "../util/scheduling.ts";
+import { isFailing, unlessFailing } from "../util/until-failure.ts";
+import { createParts, type Parts } from "./assembly.ts";
+import { createOperator } from "./operator.ts";
+import { createSessionOperator } from "./session-operator.ts";
+import { createStatus } from "./status.ts";
+
+const drainPollMs = 20;
+const putAwayMsMax = 2_000;
+
+/**
+ * Makes a runtime from its ports; `start` opens it.
+ * @throws EarshotError from `start`: EAR_HOST_START, EAR_STORE_FAILED, EAR_STORE_VERSION.
+ */
+export function createRuntime(ports: RuntimePorts): Runtime {
+  let parts: Parts | null = null;
+  let ingress: ReturnType<typeof createIngress> | null = null;
+  let recovering: Promise<void> = Promise.resolve();
+  let stopping: Promise<void> | null = null;
+
+  const opened = (): Parts => {
+    if (parts === null) throw new Error("the runtime has not been started");
+    return parts;
+  };
+  const operator = createOperator(ports, opened);
+  const status = createStatus(
+    () => parts,
+    () => ingress,
+  );
+
+  async function start(): Promise<void> {
+    parts = await createParts(ports);
+    const { supervisor, timers, outbox, store, sweep, heartbeats } = parts;
+    await heartbeats.load();
+    ingress = createIngress({
+      ...ports,
+      ...parts,
+      live: ports.live !== false,
+      onPoint: ports.onPoint ?? (() => undefined),
+    });
+    const lastSeq = parts.journal.lastSeq();
+    const [deadlines, runs, open, counts] = await Promise.all([
+      store.deadlines(),
+      store.runs(),
+      store.outboxOpen(),
+      store.outboxCounts(),
+    ]);
+    await parts.sessions.recover(runs);
+    await supervisor.start();
+    recovering = recover(parts, lastSeq, runs);
+    recovering.catch((error: EarshotError) => {
+      status.problem(`recovery failed: ${error.message}`);
+      ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
+    });
+    for (const deadline of deadlines) timers.set(deadline);
+    const sending = mendFor(parts, open).then(() => outbox.recover(open, counts));
+    await unlessFailing([parts.projection], sending);
+    mend(parts);
+    heartbeats.start();
+    if (ports.deterministic !== true) {
+      sweep.start();
+      parts.media.start();
+    }
+  }
+
+  /** What is sent next stands in its file first, also when the crash came between the two. */
+  async function mendFor({ store, projection }: Parts, open: readonly OutboxRow[]): Promise<void> {
+    const turns = new Set(open.map(({ turnId }) => turnId).filter((turnId) => turnId !== ""));
+    for (const turnId of turns) {
+      const session = await store.sessionOfTurn(turnId);
+      if (session !== null) await projection.mend([session]);
+    }
+  }
+
+  /** Files that a crash left behind the store; whoever writes to one of them mends it first. */
+  function mend({ projection, sessionIndex }: Parts): void {
+    projection
+      .repair()
+      .then(() => sessionIndex.repair())
+      .catch((error: unknown) => ports.log("warn", "sessions.repair", { error: String(error) }));
+  }
+
+  /** Feeds what was journalled and not applied, then whatever came in meanwhile. */
+  async function recover(
+    { store, configs, journal, lanes, boot, gate, quarantine }: Parts,
+    lastSeq: number,
+    runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
+  ): Promise<void> {
+    const unapplied = await findUnapplied({ store, configs, quarantine, log: ports.log }, lastSeq);
+    if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
+    gate.open(unapplied);
+    await recoverRuns({ clock: ports.clock, journal, configs, lanes, boot }, runs, unapplied);
+  }
+
+  async function settled(): Promise<void> {
+    await recovering.catch(() => undefined);
+    const { pace } = ports;
+    await pace?.still?.(stillRanks.settled);
+    if (pace?.still !== undefined && isSettled()) return;
+    const { supervisor, journal, projection } = opened();
+    const disks = [journal, projection];
+    for (let calm = 0; calm < 2; ) {
+      await unlessFailing(disks, supervisor.settled());
+      await breath(pace);
+      const quiet = journal.isQuiet() && underway() === 0;
+      calm = quiet || isFailing(disks) ? calm + 1 : 0;
+    }
+  }
+
+  function isSettled(): boolean {
+    const { supervisor, journal } = opened();
+    return !supervisor.busy() && journal.isQuiet() && underway() === 0;
+  }
+
+  /** What is neither journalled nor with a host. */
+  function underway(): number {
+    const { turns, heartbeats } = opened();
+    return turns.preparing() + heartbeats.looking() + (ingress?.pending() ?? 0);
+  }
+
+  /** Waits until nothing is running or leaving any more, at most `drainMs`. */
+  async function drain(drainMs: number): Promise<void> {
+    const { clock } = ports;
+    const { lanes, outbox, journal } = opened();
+    const until = clock.monotonic() + drainMs;
+    const busy = () => lanes.running() + outbox.active() > 0 || !journal.isQuiet();
+    while (busy() && clock.monotonic() < until) {
+      await new Promise<void>((resolve) => {
+        clock.setTimer(clock.now() + drainPollMs, resolve);
+      });
+    }
+  }
+
+  /** Records of everything idle, so that the next start has little to look through. */
+  async function putAway(untilMs: number): Promise<void> {
+    const { supervisor, sweep, journal, projection } = opened();
+    const { clock } = ports;
+    let callOff: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      const timer = clock.setTimer(clock.now() + untilMs, resolve);
+      callOff = () => clock.clearTimer(timer);
+    });
+    await Promise.race([unlessFailing([journal, projection], supervisor.passivateAll()), late]);
+    callOff();
+    await sweep.mark();
+  }
+
+  async function stop(drainMs: number): Promise<void> {
+    ingress?.stop();
+    if (parts === null) return;
+    parts.park();
+    if (ports.deterministic !== true && drainMs > 0) {
+      await drain(drainMs);
+      await putAway(putAwayMsMax);
+    }
+    parts.sweep.stop();
+    parts.media.stop();
+    parts.timers.stop();
+    parts.heartbeats.stop();
+    parts.typing.stop();
+    parts.outbox.stop();
+    parts.projection.stop();
+    await parts.supervisor.stop();
+    await parts.sessionIndex.stop();
+    await parts.journal.stop();
+    parts.waiters.stop();
+  }
+
+  return {
+    start,
+    async ingest(channel, account, events, options) {
+      opened();
+      return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
+    },
+    ...operator,
+    access: () => opened().access,
+    ...createSessionOperator(ports, opened),
+    connectionChanged(channel, account) {
+      parts?.outbox.wake(channel, account);
+      parts?.typing.wake(channel, account);
+    },
+    why: async (messageId, seq) => {
+      const { store, configs } = opened();
+      const { isLocal } = ports.directory;
+      return whyMessage({ store, configs, isLocal }, messageId, seq);
+    },
+    status: status.read,
+    settled,
+    isSettled,
+    stop({ drainMs = 0 } = {}) {
+      stopping ??= stop(drainMs);
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * The runtime's session rooms
+ * ===========================
+ * Puts together what keeps sessions: their turns, their files, their index, and what a turn is told
+ * of what was said before.
+ */
+import type { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { RuntimePorts } from "../protocol/runtime.ts";
+import type { Supervisor } from "../protocol/supervisor.ts";
+import { type Compaction, createCompaction } from "../sessions/compaction.ts";
+import { createSessionIndex, type SessionIndex } from "../sessions/session-index.ts";
+import { createSessions, type Sessions } from "../sessions/session-registry.ts";
+import { createSummaries, type Summaries } from "../sessions/summarizer.ts";
+import { createSessionTails } from "../sessions/transcript-cache.ts";
+import { createProjection, type Projection } from "../sessions/transcript-files.ts";
+import { enterSession, type TurnSessions } from "../sessions/turn-session.ts";
+
+export interface SessionParts {
+  readonly sessions: Sessions;
+  readonly projection: Projection;
+  readonly sessionIndex: SessionIndex;
+  readonly summaries: Summaries;
+  readonly compaction: Compaction;
+  readonly turnSessions: TurnSessions;
+}
+
+export interface SessionPartsPorts extends RuntimePorts {
+  readonly journal: Journal;
+  readonly configs: Configs;
+  /** The supervisor, once there is one. */
+  readonly supervisor: () => Pick<Supervisor, "run" | "abort">;
+  /** Files began to fail, or work again (null). */
+  readonly onHealth: (error: EarshotError | null) => void;
+}
+
+export function createSessionParts(ports: SessionPartsPorts): SessionParts {
+  const { clock, log, store, ids, journal, configs, supervisor, onHealth } = ports;
+  const files = ports.sessionFiles ?? null;
+  const config = () => configs.current();
+  const sessionIndex = createSessionIndex({ clock, log, store, files });
+  const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
+  // Where the store is memory itself, a copy of much of it gains little.
+  const tails = createSessionTails(
+    store,
+    ports.deterministic === true
+      ? limits.transcriptUnitsSimulatedMax
+      : limits.transcriptUnitsCachedMax,
+  );
+  const toFiles = createProjection({ clock, log, store, files, onHealth });
+  const projection: Projection = {
+    ...toFiles,
+    write(filed) {
+      tails.add(filed.map(({ line }) => line));
+      return toFiles.write(filed);
+    },
+  };
+  const summaries = createSummaries({
+    ids,
+    config,
+    cfg: () => configs.version(),
+    run: (order) => supervisor().run(order),
+    abort: (turnId, reason) => supervisor().abort(turnId, reason),
+  });
+  const common = { clock, log, store, journal, sessions, projection };
+  const compaction = createCompaction({ ...common, summaries, tails, config });
+  const turnSessions: TurnSessions = {
+    enter: (turn, said) => enterSession(common, turn, said),
+    remember: compaction.remember,
+  };
+  return { sessions, projection, sessionIndex, summaries, compaction, turnSessions };
+}

@@ -1,0 +1,133 @@
+/**
+ * What may be asked of a session
+ * ==============================
+ * Looking at sessions, changing how an agent works in one, beginning the next. Changes go the way
+ * of everything else: an override and a reset are journalled and applied by the conversation, and
+ * stand in the store with the event that caused them.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { parseSessionKey } from "../../domain/key.ts";
+import type { SessionRow, StoreWrite } from "../../domain/ports/index.ts";
+import {
+  defaultSessionSettings,
+  patchedSettings,
+  type Session,
+  type SessionPatch,
+} from "../../domain/session.ts";
+import { conversationOf, newEvent } from "../protocol/event-codec.ts";
+import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
+import type { Parts } from "./assembly.ts";
+
+type Operator = Pick<
+  Runtime,
+  "session" | "sessions" | "usage" | "updateSession" | "resetSession" | "compactSession"
+>;
+
+/** How long a reset is waited for; it takes place all the same. */
+const resetMsMax = 10_000;
+
+export function createSessionOperator(
+  { clock, ids }: Pick<RuntimePorts, "clock" | "ids">,
+  opened: () => Parts,
+): Operator {
+  /** One change of a session after the other: each is made from what the one before left. */
+  let changing: Promise<unknown> = Promise.resolve();
+
+  /** @throws EarshotError EAR_KEY_INVALID | EAR_USAGE */
+  function named(key: string) {
+    const { agentId } = parseSessionKey(key);
+    const { list } = opened().configs.current().agents;
+    if (list.some(({ id }) => id === agentId)) return { ...conversationOf(key), agentId };
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot change that session as no agent is called ${JSON.stringify(agentId.slice(0, 64))}`,
+    );
+  }
+
+  async function inUse(key: string): Promise<SessionRow | null> {
+    const { conv } = conversationOf(key);
+    return opened().store.sessionOf(conv);
+  }
+
+  async function update(key: string, patch: SessionPatch): Promise<Session> {
+    const { journal, configs, sessions } = opened();
+    const { conv, agentId } = named(key);
+    const at = clock.now();
+    const before = await inUse(key);
+    const settings = patchedSettings(before?.settings ?? defaultSessionSettings, patch);
+    const writes: StoreWrite[] = [{ kind: "session", op: "settings", conv, at, settings }];
+    if (before === null) writes.unshift(sessions.opening({ conv, key, agentId, at }));
+    const { queue = null, send = null, activation = null } = settings.override;
+    const override = { queue, send, activation };
+    const event = { type: "session.overridden", at, ...override } as const;
+    const identity = `operator|${ids.next()}`;
+    const events =
+      patch.override === undefined
+        ? []
+        : [newEvent({ conv, key }, configs.version(), event, { identity })];
+    await journal.append(events, writes);
+    return withoutNumber((await inUse(key)) as SessionRow);
+  }
+
+  async function reset(key: string, { wait = true } = {}): Promise<Session | null> {
+    const { journal, configs, sessions, store } = opened();
+    const { conv } = named(key);
+    if ((await inUse(key)) === null) return null;
+    const sessionId = ids.next();
+    const at = clock.now();
+    const event = { type: "session.reset", at, sessionId, operator: true } as const;
+    const begun = sessions.begun(sessionId);
+    const identity = `reset|${sessionId}`;
+    await journal.append([newEvent({ conv, key }, configs.version(), event, { identity })]);
+    if (!wait) return null;
+    await atMost(begun);
+    const row = await store.session(sessionId);
+    if (row !== null) return withoutNumber(row);
+    throw new EarshotError(
+      "EAR_HOST_LOST",
+      "Cannot tell the new session yet as its conversation is busy: it begins when its turn has come",
+    );
+  }
+
+  async function atMost(work: Promise<void>): Promise<void> {
+    let callOff = () => {};
+    const late = new Promise<void>((resolve) => {
+      const timer = clock.setTimer(clock.now() + resetMsMax, resolve);
+      callOff = () => clock.clearTimer(timer);
+    });
+    await Promise.race([work, late]);
+    callOff();
+  }
+
+  return {
+    async session(key) {
+      const row = await inUse(key);
+      return row === null ? null : withoutNumber(row);
+    },
+    async sessions({ key, ...filter }) {
+      const conv = key === undefined ? {} : { conv: conversationOf(key).conv };
+      const rows = await opened().store.sessions({ ...filter, ...conv });
+      return rows.map(withoutNumber);
+    },
+    usage: () => opened().store.usageByAgent(),
+    updateSession(key, patch) {
+      const work = changing.then(() => update(key, patch));
+      changing = work.catch(() => undefined);
+      return work;
+    },
+    resetSession: reset,
+    async compactSession(key) {
+      const { store, compaction } = opened();
+      const who = named(key);
+      const session = await inUse(key);
+      if (session === null) return "empty";
+      const runs = await store.runs();
+      if (runs.some(({ conv }) => conv === who.conv)) return "busy";
+      return (await compaction.compact(who, session)) ? "done" : "empty";
+    },
+  };
+}
+
+function withoutNumber({ conv: _, ...session }: SessionRow): Session {
+  return session;
+}

@@ -1,0 +1,79 @@
+/**
+ * The runtime's state in numbers
+ * ==============================
+ * For `/readyz`, `earshot status` and the pages: read, never kept.
+ */
+import type { Ingress } from "../ingress/ingress.ts";
+import type { RuntimeStatus } from "../protocol/runtime.ts";
+import type { Parts } from "./assembly.ts";
+
+export interface StatusReader {
+  read(): RuntimeStatus;
+  /** Something that only a restart mends. */
+  problem(words: string): void;
+}
+
+export function createStatus(
+  parts: () => Parts | null,
+  ingress: () => Ingress | null,
+): StatusReader {
+  let lasting: string | null = null;
+
+  function problemOf({ journal, projection, supervisor }: Parts): string | null {
+    if (lasting !== null) return lasting;
+    const failing = journal.failing() ?? projection.failing();
+    if (failing !== null) return failing.message;
+    const broken = supervisor.status().filter(({ state }) => state === "broken");
+    return broken.length === 0
+      ? null
+      : `host ${broken.map(({ id }) => id).join(", ")} does not stay up`;
+  }
+
+  return {
+    read() {
+      const made = parts();
+      if (made === null) return notStarted;
+      const { journal, supervisor, lanes, outbox, sweep, quarantine, heartbeats } = made;
+      const hosts = supervisor.status();
+      const problem = problemOf(made);
+      return {
+        ready: problem === null,
+        problem,
+        hosts,
+        conversations: {
+          live: hosts.reduce((sum, { live }) => sum + live, 0),
+          dirty: sweep.dirty(),
+        },
+        turns: { running: lanes.running(), waiting: lanes.waiting() },
+        lanes: lanes.agents(),
+        outbox: { ...outbox.counts() },
+        ingress: { pending: ingress()?.pending() ?? 0, refused: ingress()?.refused() ?? 0 },
+        store: {
+          lastSeq: journal.lastSeq(),
+          failing: journal.failing() !== null,
+          lastCommitMs: journal.lastCommitMs(),
+          commits: journal.commits(),
+        },
+        heartbeats: heartbeats.next(),
+        quarantined: quarantine.list(),
+      };
+    },
+    problem(words) {
+      lasting = words;
+    },
+  };
+}
+
+const notStarted: RuntimeStatus = {
+  ready: false,
+  problem: "starting",
+  hosts: [],
+  conversations: { live: 0, dirty: 0 },
+  turns: { running: 0, waiting: 0 },
+  outbox: {},
+  ingress: { pending: 0, refused: 0 },
+  store: { lastSeq: 0, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
+  lanes: [],
+  heartbeats: [],
+  quarantined: [],
+};

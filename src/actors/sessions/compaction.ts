@@ -1,0 +1,216 @@
+/**
+ * Compaction
+ * ==========
+ * A transcript that has outgrown what its agent can take is made shorter: the same agent sums up the
+ * oldest part, in a turn of its own that nobody is shown, and from there on the summary stands for
+ * those lines. The lines themselves stay where they are. If no summary can be had they are left out
+ * all the same, with a note that says so, because a turn must never fail of its past.
+ */
+import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import { limits } from "../../domain/limits.ts";
+import type {
+  Clock,
+  Log,
+  SessionRow,
+  StoreWrite,
+  TranscriptEntry,
+} from "../../domain/ports/index.ts";
+import { cut } from "../../domain/sanitize.ts";
+import { noUsage, type TranscriptLine } from "../../domain/session.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { OrderedTurn, Sessions } from "./session-registry.ts";
+import type { Summaries, Summary } from "./summarizer.ts";
+import type { Past, SessionTails } from "./transcript-cache.ts";
+import type { Projection } from "./transcript-files.ts";
+import {
+  entriesOf,
+  estimateEntries,
+  estimateTokens,
+  type TranscriptView,
+} from "./transcript-view.ts";
+import type { Remembering } from "./turn-session.ts";
+
+export interface CompactionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly journal: Pick<Journal, "keep">;
+  readonly sessions: Sessions;
+  readonly projection: Pick<Projection, "write">;
+  readonly summaries: Summaries;
+  readonly tails: Pick<SessionTails, "read">;
+  readonly config: () => EarshotConfig;
+}
+
+export interface Compaction {
+  /** As `TurnSessions.remember`. */
+  remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
+  /** Turns whose past is being summed up, for them or because somebody asked. */
+  waiting(): number;
+  /** Sums up everything said so far; false where there is nothing to sum up. */
+  compact(
+    who: Pick<OrderedTurn, "conv" | "key" | "agentId">,
+    session: SessionRow,
+  ): Promise<boolean>;
+}
+
+interface Work {
+  readonly who: Pick<OrderedTurn, "conv" | "key" | "agentId">;
+  readonly session: SessionRow;
+  readonly view: TranscriptView;
+  /** The turn it is done for; its id is on the line that is left. */
+  readonly turnId: string;
+  /** 1: a turn waits for it; 0: it was asked for by hand. */
+  readonly forTurn: 0 | 1;
+}
+
+/** What is kept word by word when the rest is summed up, as a share of what there is room for. */
+const keptShare = 0.5;
+
+export function createCompaction(ports: CompactionPorts): Compaction {
+  const { tails, journal, sessions, projection, summaries, clock } = ports;
+  /** Conversations in which a summary was asked for by hand: a turn waits for it. */
+  const busy = new Map<number, Promise<void>>();
+  let waiting = 0;
+
+  async function read(sessionId: string, but: string): Promise<Past> {
+    const { mark, lines } = await tails.read(sessionId);
+    return { mark, lines: lines.filter(({ turnId }) => turnId !== but) };
+  }
+
+  const entries = ({ mark, lines }: Past, view: TranscriptView) =>
+    entriesOf(mark === null ? lines : [mark, ...lines], view);
+
+  /** Leaves a line that stands for all of these. */
+  async function replace(work: Work, past: Past, signal: AbortSignal): Promise<TranscriptLine> {
+    const { who, session, view, turnId, forTurn } = work;
+    const { contextTokens } = agentOf(ports.config(), who.agentId);
+    const transcript = newest(entries(past, view), contextTokens);
+    waiting += forTurn;
+    const summary = await summaries.of({ ...who, session, transcript }, signal);
+    waiting -= forTurn;
+    signal.throwIfAborted();
+    const { sessionId } = session;
+    const at = clock.now();
+    const covers = past.lines.at(-1)?.id ?? 0;
+    const said = words(summary, past, contextTokens);
+    const line = sessions.number({ sessionId, at, turnId, covers, ...said });
+    const { conv, agentId } = who;
+    const used = { ...noUsage, ...summary.usage };
+    const writes: StoreWrite[] = [
+      { kind: "transcript", conv, line },
+      { kind: "session", op: "used", sessionId, at, used, aborted: null },
+    ];
+    if (summary.failed !== null)
+      ports.log("warn", "sessions.compaction", { key: who.key, reason: summary.failed });
+    await journal.keep(writes);
+    await projection.write([{ agentId, line }]);
+    return line;
+  }
+
+  /** Waits for a summary that was asked for by hand. */
+  async function summedUp(conv: number): Promise<void> {
+    const work = busy.get(conv);
+    if (work === undefined) return;
+    waiting += 1;
+    await work;
+    waiting -= 1;
+  }
+
+  async function remember(what: Remembering, signal: AbortSignal) {
+    const { turn, session, named } = what;
+    await summedUp(turn.conv);
+    const view = { named };
+    const past = await read(session.sessionId, turn.turnId);
+    const room = roomFor(what, ports.config());
+    const whole = entries(past, view);
+    const kept = keep(past, whole, view, room);
+    if (kept === past.lines.length) return whole;
+    const split = past.lines.length - kept;
+    const old = { mark: past.mark, lines: past.lines.slice(0, split) };
+    const work = { who: turn, session, view, turnId: turn.turnId, forTurn: 1 } as const;
+    const mark = await replace(work, old, signal);
+    return entries({ mark, lines: past.lines.slice(split) }, view);
+  }
+
+  async function whole(who: Work["who"], session: SessionRow): Promise<boolean> {
+    const past = await read(session.sessionId, "");
+    if (past.lines.length === 0) return false;
+    const turnId = past.lines.at(-1)?.turnId ?? "";
+    const view = { named: true };
+    await replace({ who, session, view, turnId, forTurn: 0 }, past, new AbortController().signal);
+    return true;
+  }
+
+  return {
+    remember,
+    waiting: () => waiting,
+    async compact(who, session) {
+      while (busy.has(who.conv)) await busy.get(who.conv);
+      const work = whole(who, session);
+      const settled = work.then(
+        () => undefined,
+        () => undefined,
+      );
+      busy.set(who.conv, settled);
+      await settled;
+      busy.delete(who.conv);
+      return work;
+    },
+  };
+}
+
+/** Tokens that the past may have beside what the turn itself needs. */
+function roomFor({ turn, system, prompt }: Remembering, config: EarshotConfig): number {
+  const { contextTokens } = agentOf(config, turn.agentId);
+  return Math.max(0, contextTokens - estimateTokens(system) - estimateTokens(prompt));
+}
+
+/** How many of the newest lines are kept word by word: all where there is room for them. */
+function keep(
+  { lines }: Past,
+  whole: readonly TranscriptEntry[],
+  view: TranscriptView,
+  room: number,
+): number {
+  if (estimateEntries(whole) <= room && lines.length < limits.transcriptLinesMax)
+    return lines.length;
+  let left = room * keptShare;
+  let kept = 0;
+  const most = Math.floor(limits.transcriptLinesMax * keptShare);
+  for (const line of lines.toReversed()) {
+    left -= estimateEntries(entriesOf([line], view));
+    if (left < 0 || kept === most) break;
+    kept += 1;
+  }
+  // A turn is not cut in two: its question goes where its answer goes.
+  while (kept > 0 && kept < lines.length && sameTurn(lines, lines.length - kept)) kept -= 1;
+  return kept;
+}
+
+const sameTurn = (lines: readonly TranscriptLine[], at: number) =>
+  lines[at - 1]?.turnId === lines[at]?.turnId;
+
+/** As many of the newest entries as there is room for. */
+function newest(all: readonly TranscriptEntry[], room: number): readonly TranscriptEntry[] {
+  let left = room;
+  const first = all.findLastIndex((entry) => {
+    left -= estimateEntries([entry]);
+    return left < 0;
+  });
+  return all.slice(first + 1);
+}
+
+/** What the line says that stands for the old ones. */
+function words(
+  { text, failed }: Summary,
+  { mark, lines }: Past,
+  unitsMax: number,
+): Pick<TranscriptLine, "role" | "text"> {
+  if (failed === null) return { role: "summary", text: cut(text, unitsMax) };
+  const said = lines.filter(({ role }) => role !== "note").length;
+  const note =
+    `${said} earlier lines of this session were left out: ` +
+    `they could not be summed up (${failed})`;
+  if (mark?.role !== "summary") return { role: "note", text: note };
+  return { role: "summary", text: `${cut(mark.text, unitsMax)}\n\n[${note}]` };
+}

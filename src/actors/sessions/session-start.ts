@@ -1,0 +1,92 @@
+/**
+ * A lane is granted
+ * =================
+ * The moment at which a turn comes into being, and therefore the one at which its session is looked
+ * at: it is made if the conversation has none, and left for a new one if its time is over. The
+ * reset stands in the journal before the turn, so the turn is the first of the new session in every
+ * respect, in a replay too.
+ */
+import type { Millis } from "../../domain/message.ts";
+import type {
+  Clock,
+  Ids,
+  Log,
+  RunWrite,
+  SessionOpen,
+  SessionRow,
+  Store,
+} from "../../domain/ports/index.ts";
+import {
+  isOver,
+  type ResetPolicy,
+  type ZoneOffset,
+} from "../../machines/routing/session-policy.ts";
+import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
+import type { LaneRequest } from "../protocol/turn-slots.ts";
+import { heartbeatNote } from "./turn-session.ts";
+
+/** Lines of a session that are looked at for the last that somebody asked for. */
+const linesLookedAt = 200;
+
+export interface GrantPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ids: Ids;
+  readonly store: Pick<Store, "sessionOf" | "transcript">;
+  readonly zoneOffset: ZoneOffset;
+  readonly cfg: () => number;
+  readonly policyOf: (key: string) => ResetPolicy;
+  readonly append: (
+    events: readonly NewEvent[],
+    writes: readonly (RunWrite | SessionOpen)[],
+  ) => void;
+}
+
+/** What lanes call when a request's turn has come. */
+export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
+  const { clock, ids, store } = ports;
+
+  function give(request: LaneRequest, turnId: string, at: number, over: boolean): void {
+    const { conv, key, agentId } = request;
+    const made = (event: Parameters<typeof newEvent>[2], identity: string) =>
+      newEvent(request, ports.cfg(), event, { identity });
+    const sessionId = ids.next(`session|${key}`);
+    const granted = made({ type: "lane.granted", at, turnId }, `lane|${turnId}`);
+    const reset = made({ type: "session.reset", at, sessionId }, `reset|${turnId}`);
+    // A request found at start is a whole row: of it only who asks counts.
+    const row = { conv, key, agentId, turnId, state: "waiting", since: at } as const;
+    const run = { kind: "run", conv, row } as const;
+    const open = { kind: "session", op: "open", conv, key, agentId, sessionId, at } as const;
+    if (over) ports.append([reset, granted], [run]);
+    else ports.append([granted], [run, open]);
+  }
+
+  async function look(request: LaneRequest, policy: ResetPolicy): Promise<boolean> {
+    const session = await store.sessionOf(request.conv);
+    if (session === null) return false;
+    const last = policy.mode === "idle" ? await lastAsked(session) : session.updatedAt;
+    return isOver(policy, last, clock.now(), ports.zoneOffset);
+  }
+
+  /** When the session was last used by somebody; what heartbeats write does not keep it alive. */
+  async function lastAsked({ sessionId, createdAt, updatedAt }: SessionRow): Promise<Millis> {
+    const lines = await store.transcript({ sessionId, limit: linesLookedAt, newest: true });
+    const beats = lines.filter(({ role, text }) => role === "note" && text === heartbeatNote);
+    if (beats.length === 0) return updatedAt;
+    const unasked = new Set(beats.map(({ turnId }) => turnId));
+    return lines.findLast(({ turnId }) => !unasked.has(turnId))?.at ?? createdAt;
+  }
+
+  return (request) => {
+    const turnId = ids.next(`turn|${request.key}`);
+    const policy = ports.policyOf(request.key);
+    if (policy.mode === "none") return give(request, turnId, clock.now(), false);
+    void look(request, policy)
+      .catch((error: unknown) => {
+        // A session that lives on for a turn is less than a turn that never begins.
+        ports.log("warn", "sessions.policy", { key: request.key, error: String(error) });
+        return false;
+      })
+      .then((over) => give(request, turnId, clock.now(), over));
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * What a step does to a session
+ * =============================
+ * Transcript lines, usage and new sessions, as rows of the same commit that marks the step applied:
+ * so they are there once, however often a host or the process dies. A turn that ends with anything
+ * but an answer leaves a note of it.
+ */
+import type { SessionUsed, StoreWrite } from "../../domain/ports/index.ts";
+import { noUsage, type TranscriptLine } from "../../domain/session.ts";
+import type {
+  Effect,
+  Joined,
+  OutcomeReached,
+  SessionBegan,
+  Usage,
+} from "../../machines/events/effects.ts";
+import type { HostStep } from "../protocol/host-protocol.ts";
+import type { Sessions } from "./session-registry.ts";
+import { type SaidLine, saidLines } from "./turn-session.ts";
+
+export interface SessionPlanContext {
+  readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number">;
+  readonly agentOf: (key: string) => string;
+  /**
+   * Words that no line holds yet: of messages that joined a turn, or of one that ended before it
+   * could write them. By their effect; read beforehand.
+   */
+  readonly unwritten: ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>;
+}
+
+/** The turn whose session has to be known before the effect can be planned; null: none. */
+export function turnConcerned(effect: Effect): string | null {
+  const { type } = effect;
+  if (type === "transcript" || type === "usage" || type === "joined") return effect.turnId;
+  return effect.type === "outcome" && effect.outcome !== "expired" ? effect.turnId : null;
+}
+
+/** The rows of one effect; none for effects that concern no session. */
+export function sessionWrites(
+  effect: Effect,
+  step: HostStep,
+  context: SessionPlanContext,
+): readonly StoreWrite[] {
+  if (effect.type === "session.began") return [begin(effect, step, context)];
+  const turnId = turnConcerned(effect);
+  const sessionId = turnId === null ? undefined : context.sessions.ofTurn(turnId);
+  if (turnId === null || sessionId === undefined) return [];
+  const { conv, at } = step;
+  const note = (line: Pick<TranscriptLine, "role" | "text" | "usage">): StoreWrite => ({
+    kind: "transcript",
+    conv,
+    line: context.sessions.number({ sessionId, at, turnId, ...line }),
+  });
+  switch (effect.type) {
+    case "transcript":
+      return [note({ role: effect.role, text: effect.text })];
+    case "joined": {
+      const lines = spoken(effect, sessionId, { turnId, at }, context);
+      return lines.map((line) => ({ kind: "transcript", conv, line }));
+    }
+    case "usage": {
+      const usage = told(effect);
+      const used = { ...noUsage, ...usage };
+      return [counted(sessionId, at, used, null), note({ role: "note", text: "usage", usage })];
+    }
+    case "outcome": {
+      context.sessions.forget(turnId);
+      const used = { ...noUsage, turns: 1 };
+      const count = counted(sessionId, at, used, cutShort(effect));
+      if (effect.outcome === "replied") return [count];
+      const lines = spoken(effect, sessionId, { turnId, at }, context);
+      return [
+        count,
+        ...lines.map((line): StoreWrite => ({ kind: "transcript", conv, line })),
+        note({ role: "note", text: endOf(effect) }),
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function spoken(
+  effect: Joined | OutcomeReached,
+  sessionId: string,
+  turn: { readonly turnId: string; readonly at: number },
+  { sessions, unwritten }: SessionPlanContext,
+): readonly TranscriptLine[] {
+  const said = unwritten.get(effect);
+  return said === undefined ? [] : saidLines(sessions, sessionId, turn, said);
+}
+
+function begin({ sessionId }: SessionBegan, step: HostStep, context: SessionPlanContext) {
+  const { conv, key, at, seq } = step;
+  const agentId = context.agentOf(key);
+  const names = { conv, key, agentId, sessionId };
+  return { kind: "session", op: "begin", ...names, at, fromSeq: seq } as const;
+}
+
+const told = ({ inputTokens, outputTokens, costUsd }: Usage) => ({
+  inputTokens,
+  outputTokens,
+  costUsd,
+});
+
+function counted(
+  sessionId: string,
+  at: number,
+  used: SessionUsed["used"],
+  aborted: boolean | null,
+): SessionUsed {
+  return { kind: "session", op: "used", sessionId, at, used, aborted };
+}
+
+/** A turn that nobody asked for says nothing about the last run. */
+function cutShort({ outcome, reason, batch }: OutcomeReached): boolean | null {
+  if (batch.length === 0) return null;
+  return outcome === "cancelled" || reason === "host-lost";
+}
+
+const endOf = ({ outcome, reason }: OutcomeReached) =>
+  reason === undefined ? outcome : `${outcome}: ${reason}`;

@@ -1,0 +1,148 @@
+/**
+ * Turns for nobody to see
+ * =======================
+ * Asks an agent for a summary of what was said. It is a turn of its own: it runs where the agent's
+ * turns run, under the same bounds of time and size, has no tools, and its words come back here
+ * instead of going to the room. The conversation's machine never hears of it.
+ */
+import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import type { Ids, SessionRow, TranscriptEntry } from "../../domain/ports/index.ts";
+import { defaultSessionSettings } from "../../domain/session.ts";
+import type { TurnOrder, TurnReport } from "../protocol/host-protocol.ts";
+import type { LostTurn } from "../protocol/supervisor.ts";
+import type { OrderedTurn } from "./session-registry.ts";
+
+export interface SummariesPorts {
+  readonly ids: Ids;
+  readonly config: () => EarshotConfig;
+  readonly cfg: () => number;
+  readonly run: (order: TurnOrder) => void;
+  readonly abort: (turnId: string, reason: string) => void;
+}
+
+export interface SummaryRequest extends Pick<OrderedTurn, "conv" | "key" | "agentId"> {
+  readonly session: SessionRow;
+  readonly transcript: readonly TranscriptEntry[];
+}
+
+export interface Summary {
+  readonly text: string;
+  readonly usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly costUsd: number;
+  };
+  /** Why there is none; null: there is one. */
+  readonly failed: string | null;
+}
+
+export interface Summaries {
+  /** Never rejects. Ends early when the signal aborts. */
+  of(request: SummaryRequest, signal: AbortSignal): Promise<Summary>;
+  /** Takes what belongs to summaries out of what turns reported. */
+  reported(reports: readonly TurnReport[]): readonly TurnReport[];
+  /** Takes summaries out of what a host lost; they are asked for again on another. */
+  lost(turns: readonly LostTurn[]): readonly LostTurn[];
+}
+
+interface Open {
+  readonly texts: string[];
+  usage: Summary["usage"];
+  readonly end: (failed: string | null, lost?: boolean) => void;
+}
+
+/** A host that dies of it twice has been asked enough. */
+const triesMax = 2;
+const noTokens = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
+const ask =
+  "Sum up this conversation so far, for yourself: you will go on from your summary alone. Keep " +
+  "who is who, what was asked, decided and promised, names, numbers, links and what is still open. " +
+  "Leave out greetings. Answer with the summary and nothing else.";
+
+export function createSummaries(ports: SummariesPorts): Summaries {
+  const open = new Map<string, Open>();
+
+  function once(
+    request: SummaryRequest,
+    signal: AbortSignal,
+  ): Promise<Summary & { lost: boolean }> {
+    const turnId = ports.ids.next();
+    return new Promise((resolve) => {
+      const abort = () => ports.abort(turnId, "the turn was stopped");
+      const end: Open["end"] = (failed, lost = false) => {
+        signal.removeEventListener("abort", abort);
+        open.delete(turnId);
+        const text = mine.texts.join("\n").trim();
+        const why = failed ?? (text === "" ? "the agent said nothing" : null);
+        resolve({ text, usage: mine.usage, failed: why, lost });
+      };
+      const mine: Open = { texts: [], usage: noTokens, end };
+      open.set(turnId, mine);
+      signal.addEventListener("abort", abort, { once: true });
+      ports.run(orderFor(request, turnId, ports));
+      if (signal.aborted) abort();
+    });
+  }
+
+  function hear(mine: Open, { event }: TurnReport): void {
+    if (event.type === "agent.text" && event.aside === undefined) mine.texts.push(event.text);
+    if (event.type === "agent.usage") {
+      const { inputTokens, outputTokens, costUsd = 0 } = event;
+      mine.usage = { inputTokens, outputTokens, costUsd };
+    }
+    if (event.type === "agent.ended") mine.end(null);
+    if (event.type === "agent.failed") mine.end(event.code);
+  }
+
+  return {
+    async of(request, signal) {
+      let summary = await once(request, signal);
+      for (let tried = 1; summary.lost && tried < triesMax && !signal.aborted; tried += 1)
+        summary = await once(request, signal);
+      return summary;
+    },
+    reported: (reports) =>
+      open.size === 0
+        ? reports
+        : reports.filter((report) => {
+            const mine = open.get(report.turnId);
+            if (mine !== undefined) hear(mine, report);
+            return mine === undefined;
+          }),
+    lost: (turns) =>
+      turns.filter(({ turnId }) => {
+        const mine = open.get(turnId);
+        mine?.end("its host was lost", true);
+        return mine === undefined;
+      }),
+  };
+}
+
+function orderFor(
+  { conv, key, agentId, session, transcript }: SummaryRequest,
+  turnId: string,
+  { config, cfg }: SummariesPorts,
+): TurnOrder {
+  const agent = agentOf(config(), agentId);
+  const chatKind = "direct";
+  const quiet = { because: [], heardQuietly: 0, humans: 1, guardActive: false, creditWindowMs: 0 };
+  return {
+    ...{ conv, key, turnId, agentId, transcript, chatKind },
+    cfg: cfg(),
+    turn: 0,
+    attempt: 1,
+    system: agent.system,
+    prompt: ask,
+    said: ask,
+    room: { chatKind, ...quiet },
+    textLimit: Number.MAX_SAFE_INTEGER,
+    edits: false,
+    images: [],
+    session: defaultSessionSettings,
+    thinking: "off",
+    model: session.settings.model,
+    watched: false,
+    bare: true,
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * Transcripts into files
+ * ======================
+ * Every transcript line is appended to its session's file after it is committed and before anything
+ * of it is shown. Lines that come while a write is under way are written together, one write a
+ * file. Files are not synced: before this life's first write to one, its end is compared with the
+ * store, a torn line is cut off and missing ones are added.
+ *
+ * A file that cannot be written (a full disk) holds back what would be shown, is tried again until
+ * it can, and is told once.
+ */
+import { LRUCache } from "lru-cache";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type {
+  Clock,
+  Log,
+  SessionFile,
+  SessionFiles,
+  Store,
+  TimerHandle,
+} from "../../domain/ports/index.ts";
+import type { TranscriptLine } from "../../domain/session.ts";
+
+export interface ProjectionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Pick<Store, "transcript" | "lately">;
+  /** Null: nothing is written (simulations). */
+  readonly files: SessionFiles | null;
+  /** Files began to fail, or work again (null). */
+  readonly onHealth: (error: EarshotError | null) => void;
+}
+
+/** A committed line and whose it is. */
+export interface FiledLine {
+  readonly agentId: string;
+  readonly line: TranscriptLine;
+}
+
+export interface Projection {
+  /** Resolves when the lines stand in their files; never after `stop`. */
+  write(lines: readonly FiledLine[]): Promise<void>;
+  /** Compares these files with the store, and mends them. Resolves when they are whole. */
+  mend(files: readonly SessionFile[]): Promise<void>;
+  /** The same for the files that were written last. */
+  repair(): Promise<void>;
+  failing(): EarshotError | null;
+  /** Calls back once, as soon as it fails (at once if it does). The answer calls that off. */
+  onceFailing(call: () => void): () => void;
+  stop(): void;
+}
+
+interface Waiting {
+  readonly lines: readonly FiledLine[];
+  /** A file to be compared with the store, whether there are new lines or not. */
+  readonly file?: SessionFile;
+  readonly done: () => void;
+}
+
+const retryMsMin = 100;
+const retryMsMax = 5_000;
+/** The end of how many lines' files is looked at when earshot starts. */
+const repairLines = 5_000;
+const pageLines = 1_000;
+
+export function createProjection(ports: ProjectionPorts): Projection {
+  const { clock, log, store, files } = ports;
+  /** The newest line of files that were looked at in this life. */
+  const reached = new LRUCache<string, number>({ max: limits.sessionFilesKnownMax });
+  const waiting: Waiting[] = [];
+  let working = false;
+  let stopped = false;
+  let failure: EarshotError | null = null;
+  let retryMs = retryMsMin;
+  let timer: TimerHandle | null = null;
+  const waitingForFailure = new Set<() => void>();
+
+  const text = (line: TranscriptLine) => JSON.stringify({ ...line, sessionId: undefined });
+
+  /** Brings one file up to the newest of these lines. */
+  async function bring(file: SessionFile, lines: readonly TranscriptLine[]): Promise<void> {
+    if (files === null) return;
+    const { sessionId } = file;
+    const first = lines[0]?.id ?? Number.POSITIVE_INFINITY;
+    let last = reached.get(sessionId);
+    if (last === undefined) {
+      last = await files.lastLine(file);
+      for (let more = true; more; ) {
+        const missing = await store.transcript({ sessionId, after: last, limit: pageLines });
+        const older = missing.filter(({ id }) => id < first);
+        if (older.length > 0) await files.append(file, older.map(text));
+        last = older.at(-1)?.id ?? last;
+        more = older.length === pageLines;
+      }
+      reached.set(sessionId, last);
+    }
+    const fresh = lines.filter(({ id }) => id > (last as number));
+    if (fresh.length === 0) return;
+    // Unknown while it is under way: a write that fails half-way is looked at again.
+    reached.delete(sessionId);
+    await files.append(file, fresh.map(text));
+    reached.set(sessionId, fresh.at(-1)?.id as number);
+  }
+
+  async function work(): Promise<void> {
+    working = true;
+    while (waiting.length > 0 && !stopped) {
+      const taken = waiting.splice(0);
+      while (!stopped && !(await attempt(taken))) await pause();
+      if (stopped) return;
+      for (const { done } of taken) done();
+    }
+    working = false;
+  }
+
+  async function attempt(taken: readonly Waiting[]): Promise<boolean> {
+    try {
+      for (const { file } of taken) if (file !== undefined) await bring(file, []);
+      for (const [file, lines] of byFile(taken.flatMap((one) => one.lines)))
+        await bring(file, lines);
+      if (failure !== null) log("info", "sessions.working", {});
+      if (failure !== null) ports.onHealth(null);
+      failure = null;
+      retryMs = retryMsMin;
+      return true;
+    } catch (error) {
+      tell(error);
+      return false;
+    }
+  }
+
+  function tell(error: unknown): void {
+    const words = error instanceof Error ? error.message : String(error);
+    const told =
+      error instanceof EarshotError
+        ? error
+        : new EarshotError("EAR_STORE_FAILED", `Cannot write a session's file: ${words}`, {
+            cause: error,
+          });
+    if (failure === null) {
+      log("error", "sessions.failing", { code: told.code, reason: told.message });
+      ports.onHealth(told);
+    }
+    failure = told;
+    for (const call of waitingForFailure) call();
+    waitingForFailure.clear();
+  }
+
+  function pause(): Promise<void> {
+    const wait = retryMs;
+    retryMs = Math.min(retryMs * 2, retryMsMax);
+    return new Promise((resolve) => {
+      timer = clock.setTimer(clock.now() + wait, resolve);
+    });
+  }
+
+  function enter(entry: Omit<Waiting, "done">): Promise<void> {
+    return new Promise((done) => {
+      waiting.push({ ...entry, done });
+      if (!working) void work();
+    });
+  }
+
+  async function mend(these: readonly SessionFile[]): Promise<void> {
+    for (const { agentId, sessionId } of these) {
+      if (files === null || stopped) return;
+      if (!reached.has(sessionId)) await enter({ lines: [], file: { agentId, sessionId } });
+    }
+  }
+
+  return {
+    write(lines) {
+      if (files === null || lines.length === 0) return Promise.resolve();
+      return enter({ lines });
+    },
+    mend,
+    async repair() {
+      if (files !== null) await mend(await store.lately(repairLines));
+    },
+    failing: () => failure,
+    onceFailing(call) {
+      if (failure !== null) call();
+      else waitingForFailure.add(call);
+      return () => waitingForFailure.delete(call);
+    },
+    stop() {
+      stopped = true;
+      if (timer !== null) clock.clearTimer(timer);
+    },
+  };
+}
+
+/** Lines by the file they belong to, each in the order of their numbers. */
+function byFile(lines: readonly FiledLine[]): [SessionFile, TranscriptLine[]][] {
+  const found = new Map<string, [SessionFile, TranscriptLine[]]>();
+  for (const { agentId, line } of lines) {
+    const { sessionId } = line;
+    const entry = found.get(sessionId) ?? [{ agentId, sessionId }, []];
+    entry[1].push(line);
+    found.set(sessionId, entry);
+  }
+  for (const [, own] of found.values()) own.sort((a, b) => a.id - b.id);
+  return [...found.values()];
+}

@@ -1,0 +1,104 @@
+/**
+ * One life of a simulated process
+ * ===============================
+ * A runtime with a clock, a store and a voice of its own, all of which can be cut at once: that is
+ * what `kill -9` looks like from inside. What the dead runtime still does reaches neither the store
+ * nor the world; the next life starts from what was committed.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type {
+  AgentDriver,
+  Clock,
+  Ids,
+  Log,
+  Random,
+  Store,
+  TimerHandle,
+} from "../../domain/ports/index.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import type { Contacts, OutboundDirectory, Runtime } from "../protocol/runtime.ts";
+import { createRuntime } from "../runtime/runtime.ts";
+import type { Pace } from "../util/scheduling.ts";
+
+export interface Incarnation {
+  readonly runtime: Runtime;
+  /** Resolves when a host was given up. Never rejects. */
+  readonly broken: Promise<void>;
+  isBroken(): boolean;
+  /** The process is killed: nothing of it is heard again. */
+  die(): Promise<void>;
+  /** The end of the simulation: quietly, and its worker threads are gone afterwards. */
+  end(): Promise<void>;
+}
+
+export interface Circumstances {
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly log: Log;
+  readonly config: EarshotConfig;
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
+  readonly directory: OutboundDirectory;
+  readonly publish: (line: StreamLine) => void;
+  readonly workers: number;
+  readonly prompts: boolean;
+  readonly pace?: Pace;
+  readonly contacts?: Contacts | undefined;
+}
+
+/** Boots a runtime on `store`; it still has to be started. */
+export function incarnate(clock: Clock, store: Store, given: Circumstances): Incarnation {
+  let alive = true;
+  const timers = new Set<TimerHandle>();
+  const ownClock: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    setTimer(at, fire) {
+      if (!alive) return { at };
+      const timer = clock.setTimer(at, () => {
+        timers.delete(timer);
+        if (alive) fire();
+      });
+      timers.add(timer);
+      return timer;
+    },
+    clearTimer(timer) {
+      timers.delete(timer);
+      clock.clearTimer(timer);
+    },
+  };
+  const ownStore: Store = Object.create(store, {
+    commit: {
+      value: (writes: Parameters<Store["commit"]>[0]) =>
+        alive ? store.commit(writes) : Promise.resolve(writes.map(() => 0)),
+    },
+    close: { value: () => Promise.resolve() },
+  }) as Store;
+  let isBroken = false;
+  let giveUp: () => void = () => {};
+  const broken = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  const runtime = createRuntime({
+    ...given,
+    log(level, event, fields) {
+      given.log(level, event, fields);
+      if (event !== "host.broken") return;
+      isBroken = true;
+      giveUp();
+    },
+    clock: ownClock,
+    store: ownStore,
+    publish: (line) => {
+      if (alive) given.publish(line);
+    },
+    deterministic: true,
+    live: false,
+  });
+  const cut = async () => {
+    alive = false;
+    for (const timer of timers) clock.clearTimer(timer);
+    timers.clear();
+    await runtime.stop({ drainMs: 0 });
+  };
+  return { runtime, broken, isBroken: () => isBroken, die: cut, end: cut };
+}

@@ -1,0 +1,368 @@
+/**
+ * Simulation
+ * ==========
+ * Runs a scenario through the real runtime: the same machines, journal, hosts and outbox, on a
+ * clock that moves when everything has settled. So a day of a room takes milliseconds, two runs
+ * give the same lines, and what was recorded yesterday can be asked again today.
+ *
+ * Order at one moment: what was due by then, then the scenario's lines of that moment as they stand
+ * in the file, then what they made due. A window of 500 ms that opened at 0 is over when a line
+ * comes at 500.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { AgentDriver, ChannelEvent, Clock, Log, Store } from "../../domain/ports/index.ts";
+import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
+import type { ScriptedRun } from "../../domain/scenario/script.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import { struckClaim } from "../../machines/access/codes.ts";
+import type { Runtime, Why } from "../protocol/runtime.ts";
+import type { Pace } from "../util/scheduling.ts";
+import { paceAlone } from "../util/scheduling.ts";
+import type { Recorder } from "./activity-log.ts";
+import { type Places, placesOf } from "./chat-index.ts";
+import { operate } from "./operator-actions.ts";
+import { sharedRooms } from "./partition.ts";
+import { SimulatedClock } from "./simulated-clock.ts";
+import {
+  chanceOf,
+  createSimulatedWorld,
+  type SimulatedWorld,
+  seededIds,
+} from "./simulated-platforms.ts";
+import { type Incarnation, incarnate } from "./simulated-process.ts";
+
+/** What `t` 0 stands for where the scenario does not say: 2025-11-21 04:40 UTC. */
+const startDefault: Millis = 1_763_700_000_000;
+/** Without an end line the clock runs on for at most this long after the last line. */
+const afterLastLineMsMax = 24 * 3_600_000;
+/** Runs that are remembered of a conversation, which has one turn at a time and a summary beside it. */
+const runsRememberedMax = 4;
+/** Hops from promise to promise after which an event has not gone straight through. */
+const hopsMax = 1_000;
+
+/**
+ * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the
+ * process tries again gets the run it had.
+ */
+export interface Scripts {
+  /** `key`: of the conversation that the turn belongs to. */
+  next(agentId: string, turnId: string, key: string): ScriptedRun | undefined;
+}
+
+/** What the composition root gives: the runtime's parts that are not simulated here. */
+export interface SimulationPorts {
+  readonly config: EarshotConfig;
+  /** What a config line stands for; null: the config stays as it is. */
+  readonly reading: (config: Readonly<Record<string, unknown>>) => EarshotConfig | null;
+  readonly store: Store;
+  readonly log: Log;
+  drivers(scripts: Scripts): ReadonlyMap<string, AgentDriver>;
+}
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** 0: everything in-process. */
+  readonly workers: number;
+  readonly prompts: boolean;
+  /** Walk the ladder again at the end: for every message, or for those named. */
+  readonly explain: boolean | readonly string[];
+  readonly onLine: (line: StreamLine) => void;
+  /** Told of each line of the scenario before what follows from it. */
+  readonly onInput?: (line: ScenarioLine) => void;
+  /** Lines of the scenario done so far; waited for, so that a slow reader slows the run. */
+  readonly onProgress?: (done: number, total: number) => void | Promise<void>;
+  /** Runs a strand: its activities are written down. */
+  readonly recorder?: Recorder | undefined;
+}
+
+/** Why of each message, where asked for; a message heard by several agents has its first. */
+export type Explanations = Readonly<Record<string, Why>>;
+
+/** Runs a scenario to its end. */
+export async function runScenario(
+  scenario: Scenario,
+  ports: SimulationPorts,
+  options: SimulationOptions,
+): Promise<Explanations> {
+  const simulation = new Simulation(scenario, ports, options);
+  return simulation.run();
+}
+
+class Simulation {
+  readonly #scenario: Scenario;
+  readonly #places: Places;
+  readonly #options: SimulationOptions;
+  readonly #start: Millis;
+  readonly #clock: SimulatedClock;
+  readonly #world: SimulatedWorld;
+  readonly #scripts = new Map<string, ScriptedRun[]>();
+  /** By conversation: its newest turns and the runs they were given. */
+  readonly #given = new Map<string, Map<string, ScriptedRun>>();
+  readonly #messages = new Set<string>();
+  readonly #log: Log;
+  readonly #pace: Pace;
+  readonly #reading: SimulationPorts["reading"];
+  readonly #boot: () => Incarnation;
+  #config: EarshotConfig;
+  /** Time of the line that was done last, ms from the start. */
+  #reached = -1;
+  /** Ends a wait for what will not settle any more. */
+  #wake: () => void = () => {};
+  #life: Incarnation;
+
+  constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
+    this.#scenario = scenario;
+    this.#places = placesOf(scenario);
+    this.#log = ports.log;
+    this.#reading = ports.reading;
+    this.#config = ports.config;
+    this.#options = options;
+    const isAlone = options.workers === 0;
+    this.#pace = isAlone ? paceAlone() : { straight: false, soon: setImmediate };
+    this.#start = scenario.header.start ?? startDefault;
+    this.#clock = new SimulatedClock(this.#start);
+    this.#world = createSimulatedWorld(this.#clock, scenario.header.local);
+    const drivers = ports.drivers({
+      next: (agentId, turnId, key) => this.#runFor(agentId, turnId, key),
+    });
+    const common = {
+      pace: this.#pace,
+      ids: seededIds(this.#clock, options.seed),
+      random: chanceOf(this.#clock, options.seed),
+      log: ports.log,
+      drivers,
+      directory: this.#world.directory,
+      contacts: options.recorder,
+      publish: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
+      workers: options.workers,
+      prompts: options.prompts,
+    };
+    const clock: Clock = options.recorder?.over(this.#clock) ?? this.#clock;
+    this.#boot = () => {
+      const life = incarnate(clock, ports.store, { ...common, config: this.#config });
+      void life.broken.then(() => this.#wake());
+      return life;
+    };
+    this.#life = this.#boot();
+    this.#checkApart();
+  }
+
+  async run(): Promise<Explanations> {
+    const { lines, count, last } = this.#scenario;
+    try {
+      await this.#runtime.start();
+      let done = 0;
+      for (const line of lines) {
+        await this.#line(line);
+        done += 1;
+        await this.#options.onProgress?.(done, count);
+      }
+      const ends = last !== null && "end" in last;
+      const until = this.#start + (last?.t ?? 0) + (ends ? 0 : afterLastLineMsMax);
+      await this.#runTimers(Math.max(until, this.#clock.now()));
+      await this.#options.recorder?.flush();
+      return await this.#explain();
+    } finally {
+      await this.#life.end();
+    }
+  }
+
+  async #line(line: ScenarioLine): Promise<void> {
+    const { recorder } = this.#options;
+    const at = this.#start + line.t;
+    if (line.t > this.#reached) await this.#runTimers(at);
+    this.#reached = line.t;
+    this.#clock.moveTo(at);
+    const { number } = this.#scenario;
+    recorder?.line(at, number?.() ?? 0, !isOfRoom(line));
+    this.#options.onInput?.(line);
+    await this.#apply(this.#places.complete(line));
+    await recorder?.end();
+  }
+
+  /**
+   * An event from outside, when nothing else is under way. Without workers it goes straight through
+   * as far as it leads to nothing but decisions.
+   */
+  async #straight(event: () => Promise<void>): Promise<void> {
+    this.#pace.straight = this.#options.workers === 0;
+    await event();
+    for (let hop = 0; this.#pace.straight && !this.#runtime.isSettled(); hop += 1) {
+      if (hop === hopsMax) this.#pace.straight = false;
+      await null;
+    }
+    if (this.#pace.straight) this.#pace.straight = false;
+    else await this.#settle();
+  }
+
+  get #runtime(): Runtime {
+    return this.#life.runtime;
+  }
+
+  /**
+   * Until nothing is under way.
+   * @throws EarshotError EAR_HOST_LOST when a host does not stay up: nothing would ever settle
+   * then.
+   */
+  async #settle(): Promise<void> {
+    const refuse = () => {
+      const { problem } = this.#runtime.status();
+      if (problem !== null)
+        throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario as ${problem}`);
+    };
+    if (this.#life.isBroken()) refuse();
+    // One who waits at a time: a promise that never comes would remember all that waited for it.
+    await new Promise<void>((resolve, reject) => {
+      this.#wake = resolve;
+      this.#runtime.settled().then(resolve, reject);
+    });
+    if (this.#life.isBroken()) refuse();
+  }
+
+  /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
+  async #runTimers(until: Millis): Promise<void> {
+    const { recorder } = this.#options;
+    for (let timer = this.#clock.first(until); timer; timer = this.#clock.first(until)) {
+      const at = Math.max(timer.at, this.#clock.now());
+      recorder?.timer(at, at > this.#start + this.#reached ? 0 : 2, timer);
+      this.#clock.fireNext(until);
+      await this.#settle();
+      await recorder?.end();
+    }
+  }
+
+  async #apply(line: ScenarioLine): Promise<void> {
+    if (isHeard(line)) {
+      await this.#straight(() => this.#hear(line));
+      return;
+    }
+    if ("agent" in line) this.#script(line.agent);
+    else if ("approve" in line) await this.#approve(line.approve);
+    else if ("operator" in line) await operate(this.#runtime, line.operator, this.#log);
+    else if ("platform" in line) this.#world.order(line.platform);
+    else if ("config" in line) await this.#reload(line.config);
+    else if ("passivate" in line) await this.#runtime.passivateAll();
+    else if ("crash" in line) await this.#crash(line.crash);
+    await this.#settle();
+  }
+
+  /** What comes from the rooms. */
+  async #hear(line: HeardLine): Promise<void> {
+    if ("in" in line) {
+      if (this.#options.explain === true) this.#messages.add(line.in.id);
+      await this.#ingest(line.in, { type: "message", message: line.in });
+    } else if ("edit" in line) await this.#ingest(line.edit, { type: "edit", edit: line.edit });
+    else if ("delete" in line)
+      await this.#ingest(line.delete, { type: "delete", deletion: line.delete });
+    else if ("membership" in line) {
+      const { ageMs, ...membership } = line.membership;
+      this.#world.readMembers(membership, ageMs ?? 0);
+      if (ageMs === undefined) await this.#ingest(membership, { type: "membership", membership });
+    } else await this.#ingest(line.history, { type: "history", history: line.history });
+  }
+
+  async #ingest(place: { channel: string; account: string }, event: ChannelEvent): Promise<void> {
+    await this.#runtime.ingest(place.channel, place.account, [event]);
+  }
+
+  async #reload(line: Readonly<Record<string, unknown>>): Promise<void> {
+    const config = this.#reading(line);
+    if (config === null) return;
+    this.#config = config;
+    this.#checkApart();
+    await this.#runtime.reload(config);
+  }
+
+  /** In a strand: whether its rooms are its own under this config. */
+  #checkApart(): void {
+    const shared = sharedRooms(this.#config);
+    if (shared !== null) this.#options.recorder?.touched(shared);
+  }
+
+  #script({ agentId, key, runs }: Extract<ScenarioLine, { agent: unknown }>["agent"]): void {
+    const whose = scriptName(agentId, key ?? null);
+    const queue = this.#scripts.get(whose) ?? [];
+    queue.push(...runs);
+    this.#scripts.set(whose, queue);
+  }
+
+  #runFor(agentId: string, turnId: string, key: string): ScriptedRun | undefined {
+    const given = this.#given.get(key);
+    const run = given?.get(turnId) ?? this.#take(agentId, key) ?? this.#take(agentId, null);
+    if (run === undefined) return undefined;
+    const runs = given ?? new Map<string, ScriptedRun>();
+    this.#given.set(key, runs.set(turnId, run));
+    const [oldest] = runs.keys();
+    if (runs.size > runsRememberedMax && oldest !== undefined) runs.delete(oldest);
+    return run;
+  }
+
+  #take(agentId: string, key: string | null): ScriptedRun | undefined {
+    const whose = scriptName(agentId, key);
+    const queue = this.#scripts.get(whose);
+    const run = queue?.shift();
+    if (queue?.length === 0) this.#scripts.delete(whose);
+    return run;
+  }
+
+  /** What the operator does on the console: a code that nobody was told changes nothing. */
+  async #approve(whom: Approval): Promise<void> {
+    const book = this.#runtime.access();
+    if ("claim" in whom) {
+      const how = { ttlMs: limits.claimMsMax, by: "console", code: struckClaim };
+      await book.issue({ role: whom.claim, ...how });
+      return;
+    }
+    if ("as" in whom) {
+      const { as: scope, ...person } = whom;
+      await book.allow({ ...person, scope }, "console");
+      return;
+    }
+    const answer =
+      "code" in whom
+        ? await book.approve(whom.code, "console")
+        : await book.approvePerson(whom.sender, "console");
+    if (answer?.outcome !== "approved") this.#log("warn", "approve.nobody", whom);
+  }
+
+  async #crash(what: "host" | "process"): Promise<void> {
+    if (what === "host") {
+      await this.#runtime.crashHost();
+      return;
+    }
+    await this.#life.die();
+    this.#life = this.#boot();
+    await this.#runtime.start();
+  }
+
+  async #explain(): Promise<Explanations> {
+    const { explain } = this.#options;
+    const asked = explain === true ? this.#messages : explain || [];
+    const why: Record<string, Why> = {};
+    for (const id of asked) {
+      const [first] = await this.#runtime.why(id);
+      if (first !== undefined) why[id] = first;
+    }
+    return why;
+  }
+}
+
+type Approval = Extract<ScenarioLine, { approve: unknown }>["approve"];
+type HeardLine = Extract<
+  ScenarioLine,
+  | { in: unknown }
+  | { edit: unknown }
+  | { delete: unknown }
+  | { membership: unknown }
+  | { history: unknown }
+>;
+const isHeard = (line: ScenarioLine): line is HeardLine =>
+  "in" in line || "edit" in line || "delete" in line || "membership" in line || "history" in line;
+
+/** The others are for all rooms. */
+const isOfRoom = (line: ScenarioLine) => isHeard(line) || "agent" in line || "platform" in line;
+
+const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

@@ -1,0 +1,376 @@
+/**
+ * Traffic with one host
+ * =====================
+ * The mailbox, the credit window and the knowledge of what is live over there. A batch carries the
+ * activation of every conversation the host does not have; nothing is loaded for a conversation
+ * while any of its results is not durable, so a tail never shows a step as new that was already
+ * done.
+ *
+ * Whatever was sent and not answered when the host died goes back to the front of the mailbox.
+ */
+import { limits } from "../../domain/limits.ts";
+import { triesOf } from "../protocol/event-codec.ts";
+import type { HostLink } from "../protocol/host-link.ts";
+import {
+  type Activation,
+  alreadySteppedCode,
+  type HostBatch,
+  type HostConfig,
+  type HostEntry,
+  type HostResult,
+  notLiveCode,
+  quarantinedCode,
+} from "../protocol/host-protocol.ts";
+import { resultProblem } from "../protocol/validate-results.ts";
+import { Mailbox } from "./mailbox.ts";
+import type { Strikes } from "./poison-tracker.ts";
+import type { Answer } from "./result-queue.ts";
+
+export interface TrafficPorts {
+  readonly host: number;
+  readonly strikes: Strikes;
+  /** Record and tail; rejects while the store is failing. */
+  load(conv: number, key: string, beforeSeq: number, rebuild: boolean): Promise<Activation>;
+  configFor(version: number): HostConfig;
+  /** Too many conversations are without a record of their last events. @default never */
+  tight?(): boolean;
+  /** An answer to be made durable; `answered` is called back with it. */
+  onAnswer(answer: Answer): void;
+  /** The host broke the protocol: end it. */
+  onBreach(reason: string): void;
+  /** A load failed; try again later by calling `pump`. */
+  onLoadFailed(error: unknown): void;
+  onRebuild(conv: number, key: string, error: string): void;
+  onChange(): void;
+}
+
+interface Sent {
+  readonly entries: readonly HostEntry[];
+  /** Told when the passivation this batch asked for is durable. */
+  readonly done: readonly (() => void)[];
+}
+
+export class HostTraffic {
+  readonly #ports: TrafficPorts;
+  readonly #mailbox = new Mailbox();
+  /** Conversation to the last batch that carried an event of it; present means live there. */
+  readonly #live = new Map<number, number>();
+  readonly #flight = new Map<number, Sent>();
+  /** Conversations whose record could not be read, and those that were loaded without it since. */
+  readonly #unreadable = new Set<number>();
+  readonly #rebuilt = new Set<number>();
+  /** Held conversations and the batch whose answer must be durable before they go on. */
+  readonly #heldUntil = new Map<number, number>();
+  readonly #forget: number[] = [];
+  readonly #passivations: (() => void)[] = [];
+  /** By batch: who waits for its answer to be durable. */
+  readonly #finishing = new Map<number, readonly (() => void)[]>();
+  #sentConfigs = new Set<number>();
+  #link: HostLink | null = null;
+  #nextBatch = 1;
+  #building = false;
+  #stalled = false;
+  #notDurable = 0;
+  #answered = 0;
+  #durable = 0;
+  /** Nothing is loaded before the answers of an older incarnation are durable. */
+  #gate = 0;
+  #liveThere = 0;
+  /** The highest event that a host of this number was sent. */
+  #lastSeq = 0;
+
+  constructor(ports: TrafficPorts) {
+    this.#ports = ports;
+  }
+
+  /** Events queued and in flight. */
+  get load(): number {
+    let flying = 0;
+    for (const { entries } of this.#flight.values()) flying += entries.length;
+    return this.#mailbox.size + flying;
+  }
+
+  /** Events queued. */
+  get waiting(): number {
+    return this.#mailbox.size;
+  }
+
+  get live(): number {
+    return this.#liveThere;
+  }
+
+  /** Whether something is on its way. Held events wait for results and count only with them. */
+  get busy(): boolean {
+    if (this.#building || this.#flight.size > 0) return true;
+    return !this.#stalled && (this.#mailbox.ready || this.#wantsPassivation);
+  }
+
+  /** Whether the host owes an answer. */
+  get owed(): boolean {
+    return this.#flight.size > 0;
+  }
+
+  /** Whether anything at all is left, results that are not durable included. */
+  get settled(): boolean {
+    return !this.busy && (this.#stalled || this.#mailbox.size === 0) && this.#notDurable === 0;
+  }
+
+  get #wantsPassivation(): boolean {
+    return this.#passivations.length > 0;
+  }
+
+  push(entry: HostEntry): void {
+    const { strikes } = this.#ports;
+    if (strikes.isQuarantined(entry.seq)) return;
+    if (triesOf(entry.event) > 0) strikes.suspect(entry.seq);
+    this.#mailbox.push(entry);
+  }
+
+  /** Asks for every idle conversation to be passivated; resolves when their records are durable. */
+  passivate(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#passivations.push(resolve);
+    });
+  }
+
+  connect(link: HostLink): void {
+    this.#link = link;
+    this.#sentConfigs = new Set();
+  }
+
+  /** The host is gone: everything unanswered waits again. Gives what was in flight. */
+  disconnect(): readonly HostEntry[] {
+    this.#link = null;
+    const sent = [...this.#flight.values()];
+    const lost = sent.flatMap(({ entries }) => entries);
+    this.#passivations.push(...sent.flatMap(({ done }) => done));
+    this.#flight.clear();
+    this.#live.clear();
+    this.#forget.length = 0;
+    this.#liveThere = 0;
+    this.#gate = this.#answered;
+    for (const conv of this.#heldUntil.keys()) this.#heldUntil.set(conv, this.#gate);
+    this.#mailbox.putBack(this.#ports.strikes.clean(lost));
+    this.#releaseHeld();
+    return lost;
+  }
+
+  /** Gives away everything that waits, for another host. */
+  drain(): HostEntry[] {
+    for (const done of this.#passivations.splice(0)) done();
+    return this.#mailbox.drain();
+  }
+
+  /** Sends as much as the window allows. */
+  pump(): void {
+    this.#stalled = false;
+    while (this.#mayBuild()) {
+      const entries = this.#ports.strikes.clean(this.#mailbox.take(limits.hostBatchEventsMax));
+      const done = this.#mailbox.ready ? [] : this.#passivations.splice(0);
+      if (entries.length === 0 && done.length === 0) continue;
+      const id = this.#nextBatch;
+      this.#nextBatch += 1;
+      const missing = new Map<number, HostEntry>();
+      for (const entry of entries)
+        if (this.#live.has(entry.conv)) this.#live.set(entry.conv, id);
+        else if (!missing.has(entry.conv)) missing.set(entry.conv, entry);
+      if (missing.size === 0) this.#send(id, { entries, done }, new Map());
+      else void this.#loadAndSend(id, { entries, done }, missing);
+    }
+  }
+
+  /**
+   * These answers of this host are durable: what they evicted is forgotten, what was held goes on.
+   */
+  durable(answers: readonly Answer[]): void {
+    this.#notDurable -= answers.length;
+    for (const { result } of answers) {
+      this.#durable = result.id;
+      for (const done of this.#finishing.get(result.id) ?? []) done();
+      this.#finishing.delete(result.id);
+      if (result.epoch !== this.#link?.epoch) continue;
+      for (const conv of result.passivated) {
+        // Sent an event since: the host has taken it back from its own memory.
+        if (this.#lastBatchOf(conv) > result.id) continue;
+        this.#live.delete(conv);
+        this.#forget.push(conv);
+      }
+    }
+    this.#releaseHeld();
+  }
+
+  #lastBatchOf(conv: number): number {
+    return this.#live.get(conv) ?? 0;
+  }
+
+  #hold(conv: number): void {
+    this.#mailbox.hold(conv);
+    this.#heldUntil.set(conv, this.#lastBatchOf(conv));
+  }
+
+  /**
+   * Lets conversations go on whose answers are durable: their next event is sent with a fresh load.
+   */
+  #releaseHeld(): void {
+    for (const [conv, until] of this.#heldUntil) {
+      if (until > this.#durable) continue;
+      this.#heldUntil.delete(conv);
+      this.#live.delete(conv);
+      this.#mailbox.release(conv);
+    }
+  }
+
+  #mayBuild(): boolean {
+    if (this.#link === null || this.#building) return false;
+    if (this.#flight.size >= limits.hostBatchesInFlightMax) return false;
+    if (this.#notDurable > 2 * limits.hostBatchesInFlightMax) return false;
+    if (this.#durable < this.#gate) return false;
+    return this.#mailbox.ready || this.#wantsPassivation;
+  }
+
+  async #loadAndSend(
+    id: number,
+    sent: Sent,
+    missing: ReadonlyMap<number, HostEntry>,
+  ): Promise<void> {
+    this.#building = true;
+    const link = this.#link;
+    try {
+      const loaded = await Promise.all(
+        [...missing.values()].map(async ({ conv, key, seq }) => {
+          const rebuild = this.#unreadable.has(conv);
+          return [conv, await this.#ports.load(conv, key, seq, rebuild)] as const;
+        }),
+      );
+      this.#building = false;
+      if (this.#link === link && link !== null) this.#send(id, sent, new Map(loaded));
+      else this.#return(sent);
+      this.pump();
+    } catch (error) {
+      this.#building = false;
+      this.#return(sent);
+      this.#stalled = true;
+      this.#ports.onLoadFailed(error);
+    }
+    this.#ports.onChange();
+  }
+
+  /** A batch that could not be sent. */
+  #return(sent: Sent): void {
+    this.#mailbox.putBack(this.#ports.strikes.clean(sent.entries));
+    this.#passivations.push(...sent.done);
+  }
+
+  #send(id: number, sent: Sent, activations: Map<number, Activation>): void {
+    const link = this.#link as HostLink;
+    const versions = new Set<number>();
+    const entries = sent.entries.map((entry) => {
+      versions.add(entry.cfg);
+      const loaded = activations.get(entry.conv);
+      if (loaded === undefined) return entry;
+      // Only the first event of the conversation brings it to life.
+      activations.delete(entry.conv);
+      if (this.#unreadable.delete(entry.conv)) this.#rebuilt.add(entry.conv);
+      const activation = this.#ports.strikes.cleanTail(loaded);
+      for (const { cfg } of activation.tail) versions.add(cfg);
+      return { ...entry, activation };
+    });
+    for (const { conv, seq } of entries) {
+      this.#live.set(conv, id);
+      if (seq > this.#lastSeq) this.#lastSeq = seq;
+    }
+    const batch: HostBatch = {
+      id,
+      epoch: link.epoch,
+      configs: this.#unsent(versions),
+      forget: this.#forget.splice(0),
+      entries,
+      ...(this.#ports.tight?.() === true ? { records: true } : {}),
+      ...(sent.done.length > 0 ? { passivate: true } : {}),
+    };
+    this.#flight.set(id, sent);
+    link.apply(batch).then(
+      (result) => this.#receive(link, result),
+      (error: unknown) => {
+        if (this.#link === link) this.#ports.onBreach(String(error));
+      },
+    );
+  }
+
+  #unsent(versions: ReadonlySet<number>): HostConfig[] {
+    const fresh = [...versions].filter((version) => !this.#sentConfigs.has(version));
+    for (const version of fresh) this.#sentConfigs.add(version);
+    return fresh.map((version) => this.#ports.configFor(version));
+  }
+
+  #receive(link: HostLink, result: HostResult): void {
+    if (this.#link !== link) return;
+    const sent = this.#flight.get(result?.id);
+    const problem = this.#problemOf(link, result, sent);
+    if (sent === undefined || problem !== null) {
+      this.#ports.onBreach(problem ?? "answered nothing");
+      return;
+    }
+    this.#flight.delete(result.id);
+    this.#liveThere = result.live;
+    this.#notDurable += 1;
+    this.#answered = result.id;
+    if (sent.done.length > 0) this.#finishing.set(result.id, sent.done);
+    this.#ports.onAnswer(this.#sort(result, sent));
+    this.pump();
+    this.#ports.onChange();
+  }
+
+  #problemOf({ epoch }: HostLink, result: HostResult, sent: Sent | undefined): string | null {
+    if (sent === undefined) return "answered a batch it was not sent";
+    const knows = (conv: number) => this.#live.has(conv);
+    const asked = { epoch, events: sent.entries.length, lastSeq: this.#lastSeq, knows };
+    return resultProblem(result, asked);
+  }
+
+  /** Keeps what was applied, and holds back what has to be sent again. */
+  #sort(result: HostResult, sent: Sent): Answer {
+    const { host, strikes } = this.#ports;
+    const rejected = [...result.rejected];
+    const hopeless = this.#unreadableOf(result, sent);
+    const again: HostEntry[] = [];
+    const entries: HostEntry[] = [];
+    const codes: number[] = [];
+    sent.entries.forEach((entry, index) => {
+      const { conv, seq } = entry;
+      let code = result.codes[index] as number;
+      const error = hopeless.get(conv);
+      if (code === notLiveCode && error !== undefined) {
+        code = quarantinedCode;
+        rejected.push({ conv, seq, error });
+      }
+      if (code === notLiveCode) again.push(entry);
+      else if (code !== alreadySteppedCode) {
+        entries.push(entry);
+        codes.push(code);
+      }
+    });
+    for (const { conv, seq } of rejected) {
+      strikes.quarantine(seq);
+      this.#hold(conv);
+    }
+    for (const { conv } of again) this.#hold(conv);
+    this.#mailbox.putBack(strikes.clean(again));
+    return { host, result: { ...result, codes, rejected }, entries };
+  }
+
+  /** Notes records that cannot be read; gives those that were rebuilt already and still cannot. */
+  #unreadableOf(result: HostResult, sent: Sent): ReadonlyMap<number, string> {
+    const hopeless = new Map<number, string>();
+    for (const { conv, error } of result.unreadable) {
+      if (this.#rebuilt.delete(conv)) {
+        hopeless.set(conv, error);
+        continue;
+      }
+      this.#unreadable.add(conv);
+      const key = sent.entries.find((entry) => entry.conv === conv)?.key ?? "";
+      this.#ports.onRebuild(conv, key, error);
+    }
+    return hopeless;
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Where hosts are opened
+ * ======================
+ * Threads of a pool, or without workers an object on this thread.
+ */
+import { hostPorts } from "../entries.ts";
+import { createConversation } from "../host/conversation-actor.ts";
+import type { HostOpener } from "../protocol/host-link.ts";
+import type { Supervision, SupervisorPorts } from "../protocol/supervisor.ts";
+import { createLocalHosts } from "./in-process-host.ts";
+import { createPool } from "./worker-pool.ts";
+
+export function openerFor(
+  ports: SupervisorPorts,
+  supervision: Supervision,
+  workers: number,
+): HostOpener {
+  const { clock, log, liveConversations: live, hostModule, pace } = ports;
+  const { checkpointEvery, memoryMb, startMsMax } = supervision;
+  if (workers === 0)
+    return createLocalHosts({ clock, create: createConversation, live, checkpointEvery, pace });
+  return createPool({
+    workers,
+    clock,
+    log,
+    live,
+    checkpointEvery,
+    memoryMb,
+    // A simulated clock would never let it run out.
+    startMsMax: ports.deterministic ? null : startMsMax,
+    hostModule: hostModule ?? hostPorts.href,
+    ...(ports.hostEntry === undefined ? {} : { entry: ports.hostEntry }),
+  });
+}

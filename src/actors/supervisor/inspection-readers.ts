@@ -1,0 +1,46 @@
+/**
+ * Inspections, as the supervisor keeps them
+ * =========================================
+ * Who looks into which conversations, over all hosts and their incarnations: every host is told of
+ * every order and answers for the conversations that live there, and one that has just been started
+ * again is told anew. Nobody looking, nothing said to any host.
+ */
+import type { InspectFrame, InspectOrder, InspectReport } from "../../domain/ports/index.ts";
+import type { HostLink } from "../protocol/host-link.ts";
+
+interface Host {
+  readonly id: number;
+  readonly link: HostLink | null;
+}
+
+export class Inspections {
+  readonly #orders = new Map<number, InspectOrder>();
+  readonly #hosts: readonly Host[];
+  readonly #tell: (report: InspectReport) => void;
+
+  constructor(hosts: readonly Host[], tell: (report: InspectReport) => void = () => undefined) {
+    this.#hosts = hosts;
+    this.#tell = tell;
+  }
+
+  begin(order: InspectOrder): void {
+    this.#orders.set(order.id, order);
+    for (const { link } of this.#hosts) link?.inspect(order);
+  }
+
+  stop(reader: number): void {
+    if (!this.#orders.delete(reader)) return;
+    for (const { link } of this.#hosts) link?.uninspect(reader);
+  }
+
+  /** A host answers. */
+  ready({ link }: Host): void {
+    for (const order of this.#orders.values()) link?.inspect(order);
+  }
+
+  /** What a host has to tell; of an incarnation that is gone nothing is wanted. */
+  told(host: number, frames: readonly InspectFrame[]): void {
+    const { link } = this.#hosts[host] as Host;
+    if (link !== null) this.#tell({ host, epoch: link.epoch, frames });
+  }
+}

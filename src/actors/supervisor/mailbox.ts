@@ -1,0 +1,110 @@
+/**
+ * A host's mailbox
+ * ================
+ * Events that wait for their host, one short queue a conversation. A batch is filled in turns, a
+ * few events of each conversation, so a hot one cannot starve its neighbours; inside a conversation
+ * the order is the journal's, always. What a lost host had under way goes back to the front.
+ */
+import type { HostEntry } from "../protocol/host-protocol.ts";
+
+/** Events one conversation may put into a batch before the others have had their turn. */
+const shareMax = 8;
+
+export class Mailbox {
+  /** Returned events first, then what arrived; a conversation is in one of the two. */
+  readonly #front = new Map<number, HostEntry[]>();
+  readonly #back = new Map<number, HostEntry[]>();
+  /** Conversations that must be loaded again before they get anything. */
+  readonly #held = new Map<number, HostEntry[]>();
+  #size = 0;
+
+  /** Events waiting, held ones included. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether `take` would give something. */
+  get ready(): boolean {
+    return this.#front.size > 0 || this.#back.size > 0;
+  }
+
+  push(entry: HostEntry): void {
+    this.#size += 1;
+    const queue =
+      this.#held.get(entry.conv) ?? this.#front.get(entry.conv) ?? this.#back.get(entry.conv);
+    if (queue === undefined) this.#back.set(entry.conv, [entry]);
+    else queue.push(entry);
+  }
+
+  /** Puts events back before everything that waits, in the order given. */
+  putBack(entries: readonly HostEntry[]): void {
+    this.#size += entries.length;
+    const returned = new Map<number, HostEntry[]>();
+    for (const entry of entries) {
+      const queue = returned.get(entry.conv);
+      if (queue === undefined) returned.set(entry.conv, [entry]);
+      else queue.push(entry);
+    }
+    for (const [conv, queue] of returned) {
+      const held = this.#held.get(conv);
+      const waiting = held ?? this.#front.get(conv) ?? this.#back.get(conv) ?? [];
+      const merged = [...queue, ...waiting].sort((a, b) => a.seq - b.seq);
+      this.#back.delete(conv);
+      (held === undefined ? this.#front : this.#held).set(conv, merged);
+    }
+  }
+
+  /** Keeps a conversation's events back until `release`. */
+  hold(conv: number): void {
+    if (this.#held.has(conv)) return;
+    this.#held.set(conv, this.#front.get(conv) ?? this.#back.get(conv) ?? []);
+    this.#front.delete(conv);
+    this.#back.delete(conv);
+  }
+
+  isHeld(conv: number): boolean {
+    return this.#held.has(conv);
+  }
+
+  release(conv: number): void {
+    const queue = this.#held.get(conv);
+    this.#held.delete(conv);
+    if (queue !== undefined && queue.length > 0) this.#front.set(conv, queue);
+  }
+
+  releaseAll(): void {
+    for (const conv of [...this.#held.keys()]) this.release(conv);
+  }
+
+  /** At most `max` events, fair by conversation. */
+  take(max: number): HostEntry[] {
+    const taken: HostEntry[] = [];
+    while (taken.length < max && this.ready)
+      this.#round(this.#front.size > 0 ? this.#front : this.#back, max, taken);
+    this.#size -= taken.length;
+    return taken;
+  }
+
+  /** Everything, for another host. */
+  drain(): HostEntry[] {
+    this.releaseAll();
+    return this.take(Number.POSITIVE_INFINITY).sort((a, b) => a.seq - b.seq);
+  }
+
+  /**
+   * Goes round: a conversation with events left is appended again, and the walk comes back to it.
+   */
+  #round(queues: Map<number, HostEntry[]>, max: number, taken: HostEntry[]): void {
+    for (const [conv, queue] of queues) {
+      const room = Math.min(shareMax, max - taken.length);
+      if (room === 0) return;
+      queues.delete(conv);
+      if (queue.length <= room) {
+        for (const entry of queue) taken.push(entry);
+      } else {
+        for (const entry of queue.splice(0, room)) taken.push(entry);
+        queues.set(conv, queue);
+      }
+    }
+  }
+}

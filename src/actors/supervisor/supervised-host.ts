@@ -1,0 +1,203 @@
+/**
+ * A supervised host
+ * =================
+ * One host across its incarnations: started, watched, lost, started again, given up. The machine in
+ * machines/host.machine.ts says what comes next; this file does it. A lost host takes nothing with
+ * it: its events go back to the mailbox, its turns are reported lost.
+ */
+import { initialTransition, type SnapshotFrom, transition } from "xstate";
+import type { Clock, Log } from "../../domain/ports/index.ts";
+import { type HostEvent, hostMachine } from "../../machines/host.machine.ts";
+import { reasonOf } from "../host/conversation-host.ts";
+import type { HostEvents, HostLink, HostOpener } from "../protocol/host-link.ts";
+import type { HostEntry } from "../protocol/host-protocol.ts";
+import type { HostStatus } from "../protocol/runtime.ts";
+import type { Supervision } from "../protocol/supervisor.ts";
+import { HostTraffic, type TrafficPorts } from "./host-dispatcher.ts";
+import type { Strikes } from "./poison-tracker.ts";
+
+export interface SupervisedHostPorts {
+  readonly id: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly opener: HostOpener;
+  readonly supervision: Supervision;
+  readonly strikes: Strikes;
+  readonly events: HostEvents;
+  readonly traffic: Omit<
+    TrafficPorts,
+    "host" | "strikes" | "onBreach" | "onLoadFailed" | "onChange"
+  >;
+  nextEpoch(): number;
+  /** False while batches are sent in rounds (simulations). */
+  readonly eager: boolean;
+  /** It answers: turns that waited may start. */
+  onReady(host: SupervisedHost): void;
+  /** It is gone. `unexplained`: nobody ordered it, and no event was being stepped. */
+  onLost(host: SupervisedHost, reason: string, unexplained: boolean): void;
+  onPoison(entry: { conv: number; key: string; seq: number }, error: string): void;
+  onBroken(host: SupervisedHost): void;
+  onChange(): void;
+}
+
+/** A store that could not be read is asked again after this, ms. */
+const reloadMs = 250;
+
+export class SupervisedHost {
+  readonly id: number;
+  readonly traffic: HostTraffic;
+  readonly #ports: SupervisedHostPorts;
+  #snapshot: SnapshotFrom<typeof hostMachine>;
+  #link: HostLink | null = null;
+  #epoch = 0;
+  /** What was refused of incarnations that are gone. */
+  #refused = 0;
+  /** Why the last start failed. */
+  problem: string | null = null;
+  /** Why it is being ended on purpose: nobody is to blame for that. */
+  #ordered: string | null = null;
+
+  constructor(ports: SupervisedHostPorts) {
+    this.id = ports.id;
+    this.#ports = ports;
+    const { intensityMax, periodMs, backoffMsMax } = ports.supervision;
+    const rules = { intensityMax, periodMs, backoffMsMax };
+    [this.#snapshot] = initialTransition(hostMachine, rules);
+    this.traffic = new HostTraffic({
+      ...ports.traffic,
+      host: this.id,
+      strikes: ports.strikes,
+      onBreach: (reason) => this.kill(`broke the protocol: ${reason}`),
+      onLoadFailed: (error) => this.#reloadLater(error),
+      onChange: ports.onChange,
+    });
+  }
+
+  get link(): HostLink | null {
+    return this.#link;
+  }
+
+  get state(): "starting" | "ready" | "restarting" | "broken" | "stopped" {
+    return this.#snapshot.value;
+  }
+
+  /** Whether it owes an answer to a batch. */
+  get owed(): boolean {
+    return this.traffic.owed;
+  }
+
+  status(turns: number): HostStatus {
+    const { state } = this;
+    const refused = this.#refused + (this.#link?.refused?.() ?? 0);
+    return {
+      ...(refused === 0 ? {} : { refused }),
+      id: this.id,
+      state: state === "stopped" ? "broken" : state,
+      epoch: this.#epoch,
+      live: this.traffic.live,
+      mailbox: this.traffic.load,
+      restarts: this.#snapshot.context.restarts,
+      turns,
+    };
+  }
+
+  /** Starts it. Failures are losses: they are counted and tried again. */
+  start(): void {
+    void this.#start();
+  }
+
+  /** Ends this incarnation as if it had crashed. */
+  kill(reason: string): void {
+    this.#link?.kill(reason);
+  }
+
+  /** The same, on somebody's order: no event is blamed. */
+  crash(reason: string): void {
+    this.#ordered = reason;
+    this.kill(reason);
+  }
+
+  stop(): void {
+    this.#step({ type: "stop" });
+    this.kill("stopped");
+  }
+
+  async #start(): Promise<void> {
+    const { clock, log, opener, events, nextEpoch } = this.#ports;
+    this.#epoch = nextEpoch();
+    try {
+      const link = await opener.open(this.id, this.#epoch, events);
+      if (this.state !== "starting") {
+        link.kill("stopped");
+        return;
+      }
+      this.#link = link;
+      this.#step({ type: "answered" });
+      void link.gone.then((reason) => this.#lost(link, reason));
+      this.traffic.connect(link);
+      log("info", "host.ready", { host: this.id, epoch: this.#epoch });
+      this.#ports.onReady(this);
+      if (this.#ports.eager) this.traffic.pump();
+    } catch (error) {
+      this.problem = reasonOf(error);
+      log("error", "host.start-failed", { host: this.id, error: this.problem });
+      this.#step({ type: "lost", at: clock.monotonic() });
+      this.#goOn();
+    }
+    this.#ports.onChange();
+  }
+
+  #lost(link: HostLink, reason: string): void {
+    if (this.#link !== link) return;
+    this.#link = null;
+    this.#refused += link.refused?.() ?? 0;
+    if (this.state === "stopped") {
+      this.traffic.disconnect();
+      return;
+    }
+    const ordered = this.#ordered !== null;
+    this.#ordered = null;
+    this.#step({ type: "lost", at: this.#ports.clock.monotonic() });
+    const culprit = ordered ? null : link.pulse.culprit();
+    this.#ports.log("warn", "host.lost", { host: this.id, reason, ...culprit });
+    const poison = culprit !== null && this.#ports.strikes.strike(culprit.seq);
+    const flown = this.traffic.disconnect();
+    if (poison) this.#ports.onPoison({ ...culprit, key: keyOf(flown, culprit.conv) }, reason);
+    this.#ports.onLost(this, reason, !ordered && culprit === null);
+    this.#goOn();
+    this.#ports.onChange();
+  }
+
+  /** After a loss: start again now or later, or give up. */
+  #goOn(): void {
+    const { clock } = this.#ports;
+    if (this.state === "broken") {
+      this.#ports.onBroken(this);
+      return;
+    }
+    const again = () => {
+      if (this.state !== "restarting") return;
+      this.#step({ type: "paused" });
+      this.start();
+    };
+    const { pauseMs } = this.#snapshot.context;
+    if (pauseMs === 0) again();
+    else clock.setTimer(clock.now() + pauseMs, again);
+  }
+
+  #reloadLater(error: unknown): void {
+    const { clock, log } = this.#ports;
+    log("error", "host.load-failed", { host: this.id, error: reasonOf(error) });
+    clock.setTimer(clock.now() + reloadMs, () => {
+      this.traffic.pump();
+      this.#ports.onChange();
+    });
+  }
+
+  #step(event: HostEvent): void {
+    [this.#snapshot] = transition(hostMachine, this.#snapshot, event);
+  }
+}
+
+const keyOf = (entries: readonly HostEntry[], conv: number): string =>
+  entries.find((entry) => entry.conv === conv)?.key ?? "";

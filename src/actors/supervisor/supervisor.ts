@@ -1,0 +1,440 @@
+/**
+ * The supervisor
+ * ==============
+ * Owns the hosts. Events go to the host that owns their conversation, results go to the journal
+ * side in order, and a host that dies is replaced while the others keep answering. It is a plain
+ * map of hosts, not a tree of actors: what is supervised is threads, and one event of one
+ * conversation is named when a thread dies of it.
+ */
+import { agentOf, withoutSecrets } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { createTurnRunner, type TurnRunner } from "../agent-run/turn-runner.ts";
+import { settingsFor } from "../host/conversation-settings.ts";
+import type { HostEvents, HostOpener } from "../protocol/host-link.ts";
+import type {
+  AgentSpec,
+  HostConfig,
+  HostEntry,
+  TurnOrder,
+  TurnReport,
+} from "../protocol/host-protocol.ts";
+import type { HostStatus } from "../protocol/runtime.ts";
+import type { LostTurn, Supervision, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
+import { breath } from "../util/scheduling.ts";
+import { Backlog } from "./backpressure.ts";
+import { glances, tally } from "./conversation-queries.ts";
+import { openerFor } from "./host-factory.ts";
+import { Inspections } from "./inspection-readers.ts";
+import { Isolation } from "./isolation.ts";
+import { Rounds } from "./lockstep.ts";
+import { Strikes } from "./poison-tracker.ts";
+import { ownerOf } from "./rendezvous-hash.ts";
+import { type Answer, ResultLine } from "./result-queue.ts";
+import { SupervisedHost } from "./supervised-host.ts";
+import { TurnOrders } from "./turn-dispatcher.ts";
+import { Watchdog } from "./watchdog.ts";
+
+export type {
+  LostTurn,
+  Supervisor,
+  SupervisorPorts,
+} from "../protocol/supervisor.ts";
+
+const patience: Supervision = {
+  loopMs: 1_000,
+  memoryMb: 512,
+  intensityMax: limits.restartIntensityMax,
+  periodMs: limits.restartPeriodMs,
+  backoffMsMax: limits.hostRestartMsMax / 2,
+  startMsMax: 10_000,
+  checkpointEvery: 64,
+};
+
+/** Makes the supervisor; nothing runs before `start`. */
+export function createSupervisor(ports: SupervisorPorts): Supervisor {
+  return new HostSupervisor(ports);
+}
+
+class HostSupervisor implements Supervisor {
+  readonly #ports: SupervisorPorts;
+  readonly #hosts: SupervisedHost[] = [];
+  /** Hosts that are not broken. */
+  #usable: readonly number[];
+  readonly #lines = new Map<number, ResultLine>();
+  readonly #opener: HostOpener;
+  readonly #strikes = new Strikes();
+  readonly inspections: Inspections;
+  readonly #configs = new Map<number, HostConfig>();
+  readonly #turns: TurnOrders;
+  /** A simulation ends its hosts as one, so that their number does not show in what follows. */
+  #lostTogether: LostTurn[] | null = null;
+  /** Runs the turns when no worker does. */
+  readonly #runner: TurnRunner | null;
+  readonly #isolation: Isolation | null;
+  readonly #rounds: Rounds | null;
+  readonly #watchdog: Watchdog | null;
+  readonly #backlog = new Backlog(
+    () => (this.#stopped ? 0 : this.#hosts.reduce((sum, { traffic }) => sum + traffic.waiting, 0)),
+    () => this.#change(),
+  );
+  #latest = 0;
+  #epoch: number;
+  #changes: (() => void)[] = [];
+  #changeCount = 0;
+  /** Broken hosts whose events are being moved. */
+  #moving = 0;
+  #stopped = false;
+
+  constructor(ports: SupervisorPorts) {
+    this.#ports = ports;
+    this.#epoch = ports.epochBase ?? 0;
+    const supervision = {
+      ...patience,
+      // Simulated time does not move while somebody waits for a host.
+      ...(ports.deterministic ? { backoffMsMax: 0 } : {}),
+      ...ports.supervision,
+    };
+    this.#runner = ports.workers === 0 || ports.deterministic ? this.#createRunner() : null;
+    const watched = ports.workers > 0 && !ports.deterministic;
+    this.#isolation = watched ? this.#createIsolation(supervision) : null;
+    this.#turns = this.#createTurns();
+    this.#opener = openerFor(ports, supervision, ports.workers);
+    this.inspections = new Inspections(this.#hosts, ports.onInspect);
+    for (let id = 0; id < Math.max(1, ports.workers); id += 1)
+      this.#hosts.push(this.#createHost(id, supervision));
+    this.#usable = this.#hosts.map(({ id }) => id);
+    const shared = ports.deterministic ? this.#createLine(true) : null;
+    for (const { id } of this.#hosts) this.#lines.set(id, shared ?? this.#createLine(false));
+    this.#rounds = shared === null ? null : this.#createRounds(shared);
+    const all = [...this.#hosts, ...(this.#isolation?.places ?? [])];
+    const turnsOn = (host: number) => this.#turns.countOn(host);
+    this.#watchdog = watched ? new Watchdog(ports.clock, all, supervision.loopMs, turnsOn) : null;
+  }
+
+  async start(): Promise<void> {
+    for (const host of this.#hosts) host.start();
+    while (this.#hosts.some(({ state }) => state === "starting" || state === "restarting"))
+      await this.#change();
+    if (!this.#hosts.some(({ state }) => state === "ready"))
+      throw new EarshotError(
+        "EAR_HOST_START",
+        `Cannot start as no host answers: received ${this.#hosts[0]?.problem ?? "no reason"}`,
+      );
+    this.#watchdog?.start();
+  }
+
+  dispatch(entries: readonly HostEntry[]): void {
+    if (this.#rounds !== null) {
+      this.#rounds.add(entries);
+      return;
+    }
+    const touched = new Set<SupervisedHost>();
+    for (const entry of entries) {
+      const host = this.#route(entry);
+      if (host !== undefined) touched.add(host);
+    }
+    setImmediate(() => {
+      for (const { traffic } of touched) traffic.pump();
+    });
+  }
+
+  room(): Promise<void> | null {
+    // In a simulation nobody may wait for threads.
+    return this.#ports.deterministic ? null : this.#backlog.room();
+  }
+
+  run(order: TurnOrder): void {
+    this.#turns.run(order);
+  }
+
+  abort(turnId: string, reason: string): void {
+    this.#turns.abort(turnId, reason);
+  }
+
+  steer(turnId: string, text: string): Promise<boolean> {
+    return this.#turns.steer(turnId, text);
+  }
+
+  watch(conv: number, on: boolean): void {
+    this.#turns.watch(conv, on);
+  }
+
+  async passivateAll(): Promise<void> {
+    await this.settled();
+    const usable = this.#hosts.filter(({ state }) => state !== "broken" && state !== "stopped");
+    const done = usable.map(({ traffic }) => traffic.passivate());
+    if (this.#rounds === null) for (const { traffic } of usable) traffic.pump();
+    else this.#rounds.want();
+    await Promise.all(done);
+  }
+
+  async crash(host?: number): Promise<void> {
+    const chosen = this.#hosts.filter(
+      ({ id, link }) => link !== null && (host === undefined || id === host),
+    );
+    const epochs = new Map(chosen.map((one) => [one, one.link?.epoch]));
+    const together: LostTurn[] = [];
+    if (this.#ports.deterministic) this.#lostTogether = together;
+    for (const one of chosen) one.crash("ended on request");
+    const back = (one: SupervisedHost) =>
+      one.state === "broken" || (one.link !== null && one.link.epoch !== epochs.get(one));
+    while (!chosen.every(back)) await this.#change();
+    this.#lostTogether = null;
+    const [first] = chosen;
+    if (first === undefined || together.length === 0) return;
+    together.sort((a, b) => (a.turnId < b.turnId ? -1 : 1));
+    this.#ports.onHostLost({ host: first.id, turns: together });
+  }
+
+  addConfig(config: HostConfig): void {
+    this.#configs.set(config.version, { ...config, config: withoutSecrets(config.config) });
+    this.#latest = Math.max(this.#latest, config.version);
+  }
+
+  async settled(): Promise<void> {
+    for (;;) {
+      while (this.busy()) await this.#change();
+      const before = this.#activity();
+      await breath(this.#ports.pace);
+      await breath(this.#ports.pace);
+      if (!this.busy() && this.#activity() === before) return;
+    }
+  }
+
+  glances(convs: readonly number[]) {
+    return glances(convs, (conv) => this.#ownerOf(conv));
+  }
+
+  tally() {
+    return tally(this.#hosts);
+  }
+
+  status(): readonly HostStatus[] {
+    return this.#hosts.map((host) => host.status(this.#turns.countOn(host.id)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#watchdog?.stop();
+    this.#runner?.close();
+    this.#turns.clear();
+    for (const host of this.#hosts) host.stop();
+    await Promise.all([this.#opener.close(), this.#isolation?.stop()]);
+    this.#changed();
+  }
+
+  #createRunner(): TurnRunner {
+    const { clock, log, drivers, onDelta, onDraft, ask, pace } = this.#ports;
+    const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
+    return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask, pace });
+  }
+
+  #createTurns(): TurnOrders {
+    const { clock, configFor, onTurnReports } = this.#ports;
+    return new TurnOrders({
+      clock,
+      here: this.#runner,
+      isolation: this.#isolation,
+      hostOf: (conv) => this.#ownerOf(conv),
+      agentOf: (order) => this.#agentSpec(order),
+      settingsOf: ({ cfg, key }) => settingsFor(configFor(cfg), key, cfg),
+      onReports: (reports) => {
+        onTurnReports(reports);
+        this.#changed();
+      },
+    });
+  }
+
+  #createIsolation(supervision: Supervision): Isolation {
+    const { log } = this.#ports;
+    return new Isolation({
+      log,
+      events: this.#hostEvents(),
+      open: () => openerFor(this.#ports, supervision, 1),
+      nextEpoch: () => this.#nextEpoch(),
+      onFree: (place, reason) => {
+        if (this.#stopped) return;
+        const turns = this.#turns.lose(place);
+        if (turns.length > 0) log("warn", "turn.isolated-lost", { ...turns[0], reason });
+        this.#ports.onHostLost({ host: place, turns });
+        this.#turns.startWaiting();
+        this.#changed();
+      },
+    });
+  }
+
+  #hostEvents(host: number | null = null): HostEvents {
+    const { log: onLog, onDelta, onDraft, ask } = this.#ports;
+    const onReports: HostEvents["onReports"] = (reports) => this.#turns.reported(reports);
+    const onInspect: HostEvents["onInspect"] = (frames) => {
+      if (host !== null) this.inspections.told(host, frames);
+    };
+    return { onReports, onDelta, onDraft, onInspect, ask, onLog };
+  }
+
+  #nextEpoch(): number {
+    this.#epoch += 1;
+    return this.#epoch;
+  }
+
+  #createHost(id: number, supervision: Supervision): SupervisedHost {
+    const { clock, log, load } = this.#ports;
+    return new SupervisedHost({
+      id,
+      clock,
+      log,
+      opener: this.#opener,
+      supervision,
+      strikes: this.#strikes,
+      eager: !this.#ports.deterministic,
+      events: this.#hostEvents(id),
+      nextEpoch: () => this.#nextEpoch(),
+      traffic: {
+        load,
+        configFor: (version) => this.#configFor(version),
+        tight: () => this.#ports.tight?.() === true,
+        onAnswer: (answer) => {
+          if (this.#rounds === null) this.#lines.get(id)?.push(answer);
+          else this.#rounds.answer(answer);
+        },
+        onRebuild: (conv, key, error) =>
+          this.#tell("conversation.rebuilt", { host: id, conv, key, error }),
+      },
+      onReady: (host) => {
+        this.inspections.ready(host);
+        this.#turns.startWaiting();
+      },
+      onLost: (host, reason, unexplained) => this.#lost(host, reason, unexplained),
+      onPoison: (entry, error) => this.#quarantine(entry, `${error}, again and again`),
+      onBroken: (host) => void this.#broken(host),
+      onChange: () => this.#changed(),
+    });
+  }
+
+  #createLine(bySeq: boolean): ResultLine {
+    const { clock, log, onResult } = this.#ports;
+    return new ResultLine({
+      clock,
+      log,
+      bySeq,
+      commit: onResult,
+      onDurable: (answers) => this.#durable(answers),
+    });
+  }
+
+  #createRounds(line: ResultLine): Rounds {
+    return new Rounds({
+      ...{ hosts: this.#hosts, line, pace: this.#ports.pace },
+      route: (entry) => this.#route(entry),
+      activity: () => this.#activity(),
+      change: () => this.#change(),
+      onChange: () => this.#changed(),
+    });
+  }
+
+  #durable(answers: readonly Answer[]): void {
+    for (const host of this.#hosts) {
+      const own = answers.filter((answer) => answer.host === host.id);
+      if (own.length > 0) host.traffic.durable(own);
+    }
+    for (const { result, entries } of answers)
+      for (const { conv, seq, error } of result.rejected) {
+        const key = [...entries, ...result.steps].find((one) => one.conv === conv)?.key ?? "";
+        this.#quarantine({ conv, key, seq }, error);
+      }
+    if (this.#rounds === null) for (const { traffic } of this.#hosts) traffic.pump();
+    this.#changed();
+  }
+
+  #ownerOf(conv: number): SupervisedHost | undefined {
+    return this.#usable.length === 0 ? undefined : this.#hosts[ownerOf(conv, this.#usable)];
+  }
+
+  /** Puts an event into its host's mailbox. Without a host it stays what it is: journalled. */
+  #route(entry: HostEntry): SupervisedHost | undefined {
+    const host = this.#ownerOf(entry.conv);
+    host?.traffic.push(entry);
+    return host;
+  }
+
+  #agentSpec({ agentId, cfg }: TurnOrder): AgentSpec {
+    const { configFor } = this.#ports;
+    // Only the latest config is sure to have its secrets: older ones may come from the journal.
+    const latest = configFor(Math.max(cfg, this.#latest));
+    const known = latest.agents.list.some(({ id }) => id === agentId);
+    const agent = agentOf(known ? latest : configFor(cfg), agentId);
+    const { driver, name: agentName, workspace } = agent;
+    return { agentId, agentName, workspace, kind: driver.kind, config: driver };
+  }
+
+  #configFor(version: number): HostConfig {
+    let config = this.#configs.get(version);
+    if (config === undefined) {
+      config = { version, config: withoutSecrets(this.#ports.configFor(version)) };
+      this.#configs.set(version, config);
+    }
+    return config;
+  }
+
+  #lost(host: SupervisedHost, reason: string, unexplained: boolean): void {
+    const turns = this.#turns.lose(host.id);
+    if (unexplained) this.#isolation?.suspect(turns);
+    this.#tell("host.lost", { host: host.id, reason, turns: turns.length });
+    if (this.#lostTogether !== null) this.#lostTogether.push(...turns);
+    else this.#ports.onHostLost({ host: host.id, turns });
+  }
+
+  async #broken(host: SupervisedHost): Promise<void> {
+    this.#ports.log("error", "host.broken", { host: host.id });
+    this.#tell("host.broken", { host: host.id });
+    this.#usable = this.#usable.filter((id) => id !== host.id);
+    const entries = host.traffic.drain();
+    const line = this.#lines.get(host.id);
+    this.#moving += 1;
+    // Its last answers first: what moves is loaded from the store.
+    while (line !== undefined && !line.empty) await this.#change();
+    this.#moving -= 1;
+    this.dispatch(entries);
+    this.#turns.startWaiting();
+    this.#changed();
+  }
+
+  #quarantine(entry: { conv: number; key: string; seq: number }, error: string): void {
+    const { conv, key, seq } = entry;
+    this.#ports.log("error", "event.quarantined", { conv, key, seq, error });
+    this.#ports.onQuarantine({ conv, key, seq, error });
+  }
+
+  #tell(system: string, fields: Readonly<Record<string, string | number>>): void {
+    this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
+  }
+
+  busy(): boolean {
+    if (this.#stopped) return false;
+    if (this.#moving > 0 || this.#rounds?.busy === true) return true;
+    if (!this.#ports.deterministic && this.#turns.size > 0) return true;
+    return this.#hosts.some((host) => {
+      if (host.state === "broken") return false;
+      const line = this.#lines.get(host.id);
+      if (line?.stalled === true) return false;
+      return line?.empty === false || !host.traffic.settled;
+    });
+  }
+
+  /** Grows with everything that happens on this thread. */
+  #activity(): number {
+    return this.#changeCount + (this.#runner?.activity ?? 0);
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changes.push(resolve);
+    });
+  }
+
+  #changed(): void {
+    this.#changeCount += 1;
+    for (const resolve of this.#changes.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,303 @@
+/**
+ * The pool of worker hosts
+ * ========================
+ * Piscina with as many threads as hosts and one task in each that never ends. The rejection of that
+ * task's promise says "this host died", within about 10 ms; piscina has a fresh thread ready by
+ * then.
+ *
+ * Piscina does not replace a thread that fails while it starts. When that happens the pool is
+ * retired (living hosts stay in it until their own end) and the next host opens a new one; the
+ * supervisor decides how often that may happen.
+ */
+
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { expose, type Remote, releaseProxy, wrap } from "comlink";
+import { Piscina } from "piscina";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, Log } from "../../domain/ports/index.ts";
+import { hostWorker } from "../entries.ts";
+import { reasonOf } from "../host/conversation-host.ts";
+import { endpoint, type HostApi, type HostTask } from "../host/worker.ts";
+import { packBatch } from "../protocol/batch-encoding.ts";
+import type { HostEvents, HostLink, HostOpener } from "../protocol/host-link.ts";
+import type { TurnOrder, TurnReport } from "../protocol/host-protocol.ts";
+import { createPulse } from "../protocol/shared-heartbeat.ts";
+import { threadWork } from "../protocol/thread-state.ts";
+import { guardEvents, onlyCalls } from "../protocol/validate-host-calls.ts";
+
+export interface PoolOptions {
+  readonly workers: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly live: number;
+  readonly checkpointEvery: number;
+  readonly memoryMb: number;
+  /** null: no limit. */
+  readonly startMsMax: number | null;
+  readonly hostModule: string;
+  /** Another entry file, for tests that poison one. */
+  readonly entry?: URL;
+}
+
+/** The environment a host sees: nothing that could hold a secret. */
+const environment = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "NODE_ENV"];
+
+export function createPool(options: PoolOptions): HostOpener {
+  return new Pool(options);
+}
+
+class Pool implements HostOpener {
+  readonly #options: PoolOptions;
+  readonly #entry: URL;
+  /** Piscina to the hosts that run in it. */
+  readonly #pools = new Map<Piscina, number>();
+  /** Hosts that have not answered yet. */
+  readonly #starting = new Map<HostLink, Piscina>();
+  #current: Piscina | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#entry = options.entry ?? hostWorker;
+  }
+
+  async open(host: number, epoch: number, events: HostEvents): Promise<HostLink> {
+    const piscina = this.#current ?? this.#create();
+    this.#pools.set(piscina, (this.#pools.get(piscina) ?? 0) + 1);
+    const link = startHost(piscina, this.#options, { host, epoch, events });
+    void link.gone.then(() => this.#ended(piscina));
+    this.#starting.set(link, piscina);
+    try {
+      await link.ready;
+      this.#starting.delete(link);
+      return link;
+    } catch (cause) {
+      this.#starting.delete(link);
+      this.#retire(piscina);
+      link.kill("did not start");
+      throw new EarshotError(
+        "EAR_HOST_START",
+        `Cannot start host ${host} as its thread does not answer: ${reasonOf(cause)}`,
+        { cause },
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#current = null;
+    await Promise.all([...this.#pools.keys()].map((piscina) => piscina.destroy()));
+    this.#pools.clear();
+  }
+
+  #create(): Piscina {
+    const { workers, memoryMb } = this.#options;
+    const elsewhere = [...this.#pools.values()].reduce((sum, hosts) => sum + hosts, 0);
+    const piscina = new Piscina({
+      filename: this.#entry.href,
+      name: "host",
+      minThreads: Math.max(1, workers - elsewhere),
+      maxThreads: workers,
+      // Without this a thread whose task awaits something would block on its own wait loop.
+      atomics: "async",
+      env: Object.fromEntries(
+        environment.flatMap((name) => {
+          const value = process.env[name];
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      execArgv: this.#entry.pathname.endsWith(".ts") ? ["--import", moduleLoader()] : [],
+    });
+    piscina.on("error", (error: unknown) => {
+      this.#options.log("warn", "pool.error", { error: reasonOf(error) });
+      this.#retire(piscina);
+      // What waits for a thread here would wait for ever.
+      for (const [link, pool] of this.#starting) if (pool === piscina) link.kill(reasonOf(error));
+    });
+    this.#pools.set(piscina, 0);
+    this.#current = piscina;
+    return piscina;
+  }
+
+  #retire(piscina: Piscina): void {
+    if (this.#current === piscina) this.#current = null;
+    if (this.#pools.get(piscina) === 0) this.#destroy(piscina);
+  }
+
+  #ended(piscina: Piscina): void {
+    const hosts = this.#pools.get(piscina);
+    if (hosts === undefined) return;
+    this.#pools.set(piscina, hosts - 1);
+    if (hosts === 1 && piscina !== this.#current) this.#destroy(piscina);
+  }
+
+  #destroy(piscina: Piscina): void {
+    this.#pools.delete(piscina);
+    piscina.destroy().catch((error: unknown) => {
+      this.#options.log("warn", "pool.destroy-failed", { error: reasonOf(error) });
+    });
+  }
+}
+
+interface Start {
+  readonly host: number;
+  readonly epoch: number;
+  readonly events: HostEvents;
+}
+
+/** The main thread's side of a host module. */
+interface OutsideModule {
+  /** Answers a host's drivers until the host is gone. */
+  serve?(post: (answer: unknown) => void, gone: Promise<unknown>): (message: unknown) => void;
+}
+
+/** Runs the never-ending task of one host and wraps its ports. */
+function startHost(
+  piscina: Piscina,
+  options: PoolOptions,
+  { host, epoch, events }: Start,
+): HostLink & { readonly ready: Promise<void> } {
+  const calls = new MessageChannel();
+  const reports = new MessageChannel();
+  const outside = new MessageChannel();
+  const pulse = createPulse();
+  const end = new AbortController();
+  const task: HostTask = {
+    port: calls.port2,
+    events: reports.port2,
+    outside: outside.port2,
+    pulse: pulse.buffer,
+    host,
+    epoch,
+    live: options.live,
+    checkpointEvery: options.checkpointEvery,
+    hostModule: options.hostModule,
+  };
+  const api = wrap<HostApi>(endpoint(calls.port1));
+  let refusals = 0;
+  const refused = (what: string) => {
+    refusals += 1;
+    options.log("warn", "host.refused", { host, epoch, what, refusals });
+    if (refusals >= limits.hostRefusalsMax) end.abort(`broke the protocol: ${what}`);
+  };
+  expose(guardEvents(events, refused), onlyCalls(endpoint(reports.port1), refused));
+  const gone = piscina
+    .run(task, { signal: end.signal, transferList: [calls.port2, reports.port2, outside.port2] })
+    .then(
+      () => "the task ended",
+      (error: unknown) => (end.signal.aborted ? String(end.signal.reason) : reasonOf(error)),
+    )
+    .then((reason) => {
+      api[releaseProxy]();
+      calls.port1.close();
+      reports.port1.close();
+      outside.port1.close();
+      return reason;
+    });
+  serveOutside(outside.port1, gone, options);
+  return {
+    ...callsTo(api, options, events, gone),
+    epoch,
+    pulse,
+    gone,
+    ready: answered(api, gone, epoch, options),
+    work: () => threadWork(pulse.thread()),
+    refused: () => refusals,
+    kill: (reason) => end.abort(reason),
+  };
+}
+
+/**
+ * Lets the host's drivers ask for what only the main thread can do for them. What answers is loaded
+ * with the first message; most hosts never send one.
+ */
+function serveOutside(port: MessagePort, gone: Promise<string>, options: PoolOptions): void {
+  let answering: Promise<((message: unknown) => void) | undefined> | null = null;
+  port.on("message", (message: unknown) => {
+    answering ??= import(options.hostModule).then((module: OutsideModule) =>
+      module.serve?.((answer) => port.postMessage(answer), gone),
+    );
+    answering
+      .then((answer) => answer?.(message))
+      .catch((error: unknown) => {
+        options.log("error", "host.call-failed", { what: "outside", error: reasonOf(error) });
+      });
+  });
+}
+
+/** Resolves when the host says hello; rejects when it dies first or takes too long. */
+function answered(
+  api: Remote<HostApi>,
+  gone: Promise<string>,
+  epoch: number,
+  { clock, startMsMax }: PoolOptions,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error(`no answer within ${startMsMax} ms`));
+    const late = startMsMax === null ? null : clock.setTimer(clock.now() + startMsMax, giveUp);
+    const settle = (act: () => void) => {
+      if (late !== null) clock.clearTimer(late);
+      act();
+    };
+    const fail = (reason: string) => settle(() => reject(new Error(reason)));
+    gone.then(fail, fail);
+    api.hello().then((answer) => {
+      if (answer === epoch) settle(resolve);
+      else fail(`another incarnation answered: ${answer}`);
+    }, fail);
+  });
+}
+
+type Calls = Pick<
+  HostLink,
+  "apply" | "glance" | "tally" | "inspect" | "uninspect" | "ping" | "turns"
+>;
+
+function callsTo(
+  api: Remote<HostApi>,
+  { log, clock }: PoolOptions,
+  events: HostEvents,
+  gone: Promise<string>,
+): Calls {
+  const told = (what: string) => (error: unknown) =>
+    log("error", "host.call-failed", { what, error: reasonOf(error) });
+  return {
+    apply: (batch) => api.apply(packBatch(batch)),
+    glance: (convs) => api.glance([...convs], clock.now()),
+    tally: () => api.tally(),
+    inspect: (order) => void api.inspect(order).catch(told("inspect")),
+    uninspect: (reader) => void api.uninspect(reader).catch(told("uninspect")),
+    ping: () => void api.ping().catch(told("ping")),
+    turns: {
+      run: (job) =>
+        void api.run(job).catch((error: unknown) => {
+          told("run")(error);
+          events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
+        }),
+      abort: (turnId, reason) => void api.abort(turnId, reason).catch(told("abort")),
+      // A host that dies answers nothing any more.
+      steer: (turnId, text) =>
+        Promise.race([api.steer(turnId, text).catch(() => false), gone.then(() => false)]),
+      watch: (conv, on) => void api.watch(conv, on).catch(told("watch")),
+    },
+  };
+}
+
+/** The one report of a turn that its host could not even begin. */
+function unstarted(order: TurnOrder, at: number, message: string): TurnReport {
+  const { conv, key, turnId, attempt } = order;
+  const event = { type: "agent.failed", at, turnId, code: "error", message } as const;
+  return { conv, key, turnId, attempt, n: 0, event };
+}
+
+/**
+ * What lets a thread run TypeScript sources; built code needs none of it. It registers by hand,
+ * because on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
+ */
+export function moduleLoader(): string {
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
+  const api = new URL("./dist/esm/api/index.mjs", tsx).href;
+  return `data:text/javascript,import{register}from${JSON.stringify(api)};register()`;
+}

@@ -1,0 +1,121 @@
+/**
+ * Names of attachments
+ * ====================
+ * An agent calls an attachment by the journal number of its message and its place in it. That name
+ * says nothing about the platform and leads nowhere but into the journal, where the row tells whose
+ * conversation it belongs to. What is kept of a file has another name: a hash of everything that
+ * tells it from others, so it is found again after a restart and never mistaken.
+ */
+import { limits } from "../../domain/limits.ts";
+import type { Attachment, Inbound } from "../../domain/message.ts";
+import type { EventRow, MediaItem, MediaLink } from "../../domain/ports/index.ts";
+import { cut, oneLine } from "../../domain/sanitize.ts";
+import { sha256 } from "../../domain/sha256.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { PromptAttachment } from "../../machines/prompt/prompt.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
+
+/** An attachment under the name an agent is told. */
+export interface MediaRef {
+  readonly name: string;
+  readonly item: MediaItem;
+}
+
+/** A message in its journal row. */
+export interface FoundMessage {
+  readonly seq: number;
+  readonly conv: number;
+  readonly said: Inbound;
+  /** When it was heard. */
+  readonly at: number;
+  /** Attachments of the row before this message's own. */
+  readonly offset: number;
+}
+
+const keptNameUnits = 40;
+
+function hashed(...parts: readonly (string | number)[]): string {
+  return Buffer.from(sha256(JSON.stringify(parts)))
+    .toString("hex")
+    .slice(0, keptNameUnits);
+}
+
+/** `a12-0`: the first attachment of journal row 12. */
+export const attachmentName = (seq: number, index: number): string => `a${seq}-${index}`;
+
+/** The row and place that a name means; null for anything that is no such name. */
+export function parseAttachmentName(name: string): { seq: number; index: number } | null {
+  const found = /^a([1-9]\d{0,14})-(\d{1,5})$/.exec(name);
+  return found === null ? null : { seq: Number(found[1]), index: Number(found[2]) };
+}
+
+/** The messages of a row: one, or those of a history. */
+export const messagesIn = (row: EventRow): FoundMessage[] => messagesOf(row, decodeEvent(row));
+
+/** The messages of an event that stands in a row. */
+export function messagesOf(
+  { seq, conv }: Pick<EventRow, "seq" | "conv">,
+  event: ConversationEvent,
+): FoundMessage[] {
+  if (event.type === "message.received" || event.type === "fellow.spoke")
+    return [{ seq, conv, said: event.message, at: event.at, offset: 0 }];
+  if (event.type !== "history.seeded") return [];
+  let offset = 0;
+  return event.messages.map((said) => {
+    const found = { seq, conv, said, at: event.at, offset };
+    offset += said.attachments.length;
+    return found;
+  });
+}
+
+/** The attachments of a message under their names. */
+export function refsOf({ seq, conv, said, offset }: FoundMessage): MediaRef[] {
+  const { channel, account, chat, id: message } = said;
+  return said.attachments.map((attachment: Attachment, place) => {
+    const index = offset + place;
+    const id = hashed(conv, seq, index, channel, account, chat.id, message, attachment.id);
+    return { name: attachmentName(seq, index), item: { id, channel, account, attachment } };
+  });
+}
+
+const urlUnitsMax = 2_048;
+/** Where a link ends: blanks, quotes and brackets, which Markdown and people put around it. */
+const linkPattern = /https?:\/\/[^\s<>"'`{}|\\^[\]]{1,2048}/giu;
+const textUnitsLookedAt = 16_384;
+
+/** The pages that a text links to, in its order, each once. */
+export function linksIn(conv: number, text: string, countMax: number): MediaLink[] {
+  const urls = new Set<string>();
+  for (const [found] of text.slice(0, textUnitsLookedAt).matchAll(linkPattern)) {
+    if (urls.size >= countMax) break;
+    // A full stop or a closing bracket after a link belongs to the sentence.
+    const url = found.replace(/[.,;:!?*_~)]{1,8}$/u, "");
+    if (url.length <= urlUnitsMax && URL.canParse(url)) urls.add(url);
+  }
+  return [...urls].map((url) => ({ id: hashed("link", conv, url), url }));
+}
+
+interface Spoken {
+  readonly text: string;
+  readonly attachments: readonly PromptAttachment[];
+}
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
+
+/** What somebody said: the text, and what is heard on voice messages. */
+export function ownWords({ text, attachments }: Spoken): string {
+  const heard = attachments.flatMap(({ content }) =>
+    content?.words === "transcript" ? [content.text] : [],
+  );
+  return joined([text, ...heard]);
+}
+
+/** What was said and sent, files under their names: for the transcript, and for what is steered. */
+export function spokenWords(message: Spoken): string {
+  const files = message.attachments.flatMap(({ id, kind, name, content }) => {
+    if (content?.words === "transcript") return [];
+    const what = `${kind} ${id}${name === undefined ? "" : ` “${oneLine(name)}”`}`;
+    if (content === undefined) return [`[${what}]`];
+    return [`[${what}: ${cut(content.text, limits.mediaShownUnitsMax)}]`];
+  });
+  return joined([ownWords(message), ...files]);
+}

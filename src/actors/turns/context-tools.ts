@@ -1,0 +1,294 @@
+/**
+ * Answers to a running turn
+ * =========================
+ * `attachment_list`, `attachment_fetch` and `history_search`, for the conversation whose turn asks
+ * and no other: which one that is stands in what was noted when the turn was composed, never in
+ * the question. Every answer is words, a refusal too, and comes in bounded time. Words of a room
+ * are fenced as in a prompt.
+ */
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import { fold } from "../../domain/fold-text.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
+import { cut } from "../../domain/sanitize.ts";
+import type { MessageRef } from "../../machines/events/effects.ts";
+import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
+import { askInputs, isAsk } from "../protocol/context-tool-schemas.ts";
+import type { AskAnswer, TurnAsk } from "../protocol/host-protocol.ts";
+import {
+  type FoundMessage,
+  type MediaRef,
+  messagesIn,
+  parseAttachmentName,
+  refsOf,
+} from "./attachment-names.ts";
+import type { Media } from "./media.ts";
+
+export interface AskPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ids: Ids;
+  readonly store: Store;
+  readonly media: Pick<Media, "readOne" | "pictureOne">;
+}
+
+/** A turn as it was composed: whose it is, and what it was shown. */
+export interface AskingTurn {
+  readonly turnId: string;
+  readonly conv: number;
+  readonly key: string;
+  /** Journal number of the event that started it: what came later is in line or overheard. */
+  readonly since: number;
+  readonly refs: readonly MessageRef[];
+}
+
+export interface Asks {
+  /** A turn is about to run and may ask. Replaces the one its conversation had before. */
+  opened(turn: AskingTurn): void;
+  answer(question: TurnAsk): Promise<AskAnswer>;
+}
+
+/** Conversations whose turn is remembered; more never run at once. */
+const turnsMax = 10_000;
+const snippetUnits = 240;
+/** Of a session's transcript, the newest. */
+const linesSearchedMax = 5_000;
+const sessionsLookedAtMax = 10_000;
+const nothingFound = "Nothing in this session contains that.";
+const refused = (why: string) => `Refused: ${why}`;
+
+export function createAsks(ports: AskPorts): Asks {
+  const turns = new LRUCache<number, AskingTurn>({
+    // Told its `max`, it would make room for all of them at once.
+    maxSize: turnsMax,
+    sizeCalculation: () => 1,
+  });
+  return {
+    opened: (turn) => void turns.set(turn.conv, turn),
+    async answer(question) {
+      const turn = turns.get(question.conv);
+      if (turn === undefined || turn.turnId !== question.turnId || turn.key !== question.key)
+        return refused("no such turn is running.");
+      if (!isAsk(question.tool)) return refused("there is no such tool here.");
+      const input = askInputs[question.tool].safeParse(question.input ?? {});
+      if (!input.success) return refused(cut(z.prettifyError(input.error), 500));
+      const work = perform(ports, turn, question.tool, input.data).catch((error: unknown) => {
+        ports.log("warn", "ask.failed", { tool: question.tool, error: String(error) });
+        return refused("that cannot be looked up at the moment.");
+      });
+      return withinTime(ports.clock, work);
+    },
+  };
+}
+
+type Input<Tool extends keyof typeof askInputs> = z.infer<(typeof askInputs)[Tool]>;
+
+function perform(
+  ports: AskPorts,
+  turn: AskingTurn,
+  tool: keyof typeof askInputs,
+  input: unknown,
+): Promise<AskAnswer> {
+  switch (tool) {
+    case "attachment_list":
+      return list(ports, turn, input as Input<"attachment_list">);
+    case "attachment_fetch":
+      return fetchOne(ports, turn, input as Input<"attachment_fetch">);
+    case "history_search":
+      return search(ports, turn, input as Input<"history_search">);
+  }
+}
+
+function withinTime(clock: Clock, work: Promise<AskAnswer>): Promise<AskAnswer> {
+  return new Promise((resolve) => {
+    const late = clock.setTimer(clock.now() + limits.askMsMax, () =>
+      resolve(refused("it took too long.")),
+    );
+    void work.then((answer) => {
+      clock.clearTimer(late);
+      resolve(answer);
+    });
+  });
+}
+
+/** The rows of a conversation among the newest of all, and where they begin. */
+async function recentRows({ store }: AskPorts, conv: number) {
+  const from = Math.max(0, (await store.lastSeq()) - limits.searchRowsMax);
+  return { from, rows: await store.tail(conv, from) };
+}
+
+/** Messages the turn was shown, and others of late; oldest first, each once. */
+async function recentMessages(
+  ports: AskPorts,
+  { conv, refs }: AskingTurn,
+): Promise<FoundMessage[]> {
+  const { from, rows } = await recentRows(ports, conv);
+  const older = new Set(refs.filter(({ seq }) => seq <= from).map(({ seq }) => seq));
+  const shown = new Set(refs.map(({ seq, id }) => `${seq} ${id}`));
+  const gone = new Set(rows.flatMap(({ body }) => deletedIn(body)));
+  // What the turn was shown from long ago was not deleted when it began.
+  const before = (await ports.store.events([...older]))
+    .flatMap(messagesIn)
+    .filter(({ seq, said }) => shown.has(`${seq} ${said.id}`));
+  return [...before, ...rows.flatMap(messagesIn)]
+    .filter(({ conv: of, said }) => of === conv && !said.author.isSelf && !gone.has(said.id))
+    .sort((a, b) => a.seq - b.seq || a.offset - b.offset);
+}
+
+function deletedIn(body: string): string[] {
+  if (!body.includes('"message.deleted"')) return [];
+  const event = JSON.parse(body) as { type?: unknown; deletion?: { id?: unknown } };
+  const id = event.type === "message.deleted" ? event.deletion?.id : undefined;
+  return typeof id === "string" ? [id] : [];
+}
+
+async function list(
+  ports: AskPorts,
+  turn: AskingTurn,
+  { limit }: Input<"attachment_list">,
+): Promise<string> {
+  const fence = ports.ids.next();
+  const messages = await recentMessages(ports, turn);
+  const lines = messages
+    .flatMap((message) => refsOf(message).map((ref) => ({ message, ref })))
+    .reverse()
+    .slice(0, limit)
+    .map(({ message, ref }) => attachmentLine(message, ref, ports.clock.now(), fence));
+  if (lines.length === 0) return "There are no files in the recent messages.";
+  return fenced(lines.join("\n"), fence);
+}
+
+function attachmentLine(
+  { said, at }: FoundMessage,
+  { name, item: { attachment } }: MediaRef,
+  now: number,
+  fence: string,
+): string {
+  const { kind, mime, bytes } = attachment;
+  const age = Math.max(0, Math.round((now - Math.min(now, said.sentAt ?? at)) / 1_000));
+  const facts = [
+    kind,
+    ...(mime === undefined ? [] : [escapeLabel(mime, fence)]),
+    ...(bytes === undefined ? [] : [`${bytes} bytes`]),
+    ...(attachment.name === undefined ? [] : [`“${escapeLabel(attachment.name, fence)}”`]),
+  ];
+  return `${name}: ${facts.join(", ")}, from ${escapeLabel(said.author.name, fence)}, ${age} s ago`;
+}
+
+async function fetchOne(
+  ports: AskPorts,
+  turn: AskingTurn,
+  { attachment_id: name }: Input<"attachment_fetch">,
+): Promise<AskAnswer> {
+  const { store, media, ids } = ports;
+  const { conv, key, refs } = turn;
+  const unknown = refused("no file of this conversation has that attachment_id.");
+  const place = parseAttachmentName(name);
+  if (place === null) return unknown;
+  const [row] = await store.events([place.seq]);
+  // The number may be anybody's: only the row tells whose conversation it is.
+  if (row === undefined || row.conv !== conv) return unknown;
+  const found = messagesIn(row)
+    .flatMap((message) => refsOf(message).map((ref) => ({ message, ref })))
+    .find(({ ref }) => ref.name === name);
+  if (found === undefined) return unknown;
+  const { message, ref } = found;
+  const { from, rows } = await recentRows(ports, conv);
+  if (place.seq <= from && !refs.some(({ seq }) => seq === place.seq))
+    return refused("that was too long ago.");
+  if (rows.some(({ body }) => deletedIn(body).includes(message.said.id)))
+    return refused("its message was deleted.");
+  const fence = ids.next();
+  const picture = await media.pictureOne(key, message, ref);
+  if (picture !== null) {
+    const { image, note } = picture;
+    if (image === null) return refused(`${escapeLabel(note ?? "it cannot be shown", fence)}.`);
+    return { text: "The picture is shown to you next.", images: [image] };
+  }
+  const outcome = await media.readOne(key, message, ref);
+  if (!("found" in outcome)) return refused(`${escapeLabel(outcome.note, fence)}.`);
+  return told(ref, outcome.found, fence);
+}
+
+/** A reading in words; without any, one line about the file. */
+function told({ item }: MediaRef, reading: MediaReading, fence: string): string {
+  const { kind, name } = item.attachment;
+  const { text, words, note, mime, bytes } = reading;
+  const facts = [
+    kind,
+    ...(mime === null ? [] : [escapeLabel(mime, fence)]),
+    ...(bytes === null ? [] : [`${bytes} bytes`]),
+    ...(name === undefined ? [] : [`“${escapeLabel(name, fence)}”`]),
+    ...(note === null ? [] : [escapeLabel(note, fence)]),
+  ];
+  const line = facts.join(", ");
+  if (text === null) return note === null ? `${line}. Nothing here reads it.` : `${line}.`;
+  return `${line}, its ${words ?? "content"}:\n${fenced(escapeRoomText(text, fence), fence)}`;
+}
+
+/** What was said, wherever it stands. */
+interface Line {
+  readonly at: number;
+  readonly who: string;
+  readonly text: string;
+}
+
+/** Plain words in this session's transcript and in what was overheard during it. */
+async function search(
+  ports: AskPorts,
+  turn: AskingTurn,
+  { query, limit }: Input<"history_search">,
+): Promise<string> {
+  const { store, ids } = ports;
+  const wanted = fold(query);
+  const session = await store.sessionOf(turn.conv, turn.since);
+  if (session === null) return nothingFound;
+  const { sessionId } = session;
+  const since = await beganAt(store, turn, sessionId);
+  const lines = new Map<string, Line>();
+  const noted = await store.transcript({ sessionId, limit: linesSearchedMax, newest: true });
+  for (const { id, at, role, author, text, messageId } of noted)
+    if (role === "user" || role === "assistant")
+      lines.set(messageId ?? `line ${id}`, { at, who: author?.name ?? "you", text });
+  const { rows } = await recentRows(ports, turn.conv);
+  for (const { said, at } of rows.flatMap(messagesIn))
+    if (at >= since && !lines.has(said.id))
+      lines.set(said.id, {
+        at: Math.min(said.sentAt ?? at, at),
+        who: said.author.name,
+        text: said.text,
+      });
+  for (const id of rows.flatMap(({ body }) => deletedIn(body))) lines.delete(id);
+  const hits = [...lines.values()]
+    .filter(({ text }) => fold(text).includes(wanted))
+    .sort((a, b) => b.at - a.at)
+    .slice(0, limit);
+  if (hits.length === 0) return nothingFound;
+  const fence = ids.next();
+  const shown = hits.map(({ at, who, text }) => {
+    const time = `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+    return `[${time}] ${escapeLabel(who, fence)}: ${snippet(text, wanted, fence)}`;
+  });
+  return fenced(shown.join("\n"), fence);
+}
+
+/** When the session before this one was put away; what was heard since belongs to this one. */
+async function beganAt(store: Store, { conv }: AskingTurn, sessionId: string): Promise<number> {
+  const all = await store.sessions({ conv, all: true, limit: sessionsLookedAtMax });
+  const index = all.findIndex((one) => one.sessionId === sessionId);
+  const before = index === -1 ? all.at(-1) : all[index - 1];
+  return before?.archivedAt ?? 0;
+}
+
+/** The words around the first hit, on one line. */
+function snippet(text: string, wanted: string, fence: string): string {
+  const at = Math.max(0, fold(text).indexOf(wanted));
+  const from = Math.max(0, at - snippetUnits / 2);
+  const part = cut(text.slice(from), snippetUnits);
+  const line = escapeRoomText(part, fence).replace(/\s+/g, " ").trim();
+  return `${from > 0 ? "…" : ""}${line}${from + part.length < text.length ? "…" : ""}`;
+}
+
+const fenced = (lines: string, fence: string): string =>
+  `<room-text ${fence}>\n${lines}\n</room-text ${fence}>`;

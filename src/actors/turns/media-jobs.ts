@@ -1,0 +1,121 @@
+/**
+ * Media jobs
+ * ==========
+ * Fetching and converting, a few at a time: so many in the daemon and fewer for one conversation,
+ * so that a room full of films keeps no other room waiting. The same thing is never done twice at
+ * once, and what was found out is remembered for the turn that needs it. A job that takes too long
+ * is given up; nobody waits for it any more.
+ */
+import { LRUCache } from "lru-cache";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
+
+/** What came of a job, or why nothing did. */
+export type Outcome<Found> = { readonly found: Found } | { readonly note: string };
+
+export interface Asked<Found = unknown> {
+  readonly id: string;
+  readonly conv: number;
+  readonly msMax: number;
+  readonly keep: (found: Found) => boolean;
+  readonly work: (signal: AbortSignal) => Promise<Found>;
+}
+
+interface Job {
+  readonly id: string;
+  readonly conv: number;
+  readonly msMax: number;
+  readonly work: (signal: AbortSignal) => Promise<unknown>;
+  readonly stop: AbortController;
+  readonly done: Promise<Outcome<unknown>>;
+  settle: (outcome: Outcome<unknown>) => void;
+}
+
+export interface MediaJobs {
+  /**
+   * Begins the work, unless it is under way or was done: then that is the answer. `keep` false: the
+   * next one asks again. Never rejects.
+   */
+  run<Found>(job: Asked<Found>): Promise<Outcome<Found>>;
+  /** What a job that is over found, without beginning one. */
+  known<Found>(id: string): Outcome<Found> | undefined;
+  /** The next `run` of it begins anew. */
+  forget(id: string): void;
+  /** Gives up everything that is under way. */
+  stop(): void;
+}
+
+export function createMediaJobs(clock: Clock): MediaJobs {
+  const underWay = new Map<string, Job>();
+  const over = new LRUCache<string, Outcome<unknown>>({ max: limits.mediaReadingsMax });
+  const busy = new Map<number, number>();
+  let running = 0;
+  let waiting: Job[] = [];
+  let stopped = false;
+
+  function pump(): void {
+    while (running < limits.mediaJobsMax) {
+      const next = waiting.findIndex(
+        ({ conv }) => (busy.get(conv) ?? 0) < limits.mediaJobsPerConversationMax,
+      );
+      const [job] = next === -1 ? [] : waiting.splice(next, 1);
+      if (job === undefined) return;
+      void perform(job);
+    }
+  }
+
+  async function perform(job: Job): Promise<void> {
+    running += 1;
+    busy.set(job.conv, (busy.get(job.conv) ?? 0) + 1);
+    const late: TimerHandle = clock.setTimer(clock.now() + job.msMax, () => {
+      job.stop.abort(new Error("late"));
+      job.settle({ note: `took longer than ${job.msMax} ms` });
+    });
+    try {
+      job.settle({ found: await job.work(job.stop.signal) });
+    } catch (error) {
+      job.settle({ note: error instanceof Error ? error.message : "it failed" });
+    } finally {
+      clock.clearTimer(late);
+      running -= 1;
+      const left = (busy.get(job.conv) ?? 1) - 1;
+      if (left === 0) busy.delete(job.conv);
+      else busy.set(job.conv, left);
+      pump();
+    }
+  }
+
+  function begin({ id, conv, msMax, keep, work }: Asked): Promise<Outcome<unknown>> {
+    const known = underWay.get(id)?.done ?? over.get(id);
+    if (known !== undefined) return Promise.resolve(known);
+    if (stopped || waiting.length >= limits.mediaJobsWaitingMax)
+      return Promise.resolve({ note: "too much is being fetched at the moment" });
+    let settle: Job["settle"] = () => undefined;
+    const done = new Promise<Outcome<unknown>>((resolve) => {
+      settle = (outcome) => {
+        underWay.delete(id);
+        if (!("found" in outcome) || keep(outcome.found)) over.set(id, outcome);
+        resolve(outcome);
+      };
+    });
+    const job: Job = { id, conv, msMax, work, stop: new AbortController(), done, settle };
+    underWay.set(id, job);
+    waiting.push(job);
+    pump();
+    return done;
+  }
+
+  return {
+    run: <Found>(job: Asked<Found>) => begin(job as Asked) as Promise<Outcome<Found>>,
+    known: <Found>(id: string) => over.get(id) as Outcome<Found> | undefined,
+    forget: (id) => void over.delete(id),
+    stop() {
+      stopped = true;
+      waiting = [];
+      for (const { stop, settle } of [...underWay.values()]) {
+        stop.abort(new Error("stopping"));
+        settle({ note: "the daemon is stopping" });
+      }
+    },
+  };
+}

@@ -1,0 +1,353 @@
+/**
+ * Media
+ * =====
+ * What a turn is told about files that people sent. Reading begins when a message is engaged, goes
+ * on while the batch gathers, and is waited for, a bounded time, when the turn is composed: the
+ * batch, its order and its route are the conversation's and stay what they are, however slow a
+ * photo is. What cannot be read is named with its reason; the message is never lost for it.
+ *
+ * Overheard files are metadata until somebody asks for them.
+ */
+
+import type { MediaSettings } from "../../domain/config/conversation/media.ts";
+import { agentOf, type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
+import { limits } from "../../domain/limits.ts";
+import type {
+  AgentImage,
+  Clock,
+  Log,
+  MediaDesk,
+  MediaReading,
+  TimerHandle,
+} from "../../domain/ports/index.ts";
+import type { PromptAttachment, PromptLink } from "../../machines/prompt/prompt.ts";
+import { type FoundMessage, linksIn, type MediaRef, refsOf } from "./attachment-names.ts";
+import { createMediaJobs, type MediaJobs, type Outcome } from "./media-jobs.ts";
+
+export interface MediaPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Null: nothing can be fetched here (a replay). */
+  readonly desk: MediaDesk | null;
+  readonly config: () => EarshotConfig;
+  readonly agentOf: (key: string) => string;
+}
+
+/** What is known of a message's files and links when the turn is composed. */
+export interface MediaShown {
+  readonly attachments: readonly PromptAttachment[];
+  readonly links: readonly PromptLink[];
+}
+
+export interface MediaGathered {
+  /** One for each message given. */
+  readonly shown: readonly MediaShown[];
+  readonly images: readonly AgentImage[];
+}
+
+type Picture = Awaited<ReturnType<MediaDesk["picture"]>>;
+
+export interface Media {
+  /** Begins to read what a message holds, if anything is read at all. */
+  engaged(key: string, message: FoundMessage): void;
+  /**
+   * What the messages of a batch hold. Waits for what is being read at most `media.timeoutMs`, and
+   * not longer than the signal lets it.
+   */
+  gather(key: string, batch: readonly FoundMessage[], signal: AbortSignal): Promise<MediaGathered>;
+  /** What is known already, without waiting and without beginning anything. */
+  known(message: FoundMessage): MediaShown;
+  /** Reads one attachment because somebody asked. */
+  readOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Outcome<MediaReading>>;
+  /** One picture because somebody asked; null where it does not go to the agent as it is. */
+  pictureOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Picture | null>;
+  /** Turns that wait for files. */
+  waiting(): number;
+  /** Begins to forget old files now and then. */
+  start(): void;
+  stop(): void;
+}
+
+const sweepMs = 600_000;
+
+export function createMedia(ports: MediaPorts): Media {
+  return new Room(ports);
+}
+
+/** What an agent takes and what its place says. */
+interface Terms {
+  readonly settings: MediaSettings;
+  /** Pictures go to it as they are. */
+  readonly passes: boolean;
+}
+
+class Room implements Media {
+  readonly #ports: MediaPorts;
+  readonly #jobs: MediaJobs;
+  #waiting = 0;
+  #stopped = false;
+  #sweeping: TimerHandle | null = null;
+
+  constructor(ports: MediaPorts) {
+    this.#ports = ports;
+    this.#jobs = createMediaJobs(ports.clock);
+  }
+
+  engaged(key: string, message: FoundMessage): void {
+    const { attachments, text } = message.said;
+    if (this.#ports.desk === null || (attachments.length === 0 && !text.includes("://"))) return;
+    const terms = this.#terms(key, message);
+    for (const work of this.#worksOf(terms, message).slice(0, limits.mediaPerTurnMax))
+      void work.begin();
+  }
+
+  async gather(
+    key: string,
+    batch: readonly FoundMessage[],
+    signal: AbortSignal,
+  ): Promise<MediaGathered> {
+    const plans = batch.map((message) => {
+      const terms = this.#terms(key, message);
+      return { message, terms, works: this.#worksOf(terms, message) };
+    });
+    const works = plans.flatMap((plan) => plan.works).slice(0, limits.mediaPerTurnMax);
+    const found: Findings = new Map();
+    const reading = works.map(async ({ id, begin }) => {
+      found.set(id, await begin());
+    });
+    const waitMs = Math.max(0, ...plans.map(({ terms }) => terms.settings.timeoutMs));
+    if (works.length > 0) await this.#waitFor(Promise.all(reading), waitMs, signal);
+    const { images, numbers } = choosePictures(works, found);
+    const begun = new Set(works.map(({ id }) => id));
+    const shown = plans.map(({ message, terms }) => ({
+      attachments: refsOf(message).map((ref) => {
+        const { id } = ref.item;
+        const outcome = found.get(id) ?? (begun.has(id) ? unfinished : undefined);
+        return attachmentShown(ref, outcome, numbers.get(id));
+      }),
+      links: linksOf(terms, message).map((link) => linkShown(link, found.get(link.id))),
+    }));
+    return { shown, images };
+  }
+
+  known(message: FoundMessage): MediaShown {
+    const attachments = refsOf(message).map((ref) =>
+      attachmentShown(ref, this.#jobs.known(ref.item.id), undefined),
+    );
+    return { attachments, links: [] };
+  }
+
+  async readOne(
+    key: string,
+    message: FoundMessage,
+    { item }: MediaRef,
+  ): Promise<Outcome<MediaReading>> {
+    const { desk } = this.#ports;
+    if (desk === null) return { note: "nothing can be fetched here" };
+    const { settings } = this.#terms(key, message);
+    const before = this.#jobs.known<MediaReading>(item.id);
+    // Somebody asks: what went wrong a while ago may go well now.
+    if (before !== undefined && !hasWords(before)) this.#jobs.forget(item.id);
+    return this.#jobs.run({
+      id: item.id,
+      conv: message.conv,
+      msMax: settings.timeoutMs * 2,
+      keep: () => true,
+      work: (signal) => desk.read(item, settings, signal),
+    });
+  }
+
+  async pictureOne(
+    key: string,
+    message: FoundMessage,
+    { item }: MediaRef,
+  ): Promise<Picture | null> {
+    const { desk } = this.#ports;
+    const { settings, passes } = this.#terms(key, message);
+    if (desk === null || !passes || item.attachment.kind !== "image") return null;
+    const outcome = await this.#jobs.run<Picture>({
+      id: `${item.id}:asked`,
+      conv: message.conv,
+      msMax: settings.timeoutMs * 2,
+      keep: () => false,
+      work: (signal) => desk.picture(item, settings, signal),
+    });
+    return "found" in outcome ? outcome.found : { image: null, note: outcome.note };
+  }
+
+  waiting(): number {
+    return this.#waiting;
+  }
+
+  start(): void {
+    const { clock, desk, log, config } = this.#ports;
+    if (desk === null) return;
+    const again = () => {
+      if (this.#stopped) return;
+      const { media, messages } = config();
+      desk
+        .sweep(clock.now() - messages.dedupe.retentionMs, media.storeBytesMax)
+        .catch((error: unknown) => log("warn", "media.sweep", { error: String(error) }))
+        .finally(() => {
+          // Cleared at the stop: a timer alone would keep the process from ending.
+          if (!this.#stopped) this.#sweeping = clock.setTimer(clock.now() + sweepMs, again);
+        });
+    };
+    again();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#sweeping !== null) this.#ports.clock.clearTimer(this.#sweeping);
+    this.#jobs.stop();
+  }
+
+  #terms(key: string, { said }: FoundMessage): Terms {
+    const config = this.#ports.config();
+    const agentId = this.#ports.agentOf(key);
+    const { channel, account } = said;
+    const settings = resolveMedia(config, { agentId, key, channel, account });
+    const { driver } = agentOf(config, agentId);
+    // A driver that takes pictures says so in its options, as nobody has opened it here.
+    const takes = (driver as { readonly images?: unknown }).images === true;
+    return { settings, passes: settings.image === "pass" && takes };
+  }
+
+  /** What there is to read of a message by itself. */
+  #worksOf(terms: Terms, message: FoundMessage): Work[] {
+    const { desk } = this.#ports;
+    if (desk === null) return [];
+    const { settings, passes } = terms;
+    const msMax = settings.timeoutMs * 2;
+    const work = <Found extends MediaReading | Picture>(
+      id: string,
+      jobId: string,
+      keep: (found: Found) => boolean,
+      act: (signal: AbortSignal) => Promise<Found>,
+    ): Work => ({
+      id,
+      begin: () => this.#jobs.run<Found>({ id: jobId, conv: message.conv, msMax, keep, work: act }),
+    });
+    const files = refsOf(message).flatMap(({ item }): Work[] => {
+      const { kind } = item.attachment;
+      if (kind === "image" && passes)
+        return [
+          // A picture itself is too large to remember; that there is none is not.
+          work<Picture>(
+            item.id,
+            `${item.id}:picture`,
+            ({ image }) => image === null,
+            (signal) => desk.picture(item, settings, signal),
+          ),
+        ];
+      const converter = kind === "file" ? null : settings[kind];
+      if (converter === null || converter === "pass") return [];
+      const read = (signal: AbortSignal) => desk.read(item, settings, signal);
+      return [work<MediaReading>(item.id, item.id, () => true, read)];
+    });
+    const pages = linksOf(terms, message).map((link) =>
+      work<MediaReading>(
+        link.id,
+        link.id,
+        () => true,
+        (signal) => desk.follow(link, settings, signal),
+      ),
+    );
+    return [...files, ...pages];
+  }
+
+  /** Waits for `work`, at most `ms` and not after the signal. */
+  async #waitFor(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    this.#waiting += 1;
+    await new Promise<void>((resolve) => {
+      let open = true;
+      const go = () => {
+        if (!open) return;
+        open = false;
+        this.#waiting -= 1;
+        clock.clearTimer(timer);
+        signal.removeEventListener("abort", go);
+        resolve();
+      };
+      const timer = clock.setTimer(clock.now() + ms, go);
+      signal.addEventListener("abort", go, { once: true });
+      if (signal.aborted) go();
+      void work.then(go, go);
+    });
+  }
+}
+
+/** Something of a message that is read by itself. */
+interface Work {
+  /** Of the attachment or link. */
+  readonly id: string;
+  begin(): Promise<Outcome<MediaReading | Picture>>;
+}
+type Findings = Map<string, Outcome<MediaReading | Picture>>;
+
+const unfinished = { note: "still being fetched; attachment_fetch waits for it" } as const;
+
+const linksOf = ({ settings: { links } }: Terms, { conv, said }: FoundMessage) =>
+  links === null ? [] : linksIn(conv, said.text, links.countMax);
+
+const hasWords = (outcome: Outcome<MediaReading>): boolean =>
+  "found" in outcome && outcome.found.text !== null;
+
+/** The pictures that fit into one turn, in the order of the messages, and their numbers. */
+function choosePictures(
+  works: readonly Work[],
+  found: Findings,
+): { images: AgentImage[]; numbers: Map<string, number> } {
+  const images: AgentImage[] = [];
+  const numbers = new Map<string, number>();
+  let bytes = 0;
+  for (const { id } of works) {
+    const outcome = found.get(id);
+    if (outcome === undefined || !("found" in outcome) || !("image" in outcome.found)) continue;
+    const { image } = outcome.found;
+    if (image === null) continue;
+    bytes += image.data.length;
+    if (images.length >= limits.turnImagesMax || bytes > limits.turnImagesBytesMax) {
+      found.set(id, { note: "not shown: too many pictures for one turn" });
+      continue;
+    }
+    images.push(image);
+    numbers.set(id, images.length);
+  }
+  return { images, numbers };
+}
+
+/** An attachment as the prompt tells it: under our name, with what is known of it. */
+function attachmentShown(
+  { name, item }: MediaRef,
+  outcome: Outcome<MediaReading | Picture> | undefined,
+  picture: number | undefined,
+): PromptAttachment {
+  const { url: _place, ...attachment } = item.attachment;
+  const plain = { ...attachment, id: name };
+  if (outcome === undefined) return plain;
+  if (!("found" in outcome)) return { ...plain, note: outcome.note };
+  const { found } = outcome;
+  const note = found.note === null ? {} : { note: found.note };
+  if ("image" in found) return { ...plain, ...note, ...(picture === undefined ? {} : { picture }) };
+  const { mime, bytes, text, words } = found;
+  return {
+    ...plain,
+    ...(mime === null ? {} : { mime }),
+    ...(bytes === null ? {} : { bytes }),
+    ...note,
+    ...(text === null || words === null ? {} : { content: { words, text } }),
+  };
+}
+
+function linkShown(
+  { url }: { readonly url: string },
+  outcome: Outcome<MediaReading | Picture> | undefined,
+): PromptLink {
+  if (outcome === undefined) return { url, title: null, text: null, note: "not read in time" };
+  if (!("found" in outcome)) return { url, title: null, text: null, note: outcome.note };
+  const { found } = outcome;
+  if ("image" in found) return { url, title: null, text: null, note: null };
+  return { url, title: found.title, text: found.text, note: found.note };
+}

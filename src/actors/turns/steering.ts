@@ -1,0 +1,63 @@
+/**
+ * Telling a running agent
+ * =======================
+ * Each offer holds everything that waits in the turn's place, oldest first. Offers of a turn go one
+ * after the other, and what the agent has taken is not told again, so it hears everything once and
+ * in order, whatever it could not take when it was first offered.
+ */
+import type { TurnSteer } from "../../machines/events/effects.ts";
+import type { HostStep } from "../protocol/host-protocol.ts";
+import type { TurnStarterPorts } from "./turn-starter.ts";
+
+export interface Steering {
+  offer(effect: TurnSteer, step: HostStep): void;
+  /** The turn is over, or begins again with an agent that has heard nothing yet. */
+  forget(turnId: string): void;
+  /** Offers that have no answer yet. */
+  active(): number;
+}
+
+/** What one try of a turn was told. */
+interface Told {
+  readonly taken: Set<number>;
+  last: Promise<void>;
+}
+
+export function createSteering(
+  ports: Pick<TurnStarterPorts, "log" | "now" | "supervisor" | "words" | "report">,
+): Steering {
+  const turns = new Map<string, Told>();
+  let active = 0;
+
+  async function offer({ turnId, batch }: TurnSteer, step: HostStep, told: Told): Promise<void> {
+    const news = batch.filter(({ seq }) => !told.taken.has(seq));
+    if (news.length === 0) return;
+    const text = await ports.words(news);
+    if (turns.get(turnId) !== told) return;
+    // Too late, or too early: the conversation keeps them for the next offer or the next turn.
+    if (!(await ports.supervisor.steer(turnId, text))) return;
+    const messages = news.map(({ seq }) => seq);
+    for (const seq of messages) told.taken.add(seq);
+    const event = { type: "agent.steered", at: ports.now(), turnId, messages } as const;
+    ports.report(step, event, `steered|${messages.join(",")}`);
+  }
+
+  return {
+    offer(effect, step) {
+      const { turnId } = effect;
+      const told = turns.get(turnId) ?? { taken: new Set(), last: Promise.resolve() };
+      turns.set(turnId, told);
+      active += 1;
+      told.last = told.last
+        .then(() => offer(effect, step, told))
+        .catch((error: unknown) =>
+          ports.log("warn", "turn.steer", { turnId, error: String(error) }),
+        )
+        .finally(() => {
+          active -= 1;
+        });
+    },
+    forget: (turnId) => void turns.delete(turnId),
+    active: () => active,
+  };
+}

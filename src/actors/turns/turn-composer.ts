@@ -1,0 +1,274 @@
+/**
+ * The order for a turn
+ * ====================
+ * Reads what a `turn.run` effect only names and composes what the agent is given. The system prompt
+ * comes from the config alone; everything a room said is in the user turn, behind a fence nobody in
+ * the room can know. Words are read with their edits; what was deleted or pruned meanwhile is left
+ * out and counted.
+ */
+import { agentOf } from "../../domain/config/index.ts";
+import { decodeVerdict, type Rule } from "../../domain/decision.ts";
+import type { Route } from "../../domain/message.ts";
+import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../../domain/ports/index.ts";
+import { type TurnLevels, withLevels } from "../../domain/session.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import type { MessageRef, TurnRun } from "../../machines/events/effects.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import { composeHeartbeat } from "../../machines/prompt/heartbeat.ts";
+import {
+  composeTurnPrompt,
+  type PromptInput,
+  type PromptMessage,
+} from "../../machines/prompt/prompt.ts";
+import type { Extras } from "../commands/extension-commands.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
+import type { HostStep, TurnOrder } from "../protocol/host-protocol.ts";
+import type { TurnSessions } from "../sessions/turn-session.ts";
+import { type FoundMessage, messagesOf, ownWords, spokenWords } from "./attachment-names.ts";
+import type { Asks } from "./context-tools.ts";
+import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
+import type { Media } from "./media.ts";
+
+export interface OrderPorts {
+  readonly store: Store;
+  readonly sessions: TurnSessions;
+  readonly configs: Configs;
+  readonly ids: Ids;
+  readonly textLimit: (channel: string) => number;
+  readonly canEdit: (route: Route) => boolean;
+  readonly canReact: (route: Route) => boolean;
+  readonly agentOf: (key: string) => string;
+  readonly media: Pick<Media, "gather" | "known">;
+  readonly asks: Pick<Asks, "opened">;
+  readonly heartbeats: Pick<Heartbeats, "instructions">;
+  readonly extras: Pick<Extras, "skill">;
+  readonly watched: boolean;
+}
+
+/** A message as it was said, with the rule that decided on it. */
+export interface SaidMessage extends PromptMessage {
+  readonly author: PromptMessage["author"] & { readonly id: string };
+  readonly title: string | undefined;
+  readonly rule: Rule | null;
+  /** What it asks of its turn. */
+  readonly levels: TurnLevels;
+  readonly byOwner: boolean;
+  /** It asks for it. */
+  readonly skill: string | null;
+  readonly found: FoundMessage;
+}
+
+/** Reads messages by their journal numbers, their edits applied; missing ones are left out. */
+export async function readMessages(
+  { store, media }: Pick<OrderPorts, "store"> & { readonly media: Pick<Media, "known"> },
+  refs: readonly MessageRef[],
+): Promise<SaidMessage[]> {
+  const seqs = refs.flatMap(({ seq, editSeq }) => (editSeq === undefined ? [seq] : [seq, editSeq]));
+  const rows = new Map((await store.events([...new Set(seqs)])).map((row) => [row.seq, row]));
+  return refs.flatMap(({ seq, id, editSeq }) => {
+    const row = rows.get(seq);
+    const event = row === undefined ? null : decodeEvent(row);
+    const message = row === undefined || event === null ? null : messageIn(row, event, id);
+    if (row === undefined || event === null || message === null) return [];
+    const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
+    const { author, replyTo, sentAt, chat } = message.said;
+    return [
+      {
+        id,
+        // Nothing was said after it was received, whatever a clock elsewhere says.
+        at: Math.min(sentAt ?? message.at, message.at),
+        author: { id: author.id, name: author.name, isBot: author.isBot },
+        text: edited ?? message.said.text,
+        attachments: media.known(message).attachments,
+        replyTo,
+        title: chat.title,
+        rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
+        ...saidIn(event),
+        found: edited === null ? message : withText(message, edited),
+      },
+    ];
+  });
+}
+
+const withText = (message: FoundMessage, text: string): FoundMessage => ({
+  ...message,
+  said: { ...message.said, text },
+});
+
+/** The message of that id in a row: a message, or one of a history. */
+function messageIn(row: EventRow, event: ConversationEvent, id: string): FoundMessage | null {
+  const found = messagesOf(row, event);
+  return event.type === "message.received"
+    ? (found[0] ?? null)
+    : (found.find(({ said }) => said.id === id) ?? null);
+}
+
+function saidIn(event: ConversationEvent): Pick<SaidMessage, "levels" | "byOwner" | "skill"> {
+  if (event.type !== "message.received") return { levels: {}, byOwner: false, skill: null };
+  const { levels = {}, authority, skill = null } = event;
+  return { levels, byOwner: authority.owner, skill };
+}
+
+/** What the skills that a batch asks for tell the agent, each once. */
+function skillsFor(
+  ports: Pick<OrderPorts, "extras">,
+  agentId: string,
+  batch: readonly SaidMessage[],
+) {
+  const names = new Set(batch.flatMap(({ skill }) => skill ?? []));
+  return [...names].flatMap((name) => ports.extras.skill(agentId, name) ?? []);
+}
+
+function editedText(row: EventRow | undefined): string | null {
+  if (row === undefined) return null;
+  const event = decodeEvent(row);
+  return event.type === "message.edited" ? event.edit.text : null;
+}
+
+/**
+ * The turn's messages with what is in their files. Waits for files a bounded time; from here on the
+ * turn may ask for more.
+ */
+async function readTurn(
+  ports: OrderPorts,
+  { turnId, batch: addressed, context: overheard }: TurnRun,
+  { conv, key, seq }: HostStep,
+  signal: AbortSignal,
+): Promise<{ batch: SaidMessage[]; context: SaidMessage[]; images: readonly AgentImage[] }> {
+  const read = await readMessages(ports, addressed);
+  const found = read.map((one) => one.found);
+  const { shown, images } = await ports.media.gather(key, found, signal);
+  signal.throwIfAborted();
+  const batch = read.map((one, index) => ({ ...one, ...shown[index] }));
+  const context = await readMessages(ports, overheard);
+  ports.asks.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
+  return { batch, context, images };
+}
+
+/**
+ * Composes the order and notes what was said in the transcript, once a turn. Rejects when the signal
+ * aborts. Null: a heartbeat that has nothing to look after.
+ */
+export async function composeOrder(
+  ports: OrderPorts,
+  effect: TurnRun,
+  step: HostStep,
+  signal: AbortSignal,
+): Promise<TurnOrder | null> {
+  const { conv, key, at, seq } = step;
+  const { configs, sessions } = ports;
+  const { turnId, route } = effect;
+  const settings = configs.settings(key);
+  const agent = agentOf(configs.current(), ports.agentOf(key));
+  const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
+  if (instructions === null) return null;
+  const { batch, context, images } = await readTurn(ports, effect, step, signal);
+  const spoken = batch.map((one) => ({ ...one, text: spokenWords(one) }));
+  const said = batch.map(ownWords).join("\n");
+  const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
+  const session = await sessions.enter(ordered, spoken);
+  const fence = ports.ids.next(`fence|${turnId}`);
+  const prompt = effect.heartbeat
+    ? composeHeartbeat({ instructions, at, fence })
+    : promptOf(effect, {
+        batch,
+        context,
+        settings,
+        fence,
+        skills: skillsFor(ports, agent.id, batch),
+      });
+  const beat = effect.heartbeat ? heartbeatFor(configs.current(), key) : null;
+  const named = route.chat.kind !== "direct";
+  const cfg = configs.version();
+  const { system } = agent;
+  // The latest message of the batch has the last word.
+  const asked = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
+  const past = { turn: ordered, cfg, session, system, prompt, named };
+  return {
+    conv,
+    key,
+    cfg,
+    turnId,
+    turn: effect.turn,
+    attempt: effect.attempt,
+    agentId: agent.id,
+    system,
+    prompt,
+    said,
+    transcript: await sessions.remember(past, signal),
+    room: roomReport(effect, batch, settings),
+    textLimit: ports.textLimit(route.channel),
+    chatKind: route.chat.kind,
+    edits: ports.canEdit(route),
+    ...(ports.canReact(route) ? {} : { reacts: false }),
+    images,
+    session: asked,
+    owned: batch.length > 0 && batch.every(({ byOwner }) => byOwner),
+    thinking: asked.thinking ?? agent.thinking,
+    model: beat?.model ?? session.settings.model ?? agent.model,
+    ...(agent.tools === null ? {} : { tools: agent.tools }),
+    watched: ports.watched,
+    firstIndex: effect.firstIndex ?? 0,
+    ...(beat === null ? {} : { heartbeat: { ackMaxChars: beat.ackMaxChars } }),
+  };
+}
+
+interface Shown {
+  readonly batch: readonly SaidMessage[];
+  readonly context: readonly SaidMessage[];
+  readonly settings: ConversationSettings;
+  readonly fence: string;
+  readonly skills: PromptInput["skills"];
+}
+
+function promptOf(
+  effect: TurnRun,
+  { batch, context, settings, fence, skills = [] }: Shown,
+): string {
+  return composeTurnPrompt({
+    notices: { guard: effect.guard, nudge: effect.nudge },
+    context,
+    current: prefixed(batch, settings.messagePrefix),
+    omitted: effect.omitted + effect.context.length - context.length,
+    droppedWhileBusy: effect.droppedWhileBusy,
+    afterAbort: effect.afterAbort,
+    introduce: effect.introduce,
+    activation: settings.engagement.activation,
+    room: roomOf(effect, batch),
+    silentToken: settings.silent.token,
+    headings: settings.promptHeadings,
+    fence,
+    skills,
+  });
+}
+
+/** The batch as the agent sees it. */
+function prefixed(batch: readonly SaidMessage[], prefix: string): readonly SaidMessage[] {
+  return prefix === "" ? batch : batch.map((one) => ({ ...one, text: `${prefix}${one.text}` }));
+}
+
+function roomOf({ route, participants }: TurnRun, batch: readonly SaidMessage[]) {
+  const { channel, chat } = route;
+  if (chat.kind === "direct") return null;
+  const title = batch.at(-1)?.title;
+  return { channel, kind: chat.kind, participants, ...(title === undefined ? {} : { title }) };
+}
+
+function roomReport(
+  effect: TurnRun,
+  batch: readonly SaidMessage[],
+  settings: ConversationSettings,
+): RoomReport {
+  const { stickiness } = settings.engagement;
+  return {
+    chatKind: effect.route.chat.kind,
+    because: batch.flatMap(({ author, rule }) =>
+      rule === null ? [] : [{ author: author.name, rule }],
+    ),
+    heardQuietly: effect.context.length + effect.omitted,
+    humans: effect.humans,
+    guardActive: effect.guard,
+    creditWindowMs: stickiness.enabled ? stickiness.windowMs : 0,
+  };
+}

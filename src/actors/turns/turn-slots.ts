@@ -1,0 +1,117 @@
+/**
+ * Lanes
+ * =====
+ * Turn slots. A conversation has at most one turn, an agent at most `maxConcurrent`, the daemon
+ * `maxConcurrentTurns` for each host. Requests are served in the order they came; a conversation
+ * has one request at a time, so a busy room cannot push the others back. One whose agent is full is
+ * passed over, not waited for.
+ *
+ * Requests and grants are rows (`run`), written by whoever commits the events; this file only
+ * orders.
+ */
+import type { LaneRequest, Lanes, LaneWatch } from "../protocol/turn-slots.ts";
+
+export interface LanePorts {
+  /** Turns at the same time in all. */
+  readonly slots: () => number;
+  readonly agentSlots: (agentId: string) => number;
+  /** The request's turn has come. */
+  readonly grant: (request: LaneRequest) => void;
+  readonly watch?: LaneWatch | undefined;
+}
+
+interface Waiting {
+  readonly request: LaneRequest;
+  readonly order: number;
+}
+
+export function createLanes({ slots, agentSlots, grant, watch }: LanePorts): Lanes {
+  /** By agent, in the order of arrival: a Map keeps it and lets the middle go. */
+  const queues = new Map<string, Map<number, Waiting>>();
+  const agentOfWaiting = new Map<number, string>();
+  let arrivals = 0;
+  const running = new Map<number, string>();
+  const runningOfAgent = new Map<string, number>();
+  let pumping = false;
+
+  function take({ conv, agentId }: LaneRequest): void {
+    running.set(conv, agentId);
+    runningOfAgent.set(agentId, (runningOfAgent.get(agentId) ?? 0) + 1);
+    watch?.taken(agentId, slots(), agentSlots(agentId));
+  }
+
+  function join(request: LaneRequest): void {
+    arrivals += 1;
+    const queue = queues.get(request.agentId) ?? new Map<number, Waiting>();
+    queue.set(request.conv, { request, order: arrivals });
+    queues.set(request.agentId, queue);
+    agentOfWaiting.set(request.conv, request.agentId);
+  }
+
+  function leave(conv: number): void {
+    const agentId = agentOfWaiting.get(conv);
+    if (agentId === undefined) return;
+    agentOfWaiting.delete(conv);
+    const queue = queues.get(agentId);
+    queue?.delete(conv);
+    if (queue?.size === 0) queues.delete(agentId);
+  }
+
+  /** The earliest of those whose agent has room: looks at the first of each agent only. */
+  function next(): LaneRequest | undefined {
+    if (running.size >= slots()) return undefined;
+    let earliest: Waiting | undefined;
+    for (const [agentId, queue] of queues) {
+      if ((runningOfAgent.get(agentId) ?? 0) >= agentSlots(agentId)) continue;
+      const [first] = queue.values();
+      if (first === undefined || (earliest?.order ?? first.order) < first.order) continue;
+      earliest = first;
+    }
+    return earliest?.request;
+  }
+
+  function pump(): void {
+    // A grant may ask again before this loop goes on; the loop sees it anyway.
+    if (pumping) return;
+    pumping = true;
+    for (let request = next(); request !== undefined; request = next()) {
+      leave(request.conv);
+      take(request);
+      grant(request);
+    }
+    pumping = false;
+  }
+
+  return {
+    request(request) {
+      if (running.has(request.conv) || agentOfWaiting.has(request.conv)) return;
+      join(request);
+      pump();
+      if (agentOfWaiting.has(request.conv)) watch?.waits();
+    },
+    occupy(request) {
+      leave(request.conv);
+      if (!running.has(request.conv)) take(request);
+    },
+    release(conv) {
+      leave(conv);
+      const agentId = running.get(conv);
+      if (agentId === undefined) return;
+      running.delete(conv);
+      watch?.freed(agentId);
+      const left = (runningOfAgent.get(agentId) ?? 1) - 1;
+      if (left === 0) runningOfAgent.delete(agentId);
+      else runningOfAgent.set(agentId, left);
+      pump();
+    },
+    pump,
+    waiting: () => agentOfWaiting.size,
+    running: () => running.size,
+    agents: () =>
+      [...new Set([...runningOfAgent.keys(), ...queues.keys()])].map((agentId) => ({
+        agentId,
+        running: runningOfAgent.get(agentId) ?? 0,
+        waiting: queues.get(agentId)?.size ?? 0,
+      })),
+  };
+}

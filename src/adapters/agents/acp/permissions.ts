@@ -1,0 +1,62 @@
+/**
+ * Permission requests of an ACP agent
+ * ===================================
+ * `session/request_permission` answered by the policy of the turn: the driver's own options first,
+ * then what the session says, then an owner where it is left to one. An answer is always one of the
+ * options that the agent offered; where none of them fits, the request is cancelled, which allows
+ * nothing.
+ */
+import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import {
+  judgePermission,
+  type PermissionRequest,
+  silentPolicy,
+} from "../../../domain/permission.ts";
+import type { AgentTurn } from "../../../domain/ports/index.ts";
+import type { AcpConfig } from "./driver.ts";
+
+type Kind = RequestPermissionRequest["options"][number]["kind"];
+
+/** What is chosen, the first that is offered. */
+const choices = {
+  allow: ["allow_once", "allow_always"],
+  once: ["allow_once"],
+  always: ["allow_always", "allow_once"],
+  deny: ["reject_once", "reject_always"],
+} as const satisfies Readonly<Record<string, readonly Kind[]>>;
+export type PermissionChoice = keyof typeof choices;
+
+/** Decides what a turn's agent may do. */
+export type Judge = (request: PermissionRequest) => Promise<PermissionChoice>;
+
+/** The judge of one turn. Refuses what is asked once the turn is over. */
+export function judgeOf(config: AcpConfig, turn: AgentTurn, signal: AbortSignal): Judge {
+  const security = config.permissions === "allow" ? "full" : config.permissions;
+  const policy = turn.permissions ?? silentPolicy;
+  return async (request) => {
+    const listed = config.allowKinds.some((kind) => kind === request.kind);
+    const verdict = judgePermission(policy, { security, ask: "off" }, listed);
+    if (signal.aborted || verdict === "deny") return "deny";
+    if (verdict === "allow") return "allow";
+    const answer = (await turn.askOwner?.(request)) ?? "deny";
+    return signal.aborted ? "deny" : answer;
+  };
+}
+
+/** What the agent asks, in the words it is known by. */
+export function requestOf({ toolCall }: RequestPermissionRequest): PermissionRequest {
+  return { kind: toolCall.kind ?? "other", title: toolCall.title ?? "something it does not name" };
+}
+
+/** The protocol's answer. */
+export function responseOf(
+  { options }: RequestPermissionRequest,
+  choice: PermissionChoice,
+): RequestPermissionResponse {
+  const wanted: readonly Kind[] = choices[choice];
+  const chosen = wanted
+    .map((kind) => options.find((option) => option.kind === kind))
+    .find((option) => option !== undefined);
+  if (chosen === undefined) return { outcome: { outcome: "cancelled" } };
+  return { outcome: { outcome: "selected", optionId: chosen.optionId } };
+}

@@ -1,0 +1,261 @@
+/**
+ * One process of an ACP agent
+ * ===========================
+ * The program, the protocol over its pipes, and who listens to which session. What it prints that
+ * is no message is passed over and shown when it fails; a program that is no such agent is noticed
+ * because it does not answer the first question.
+ */
+import type {
+  AgentCapabilities,
+  AgentRequestMethod,
+  AgentRequestParamsByMethod,
+  AgentRequestResponsesByMethod,
+  AnyMessage,
+  ClientConnection,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import type { Child, ChildEnd, ChildSpec } from "../command/child.ts";
+import { openChild } from "../command/children.ts";
+import { problemOf } from "../command/driver.ts";
+import { agentFailed, linesOf, shown } from "../shared/lines.ts";
+import type { AcpConfig } from "./driver.ts";
+import { type Judge, requestOf, responseOf } from "./permissions.ts";
+
+export type AcpSdk = typeof import("@agentclientprotocol/sdk");
+
+/** Lines that are no messages before the program is taken for something else. */
+const strayLinesMax = 1_000;
+
+/** For a program to end after it has closed its output, ms. */
+const exitMsMax = 500;
+
+/** The listener of a session's updates. */
+export interface SessionListener {
+  take(update: SessionUpdate): void;
+  /** Resolves when it can take more: a flood waits in the program's pipe. */
+  room(): Promise<void>;
+}
+
+export class AcpProcess {
+  readonly #sdk: AcpSdk;
+  readonly #config: AcpConfig;
+  readonly #program: ChildSpec;
+  readonly #child: Child;
+  readonly #connection: ClientConnection;
+  readonly #listeners = new Map<string, SessionListener>();
+  readonly #judges = new Map<string, Judge>();
+  #capabilities: AgentCapabilities = {};
+  #end: ChildEnd | null = null;
+  #stray: string | null = null;
+  #strays = 0;
+  /** Turns that are at it. */
+  turns = 0;
+  /** No new turn may use it. */
+  retired = false;
+
+  private constructor(sdk: AcpSdk, config: AcpConfig, program: ChildSpec, child: Child) {
+    this.#sdk = sdk;
+    this.#config = config;
+    this.#program = program;
+    this.#child = child;
+    const { methods } = sdk;
+    this.#connection = sdk
+      .client({ name: "earshot" })
+      .onNotification(methods.client.session.update, ({ params }) =>
+        this.#listeners.get(params.sessionId)?.take(params.update),
+      )
+      .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
+      .connect({ readable: this.#messages(), writable: this.#answers() });
+    void child.ended.then((end) => {
+      this.#end = end;
+      this.retired = true;
+      this.#connection.close(new Error("the program has ended"));
+    });
+  }
+
+  /** Starts the program and agrees on the protocol. @throws EarshotError EAR_AGENT_FAILED */
+  static async start(sdk: AcpSdk, config: AcpConfig, program: ChildSpec): Promise<AcpProcess> {
+    const started = new AcpProcess(sdk, config, program, await openChild(program));
+    try {
+      await started.#initialize();
+      return started;
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+  }
+
+  /** Resolves when the program has ended. */
+  get ended(): Promise<unknown> {
+    return this.#child.ended;
+  }
+
+  get capabilities(): AgentCapabilities {
+    return this.#capabilities;
+  }
+
+  /** Asks the agent something. @throws EarshotError EAR_AGENT_FAILED with its reason. */
+  async request<Method extends AgentRequestMethod>(
+    method: Method,
+    params: AgentRequestParamsByMethod[Method],
+  ): Promise<AgentRequestResponsesByMethod[Method]> {
+    try {
+      return await this.#connection.agent.request(method, params);
+    } catch (error) {
+      throw await this.#explained(method, error);
+    }
+  }
+
+  /**
+   * The same for what needs no thinking: a program that does not answer in time is no good for the
+   * turns that follow either.
+   */
+  async ask<Method extends AgentRequestMethod>(
+    method: Method,
+    params: AgentRequestParamsByMethod[Method],
+  ): Promise<AgentRequestResponsesByMethod[Method]> {
+    const { startMs } = this.#config;
+    let timer: NodeJS.Timeout | null = null;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.retired = true;
+        const message = `The program did not answer ${method} within ${startMs} ms${this.#said()}`;
+        reject(agentFailed(message));
+      }, startMs);
+    });
+    try {
+      return await Promise.race([this.request(method, params), late]);
+    } finally {
+      if (timer !== null) clearTimeout(timer);
+    }
+  }
+
+  /** Tells the agent to stop what it does in a session. */
+  cancel(sessionId: string): void {
+    // An agent that is gone has stopped.
+    this.#connection.agent
+      .notify(this.#sdk.methods.agent.session.cancel, { sessionId })
+      .catch(() => undefined);
+  }
+
+  /**
+   * Hands a session's updates to one listener, and what it asks permission for to its judge, until
+   * the returned function is called.
+   */
+  listen(sessionId: string, listener: SessionListener, judge: Judge): () => void {
+    this.#listeners.set(sessionId, listener);
+    this.#judges.set(sessionId, judge);
+    return () => {
+      if (this.#listeners.get(sessionId) !== listener) return;
+      this.#listeners.delete(sessionId);
+      this.#judges.delete(sessionId);
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.retired = true;
+    await this.#child.stop();
+  }
+
+  async #initialize(): Promise<void> {
+    const answer = await this.ask("initialize", {
+      protocolVersion: this.#sdk.PROTOCOL_VERSION,
+      clientInfo: { name: "earshot", version: "1" },
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false } },
+    });
+    if (answer.protocolVersion !== this.#sdk.PROTOCOL_VERSION)
+      throw agentFailed(
+        "Cannot talk to the agent as it speaks another version of the protocol: received " +
+          String(answer.protocolVersion),
+      );
+    this.#capabilities = answer.agentCapabilities ?? {};
+  }
+
+  /** The error of a request in words: the program's own, else how it ended. */
+  async #explained(method: string, error: unknown): Promise<Error> {
+    if (error instanceof this.#sdk.RequestError && this.#end === null) {
+      const login = error.code === -32_000 ? "; log in with the program itself first" : "";
+      return agentFailed(`The agent refused ${method}: ${shown(error.message)}${login}`, error);
+    }
+    // The pipe may close a moment before the exit is known.
+    const end = this.#end ?? (await this.#child.ended);
+    const problem = problemOf(this.#program.command, end) ?? "The program ended";
+    return agentFailed(`${problem}${this.#said()}`, error);
+  }
+
+  #said(): string {
+    return this.#stray === null ? "" : `; it said ${shown(this.#stray)}`;
+  }
+
+  async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const judge = this.#judges.get(request.sessionId);
+    // Without a turn nothing is allowed.
+    if (judge === undefined) return { outcome: { outcome: "cancelled" } };
+    const choice = await judge(requestOf(request));
+    return this.#judges.get(request.sessionId) === judge
+      ? responseOf(request, choice)
+      : { outcome: { outcome: "cancelled" } };
+  }
+
+  #messages(): ReadableStream<AnyMessage> {
+    const lines = linesOf(this.#child.output);
+    return new ReadableStream<AnyMessage>(
+      {
+        pull: async (controller) => {
+          for (const listener of this.#listeners.values()) await listener.room();
+          const message = await this.#next(lines);
+          if (message === null) controller.close();
+          else controller.enqueue(message);
+        },
+        cancel: () => this.#child.stop(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** The next message; null when there is no more. */
+  async #next(lines: AsyncGenerator<string>): Promise<AnyMessage | null> {
+    try {
+      for (;;) {
+        const { value: line, done } = await lines.next();
+        if (done === true) break;
+        const message = this.#messageOf(line);
+        if (message !== null) return message;
+      }
+      // It usually ends now; one that only closed its output is of no more use.
+      setTimeout(() => void this.stop(), exitMsMax).unref();
+    } catch (error) {
+      this.#stray = error instanceof Error ? error.message : String(error);
+      void this.stop();
+    }
+    return null;
+  }
+
+  #messageOf(line: string): AnyMessage | null {
+    if (line.trim() === "") return null;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (isMessage(value)) return value as AnyMessage;
+    } catch {
+      // Logs on standard output are a habit of many programs.
+    }
+    this.#stray ??= line.slice(0, 500);
+    this.#strays += 1;
+    if (this.#strays > strayLinesMax) void this.stop();
+    return null;
+  }
+
+  #answers(): WritableStream<AnyMessage> {
+    return new WritableStream<AnyMessage>({
+      write: (message) => this.#child.write(`${JSON.stringify(message)}\n`),
+    });
+  }
+}
+
+/** A message as the protocol has them; answers only to requests of ours, which are numbered. */
+function isMessage(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || !("jsonrpc" in value)) return false;
+  return "method" in value || ("id" in value && typeof value.id === "number");
+}

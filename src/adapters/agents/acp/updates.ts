@@ -1,0 +1,113 @@
+/**
+ * Updates of an ACP session as events of a turn
+ * =============================================
+ * What the agent reports while it answers, in our words, in order. The queue between the two is
+ * bounded: when its reader is slow, the agent's pipe is not read.
+ */
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { AgentEvent } from "../../../domain/ports/index.ts";
+import type { SessionListener } from "./process.ts";
+
+const queuedMax = 1_000;
+
+export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
+  readonly #events: AgentEvent[] = [];
+  /** Names of the tool calls under way, by their id. */
+  readonly #tools = new Map<string, string>();
+  #inMessage = false;
+  #spoke = false;
+  #over: { readonly error?: unknown } | null = null;
+  #changed: () => void = () => undefined;
+  #emptied: () => void = () => undefined;
+
+  /** Whether the agent has said or done anything. */
+  get spoke(): boolean {
+    return this.#spoke;
+  }
+
+  take(update: SessionUpdate): void {
+    if (this.#over !== null) return;
+    for (const event of this.#translate(update)) {
+      this.#spoke = true;
+      this.#events.push(event);
+    }
+    this.#changed();
+  }
+
+  async room(): Promise<void> {
+    while (this.#events.length >= queuedMax && this.#over === null)
+      await new Promise<void>((resolve) => {
+        this.#emptied = resolve;
+      });
+  }
+
+  /** The answer is complete. What came before is still read. */
+  end(): void {
+    if (this.#inMessage) this.#events.push({ type: "message-end" });
+    this.#close({});
+  }
+
+  /** Nothing more comes, and the reader is told why. */
+  fail(error: unknown): void {
+    this.#close({ error });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event !== undefined) {
+        if (this.#events.length < queuedMax) this.#emptied();
+        yield event;
+      } else if (this.#over !== null) {
+        if ("error" in this.#over) throw this.#over.error;
+        return;
+      } else
+        await new Promise<void>((resolve) => {
+          this.#changed = resolve;
+        });
+    }
+  }
+
+  #close(how: { readonly error?: unknown }): void {
+    this.#over ??= how;
+    this.#changed();
+    this.#emptied();
+  }
+
+  *#translate(update: SessionUpdate): Generator<AgentEvent> {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        if (update.content.type !== "text") return;
+        this.#inMessage = true;
+        yield { type: "text", text: update.content.text };
+        break;
+      case "agent_thought_chunk":
+        if (update.content.type === "text") yield { type: "reasoning", text: update.content.text };
+        break;
+      case "tool_call": {
+        if (this.#inMessage) yield { type: "message-end" };
+        this.#inMessage = false;
+        const name = (update.name ?? update.title).slice(0, 256);
+        this.#tools.set(update.toolCallId, name);
+        yield { type: "tool-start", name, input: update.rawInput };
+        yield* this.#toolEnd(update.toolCallId, update.status);
+        break;
+      }
+      case "tool_call_update":
+        yield* this.#toolEnd(update.toolCallId, update.status);
+        break;
+      default:
+        // Plans, modes and the like are for editors.
+        break;
+    }
+  }
+
+  *#toolEnd(id: string, status: string | null | undefined): Generator<AgentEvent> {
+    if (status !== "completed" && status !== "failed") return;
+    const name = this.#tools.get(id);
+    // An end without a start, or a second end.
+    if (name === undefined) return;
+    this.#tools.delete(id);
+    yield { type: "tool-end", name, ok: status === "completed" };
+  }
+}

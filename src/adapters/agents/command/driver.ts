@@ -1,0 +1,166 @@
+/**
+ * The command driver
+ * ==================
+ * Runs an agent that is a program on this machine, one process a turn: the turn goes to its
+ * standard input as one line of JSON, events come from its standard output, a line each. There is
+ * no shell, the arguments stand in the config, and of our environment it sees four variables and
+ * those named in the config.
+ *
+ * A program that ends well without a word is silent. One that ends badly, or says something that is
+ * no event, has failed the turn.
+ */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { type AgentContext, type AgentEvent, defineAgent } from "../../../domain/ports/index.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import { linesOf } from "../shared/lines.ts";
+import {
+  failure,
+  picturesOf,
+  readLine,
+  runTool,
+  turnMessage,
+  unlessAborted,
+} from "../shared/wire.ts";
+import type { Child, ChildEnd } from "./child.ts";
+import { openChild } from "./children.ts";
+
+/** What every driver that starts a program asks for. */
+export const programFields = {
+  command: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .describe("A program on the PATH, or a path, taken from the config file's folder."),
+  args: z
+    .array(z.string().max(65_536))
+    .max(256)
+    .default([])
+    .describe("Its arguments, as they are."),
+  cwd: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .optional()
+    .describe("Where it runs: the agent's workspace if it exists, else the config file's folder."),
+  env: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "the name of a variable"))
+    .max(100)
+    .default([])
+    .describe("Environment variables it may see besides PATH, HOME, LANG and TZ."),
+  baseDir: z.string().optional().describe("Where relative paths start; set by the config loader."),
+};
+
+const configSchema = z.strictObject({
+  kind: z.literal("command").default("command"),
+  ...programFields,
+  tools: z
+    .boolean()
+    .default(true)
+    .describe("Whether it reads `tool-result` lines; without, it is offered no tools."),
+  steer: z
+    .boolean()
+    .default(false)
+    .describe("Whether it reads `steer` lines. Without both, its input ends after the turn."),
+  images: z.boolean().default(false).describe("Whether it is given the pictures of a turn."),
+});
+type CommandConfig = z.infer<typeof configSchema>;
+
+type Program = Pick<CommandConfig, "command" | "args" | "cwd" | "env" | "baseDir">;
+
+/** Time for a program to end after its last word, ms. */
+const exitMsMax = 500;
+const stderrShownUnitsMax = 240;
+
+/** A configured program as it is started. */
+export function programOf(config: Program, workspace: string | undefined) {
+  const base = config.baseDir ?? process.cwd();
+  const place = (path: string) => resolve(base, path.replace(/^~(?=$|\/)/, homedir()));
+  const home = workspace === undefined ? base : place(workspace);
+  const isPath = /[/\\]/.test(config.command);
+  return {
+    command: isPath ? place(config.command) : config.command,
+    args: config.args,
+    cwd: config.cwd === undefined ? (existsSync(home) ? home : base) : place(config.cwd),
+    env: config.env,
+  };
+}
+
+/** Why a program failed, with the end of what it complained about. Null: it did not. */
+export function problemOf(name: string, { problem, stderr }: ChildEnd): string | null {
+  if (problem === null) return null;
+  const tail = oneLine(stderr.slice(-stderrShownUnitsMax), stderrShownUnitsMax);
+  return `The program ${oneLine(name)} ${problem}${tail === "" ? "" : `: ${tail}`}`;
+}
+
+export const commandDriver = defineAgent<CommandConfig>({
+  kind: "command",
+  configSchema: configSchema as z.ZodType<CommandConfig>,
+  open({ config, workspace }: AgentContext<CommandConfig>) {
+    const program = programOf(config, workspace);
+    const running = new Map<string, Child>();
+    const send = (child: Child, line: object) => child.write(`${JSON.stringify(line)}\n`);
+    return {
+      capabilities: { steer: config.steer, tools: config.tools, images: config.images },
+      steer(turnId, text) {
+        const child = running.get(turnId);
+        if (!config.steer || child === undefined) return false;
+        send(child, { type: "steer", text });
+        return true;
+      },
+      async *run(turn, { signal }): AsyncGenerator<AgentEvent> {
+        signal.throwIfAborted();
+        const child = await openChild(program);
+        const stop = () => void child.stop();
+        signal.addEventListener("abort", stop, { once: true });
+        running.set(turn.turnId, child);
+        try {
+          signal.throwIfAborted();
+          send(child, { ...turnMessage(turn), ...(config.tools ? {} : { tools: [] }) });
+          if (!config.tools && !config.steer) child.closeInput();
+          for await (const line of linesOf(child.output)) {
+            signal.throwIfAborted();
+            const said = line.trim() === "" ? null : readLine(line);
+            if (said === null) continue;
+            if (said.type === "tool-call") {
+              const text = yield* runTool(turn, said, signal);
+              const images = picturesOf(turn.takePictures?.() ?? []);
+              const pictures = images.length === 0 ? {} : { images };
+              send(child, { type: "tool-result", id: said.id, text, ...pictures });
+            } else {
+              yield said;
+              if (said.type === "error") return;
+            }
+          }
+          running.delete(turn.turnId);
+          const end = await unlessAborted(endSoon(child), signal);
+          const problem = end === null ? null : problemOf(program.command, end);
+          if (problem !== null) yield failure(problem);
+        } catch (error) {
+          signal.throwIfAborted();
+          yield failure(error);
+        } finally {
+          signal.removeEventListener("abort", stop);
+          if (running.get(turn.turnId) === child) running.delete(turn.turnId);
+          await child.stop();
+        }
+      },
+      async close() {
+        await Promise.all([...running.values()].map((child) => child.stop()));
+      },
+    };
+  },
+});
+
+/** How it ended; null when it lives on after it has closed its output. */
+async function endSoon(child: Child): Promise<ChildEnd | null> {
+  let timer: NodeJS.Timeout | null = null;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, exitMsMax, null);
+  });
+  const end = await Promise.race([child.ended, late]);
+  if (timer !== null) clearTimeout(timer);
+  return end;
+}

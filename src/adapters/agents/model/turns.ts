@@ -1,0 +1,278 @@
+/**
+ * Turns on a model
+ * ================
+ * Any language model through the AI SDK. Tools run through the turn's own `callTool`. A steered
+ * message joins at the next step boundary; if the model was already in its last step, one more step
+ * is taken for it, so it is never lost. Fallback models are tried in order when a model refuses
+ * (429, 5xx, no connection) before it has said anything; after the first word a failure is a
+ * failure. A turn may name another model of the same provider; the fallbacks stay.
+ */
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import {
+  APICallError,
+  type ImagePart,
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  RetryError,
+  stepCountIs,
+  streamText,
+  type ToolSet,
+  tool,
+  type UserContent,
+} from "ai";
+import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
+import { blotted } from "../../../domain/redact-secrets.ts";
+import type { ThinkingLevel } from "../../../domain/session.ts";
+import { unlessAborted } from "../shared/wire.ts";
+import type { ModelConfig, OneModel } from "./driver.ts";
+
+/** The name under which the SDK passes options to servers that speak OpenAI's protocol. */
+const compatible = "compatible";
+
+function connect(one: OneModel): LanguageModel {
+  const apiKey = one.apiKey === undefined ? {} : { apiKey: one.apiKey };
+  const baseURL = one.baseUrl === undefined ? {} : { baseURL: one.baseUrl };
+  if (one.provider === "anthropic") return createAnthropic({ ...apiKey, ...baseURL })(one.model);
+  if (one.provider === "openai") return createOpenAI({ ...apiKey, ...baseURL })(one.model);
+  return createOpenAICompatible({
+    name: compatible,
+    baseURL: one.baseUrl as string,
+    includeUsage: true,
+    ...apiKey,
+  })(one.model);
+}
+
+type ProviderOptions = NonNullable<Parameters<typeof streamText>[0]["providerOptions"]>;
+
+interface Connected {
+  readonly one: OneModel;
+  readonly model: LanguageModel;
+}
+
+const connected = (one: OneModel): Connected => ({ one, model: connect(one) });
+
+/** Tokens an Anthropic model may think, by level; the answer has its own budget beside it. */
+const thinkingTokens: Readonly<Record<Exclude<ThinkingLevel, "off">, number>> = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 10_000,
+  high: 20_000,
+  xhigh: 32_000,
+  max: 48_000,
+};
+
+/** How each provider is told to think. `off`: not at all told, so the model does as it is made. */
+function thinkingOptions({ provider }: OneModel, level: ThinkingLevel): ProviderOptions {
+  if (level === "off") return {};
+  if (provider === "anthropic")
+    return { anthropic: { thinking: { type: "enabled", budgetTokens: thinkingTokens[level] } } };
+  return { [provider === "openai" ? "openai" : compatible]: { reasoningEffort: level } };
+}
+
+/** Whether another model may be tried instead. */
+function refused(error: unknown): boolean {
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  return APICallError.isInstance(last) && last.isRetryable;
+}
+
+/** What went wrong in words, with no secret of ours in it. */
+function describe(error: unknown, model: string, config: ModelConfig): string {
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
+  const keys = [config, ...config.fallbacks].flatMap(({ apiKey }) => apiKey ?? []);
+  const message = blotted(last instanceof Error ? last.message : String(last), keys);
+  return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
+}
+
+/** The turn's tools. The SDK waits for a tool for ever, also after an abort; we do not. */
+function toolsOf(turn: AgentTurn, signal: AbortSignal): ToolSet {
+  return Object.fromEntries(
+    turn.tools.map((described) => [
+      described.name,
+      tool({
+        description: described.description,
+        inputSchema: jsonSchema<Record<string, unknown>>(described.inputSchema),
+        execute: (input) => unlessAborted(turn.callTool(described.name, input), signal),
+      }),
+    ]),
+  );
+}
+
+/** Messages steered into one running turn, in arrival order. */
+interface Steering {
+  waiting: UserContent[];
+  /** Already placed: before which message of the conversation they stand. */
+  placed: { readonly before: number; readonly content: UserContent }[];
+}
+
+function withSteering(messages: readonly ModelMessage[], steering: Steering): ModelMessage[] {
+  for (const content of steering.waiting.splice(0))
+    steering.placed.push({ before: messages.length, content });
+  const all: ModelMessage[] = [];
+  messages.forEach((message, index) => {
+    for (const { before, content } of steering.placed)
+      if (before === index) all.push({ role: "user", content });
+    all.push(message);
+  });
+  for (const { before, content } of steering.placed)
+    if (before >= messages.length) all.push({ role: "user", content });
+  return all;
+}
+
+/** Runs turns on the configured models. */
+export function openModel(config: ModelConfig): AgentPort {
+  const models = [config, ...config.fallbacks].map(connected);
+  const steerings = new Map<string, Steering>();
+  return {
+    capabilities: { steer: true, tools: true, images: config.images },
+    steer(turnId, text) {
+      const steering = steerings.get(turnId);
+      if (steering === undefined) return false;
+      steering.waiting.push(text);
+      return true;
+    },
+    async *run(turn, { signal }) {
+      const steering: Steering = { waiting: [], placed: [] };
+      steerings.set(turn.turnId, steering);
+      try {
+        const [first, ...fallbacks] = models as [Connected, ...Connected[]];
+        const named = turn.model === null ? first : connected({ ...config, model: turn.model });
+        yield* converse(config, [named, ...fallbacks], turn, steering, signal);
+      } finally {
+        steerings.delete(turn.turnId);
+      }
+    },
+  };
+}
+
+async function* converse(
+  config: ModelConfig,
+  models: readonly Connected[],
+  turn: AgentTurn,
+  steering: Steering,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent> {
+  const messages: ModelMessage[] = [
+    ...turn.transcript.map(({ role, text }): ModelMessage => ({ role, content: text })),
+    { role: "user", content: contentOf(turn, config.images) },
+  ];
+  for (let choice = 0; ; ) {
+    const model = models[choice] as Connected;
+    const progress = { spoke: false };
+    const call = begin(config, model, turn, messages, steering, signal);
+    try {
+      for await (const part of call.fullStream) {
+        if (part.type === "error") throw part.error;
+        if (part.type === "abort") signal.throwIfAborted();
+        const event = translate(part);
+        if (event === null) continue;
+        progress.spoke ||= event.type !== "usage";
+        yield event;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      const next = models[choice + 1];
+      if (!progress.spoke && next !== undefined && refused(error)) {
+        choice += 1;
+        continue;
+      }
+      const message = describe(error, model.one.model, config);
+      yield { type: "error", message, retryable: refused(error) };
+      return;
+    }
+    if ((await call.finishReason) === "error" || !progress.spoke) {
+      const message = `The model ${model.one.model} gave an answer that could not be read`;
+      yield { type: "error", message, retryable: false };
+      return;
+    }
+    if (steering.waiting.length === 0) return;
+    // Steered during the last step: the model has answered, so its answer stands before the new
+    // words.
+    messages.push(...(await call.response).messages);
+  }
+}
+
+/** The user's turn, with its pictures for a model that takes them. */
+function contentOf(turn: AgentTurn, pictures: boolean): UserContent {
+  return pictures ? shown(turn.prompt, turn.images) : turn.prompt;
+}
+
+function shown(text: string, images: AgentTurn["images"]): UserContent {
+  if (images.length === 0) return text;
+  return [
+    { type: "text", text },
+    ...images.map(({ mime: mediaType, data: image }): ImagePart => {
+      return { type: "image", image, mediaType };
+    }),
+  ];
+}
+
+/** What joins before the next step: what was steered, and pictures that were asked for. */
+function join(
+  messages: readonly ModelMessage[],
+  steering: Steering,
+  turn: AgentTurn,
+  pictures: boolean,
+): ModelMessage[] {
+  const fetched = (pictures && turn.takePictures?.()) || [];
+  if (fetched.length > 0) steering.waiting.push(shown("The pictures you fetched:", fetched));
+  return withSteering(messages, steering);
+}
+
+function begin(
+  config: ModelConfig,
+  { one, model }: Connected,
+  turn: AgentTurn,
+  messages: ModelMessage[],
+  steering: Steering,
+  signal: AbortSignal,
+) {
+  return streamText({
+    model,
+    ...(turn.system === "" ? {} : { system: turn.system }),
+    messages,
+    tools: toolsOf(turn, signal),
+    stopWhen: stepCountIs(config.maxSteps),
+    prepareStep: ({ messages: sofar }) => ({
+      messages: join(sofar, steering, turn, config.images),
+    }),
+    maxRetries: config.maxRetries,
+    abortSignal: signal,
+    providerOptions: thinkingOptions(one, turn.thinking),
+    ...(config.maxOutputTokens === undefined ? {} : { maxOutputTokens: config.maxOutputTokens }),
+    ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+    // Errors come through the stream; the SDK's default would print them to the console as well.
+    onError: () => undefined,
+  });
+}
+
+type StreamPart =
+  ReturnType<typeof begin>["fullStream"] extends AsyncIterable<infer Part> ? Part : never;
+
+function translate(part: StreamPart): AgentEvent | null {
+  switch (part.type) {
+    case "text-delta":
+      return { type: "text", text: part.text };
+    case "reasoning-delta":
+      return { type: "reasoning", text: part.text };
+    case "tool-call":
+      return { type: "tool-start", name: part.toolName, input: part.input };
+    case "tool-result":
+      return { type: "tool-end", name: part.toolName, ok: true };
+    case "tool-error":
+      return { type: "tool-end", name: part.toolName, ok: false };
+    case "text-end":
+      return { type: "message-end" };
+    case "finish":
+      return {
+        type: "usage",
+        inputTokens: part.totalUsage.inputTokens ?? 0,
+        outputTokens: part.totalUsage.outputTokens ?? 0,
+      };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The scripted agent
+ * ==================
+ * Does exactly what its script says and answers `ok` when the script has ended. A turn that is
+ * tried again after its host was lost gets the run it had the first time, so a crash does not shift
+ * the script. Scripts come from the config (`runs`) or, in a simulated world, from a `ScriptSource`
+ * fed line by line.
+ */
+import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import {
+  type AgentDriver,
+  type AgentEvent,
+  type AgentTurn,
+  defineAgent,
+} from "../../../domain/ports/index.ts";
+import {
+  type ScriptedRun,
+  type ScriptStep,
+  scriptedRunSchema,
+} from "../../../domain/scenario/script.ts";
+import { unlessAborted } from "../shared/wire.ts";
+
+const configSchema = z.strictObject({
+  kind: z.literal("scripted").default("scripted"),
+  runs: z.array(scriptedRunSchema).max(10_000).default([]),
+});
+type ScriptedConfig = z.infer<typeof configSchema>;
+
+/** Where runs come from besides the config. Undefined: the script has ended. */
+export interface ScriptSource {
+  next(agentId: string, turnId: string, sessionKey: string): ScriptedRun | undefined;
+}
+
+/** Turns whose run is remembered for another attempt. */
+const rememberedTurnsMax = 1_000;
+const answerOk: ScriptedRun = { afterMs: 0, steps: [{ text: "ok" }] };
+
+/** A `scripted` driver; `source` is asked once the config's own runs are used up. */
+export function createScriptedDriver(source?: ScriptSource): AgentDriver<ScriptedConfig> {
+  return defineAgent<ScriptedConfig>({
+    kind: "scripted",
+    configSchema: configSchema as z.ZodType<ScriptedConfig>,
+    open({ agentId, config, sleep }) {
+      const own = [...config.runs];
+      const given = new LRUCache<string, ScriptedRun>({ max: rememberedTurnsMax });
+      const runFor = ({ turnId, sessionKey }: AgentTurn): ScriptedRun => {
+        const before = given.get(turnId);
+        if (before !== undefined) return before;
+        const run = own.shift() ?? source?.next(agentId, turnId, sessionKey) ?? answerOk;
+        given.set(turnId, run);
+        return run;
+      };
+      return {
+        capabilities: { steer: false, tools: true, images: false },
+        async *run(turn, { signal }) {
+          const run = runFor(turn);
+          if (run.afterMs > 0) await sleep(run.afterMs, signal);
+          for (const step of run.steps) {
+            signal.throwIfAborted();
+            yield* perform(step, turn, signal, sleep);
+          }
+        },
+      };
+    },
+  });
+}
+
+async function* perform(
+  step: ScriptStep,
+  turn: AgentTurn,
+  signal: AbortSignal,
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>,
+): AsyncGenerator<AgentEvent> {
+  if ("text" in step) yield { type: "text", text: step.text };
+  else if ("reasoning" in step) yield { type: "reasoning", text: step.reasoning };
+  else if ("waitMs" in step) await sleep(step.waitMs, signal);
+  else if ("messageEnd" in step) yield { type: "message-end" };
+  else if ("error" in step) yield { type: "error", message: step.error, retryable: false };
+  else if ("hang" in step) await untilAborted(signal);
+  else {
+    yield { type: "tool-start", name: step.tool, input: step.input };
+    await unlessAborted(turn.callTool(step.tool, step.input), signal);
+    yield { type: "tool-end", name: step.tool, ok: true };
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const give = () => reject(signal.reason);
+    if (signal.aborted) give();
+    else signal.addEventListener("abort", give, { once: true });
+  });
+}

@@ -1,0 +1,140 @@
+/**
+ * The webhook driver
+ * ==================
+ * Runs an agent that is a web service: the turn is posted to one configured address, the answer is
+ * a JSON object, a stream of events (server-sent events or a line each), or 204 for silence. Each
+ * request is signed over its time and its bytes, so the service can tell who asks and that nobody
+ * plays an old request again.
+ *
+ * The address comes from the config, never from a room, and an answer leads nowhere else:
+ * redirects are refused.
+ */
+import { z } from "zod";
+import { EarshotError } from "../../../domain/errors.ts";
+import type { Millis } from "../../../domain/message.ts";
+import {
+  type AgentContext,
+  type AgentEvent,
+  type AgentTurn,
+  defineAgent,
+} from "../../../domain/ports/index.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import type { HttpClient, HttpStream } from "../../http/http-client.ts";
+import { signatureHeaders } from "../../http/signature.ts";
+import { agentFailed } from "../shared/lines.ts";
+import { failure, runTool, turnMessage } from "../shared/wire.ts";
+
+const configSchema = z.strictObject({
+  kind: z.literal("webhook").default("webhook"),
+  url: z.url({ protocol: /^https?$/ }).describe("Where turns are posted."),
+  secret: z
+    .string()
+    .min(16, "a secret of at least 16 characters")
+    .max(1_024)
+    .describe("Key of the HMAC-SHA256 signature on every request, shared with the service."),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(100)
+    .max(3_600_000)
+    .default(600_000)
+    .describe("For the whole exchange, ms."),
+  images: z.boolean().default(false).describe("Whether it is given the pictures of a turn."),
+});
+type WebhookConfig = z.infer<typeof configSchema>;
+
+/** What one answer may be in all, escapes included. */
+const answerBytesMax = 8_388_608;
+
+export const webhookDriver = defineAgent<WebhookConfig>({
+  kind: "webhook",
+  configSchema: configSchema as z.ZodType<WebhookConfig>,
+  async open({ config, now }: AgentContext<WebhookConfig>) {
+    const [{ createHttpClient }, { deadline }] = await Promise.all([
+      import("../../http/http-client.ts"),
+      import("../../http/deadline.ts"),
+    ]);
+    const client = createHttpClient({ allowPrivate: [new URL(config.url).origin] });
+    return {
+      capabilities: { steer: false, tools: true, images: config.images },
+      async *run(turn, { signal }): AsyncGenerator<AgentEvent> {
+        signal.throwIfAborted();
+        const { timeoutMs } = config;
+        const limit = deadline(signal, timeoutMs);
+        try {
+          const answer = await post(client, config, turn, now(), limit.signal);
+          try {
+            yield* answered(answer, turn, limit.signal);
+          } finally {
+            answer.close();
+          }
+        } catch (error) {
+          signal.throwIfAborted();
+          if (limit.signal.aborted)
+            yield failure(agentFailed(`The web service took longer than ${timeoutMs} ms`), true);
+          else yield failure(error, error instanceof EarshotError && error.disposition === "retry");
+        } finally {
+          limit.done();
+        }
+      },
+    };
+  },
+});
+
+function post(
+  client: HttpClient,
+  config: WebhookConfig,
+  turn: AgentTurn,
+  at: Millis,
+  signal: AbortSignal,
+): Promise<HttpStream> {
+  const body = JSON.stringify(turnMessage(turn));
+  return client.open(config.url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream, application/x-ndjson",
+      "user-agent": "earshot",
+      "idempotency-key": turn.turnId,
+      ...signatureHeaders(config.secret, at, body),
+    },
+    body,
+    signal,
+    // The time is kept outside: whoever waits is told whose limit it was.
+    msMax: config.timeoutMs + 1_000,
+    bytesMax: answerBytesMax,
+  });
+}
+
+async function* answered(
+  answer: HttpStream,
+  turn: AgentTurn,
+  signal: AbortSignal,
+): AsyncGenerator<AgentEvent> {
+  const { status } = answer;
+  if (status === 204) return;
+  if (status < 200 || status > 299) {
+    const redirect = status >= 300 && status < 400;
+    const why = redirect ? "and redirects are not followed" : "instead of an answer";
+    const retryable = status === 429 || status >= 500;
+    yield failure(agentFailed(`The web service answered ${status} ${why}`), retryable);
+    return;
+  }
+  const { eventsOf } = await import("./answer.ts");
+  for await (const said of eventsOf(contentType(answer), answer.body)) {
+    signal.throwIfAborted();
+    if (said.type === "tool-call") {
+      yield* runTool(turn, said, signal);
+      continue;
+    }
+    yield said;
+    if (said.type === "error") return;
+  }
+}
+
+/** Its media type, without parameters. */
+function contentType({ headers }: HttpStream): string {
+  const given = headers["content-type"];
+  const [type = ""] = (Array.isArray(given) ? (given[0] ?? "") : (given ?? "")).split(";");
+  return oneLine(type.toLowerCase());
+}

@@ -1,0 +1,105 @@
+/**
+ * Telegram client
+ * ===============
+ * grammY's `Api` with what earshot adds to every call: a time limit, no redirects, a cap on the
+ * answer, and errors of ours. One per account; nothing else knows the token. grammY is loaded with
+ * the first call, so that a daemon without a bot does not wait for it.
+ */
+import type { InputFile } from "grammy";
+import type { ApiMethods } from "grammy/types";
+import { EarshotError } from "../../../domain/errors.ts";
+import type { Route } from "../../../domain/message.ts";
+import { deadline } from "../../http/deadline.ts";
+import type { TelegramApi } from "./api.ts";
+import type { CallKind } from "./errors.ts";
+
+export interface TelegramAccountConfig {
+  readonly botToken: string;
+  readonly apiRoot: string;
+  readonly pollSeconds: number;
+  readonly allowedUpdates: readonly string[];
+  /** Updates are posted to us; absent: we ask for them. */
+  readonly webhook?: TelegramWebhookConfig | undefined;
+}
+
+export interface TelegramWebhookConfig {
+  /** Where Telegram finds the account's hook. */
+  readonly url: string;
+  readonly secret: string;
+  /** Posts at the same time. */
+  readonly connections: number;
+}
+
+type Method = keyof ApiMethods;
+type Payload<Name extends Method> = Parameters<ApiMethods[Name]>[0];
+type Answer<Name extends Method> = ReturnType<ApiMethods[Name]>;
+
+export interface TelegramClient {
+  /**
+   * One call of the Bot API. `msMax` is its time limit.
+   * @throws EarshotError with the disposition that fits the call's kind.
+   */
+  call<Name extends Method>(
+    method: Name,
+    payload: Payload<Name>,
+    options: { readonly kind: CallKind; readonly signal: AbortSignal; readonly msMax: number },
+  ): Promise<Answer<Name>>;
+  /** Bytes as a file of a call. */
+  file(data: Uint8Array, name: string): Promise<InputFile>;
+  /** Where the file named by `getFile` is. Holds the token: never to be shown. */
+  fileUrl(path: string): string;
+}
+
+/** Methods that grammY calls without a payload. */
+const bare: ReadonlySet<Method> = new Set(["getMe", "getWebhookInfo"]);
+
+export function createTelegramClient(config: TelegramAccountConfig): TelegramClient {
+  let opening: Promise<TelegramApi> | undefined;
+  const open = async () => (await import("./api.ts")).openTelegramApi(config);
+  return {
+    async call(method, payload, { kind, signal, msMax }) {
+      if (signal.aborted)
+        throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", `Cannot ${method} as it was cancelled`);
+      opening ??= open();
+      const api = await opening;
+      const limit = deadline(signal, msMax);
+      const args = bare.has(method) ? [limit.signal] : [payload, limit.signal];
+      try {
+        return await api.call(method, args);
+      } catch (error) {
+        throw api.errorOf(error, method, kind);
+      } finally {
+        limit.done();
+      }
+    },
+    async file(data, name) {
+      opening ??= open();
+      return (await opening).file(data, name);
+    },
+    fileUrl: (path) => {
+      // Its segments are names, whatever is in them: the path stays below the bot's own.
+      const safe = path
+        .split("/")
+        .map(encodeURIComponent)
+        .filter((part) => !/^\.{1,2}$/.test(part));
+      return `${config.apiRoot}/file/bot${config.botToken}/${safe.join("/")}`;
+    },
+  };
+}
+
+/**
+ * A platform id as the number Telegram wants.
+ * @throws EarshotError EAR_CHANNEL_REJECTED for anything else, a `@name` above all.
+ */
+export function numericId(id: string, what: string): number {
+  const number = Number(id);
+  if (/^-?\d{1,16}$/.test(id) && Number.isSafeInteger(number)) return number;
+  throw new EarshotError("EAR_CHANNEL_REJECTED", `Cannot use the ${what} as it is not a number`);
+}
+
+/** `chat_id` and, in a forum topic, `message_thread_id`. */
+export function target(route: Route): { chat_id: number; message_thread_id?: number } {
+  const chat_id = numericId(route.chat.id, "chat id");
+  if (route.thread?.kind !== "topic") return { chat_id };
+  return { chat_id, message_thread_id: numericId(route.thread.id, "topic id") };
+}

@@ -1,0 +1,146 @@
+/**
+ * Sending at Telegram
+ * ===================
+ * Markdown becomes text with entities and is cut to 4,096 units after that. Telegram has no
+ * idempotency key, so a reply of several messages remembers which of them arrived: a retry goes on
+ * after the last one and never repeats it.
+ */
+import { LRUCache } from "lru-cache";
+import { EarshotError } from "../../../domain/errors.ts";
+import { limits } from "../../../domain/limits.ts";
+import type {
+  ChannelOutbound,
+  EditRequest,
+  MediaRequest,
+  SendReceipt,
+  SendRequest,
+} from "../../../domain/ports/index.ts";
+import { numericId, type TelegramClient, target } from "./client.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { type Rendered, splitRendered } from "./rendering.ts";
+
+/** UTF-16 units after entities parsing (Bot API: sendMessage.text). */
+export const telegramTextLimit = 4_096;
+const askMsMax = 10_000;
+
+type Reply = { reply_parameters?: { message_id: number; allow_sending_without_reply: true } };
+
+export function createTelegramOutbound(client: TelegramClient): ChannelOutbound {
+  /** Request id to the platform ids of the parts that arrived, for sends that are not complete. */
+  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+
+  /** Sends the parts that did not arrive yet. */
+  const sendParts = async (request: SendRequest, parts: readonly Rendered[], reply: Reply) => {
+    const place = target(request.route);
+    const messageIds = unfinished.get(request.id) ?? [];
+    for (const [index, part] of parts.entries()) {
+      if (index < messageIds.length) continue;
+      const sent = await client.call(
+        "sendMessage",
+        { ...place, ...message(part), ...(index === 0 ? reply : {}) },
+        { kind: "send", signal: request.signal, msMax: limits.sendMsMax },
+      );
+      messageIds.push(String(sent.message_id));
+      if (messageIds.length < parts.length) unfinished.set(request.id, messageIds);
+    }
+    unfinished.delete(request.id);
+    return { messageIds };
+  };
+
+  const send = (request: SendRequest, reply: Reply) =>
+    sendParts(request, partsOf(request, limits.sendPartsMax), reply);
+
+  const react = (chat: number, messageId: string, emoji: string | null, signal: AbortSignal) =>
+    client.call(
+      "setMessageReaction",
+      {
+        chat_id: chat,
+        message_id: numericId(messageId, "message id"),
+        reaction: emoji === null ? [] : [{ type: "emoji", emoji: emoji as "👀" }],
+      },
+      { kind: "ask", signal, msMax: askMsMax },
+    );
+
+  return {
+    sendText: (request) => send(request, {}),
+    replyText: (request) =>
+      send(request, {
+        reply_parameters: {
+          message_id: numericId(request.replyTo, "message id"),
+          allow_sending_without_reply: true,
+        },
+      }),
+    sendMedia: (request) => sendFile(client, request),
+    async sendTyping(route, on, signal) {
+      // There is no "off": the notice goes with the message or after 5 s.
+      if (!on) return;
+      const payload = { ...target(route), action: "typing" as const };
+      await client.call("sendChatAction", payload, { kind: "ask", signal, msMax: askMsMax });
+    },
+    async addReaction(route, messageId, emoji, signal) {
+      await react(target(route).chat_id, messageId, emoji, signal);
+    },
+    async removeReaction(route, messageId, _emoji, signal) {
+      await react(target(route).chat_id, messageId, null, signal);
+    },
+    async editText(request) {
+      const [first, ...rest] = partsOf(request, request.growing ? 1 : limits.sendPartsMax);
+      await edit(client, request, first);
+      // Rendered it may be longer than its Markdown (a table is padded).
+      if (rest.length > 0) await sendParts(request, rest, {});
+    },
+  };
+}
+
+const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
+  splitRendered(renderMarkdown(text), telegramTextLimit, most);
+
+/** Ogg is shown as a voice message; other sounds as music, and the rest as a file. */
+async function sendFile(
+  client: TelegramClient,
+  { route, mime, name, data, signal }: MediaRequest,
+): Promise<SendReceipt> {
+  const place = target(route);
+  const file = await client.file(data, name);
+  const options = { kind: "send", signal, msMax: limits.sendMsMax } as const;
+  const sent =
+    mime === "audio/ogg"
+      ? await client.call("sendVoice", { ...place, voice: file }, options)
+      : mime.startsWith("audio/")
+        ? await client.call("sendAudio", { ...place, audio: file }, options)
+        : await client.call("sendDocument", { ...place, document: file }, options);
+  return { messageIds: [String(sent.message_id)] };
+}
+
+async function edit(
+  client: TelegramClient,
+  request: EditRequest,
+  part: Rendered | undefined,
+): Promise<void> {
+  if (part === undefined)
+    throw new EarshotError(
+      "EAR_CHANNEL_REJECTED",
+      "Cannot edit a message as nothing would be left",
+    );
+  const payload = {
+    chat_id: target(request.route).chat_id,
+    message_id: numericId(request.messageId, "message id"),
+    ...message(part),
+  };
+  try {
+    await client.call("editMessageText", payload, {
+      kind: "ask",
+      signal: request.signal,
+      msMax: limits.sendMsMax,
+    });
+  } catch (error) {
+    // Asked to show what it already shows: done.
+    const same = error instanceof EarshotError && error.message.includes("message is not modified");
+    if (!same) throw error;
+  }
+}
+
+const message = ({ text, entities }: Rendered) => ({
+  text,
+  ...(entities.length === 0 ? {} : { entities: [...entities] as never[] }),
+});

@@ -1,0 +1,118 @@
+/**
+ * Telegram's wire form
+ * ====================
+ * The part of an update that earshot reads, parsed once
+ * (https://core.telegram.org/bots/api#update). Fields that are not listed are ignored, so a new
+ * kind of update never breaks the line; a listed field of the wrong shape refuses that one update.
+ */
+import { z } from "zod";
+import { limits } from "../../../domain/limits.ts";
+
+/** Telegram's ids have at most 52 significant bits, so a double holds them. */
+const int = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+const label = z.string().max(limits.labelUnitsMax);
+const text = z.string().max(limits.textUnitsMax);
+
+const userSchema = z.object({
+  id: int,
+  is_bot: z.boolean().default(false),
+  first_name: label.default(""),
+  last_name: label.optional(),
+  username: label.optional(),
+});
+export type WireUser = z.infer<typeof userSchema>;
+
+const chatSchema = z.object({
+  id: int,
+  type: z.enum(["private", "group", "supergroup", "channel"]),
+  title: label.optional(),
+  username: label.optional(),
+});
+export type WireChat = z.infer<typeof chatSchema>;
+
+const entitySchema = z.object({
+  type: z.string().max(64),
+  offset: int.min(0),
+  length: int.min(0),
+  user: userSchema.optional(),
+});
+export type WireEntity = z.infer<typeof entitySchema>;
+const entities = z.array(entitySchema).max(limits.mentionsCountMax).optional();
+
+const fileSchema = z.object({
+  file_id: z.string().min(1).max(limits.idUnitsMax),
+  file_size: int.min(0).optional(),
+  file_name: label.optional(),
+  mime_type: label.optional(),
+});
+export type WireFile = z.infer<typeof fileSchema>;
+
+const mediaSchema = {
+  photo: z.array(fileSchema).max(64).optional(),
+  document: fileSchema.optional(),
+  audio: fileSchema.optional(),
+  voice: fileSchema.optional(),
+  video: fileSchema.optional(),
+  video_note: fileSchema.optional(),
+  animation: fileSchema.optional(),
+  sticker: fileSchema
+    .extend({
+      emoji: label.optional(),
+      is_animated: z.boolean().optional(),
+      is_video: z.boolean().optional(),
+    })
+    .optional(),
+};
+
+const contentSchema = {
+  text: text.optional(),
+  entities,
+  caption: text.optional(),
+  caption_entities: entities,
+  ...mediaSchema,
+  poll: z.object({ question: label }).optional(),
+  location: z.object({ latitude: z.number(), longitude: z.number() }).optional(),
+  contact: z.object({ first_name: label, last_name: label.optional() }).optional(),
+  dice: z.object({ emoji: label, value: int }).optional(),
+};
+
+const bareMessage = {
+  message_id: int,
+  from: userSchema.optional(),
+  sender_chat: chatSchema.optional(),
+  author_signature: label.optional(),
+  ...contentSchema,
+};
+
+export const messageSchema = z.object({
+  ...bareMessage,
+  date: int.min(0),
+  edit_date: int.min(0).optional(),
+  chat: chatSchema,
+  message_thread_id: int.optional(),
+  is_topic_message: z.boolean().optional(),
+  media_group_id: z.string().min(1).max(limits.idUnitsMax).optional(),
+  forward_origin: z.object({ type: z.string().max(64) }).optional(),
+  is_automatic_forward: z.boolean().optional(),
+  reply_to_message: z
+    .object({ ...bareMessage, forum_topic_created: z.object({}).optional() })
+    .optional(),
+  quote: z.object({ text }).optional(),
+});
+export type WireMessage = z.infer<typeof messageSchema>;
+export type WireContent = Pick<WireMessage, keyof typeof contentSchema>;
+
+export const updateSchema = z.object({
+  update_id: int,
+  message: messageSchema.optional(),
+  edited_message: messageSchema.optional(),
+  channel_post: messageSchema.optional(),
+  edited_channel_post: messageSchema.optional(),
+});
+export type WireUpdate = z.infer<typeof updateSchema>;
+
+/** Read on its own, so that an update which is otherwise garbage can still be passed over. */
+export const updateIdSchema = z.object({ update_id: int });
+
+/** What `getMe` tells. */
+export const selfSchema = userSchema.extend({ username: label.default("") });

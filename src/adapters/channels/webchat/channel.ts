@@ -1,0 +1,84 @@
+/**
+ * Webchat
+ * =======
+ * The direct chat on our own page and in `earshot chat`. The journal is its platform: a reply part
+ * is delivered the moment the outbox has recorded it, and pages read it from there. So sending does
+ * nothing but confirm, cannot fail, and is never in doubt; what is of the moment (typing, acks) is
+ * handed to whoever has a page open.
+ */
+import { z } from "zod";
+import { EarshotError } from "../../../domain/errors.ts";
+import type { Route } from "../../../domain/message.ts";
+import {
+  type ChannelDefinition,
+  defineChannel,
+  type MediaRequest,
+} from "../../../domain/ports/index.ts";
+
+/** The one chat there is unless a caller opens others. */
+export const webChatId = "web";
+
+export interface WebchatListener {
+  typing(route: Route, on: boolean): void;
+  ack(route: Route, messageId: string, emoji: string, on: boolean): void;
+  /** The bytes of a file that a page gave; null: it is not kept any more. */
+  file(attachmentId: string): Promise<ReadableStream<Uint8Array> | null>;
+  /** Shows a file beside the answer it belongs to. */
+  media(request: MediaRequest): Promise<void>;
+}
+
+const accountSchema = z.strictObject({});
+
+/** The channel, telling `listener` what open pages should show. */
+export function createWebchatChannel(
+  listener: WebchatListener,
+): ChannelDefinition<z.infer<typeof accountSchema>> {
+  return defineChannel({
+    id: "webchat",
+    meta: { name: "Webchat", description: "The page and terminal of this daemon" },
+    capabilities: {
+      edits: false,
+      deletes: false,
+      reactions: true,
+      typing: true,
+      threads: false,
+      membership: false,
+      history: false,
+      media: true,
+      mentions: "unknown",
+      replyAuthor: true,
+      botFlag: true,
+    },
+    textLimit: 16_000,
+    typingIntervalMs: 6_000,
+    accountSchema,
+    local: true,
+    open: ({ reportState }) => ({
+      start: (signal) =>
+        new Promise((resolve) => {
+          reportState("live");
+          if (signal.aborted) return resolve();
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        }),
+      outbound: {
+        sendText: async ({ id }) => ({ messageIds: [id] }),
+        replyText: async ({ id }) => ({ messageIds: [id] }),
+        sendTyping: async (route, on) => listener.typing(route, on),
+        addReaction: async (route, message, emoji) => listener.ack(route, message, emoji, true),
+        removeReaction: async (route, message, emoji) => listener.ack(route, message, emoji, false),
+        async sendMedia(request) {
+          await listener.media(request);
+          return { messageIds: [request.id] };
+        },
+      },
+      async downloadMedia(attachmentId) {
+        const bytes = await listener.file(attachmentId);
+        if (bytes !== null) return bytes;
+        throw new EarshotError(
+          "EAR_CHANNEL_REJECTED",
+          "Cannot fetch a file as it is not kept any more",
+        );
+      },
+    }),
+  });
+}

@@ -1,0 +1,304 @@
+/**
+ * The config file
+ * ===============
+ * earshot.json5 read, and read again when it changes. A file that is not fine is refused whole,
+ * with the line and the fix, and whatever ran before goes on. Secrets may come from the
+ * environment, and nothing else may: a config means the same on every machine.
+ */
+import { constants, existsSync, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { watch as watchFile } from "chokidar";
+import JSON5 from "json5";
+import {
+  changedPaths,
+  type EarshotConfig,
+  isPlain,
+  isSecretPath,
+  mapTexts,
+  type ParseOptions,
+  parseConfig,
+  pathText,
+  unsafePath,
+} from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { lineFinder } from "./json5-lines.ts";
+
+/** A hundred thousand bindings are about 10 MB. */
+const configBytesMax = 67_108_864;
+
+export interface ConfigFileOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Schemas of channels and drivers. */
+  readonly parse?: Omit<ParseOptions, "source" | "locate">;
+  /** What lies over the file; called with what stands in it, which stays as it is. */
+  readonly over?: (raw: unknown) => unknown;
+}
+
+/** A config file that was fine. */
+export interface LoadedConfig {
+  readonly path: string;
+  readonly config: EarshotConfig;
+  /** As it stands in the file, before the environment and the defaults. */
+  readonly raw: unknown;
+  /** What is dangerous but allowed; one line each. */
+  readonly warnings: readonly string[];
+}
+
+interface FileText {
+  readonly text: string;
+  /** Users other than the owner may read it. */
+  readonly shown: boolean;
+}
+
+const unsafe = (path: string, why: string, fix: string): EarshotError =>
+  new EarshotError("EAR_CONFIG_UNSAFE", `Cannot read ${path} as ${why}: ${fix}`);
+
+/**
+ * Whoever can write the config decides what runs as the daemon, so it is a plain file of ours or of
+ * the system's, which not everybody may write.
+ */
+function checkOwner(path: string, { uid, mode }: Stats): void {
+  const me = process.getuid?.();
+  if (me === undefined) return;
+  if (uid !== me && uid !== 0)
+    throw unsafe(path, `it belongs to user ${uid}`, "use one that belongs to you");
+  if ((mode & 0o002) !== 0) throw unsafe(path, "everybody may write it", `chmod 600 ${path}`);
+}
+
+async function readText(path: string): Promise<FileText> {
+  let file: FileHandle | null = null;
+  try {
+    // What is looked at is what is read, whatever is put in its place meanwhile.
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > configBytesMax)
+      throw new EarshotError(
+        "EAR_CONFIG_INVALID",
+        `Cannot read ${path} as it is no file of at most ${configBytesMax} bytes`,
+      );
+    checkOwner(path, stats);
+    const shown = process.platform !== "win32" && (stats.mode & 0o077) !== 0;
+    return { text: await file.readFile("utf8"), shown };
+  } catch (cause) {
+    if (cause instanceof EarshotError) throw cause;
+    const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code === "ELOOP") throw unsafe(path, "it is a symbolic link", "name the file it points to");
+    const why =
+      code === "ENOENT" ? "there is no such file" : `the system refuses to open it (${code})`;
+    throw new EarshotError("EAR_CONFIG_INVALID", `Cannot read ${path} as ${why}`, { cause });
+  } finally {
+    await file?.close();
+  }
+}
+
+/**
+ * The text of a config file, under the same conditions as `readConfigFile`.
+ * @throws EarshotError EAR_CONFIG_UNSAFE | EAR_CONFIG_INVALID
+ */
+export async function readConfigText(path: string): Promise<string> {
+  return (await readText(path)).text;
+}
+
+/** A JSON5 text as a value. @throws EarshotError EAR_CONFIG_SYNTAX with line and column. */
+export function parseJson5(text: string, source: string): unknown {
+  try {
+    return JSON5.parse(text.replace(/^\ufeff/u, ""));
+  } catch (cause) {
+    const { lineNumber, columnNumber, message } = cause as SyntaxError & {
+      readonly lineNumber?: number;
+      readonly columnNumber?: number;
+    };
+    const what = message.replace(/^JSON5: /u, "").replace(/ at \d+:\d+$/u, "");
+    const where =
+      lineNumber === undefined ? "it" : `line ${lineNumber}, column ${columnNumber ?? 1},`;
+    throw new EarshotError(
+      "EAR_CONFIG_SYNTAX",
+      `Cannot read ${source} as ${where} is not JSON5: ${what}`,
+      { cause },
+    );
+  }
+}
+
+const reference = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/u;
+const anyReference = /\$\{[A-Za-z_]/u;
+
+/**
+ * Whether an account or channel on the way to `path` is switched off, so its secrets are not
+ * needed.
+ */
+function switchedOff(raw: unknown, path: readonly PropertyKey[]): boolean {
+  let value = raw;
+  for (const step of path) {
+    if (!isPlain(value) || !Object.hasOwn(value, step)) return false;
+    if (value.enabled === false) return true;
+    value = value[String(step)];
+  }
+  return false;
+}
+
+/** The config with `${NAME}` replaced by the environment, in secret fields only. */
+function withSecrets(
+  raw: unknown,
+  env: ConfigFileOptions["env"],
+  refuse: (
+    code: "EAR_CONFIG_SECRET_MISSING" | "EAR_CONFIG_INVALID",
+    path: readonly PropertyKey[],
+    why: string,
+  ) => never,
+): unknown {
+  return mapTexts(raw, (text, path) => {
+    if (!anyReference.test(text)) return text;
+    if (!isSecretPath(path))
+      refuse("EAR_CONFIG_INVALID", path, "takes nothing from the environment: only secrets do");
+    const name = reference.exec(text)?.[1];
+    if (name === undefined)
+      refuse("EAR_CONFIG_INVALID", path, `must be the secret itself, or \${NAME} and nothing else`);
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value !== undefined && value !== "") return value;
+    if (switchedOff(raw, path)) return text;
+    return refuse(
+      "EAR_CONFIG_SECRET_MISSING",
+      path,
+      `needs the environment variable ${name}, which is not set`,
+    );
+  });
+}
+
+/** Reads one text as a config; `source` names it in messages. */
+export function configFromText(
+  text: string,
+  source: string,
+  options: ConfigFileOptions,
+): Pick<LoadedConfig, "config" | "raw"> {
+  const raw = parseJson5(text, source);
+  const line = lineFinder(text);
+  const locate = (path: readonly PropertyKey[]) => ` (line ${line(path)})`;
+  const parse: ParseOptions = { ...options.parse, source, locate };
+  const said = options.over?.(raw) ?? raw;
+  if (unsafePath(said) !== null) return { config: parseConfig(said, parse), raw };
+  const whole = withSecrets(said, options.env, (code, path, why) => {
+    throw new EarshotError(
+      code,
+      `Cannot read ${source} as ${pathText(path)} ${why}${locate(path)}`,
+    );
+  });
+  return { config: parseConfig(whole, parse), raw };
+}
+
+/**
+ * Reads a config file.
+ * @throws EarshotError EAR_CONFIG_SYNTAX | EAR_CONFIG_INVALID | EAR_CONFIG_UNKNOWN_KEY |
+ * EAR_CONFIG_SECRET_MISSING | EAR_CONFIG_UNSAFE, each with the file, the place and the fix.
+ */
+export async function readConfigFile(
+  path: string,
+  options: ConfigFileOptions,
+): Promise<LoadedConfig> {
+  const { text, shown } = await readText(path);
+  const { config, raw } = configFromText(text, path, options);
+  const written = shown ? writtenSecret(raw) : null;
+  if (written !== null)
+    throw unsafe(
+      path,
+      `others may read it and ${pathText(written)} is written in it`,
+      `chmod 600 ${path}, or write "\${NAME}" and set that in the environment`,
+    );
+  return { path, config, raw, warnings: [] };
+}
+
+/** The place of the first secret that stands in the file itself, or null. */
+function writtenSecret(raw: unknown): readonly PropertyKey[] | null {
+  let found: readonly PropertyKey[] | null = null;
+  mapTexts(raw, (text, path) => {
+    if (isSecretPath(path) && text !== "" && !reference.test(text)) found ??= path;
+    return text;
+  });
+  return found;
+}
+
+/**
+ * Some sections of a config file, the others at their defaults: for who needs no channel and no
+ * agent, and therefore none of their secrets.
+ * @throws EarshotError as `readConfigFile`, for these sections.
+ */
+export async function readConfigSections(
+  path: string,
+  sections: readonly (keyof EarshotConfig)[],
+): Promise<EarshotConfig> {
+  const { text } = await readText(path);
+  const raw = parseJson5(text, path);
+  const wanted = new Set<string>(sections);
+  const kept = isPlain(raw)
+    ? Object.fromEntries(Object.entries(raw).filter(([name]) => wanted.has(name)))
+    : raw;
+  const line = lineFinder(text);
+  return parseConfig(kept, { source: path, locate: (at) => ` (line ${line(at)})` });
+}
+
+export interface ConfigWatchOptions extends ConfigFileOptions {
+  /** A valid config that says something else than the last; the paths that changed. */
+  readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
+  /** The file is not fine, or could not be taken over; the last good one stays. */
+  readonly refused: (error: unknown) => void;
+  /** Quiet time after the last write. @default 100 */
+  readonly settleMs?: number;
+}
+
+export interface ConfigWatch {
+  /** Another config was taken over meanwhile: later ones are compared with it. */
+  took(config: EarshotConfig): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Follows a config file, one reading at a time. Editors that write a new file and rename it are
+ * followed too; a file that is not there, or goes away, changes nothing until it is.
+ */
+export async function watchConfigFile(
+  first: LoadedConfig,
+  options: ConfigWatchOptions,
+): Promise<ConfigWatch> {
+  let good = first;
+  let running: Promise<void> = Promise.resolve();
+  const reload = async () => {
+    try {
+      const loaded = await readConfigFile(first.path, options);
+      const paths = changedPaths(good.config, loaded.config);
+      if (paths.length === 0) return;
+      await options.changed(loaded, paths);
+      good = loaded;
+    } catch (error) {
+      options.refused(error);
+    }
+  };
+  // A file that is not there yet is noticed by its folder, of which nothing else is looked at.
+  const folder = dirname(first.path);
+  const watcher = watchFile(existsSync(first.path) ? first.path : folder, {
+    ignoreInitial: true,
+    ignored: (path) => path !== folder && path !== first.path,
+    // Looking at the file itself, a few times a second, sees every way in which editors, mounts and
+    // deployments replace it; events of the file system do not.
+    usePolling: true,
+    interval: 250,
+    awaitWriteFinish: { stabilityThreshold: options.settleMs ?? 100, pollInterval: 25 },
+  });
+  const again = () => {
+    running = running.then(reload);
+  };
+  watcher.on("add", again).on("change", again).on("error", options.refused);
+  await new Promise<void>((resolve) => {
+    watcher.once("ready", resolve);
+  });
+  // What was written between the first reading and now has no event of its own.
+  if (existsSync(first.path)) again();
+  return {
+    took(config) {
+      good = { ...good, config };
+    },
+    async close() {
+      await watcher.close();
+      await running;
+    },
+  };
+}

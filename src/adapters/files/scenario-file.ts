@@ -1,0 +1,172 @@
+/**
+ * Scenario files
+ * ==============
+ * A scenario as it lies on disk, a piece at a time: once through to check every line before the
+ * first one runs, and again for each run. So a recording of a million messages needs no more memory
+ * than one of ten, and several may read it at once, each its own lines. What comes in through a
+ * pipe is put into a file first, which is gone when the process ends.
+ */
+import {
+  closeSync,
+  createWriteStream,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { StringDecoder } from "node:string_decoder";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Inbound } from "../../domain/message.ts";
+import { ScenarioReader } from "../../domain/scenario/read-scenario.ts";
+import { noteChats, type Scenario, type ScenarioLine } from "../../domain/scenario/scenario.ts";
+
+const pieceBytes = 1_048_576;
+
+interface ScenarioFileOptions {
+  /** Name in errors. @default the path */
+  readonly source?: string;
+  /** Told of each line of the check. */
+  readonly onLine?: (line: ScenarioLine) => void;
+}
+
+/** A file whose lines have been checked. */
+export interface ScenarioFile extends Scenario {
+  readonly at: ScenarioPlace;
+}
+
+/** Where it lies, for who reads it again elsewhere. */
+export interface ScenarioPlace {
+  readonly path: string;
+  /** Name in errors. */
+  readonly source: string;
+  /** Its size and when it was changed last. */
+  readonly stamp: string;
+}
+
+/**
+ * Checks a file whole.
+ * @throws EarshotError EAR_SCENARIO_INVALID when it cannot be read, or naming line and path of what
+ * is wrong in it.
+ */
+export function openScenario(path: string, options: ScenarioFileOptions = {}): ScenarioFile {
+  const { source = path, onLine = () => undefined } = options;
+  const at = { path, source, stamp: stampOf(path, source) };
+  const reader = new ScenarioReader(source);
+  const chats = new Map<string, Inbound["chat"]>();
+  for (const line of linesOf(path, source, reader)) {
+    noteChats(chats, line);
+    onLine(line);
+  }
+  return {
+    ...reader.outline,
+    at,
+    chats,
+    lines: { [Symbol.iterator]: () => linesOf(path, source, new ScenarioReader(source)) },
+  };
+}
+
+/**
+ * Reads the lines of a checked file whose places (the header and blank lines not counted) are wanted,
+ * with their places; the others are not even parsed.
+ * @throws EarshotError EAR_SCENARIO_INVALID when it is not the file any more that was checked.
+ */
+export function* someLines(
+  { path, source, stamp }: ScenarioPlace,
+  isWanted: (place: number) => boolean,
+): Generator<readonly [place: number, line: ScenarioLine]> {
+  const reader = new ScenarioReader(source);
+  let place = 0;
+  for (const text of textsOf(path, source)) {
+    if (place > 0 && !isWanted(place) && text.trim() !== "") {
+      reader.skip();
+      place += 1;
+      continue;
+    }
+    const line = reader.read(text);
+    if (line === null) continue;
+    if (isWanted(place)) yield [place, line];
+    place += 1;
+  }
+  if (stampOf(path, source) !== stamp)
+    throw unreadable(source, new Error("it was changed meanwhile"));
+}
+
+/** Puts what a stream says into a file of its own. `remove` takes that away again. */
+export async function spool(
+  from: NodeJS.ReadableStream,
+): Promise<{ readonly path: string; remove(): void }> {
+  const folder = mkdtempSync(join(tmpdir(), "earshot-scenario-"));
+  const path = join(folder, "scenario.jsonl");
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    await pipeline(from, createWriteStream(path, { mode: 0o600 }));
+  } catch (cause) {
+    remove();
+    throw unreadable("standard input", cause);
+  }
+  return { path, remove };
+}
+
+function* linesOf(
+  path: string,
+  source: string,
+  reader: ScenarioReader,
+): Generator<ScenarioLine, void, undefined> {
+  for (const text of textsOf(path, source)) {
+    const line = reader.read(text);
+    if (line !== null) yield line;
+  }
+}
+
+/** The lines of a file as they stand in it. */
+function* textsOf(path: string, source: string): Generator<string> {
+  const file = opened(path, source);
+  try {
+    const piece = Buffer.allocUnsafe(pieceBytes);
+    const decoder = new StringDecoder("utf8");
+    let rest = "";
+    for (let read = next(file, piece, source); read > 0; read = next(file, piece, source)) {
+      const lines = (rest + decoder.write(piece.subarray(0, read))).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+    yield rest + decoder.end();
+  } finally {
+    closeSync(file);
+  }
+}
+
+function stampOf(path: string, source: string): string {
+  try {
+    const { size, mtimeMs } = statSync(path);
+    return `${size} ${mtimeMs}`;
+  } catch (cause) {
+    throw unreadable(source, cause);
+  }
+}
+
+function opened(path: string, source: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (cause) {
+    throw unreadable(source, cause);
+  }
+}
+
+function next(file: number, piece: Buffer, source: string): number {
+  try {
+    return readSync(file, piece);
+  } catch (cause) {
+    throw unreadable(source, cause);
+  }
+}
+
+function unreadable(source: string, cause: unknown): EarshotError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `Cannot read the scenario ${source}: ${reason}`;
+  return new EarshotError("EAR_SCENARIO_INVALID", message, { cause });
+}

@@ -1,0 +1,231 @@
+/**
+ * Transcripts on disk
+ * ===================
+ * One folder an agent, one JSON Lines file a session, one index. Names are made from ids of ours;
+ * what is not of their form is refused, so no word from a room can become a part of a path. Folders
+ * are entered and files read by their owner alone, and a link that somebody laid in the way is not
+ * followed.
+ *
+ * Writes are not synced: the store is, and what a file lost in a crash is added again from there.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { lstat, mkdir, open, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { EarshotError } from "../../domain/errors.ts";
+import type { SessionFile, SessionFiles } from "../../domain/ports/index.ts";
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
+const agentIdForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u;
+const sessionIdForm = /^[0-9A-Za-z]{1,64}$/u;
+/** How much of a file's end is read at once; doubled while it holds no whole line. */
+const tailBytes = 65_536;
+const headBytes = 512;
+
+/** `folderOf` names an agent's folder; it may change with the config. */
+export function createSessionFiles(folderOf: (agentId: string) => string): SessionFiles {
+  const made = new Set<string>();
+
+  async function folder(agentId: string): Promise<string> {
+    if (!agentIdForm.test(agentId)) throw unsafe("an agent's id", "it is not of the usual form");
+    const path = folderOf(agentId);
+    if (made.has(path)) return path;
+    await makeFolder(path);
+    made.add(path);
+    return path;
+  }
+  async function pathOf({ agentId, sessionId }: SessionFile): Promise<string> {
+    if (!sessionIdForm.test(sessionId))
+      throw unsafe("a session's id", "it is not of the usual form");
+    return join(await folder(agentId), `${sessionId}.jsonl`);
+  }
+
+  return {
+    lastLine: (file) => told(async () => lastLineOf(await pathOf(file))),
+    append: (file, lines) =>
+      told(async () => appendTo(await pathOf(file), `${lines.join("\n")}\n`)),
+    writeIndex: (agentId, parts) =>
+      told(async () => {
+        const path = join(await folder(agentId), "index.json");
+        const fresh = `${path}.new`;
+        const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+        try {
+          checkOwn(fresh, await handle.stat(), 0o600);
+          for await (const part of parts) await handle.appendFile(part);
+        } finally {
+          await handle.close();
+        }
+        await rename(fresh, path);
+      }),
+    indexHead: (agentId) =>
+      told(async () => {
+        const path = join(await folder(agentId), "index.json");
+        try {
+          return withFile(path, O_RDONLY, headOf);
+        } catch (error) {
+          if (isMissing(error)) return null;
+          throw error;
+        }
+      }),
+  };
+}
+
+function headOf(file: number): string {
+  const buffer = Buffer.alloc(headBytes);
+  const read = readSync(file, buffer, 0, headBytes, 0);
+  return buffer.toString("utf8", 0, read).split("\n")[0] ?? "";
+}
+
+function appendTo(path: string, text: string): void {
+  withFile(path, O_WRONLY | O_CREAT | O_APPEND, (file, size) => {
+    const bytes = Buffer.from(text);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    } catch (error) {
+      ftruncateSync(file, size);
+      throw error;
+    }
+  });
+}
+
+/** The number in the last line that is whole; what follows it is cut off. */
+function lastLineOf(path: string): number {
+  const find = (file: number, size: number): number => {
+    let end = size;
+    for (;;) {
+      const { from, line } = lineBefore(file, end);
+      const id = line === null ? 0 : numberIn(line);
+      if (line === null || id !== null) {
+        if (end < size) ftruncateSync(file, end);
+        return id ?? 0;
+      }
+      end = from;
+    }
+  };
+  try {
+    return withFile(path, O_RDWR, find);
+  } catch (error) {
+    if (isMissing(error)) return 0;
+    throw error;
+  }
+}
+
+/** The last line that ends before `end`, or what is torn there; null at the file's beginning. */
+function lineBefore(
+  file: number,
+  end: number,
+): { readonly from: number; readonly line: string | null } {
+  if (end === 0) return { from: 0, line: null };
+  for (let bytes = tailBytes; ; bytes *= 2) {
+    const start = Math.max(0, end - bytes);
+    const buffer = Buffer.alloc(end - start);
+    readSync(file, buffer, 0, end - start, start);
+    const whole = buffer[buffer.length - 1] === 0x0a;
+    const before = buffer.lastIndexOf(0x0a, buffer.length - (whole ? 2 : 1));
+    if (before === -1 && start > 0) continue;
+    const from = start + before + 1;
+    // A line without its end is torn, whatever it says.
+    const line = whole ? buffer.toString("utf8", before + 1, buffer.length - 1) : "";
+    return { from, line };
+  }
+}
+
+function numberIn(line: string): number | null {
+  try {
+    const { id } = JSON.parse(line) as { id?: unknown };
+    return typeof id === "number" && Number.isSafeInteger(id) ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Opens a file of ours for a moment. On this thread, as the store does: a write that goes to the
+ * system's cache takes less than handing it to another.
+ */
+function withFile<Answer>(
+  path: string,
+  flags: number,
+  work: (file: number, size: number) => Answer,
+): Answer {
+  const file = openSync(path, flags | O_NOFOLLOW, 0o600);
+  try {
+    const found = fstatSync(file);
+    checkOwn(path, found, 0o600);
+    return work(file, found.size);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Makes the folder and those above it that are missing, each at most once (Node's own recursive
+ * mkdir never ends where nothing can be made), and checks that it is ours alone.
+ */
+async function makeFolder(path: string): Promise<void> {
+  await makeMissing(path);
+  const found = await lstat(path);
+  if (!found.isDirectory()) throw unsafe(path, "it is a link or no folder");
+  checkOwn(path, found, 0o700);
+}
+
+async function makeMissing(path: string): Promise<void> {
+  const there = await lstat(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
+  if (there) return;
+  const above = dirname(path);
+  if (above !== path) await makeMissing(above);
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+function checkOwn(
+  path: string,
+  { uid, mode }: { readonly uid: number; readonly mode: number },
+  most: number,
+): void {
+  const me = process.getuid?.();
+  if (me !== undefined && uid !== me) throw unsafe(path, `it belongs to user ${uid}`);
+  if (process.platform !== "win32" && (mode & 0o777 & ~most) !== 0)
+    throw unsafe(path, `others may use it (mode ${(mode & 0o777).toString(8)})`);
+}
+
+function unsafe(what: string, why: string): EarshotError {
+  return new EarshotError(
+    "EAR_STATE_UNSAFE",
+    `Cannot keep a transcript in ${what} as ${why}: mend it, earshot goes on by itself`,
+  );
+}
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT";
+
+/** Gives whatever the file system says a code that says what to do. */
+async function told<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof EarshotError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === "ENOSPC" || code === "EDQUOT";
+    throw new EarshotError(
+      full ? "EAR_STORE_FULL" : "EAR_STORE_FAILED",
+      full
+        ? "Cannot write a transcript as the disk is full: free some space, earshot goes on by itself"
+        : `Cannot write a transcript as the file system said: ${code ?? message}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * The shelf
+ * =========
+ * Fetched files, under names of ours, in a folder that only we may enter. A file is written to a
+ * new name that nobody could have laid a link at, and renamed when it is complete, so what bears
+ * its final name is whole. Beside each lies what was found out about it, so nothing is fetched or
+ * converted twice, also after a restart.
+ */
+import {
+  constants,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
+import type { MediaReading } from "../../domain/ports/index.ts";
+import { headBytes, sniff } from "./sniff.ts";
+
+const readingSchema = z.object({
+  text: z.string().nullable(),
+  words: z.enum(["transcript", "description", "content", "page"]).nullable(),
+  title: z.string().nullable(),
+  note: z.string().nullable(),
+  mime: z.string().nullable(),
+  bytes: z.number().nullable(),
+});
+const notesSchema = z.object({
+  /** Null: nothing was fetched (a page leaves only its reading). */
+  file: z.object({ bytes: z.number().int().min(0), mime: z.string().nullable() }).nullable(),
+  /** By what made them. */
+  readings: z.record(z.string(), readingSchema),
+});
+type Notes = z.infer<typeof notesSchema>;
+
+/** A file as it lies there. */
+export interface ShelfFile {
+  readonly bytes: number;
+  /** As its first bytes tell. */
+  readonly mime: string | null;
+}
+
+export interface KeepOptions {
+  readonly bytesMax: number;
+  /** Of all files; the oldest make room. */
+  readonly totalMax: number;
+}
+
+export interface Shelf {
+  file(id: string): Promise<ShelfFile | null>;
+  /**
+   * Stores what comes, at most `bytesMax`. Throws what the source throws; nothing is left then.
+   * @throws EarshotError EAR_HTTP_REFUSED when it is larger, EAR_STATE_UNSAFE for a folder that is
+   * not ours alone.
+   */
+  keep(id: string, source: AsyncIterable<Uint8Array>, options: KeepOptions): Promise<ShelfFile>;
+  /** The whole file, or its first `bytesMax`. */
+  read(id: string, bytesMax: number): Promise<Uint8Array>;
+  /** Where it is, for a program. */
+  path(id: string): string;
+  reading(id: string, by: string): Promise<MediaReading | null>;
+  note(id: string, by: string, reading: MediaReading): Promise<void>;
+  /** Lays words of ours beside a file; the new ones take the place of the old ones whole. */
+  label(id: string, words: string): Promise<void>;
+  /** The files with their labels; null: it has none. */
+  labels(): Promise<ReadonlyMap<string, string | null>>;
+  /** The bytes of a file as they are read. */
+  open(id: string): Promise<ReadableStream<Uint8Array>>;
+  remove(id: string): Promise<void>;
+  sweep(before: number, bytesMax: number): Promise<void>;
+}
+
+const name = /^[a-z0-9]{1,64}$/;
+const notesBytesMax = 1_048_576;
+/** An unfinished file older than this belongs to nobody any more. */
+const partMsMax = 3_600_000;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+
+/** `unique` gives letters and digits nobody can foresee. */
+export function openShelf(folder: string, unique: () => string): Shelf {
+  let ready: Promise<void> | null = null;
+  /** Bytes in all; null: not counted yet. */
+  let total: number | null = null;
+  const prepared = (): Promise<void> => {
+    ready ??= prepareFolder(folder).catch((error: unknown) => {
+      ready = null;
+      throw error;
+    });
+    return ready;
+  };
+  const place = (id: string, ending = ""): string => {
+    if (!name.test(id)) throw new EarshotError("EAR_ASSERT", "Cannot keep media under that name");
+    return join(folder, `${id}${ending}`);
+  };
+  const notesOf = async (id: string): Promise<Notes> => {
+    const empty: Notes = { file: null, readings: {} };
+    const raw = await readFile(place(id, ".json"), notesBytesMax).catch(() => null);
+    if (raw === null) return empty;
+    try {
+      return notesSchema.parse(JSON.parse(Buffer.from(raw).toString("utf8")));
+    } catch {
+      // Torn or foreign: as if there were none; it is written anew.
+      return empty;
+    }
+  };
+  /** Writes to a name of its own first: what has the final name is whole. */
+  const put = async (path: string, write: (file: FileHandle) => Promise<void>): Promise<void> => {
+    await prepared();
+    const part = join(folder, `${unique().toLowerCase()}.part`);
+    const file = await open(part, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+    try {
+      await write(file);
+      await file.close();
+      await rename(part, path);
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      await rm(part, { force: true });
+      throw error;
+    }
+  };
+  const writeNotes = (id: string, notes: Notes) =>
+    put(place(id, ".json"), async (file) => file.writeFile(JSON.stringify(notes)));
+
+  return {
+    async file(id) {
+      const { file } = await notesOf(id);
+      if (file === null) return null;
+      const found = await lstat(place(id)).catch(() => null);
+      // Somebody else's link or a torn file is not what we stored.
+      return found?.isFile() === true && found.size === file.bytes ? file : null;
+    },
+    async keep(id, source, { bytesMax, totalMax }) {
+      let head: Uint8Array = new Uint8Array();
+      let bytes = 0;
+      await put(place(id), async (file) => {
+        for await (const part of source) {
+          bytes += part.length;
+          if (bytes > bytesMax)
+            throw new EarshotError(
+              "EAR_HTTP_REFUSED",
+              `Cannot keep a file as it is larger than ${bytesMax} bytes`,
+            );
+          if (head.length < headBytes)
+            head = Buffer.concat([head, part.subarray(0, headBytes - head.length)]);
+          await file.writeFile(part);
+        }
+      });
+      const file = { bytes, mime: sniff(head) };
+      await writeNotes(id, { file, readings: {} });
+      if (total !== null) total += bytes;
+      if (total === null || total > totalMax) total = await sweepFolder(folder, 0, totalMax, id);
+      return file;
+    },
+    read: (id, bytesMax) => readFile(place(id), bytesMax),
+    path: (id) => place(id),
+    reading: async (id, by) => {
+      const { readings } = await notesOf(id);
+      return Object.hasOwn(readings, by) ? (readings[by] as MediaReading) : null;
+    },
+    async note(id, by, reading) {
+      const notes = await notesOf(id);
+      await writeNotes(id, { ...notes, readings: { ...notes.readings, [by]: reading } });
+    },
+    label: (id, words) => put(place(id, ".label"), async (file) => file.writeFile(words)),
+    async labels() {
+      const names = await namesIn(folder);
+      const found = new Map<string, string | null>();
+      for (const id of names.filter((one) => name.test(one))) {
+        const raw = await readFile(place(id, ".label"), notesBytesMax).catch(() => null);
+        found.set(id, raw === null ? null : Buffer.from(raw).toString("utf8"));
+      }
+      return found;
+    },
+    async open(id) {
+      const file = await open(place(id), O_RDONLY | O_NOFOLLOW);
+      return Readable.toWeb(file.createReadStream()) as unknown as ReadableStream<Uint8Array>;
+    },
+    async remove(id) {
+      // The file last: while it is there, what is left is found again.
+      for (const ending of [".label", ".json", ""]) await rm(place(id, ending), { force: true });
+    },
+    async sweep(before, bytesMax) {
+      total = await sweepFolder(folder, before, bytesMax);
+    },
+  };
+}
+
+/** Makes the folder if it is missing, and checks that it is a real one that nobody else enters. */
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  const found = await lstat(folder);
+  const me = process.getuid?.();
+  const wrong = !found.isDirectory()
+    ? "it is no directory of its own"
+    : me !== undefined && found.uid !== me
+      ? "it belongs to somebody else"
+      : process.platform !== "win32" && (found.mode & 0o077) !== 0
+        ? "others may enter it: chmod 700"
+        : null;
+  if (wrong !== null)
+    throw new EarshotError("EAR_STATE_UNSAFE", `Cannot keep files in ${folder} as ${wrong}`);
+}
+
+/** A file of ours, never what a link leads to. */
+async function readFile(path: string, bytesMax: number): Promise<Uint8Array> {
+  const file = await open(path, O_RDONLY | O_NOFOLLOW);
+  try {
+    const { size } = await file.stat();
+    const buffer = Buffer.alloc(Math.min(size, bytesMax));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** None where there is no folder yet. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+}
+
+/**
+ * Removes what is older than `before` and, beyond `bytesMax` in all, the oldest; never `spare`. Gives
+ * the bytes that are left.
+ */
+async function sweepFolder(
+  folder: string,
+  before: number,
+  bytesMax: number,
+  spare?: string,
+): Promise<number> {
+  const names = await namesIn(folder);
+  const kept = new Map<string, { bytes: number; at: number; names: string[] }>();
+  for (const one of names) {
+    const path = join(folder, one);
+    const found = await lstat(path).catch(() => null);
+    if (found === null) continue;
+    if (one.endsWith(".part")) {
+      if (Date.now() - found.mtimeMs > partMsMax) await rm(path, { force: true });
+      continue;
+    }
+    const id = one.replace(/\..*$/, "");
+    const entry = kept.get(id) ?? { bytes: 0, at: 0, names: [] };
+    kept.set(id, {
+      bytes: entry.bytes + found.size,
+      at: Math.max(entry.at, found.mtimeMs),
+      names: [...entry.names, one],
+    });
+  }
+  let total = 0;
+  for (const { bytes } of kept.values()) total += bytes;
+  const oldestFirst = [...kept].sort(([, a], [, b]) => a.at - b.at);
+  for (const [id, entry] of oldestFirst) {
+    if (id === spare || (entry.at >= before && total <= bytesMax)) continue;
+    for (const one of entry.names) await rm(join(folder, one), { force: true, recursive: true });
+    total -= entry.bytes;
+  }
+  return total;
+}

@@ -1,0 +1,351 @@
+/**
+ * The media desk
+ * ==============
+ * Fetches what was sent, keeps it on the shelf, and has it read by whatever the config names for
+ * its kind: a model, a program, or nothing. A file is what its first bytes say: one that was
+ * announced as something else is kept and named, but handed to nobody. Whatever goes wrong is told
+ * in one line and costs the message nothing.
+ */
+import { createHash } from "node:crypto";
+import type { ImageConverter, MediaSettings } from "../../domain/config/conversation/media.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Log, MediaDesk, MediaItem, MediaReading } from "../../domain/ports/index.ts";
+import { cut, oneLine, plainText } from "../../domain/sanitize.ts";
+import { deadline } from "../http/deadline.ts";
+import { createHttpClient, type HttpClient } from "../http/http-client.ts";
+import { openShelf, type ShelfFile } from "./file-cache.ts";
+import { readPage } from "./links.ts";
+import { describe, transcribe } from "./model.ts";
+import { pictureSize } from "./picture-size.ts";
+import { runProgram } from "./program.ts";
+import { fits, headBytes, looksLikeText, picturesTaken, sniff } from "./sniff.ts";
+import { sayAloud } from "./speech.ts";
+
+export interface DeskOptions {
+  /** Created with the first file. */
+  readonly folder: string;
+  readonly log: Log;
+  /** Letters and digits nobody can foresee. */
+  readonly unique: () => string;
+  /** The platform's own client; null where a channel has none. */
+  readonly download: (
+    channel: string,
+    account: string,
+    attachmentId: string,
+    signal: AbortSignal,
+  ) => Promise<AsyncIterable<Uint8Array> | null>;
+  /** For what a room chose. @default the guarded client */
+  readonly http?: HttpClient;
+}
+
+/** A file, or why there is none. */
+type Fetched = { readonly file: ShelfFile } | { readonly why: string };
+
+const noteUnitsMax = 200;
+/** What a program may print: text is cut later, a frame is a picture. */
+const printedBytesMax = 1_048_576;
+const frameBytesMax = 16_777_216;
+
+const nothing: MediaReading = {
+  text: null,
+  words: null,
+  title: null,
+  note: null,
+  mime: null,
+  bytes: null,
+};
+
+/** Opens a desk. Nothing is touched before the first file. */
+export function openMediaDesk(options: DeskOptions): MediaDesk {
+  return new Desk(options);
+}
+
+class Desk implements MediaDesk {
+  readonly #options: DeskOptions;
+  readonly #shelf: ReturnType<typeof openShelf>;
+  readonly #http: HttpClient;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+    this.#shelf = openShelf(options.folder, options.unique);
+    this.#http = options.http ?? createHttpClient();
+  }
+
+  async read(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<MediaReading> {
+    const by = fingerprint(converterOf(item, settings));
+    return this.#told(item.id, signal, async () => {
+      const known = await this.#shelf.reading(item.id, by);
+      if (known !== null) return known;
+      const fetched = await this.#fetch(item, settings, signal);
+      if ("why" in fetched) return { ...nothing, note: fetched.why };
+      const { mime, bytes } = fetched.file;
+      const facts = { ...nothing, mime: mime ?? item.attachment.mime ?? null, bytes };
+      const lie = lieOf(item, fetched.file);
+      if (lie !== null) return { ...facts, note: lie };
+      const isText = mime === null && looksLikeText(await this.#shelf.read(item.id, headBytes));
+      if (isText && item.attachment.kind !== "file")
+        return { ...facts, note: `announced as ${announced(item)}, but it is text` };
+      const reading = await this.#convert(item, fetched.file, facts, settings, signal);
+      await this.#shelf.note(item.id, by, reading);
+      return reading;
+    });
+  }
+
+  async picture(
+    item: MediaItem,
+    settings: MediaSettings,
+    signal: AbortSignal,
+  ): ReturnType<MediaDesk["picture"]> {
+    let image = null;
+    const { note } = await this.#told(item.id, signal, async () => {
+      const fetched = await this.#fetch(item, settings, signal);
+      if ("why" in fetched) return { ...nothing, note: fetched.why };
+      const { mime, bytes } = fetched.file;
+      const lie = lieOf(item, fetched.file);
+      if (lie !== null) return { ...nothing, note: lie };
+      if (mime === null || !picturesTaken.has(mime))
+        return { ...nothing, note: "no model takes a picture of this type" };
+      if (bytes > limits.imageBytesMax)
+        return { ...nothing, note: `not shown: it is larger than ${limits.imageBytesMax} bytes` };
+      const data = await this.#shelf.read(item.id, bytes);
+      const size = pictureSize(data, mime);
+      if (size === null) return { ...nothing, note: "not shown: it is broken" };
+      if (Math.max(size.width, size.height) > limits.imagePointsMax)
+        return { ...nothing, note: `not shown: it is ${size.width} by ${size.height} points` };
+      image = { mime, name: oneLine(item.attachment.name ?? "picture"), data };
+      return nothing;
+    });
+    return { image, note };
+  }
+
+  async follow(
+    { id, url }: { readonly id: string; readonly url: string },
+    settings: MediaSettings,
+    signal: AbortSignal,
+  ): Promise<MediaReading> {
+    const { links, timeoutMs } = settings;
+    if (links === null) return nothing;
+    const by = fingerprint(links);
+    return this.#told(id, signal, async () => {
+      const known = await this.#shelf.reading(id, by);
+      if (known !== null) return known;
+      const unitsMax = links.extractChars;
+      const page = await readPage(this.#http, url, { unitsMax, msMax: timeoutMs, signal });
+      const text = clean(page.text, unitsMax);
+      const reading: MediaReading = {
+        ...nothing,
+        text: text === "" ? null : text,
+        words: "page",
+        title: page.title,
+        mime: page.mime,
+        bytes: page.bytes,
+      };
+      await this.#shelf.note(id, by, reading);
+      return reading;
+    });
+  }
+
+  async speak(
+    text: string,
+    { speech, timeoutMs, maxBytes }: MediaSettings,
+    signal: AbortSignal,
+  ): ReturnType<MediaDesk["speak"]> {
+    if (speech === null) return null;
+    return sayAloud(speech, text, { msMax: timeoutMs, bytesMax: maxBytes, signal });
+  }
+
+  sweep(before: number, bytesMax: number): Promise<void> {
+    return this.#shelf.sweep(before, bytesMax);
+  }
+
+  /** Turns what went wrong into a note. */
+  async #told(
+    id: string,
+    signal: AbortSignal,
+    work: () => Promise<MediaReading>,
+  ): Promise<MediaReading> {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#options.log("warn", "media.failed", { media: id, error: inWords(error) });
+      return { ...nothing, note: inWords(error) };
+    }
+  }
+
+  async #fetch(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<Fetched> {
+    const kept = await this.#shelf.file(item.id);
+    if (kept !== null) return { file: kept };
+    const { maxBytes: bytesMax, timeoutMs, storeBytesMax: totalMax } = settings;
+    // Who says it is too large is believed; who says it is small is not.
+    if ((item.attachment.bytes ?? 0) > bytesMax)
+      return { why: `not fetched: it is larger than ${bytesMax} bytes` };
+    const limit = deadline(signal, timeoutMs);
+    try {
+      const source = await this.#open(item, settings, limit.signal);
+      if (source === null) return { why: `${item.channel} cannot fetch files` };
+      const bytes = heeding(source, limit.signal);
+      return { file: await this.#shelf.keep(item.id, bytes, { bytesMax, totalMax }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const late = limit.signal.aborted ? `it took longer than ${timeoutMs} ms` : inWords(error);
+      this.#options.log("warn", "media.unfetched", { media: item.id, error: late });
+      return { why: `not fetched: ${late}` };
+    } finally {
+      limit.done();
+    }
+  }
+
+  async #open(
+    { channel, account, attachment }: MediaItem,
+    { maxBytes: bytesMax, timeoutMs: msMax }: MediaSettings,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array> | null> {
+    const { download } = this.#options;
+    const own = await unless(signal, download(channel, account, attachment.id, signal));
+    if (own !== null || attachment.url === undefined) return own;
+    const answer = await this.#http.stream(attachment.url, { signal, msMax, bytesMax });
+    return answer as unknown as AsyncIterable<Uint8Array>;
+  }
+
+  async #convert(
+    { id, attachment }: MediaItem,
+    file: ShelfFile,
+    facts: MediaReading,
+    settings: MediaSettings,
+    signal: AbortSignal,
+  ): Promise<MediaReading> {
+    const { audio, image, video, timeoutMs: msMax } = settings;
+    const head = await this.#shelf.read(id, headBytes);
+    if (file.mime === null && looksLikeText(head)) {
+      const data = await this.#shelf.read(id, limits.mediaTextUnitsMax * 4);
+      return words(facts, "content", new TextDecoder().decode(data));
+    }
+    const path = this.#shelf.path(id);
+    const data = () => this.#shelf.read(id, file.bytes);
+    const asking = { mime: facts.mime ?? "application/octet-stream", msMax, signal };
+    const kind = attachment.kind;
+    if (kind === "audio" && audio !== null) {
+      const said =
+        audio.kind === "command"
+          ? await printed(audio, { file: path, msMax, signal })
+          : await transcribe(audio, { ...asking, data: await data() });
+      return words(facts, "transcript", said);
+    }
+    if (kind === "image" && image !== null && image !== "pass") {
+      const shown = { path, ...asking, data };
+      return words(facts, "description", await describePicture(image, shown));
+    }
+    if (kind === "video" && video !== null) {
+      if (video.kind === "command")
+        return words(facts, "description", await printed(video, { file: path, msMax, signal }));
+      const frame = await runProgram(video.frame, {
+        file: path,
+        bytesMax: frameBytesMax,
+        msMax,
+        signal,
+      });
+      const mime = sniff(frame);
+      if (mime === null || !picturesTaken.has(mime))
+        return { ...facts, note: `${oneLine(video.frame.command)} printed no picture` };
+      return words(facts, "description", await describe(video, { ...asking, mime, data: frame }));
+    }
+    return facts;
+  }
+}
+
+async function describePicture(
+  image: ImageConverter,
+  picture: {
+    readonly path: string;
+    readonly mime: string;
+    readonly msMax: number;
+    readonly signal: AbortSignal;
+    data(): Promise<Uint8Array>;
+  },
+): Promise<string> {
+  const { path: file, msMax, signal, mime } = picture;
+  if (image.kind === "command") return printed(image, { file, msMax, signal });
+  return describe(image, { data: await picture.data(), mime, msMax, signal });
+}
+
+async function printed(
+  program: Parameters<typeof runProgram>[0],
+  run: Omit<Parameters<typeof runProgram>[1], "bytesMax">,
+): Promise<string> {
+  const output = await runProgram(program, { ...run, bytesMax: printedBytesMax });
+  return new TextDecoder().decode(output);
+}
+
+/** The converter that the settings have for that kind, if any. */
+function converterOf({ attachment: { kind } }: MediaItem, settings: MediaSettings): unknown {
+  return kind === "file" ? null : settings[kind];
+}
+
+/** Names a converter, so that another one reads again; a new key does not. */
+function fingerprint(converter: unknown): string {
+  const { apiKey: _secret, ...rest } = Object(converter) as { apiKey?: unknown };
+  const named = typeof converter === "string" ? converter : JSON.stringify(rest);
+  return createHash("sha256").update(named).digest("hex").slice(0, 16);
+}
+
+/** What was announced is not what came: in words, or null. */
+function lieOf(item: MediaItem, file: ShelfFile): string | null {
+  if (file.mime === null || fits(item.attachment.kind, file.mime)) return null;
+  return `announced as ${announced(item)}, but it is ${file.mime}`;
+}
+
+const announced = ({ attachment: { mime, kind } }: MediaItem): string => oneLine(mime ?? kind);
+
+const clean = (text: string, unitsMax: number): string =>
+  cut(plainText(cut(text, unitsMax * 2)), unitsMax).trim();
+
+function words(
+  facts: MediaReading,
+  kind: NonNullable<MediaReading["words"]>,
+  said: string,
+): MediaReading {
+  const text = clean(said, limits.mediaTextUnitsMax);
+  if (text === "") return { ...facts, note: "no words in it" };
+  const note = said.length > limits.mediaTextUnitsMax ? "only its beginning" : facts.note;
+  return { ...facts, text, words: kind, note };
+}
+
+/** For people and agents: ours in full, others by name, as their text may hold a secret. */
+function inWords(error: unknown): string {
+  if (error instanceof EarshotError)
+    return oneLine(error.message.replace(/^Cannot .*? as /, ""), noteUnitsMax);
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === "ENOSPC") return "the disk is full";
+  return code ?? (error instanceof Error ? error.name : "it failed");
+}
+
+/** Waits for `work`, but not longer than the signal lets it. */
+function unless<Answer>(signal: AbortSignal, work: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(signal.reason);
+    if (signal.aborted) give();
+    signal.addEventListener("abort", give, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
+  });
+}
+
+/** The bytes of a source that may not heed the signal itself. */
+async function* heeding(
+  source: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const part = await unless(signal, reader.next());
+      if (part.done === true) return;
+      yield part.value;
+    }
+  } finally {
+    // Not waited for: one that is stuck stays stuck.
+    void reader.return?.().then(undefined, () => undefined);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Ids and chance
+ * ==============
+ * Ids are ULIDs (github.com/ulid/spec): 48 bits of time and 80 of chance in 26 letters of
+ * Crockford's base 32, so that they sort by age. Two of the same millisecond count up, as in the
+ * specification's monotonic form, and so does one made after the clock was set back, but by a step
+ * of chance: who has seen one id knows no other, and a turn's fence is one.
+ */
+import { randomBytes } from "node:crypto";
+import type { Ids, Random } from "../../domain/ports/index.ts";
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+function encode(value: bigint, letters: number): string {
+  let text = "";
+  let rest = value;
+  for (let place = 0; place < letters; place += 1) {
+    text = alphabet.charAt(Number(rest & 31n)) + text;
+    rest >>= 5n;
+  }
+  return text;
+}
+
+/** Ids that only grow. `now` is ms since the epoch. */
+export function createIds(now: () => number = Date.now): Ids {
+  let last = 0;
+  let chance = 0n;
+  return {
+    next() {
+      const at = now();
+      if (at > last) {
+        last = at;
+        // The top bit stays free, so counting up has room for 2^31 ids in one millisecond.
+        chance = BigInt(`0x${randomBytes(10).toString("hex")}`) >> 1n;
+      } else {
+        chance += 1n + BigInt(randomBytes(6).readUIntBE(0, 6));
+      }
+      return encode(BigInt(last), 10) + encode(chance, 16);
+    },
+  };
+}
+
+/** Uniform numbers that nobody can foresee. */
+export function createRandom(): Random {
+  return { next: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48 };
+}

@@ -1,0 +1,84 @@
+/**
+ * The HTTP application
+ * ====================
+ * All routes in one place, in the order a request meets them: the door for everybody, health
+ * without a token, the API behind the token, then the pages. docs/api.md describes each of them.
+ */
+import { Hono } from "hono";
+import type { KnownHosts } from "../http/allowed-hosts.ts";
+import { answerError, refuse } from "../http/api-error.ts";
+import { guardHost, guardStreams, guardToken, type HttpEnv } from "../http/auth.ts";
+import { securityHeaders } from "../http/static-pages.ts";
+import { openApi } from "./openapi.ts";
+import { accessRoutes } from "./routes/access.ts";
+import { commandRoutes } from "./routes/commands.ts";
+import type { ServerPorts } from "./routes/deps.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { conditionRoutes } from "./routes/health-page.ts";
+import { hookRoutes } from "./routes/hooks.ts";
+import { inboundRoutes } from "./routes/inbound.ts";
+import { inspectRoutes } from "./routes/inspect.ts";
+import { outboxRoutes } from "./routes/outbox.ts";
+import { recordRoutes } from "./routes/record.ts";
+import { mendRoutes } from "./routes/retry.ts";
+import { roomRoutes } from "./routes/room.ts";
+import { roomsRoutes } from "./routes/rooms.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { simulateRoutes } from "./routes/simulate.ts";
+import { statusRoutes } from "./routes/status.ts";
+import { uploadRoutes } from "./routes/uploads.ts";
+import { whatIfRoutes } from "./routes/what-if.ts";
+
+export function createApp(
+  ports: ServerPorts,
+  known: () => KnownHosts,
+  pages: Hono<HttpEnv>,
+): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
+  app.use(async (context, next) => {
+    await next();
+    for (const [name, value] of Object.entries(securityHeaders))
+      if (!context.res.headers.has(name)) context.header(name, value);
+    const { path } = context.req;
+    const route = path.startsWith("/api/") ? "api" : path.startsWith("/hooks/") ? "hook" : "page";
+    ports.metrics.requests.inc({ route, status: context.res.status });
+  });
+  app.use(guardHost(known));
+  app.route("/", healthRoutes(ports));
+  app.route("/", hookRoutes(ports));
+  app.use("/api/*", guardToken(ports.readToken));
+  app.use("/api/*", guardStreams(ports.readToken, ports.clock));
+  app.use("/api/*", async (context, next) => {
+    await next();
+    if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
+  });
+  app.get("/api/openapi.json", (context) => context.json(openApi(ports.version)));
+  for (const routes of [
+    inboundRoutes,
+    eventRoutes,
+    statusRoutes,
+    outboxRoutes,
+    mendRoutes,
+    simulateRoutes,
+    commandRoutes,
+    sessionRoutes,
+    accessRoutes,
+    roomsRoutes,
+    recordRoutes,
+    conditionRoutes,
+    roomRoutes,
+    whatIfRoutes,
+    inspectRoutes,
+    uploadRoutes,
+  ])
+    app.route("/api", routes(ports));
+  app.route("/", pages);
+  app.notFound((context) =>
+    context.req.method === "GET" || context.req.method === "HEAD"
+      ? refuse(context, "not-found", "Cannot find that here: docs/api.md lists what there is")
+      : refuse(context, "wrong-method", "Cannot do that here: docs/api.md lists what there is"),
+  );
+  app.onError((error, context) => answerError(error, context, ports.log));
+  return app;
+}

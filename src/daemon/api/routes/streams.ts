@@ -1,0 +1,59 @@
+/**
+ * Readers of a stream
+ * ===================
+ * What all routes with server-sent events have in common: so many readers at a time, counted in the
+ * metrics, and let go when they read too slowly.
+ */
+import type { Context } from "hono";
+import { ApiRefusal } from "../../http/api-error.ts";
+import { type HttpEnv, hasToken } from "../../http/auth.ts";
+import { createSse, sseHeaders } from "../../http/sse.ts";
+import type { ServerPorts } from "./deps.ts";
+
+const readersCountMax = 64;
+
+export interface StreamKind {
+  /** Names it in metrics and in the log. */
+  readonly reader: "events" | "rooms" | "health";
+  /** UTF-16 units that may wait for one reader. */
+  readonly queueUnitsMax: number;
+}
+
+/** Begins to tell, and gives the way to end it. `idle`: all that was put has been taken. */
+export type Follow = (put: (data: string) => void, idle: () => boolean) => () => void;
+
+/**
+ * Answers requests with a stream of its own each.
+ * @throws ApiRefusal from the answer when too many readers are there.
+ */
+export function createStreams(
+  ports: ServerPorts,
+  { reader, queueUnitsMax }: StreamKind,
+): (context: Context<HttpEnv>, follow: Follow) => Response {
+  let readers = 0;
+  const count = (by: 1 | -1) => {
+    readers += by;
+    ports.metrics.streamReaders.set({ reader }, readers);
+  };
+  return (context, follow) => {
+    if (readers >= readersCountMax)
+      throw new ApiRefusal("not-ready", `Cannot stream as ${readersCountMax} readers are here`);
+    count(1);
+    let off: () => void = () => undefined;
+    const sse = createSse({
+      clock: ports.clock,
+      queueUnitsMax,
+      stillAllowed: () => hasToken(context, ports.readToken),
+      onSlow: (queuedUnits) => {
+        ports.metrics.streamDropped.inc({ reader });
+        ports.log("warn", `${reader}.reader-dropped`, { queuedUnits });
+      },
+      onEnd: () => {
+        off();
+        count(-1);
+      },
+    });
+    off = follow(sse.put, sse.idle);
+    return context.body(sse.body, 200, sseHeaders);
+  };
+}

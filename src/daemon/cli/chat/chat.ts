@@ -1,0 +1,147 @@
+/**
+ * `earshot chat`
+ * ==============
+ * A conversation with the default agent in the terminal. It is one more page of the webchat: what
+ * is said here stands there, and the other way round. If no daemon runs, one is run for as long as
+ * the chat lasts. With a pipe instead of a keyboard every line is a message, and the end of input
+ * waits for the answers.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Command, Option } from "commander";
+import { startDaemon } from "../../daemon.ts";
+import { type DaemonAddress, findDaemon } from "../lib/api-client.ts";
+import { action, fail, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { createAttacher } from "./attach.ts";
+import { openChat } from "./client.ts";
+import { createCompleter } from "./complete.ts";
+import { ChatScreen } from "./screen.ts";
+
+interface ChatOptions extends StateOptions {
+  readonly temporary?: boolean;
+  readonly config?: string;
+}
+
+const lesson: Lesson = {
+  about:
+    "Talks to the daemon of the state directory; if none runs, one runs until you leave. It is " +
+    "the same conversation as on the web page. Tab completes commands; /attach PATH sends a file with " +
+    "your next line. Leave with Ctrl-D or Ctrl-C.",
+  examples: [
+    "earshot chat",
+    ["earshot chat --temporary", "in a daemon of its own that keeps nothing"],
+    ['echo "what can you do?" | earshot chat', "every line a message; ends when all are answered"],
+  ],
+  exits: "0 left, 1 failed, 2 no daemon could be reached or started.",
+};
+
+export function addChatCommand(program: Command): void {
+  teach(withStateDir(program.command("chat")), lesson)
+    .description("Talk to the default agent in this terminal")
+    .option("--temporary", "in a daemon of its own that keeps nothing")
+    .addOption(
+      new Option("--config <file>", "config file, if no daemon runs yet").env("EARSHOT_CONFIG"),
+    )
+    .action(action(chat));
+}
+
+/** Where to talk to, and what to end afterwards. */
+interface Place {
+  find(): Promise<DaemonAddress | null>;
+  leave(): Promise<void>;
+}
+
+async function chat(options: ChatOptions): Promise<void> {
+  const place = await placeFor(options);
+  try {
+    await converse(place);
+  } finally {
+    await place.leave();
+  }
+}
+
+async function placeFor(options: ChatOptions): Promise<Place> {
+  const temporary = options.temporary === true;
+  const stateDir = temporary
+    ? await mkdtemp(join(tmpdir(), "earshot-chat-"))
+    : stateDirFor(options);
+  const find = () => findDaemon(stateDir);
+  if (!temporary && (await find()) !== null) return { find, leave: async () => undefined };
+  if (process.stdin.isTTY) process.stderr.write("no daemon runs; starting one for this chat\n");
+  const daemon = await startDaemon({
+    stateDir,
+    port: 0,
+    logLevel: "error",
+    logPretty: process.stderr.isTTY === true,
+    ...(options.config === undefined ? {} : { config: options.config }),
+  });
+  return {
+    find,
+    async leave() {
+      await daemon.stop({ drainMs: 1_000 });
+      if (temporary) await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs the conversation until the person leaves. */
+function converse(place: Place): Promise<void> {
+  return new Promise((resolve) => {
+    const lines = createInterface({
+      input: process.stdin,
+      ...(process.stdin.isTTY
+        ? { output: process.stdout, completer: createCompleter(place.find) }
+        : {}),
+      terminal: process.stdin.isTTY === true,
+    });
+    const screen = new ChatScreen(lines, process.stdout, process.stdin.isTTY === true);
+    let inputEnded = false;
+    const end = () => {
+      client.close();
+      screen.close();
+      lines.close();
+      resolve();
+    };
+    const endWhenAnswered = () => {
+      if (inputEnded && client.unsent() === 0 && screen.isQuiet()) end();
+    };
+    const client = openChat(
+      place.find,
+      {
+        frame(frame) {
+          screen.show(frame);
+          endWhenAnswered();
+        },
+        connected: (is) => screen.connected(is),
+        failed(error) {
+          fail(error);
+          end();
+        },
+      },
+      0,
+    );
+    const attacher = createAttacher({ find: place.find, tell: (line) => screen.note(line) });
+    const typed = (text: string) => {
+      if (attacher.takes(text)) return;
+      void attacher.forLine().then((files) => {
+        if (text !== "" || files.length > 0) screen.said(client.say(text, files));
+      });
+    };
+    lines.on("line", (line) => {
+      const text = line.trim();
+      const isTyped = process.stdin.isTTY === true;
+      if (isTyped) typed(text);
+      else if (text !== "") screen.said(client.say(text));
+      screen.prompt();
+    });
+    lines.on("SIGINT", end);
+    lines.on("close", () => {
+      if (process.stdin.isTTY) return end();
+      inputEnded = true;
+      endWhenAnswered();
+    });
+  });
+}

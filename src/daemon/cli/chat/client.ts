@@ -1,0 +1,132 @@
+/**
+ * A client of the webchat
+ * =======================
+ * The same protocol as the page: says hello with the last number it has, sends what is not yet
+ * taken again after a reconnect under the same ids, and hands on every frame once. So a daemon that
+ * is started anew in the middle of a conversation costs a moment and no words.
+ */
+import { randomUUID } from "node:crypto";
+import WebSocket from "ws";
+import {
+  type ClientFrame,
+  closeCodes,
+  type ServerFrame,
+  serverFrameSchema,
+} from "../../../adapters/channels/webchat/protocol.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import type { DaemonAddress } from "../lib/api-client.ts";
+
+export interface ChatListener {
+  frame(frame: ServerFrame): void;
+  /** The connection is lost, or there again. */
+  connected(is: boolean): void;
+  /** It will not come back by itself. */
+  failed(error: EarshotError): void;
+}
+
+export interface ChatClient {
+  /**
+   * Says a line, with files that were uploaded for it; it is sent as soon as there is a connection.
+   * Answers with its id.
+   */
+  say(text: string, attachments?: readonly string[]): string;
+  /** Said and not yet taken. */
+  unsent(): number;
+  close(): void;
+}
+
+const againMsMin = 250;
+const againMsMax = 5_000;
+
+/**
+ * Opens the chat. `find` is asked for the daemon before every connection: after a restart it may be
+ * elsewhere. `after`: the last number already known.
+ */
+export function openChat(
+  find: () => Promise<DaemonAddress | null>,
+  listener: ChatListener,
+  after: number,
+): ChatClient {
+  const unsent = new Map<string, Extract<ClientFrame, { type: "message" }>>();
+  let known = after;
+  let socket: WebSocket | null = null;
+  let open = false;
+  let closed = false;
+  let pause = againMsMin;
+  let timer: NodeJS.Timeout | null = null;
+
+  const send = (frame: ClientFrame) => socket?.send(JSON.stringify(frame));
+  /** What was not taken goes again, under its old ids. */
+  const sayAgain = () => {
+    if (open) for (const message of unsent.values()) send(message);
+  };
+  const heard = (frame: ServerFrame) => {
+    if (frame.type === "ready") {
+      open = true;
+      pause = againMsMin;
+      listener.connected(true);
+      sayAgain();
+    }
+    if (frame.type === "taken") unsent.delete(frame.id);
+    // What can never be taken as it is is not said again.
+    if (frame.type === "error" && frame.final === true) unsent.delete(frame.id ?? "");
+    else if (frame.type === "error") setTimeout(sayAgain, againMsMax).unref();
+    if (frame.type === "taken" || frame.type === "said") {
+      if (frame.n <= known) return;
+      known = frame.n;
+    }
+    listener.frame(frame);
+  };
+  const lost = (code: number) => {
+    socket = null;
+    if (open && !closed) listener.connected(false);
+    open = false;
+    if (closed) return;
+    if (code === closeCodes.badToken)
+      return listener.failed(
+        new EarshotError("EAR_USAGE", "Cannot chat as the token was refused: was it changed?"),
+      );
+    timer = setTimeout(connect, pause);
+    pause = Math.min(pause * 2, againMsMax);
+  };
+  const connect = () => {
+    find().then(
+      (daemon) => {
+        if (closed) return;
+        if (daemon === null) return lost(0);
+        const opening = new WebSocket(`${daemon.base.replace("http", "ws")}/ws`);
+        socket = opening;
+        opening.on("open", () => send({ type: "hello", token: daemon.token, after: known }));
+        opening.on("message", (data) => {
+          const frame = serverFrameSchema.safeParse(JSON.parse(String(data)));
+          if (frame.success) heard(frame.data);
+        });
+        opening.on("error", () => undefined);
+        opening.on("close", (code) => lost(code));
+      },
+      () => lost(0),
+    );
+  };
+  connect();
+  return {
+    say(text, attachments = []) {
+      const id = randomUUID();
+      const message = {
+        type: "message" as const,
+        id,
+        text,
+        replyTo: null,
+        attachments: [...attachments],
+      };
+      unsent.set(message.id, message);
+      if (open) send(message);
+      return message.id;
+    },
+    unsent: () => unsent.size,
+    close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      socket?.close();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Tab in `earshot chat`
+ * =====================
+ * Completes a command that stands at the beginning of the line, from the table of the daemon that is
+ * talked to, so that skills and plugins are there as well, and from what the terminal does itself. The table is fetched once; a daemon that
+ * does not answer completes nothing.
+ */
+import type { Completer } from "node:readline";
+import { z } from "zod";
+import { callApi, type DaemonAddress } from "../lib/api-client.ts";
+
+const answerSchema = z.object({
+  commands: z.array(
+    z.object({ name: z.string(), aliases: z.array(z.string()), usage: z.string() }),
+  ),
+});
+type Known = z.output<typeof answerSchema>["commands"];
+
+/** What this terminal does itself. */
+const attach: Known[number] = { name: "attach", aliases: [], usage: "path" };
+
+/** A completion in the form of readline's asynchronous completers. */
+export type AsyncCompleter = (
+  line: string,
+  done: (error: null, result: ReturnType<Completer>) => void,
+) => void;
+
+export function createCompleter(find: () => Promise<DaemonAddress | null>): AsyncCompleter {
+  let known: Known | null = null;
+  const commands = async (): Promise<Known> => {
+    if (known !== null) return known;
+    const daemon = await find();
+    if (daemon === null) return [];
+    const { commands: told } = answerSchema.parse(await callApi(daemon, "/api/commands"));
+    known = [...told, attach];
+    return known;
+  };
+  return (line, done) => {
+    // Without a slash there is nothing to complete, and nobody is asked.
+    if (!/^\/[a-z0-9:_-]*$/i.test(line)) return done(null, [[], line]);
+    void commands()
+      .catch(() => [] as Known)
+      .then((list) => done(null, [completions(line, list), line]));
+  };
+}
+
+/** Names first; another word for a command only where no name fits. */
+function completions(line: string, list: Known): string[] {
+  const word = line.slice(1).toLowerCase();
+  const fits = (name: string) => name.startsWith(word);
+  const names = list.filter(({ name }) => fits(name));
+  const written = ({ usage }: Known[number], name: string) =>
+    usage === "" ? `/${name}` : `/${name} `;
+  if (names.length > 0) return names.map((one) => written(one, one.name));
+  return list.flatMap((one) => one.aliases.filter(fits).map((other) => written(one, other)));
+}

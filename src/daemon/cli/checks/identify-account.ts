@@ -1,0 +1,35 @@
+/**
+ * Who an account is
+ * =================
+ * Asks a platform, once, who the configured account is there: the one question that tells a good
+ * token from a bad one without a word in any room.
+ */
+import { createSystemClock } from "../../../adapters/system/clock.ts";
+import { createRandom } from "../../../adapters/system/ids.ts";
+import { accountFields } from "../../../domain/config/daemon/channels.ts";
+import type { ChannelDefinition } from "../../../domain/ports/index.ts";
+
+const identifyMsMax = 5_000;
+
+/**
+ * Who the account is there; undefined where the channel cannot tell.
+ * @throws EarshotError EAR_CHANNEL_* as the channel has it.
+ */
+export async function identifyAccount(
+  definition: ChannelDefinition,
+  accountId: string,
+  config: Readonly<Record<string, unknown>>,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
+  const opened = definition.open({
+    accountId,
+    config: definition.accountSchema.parse(Object.fromEntries(own)),
+    clock: createSystemClock(),
+    random: createRandom(),
+    log: () => undefined,
+    deliver: async () => undefined,
+    loadCursor: async () => null,
+    reportState: () => undefined,
+  });
+  return opened.identify?.(AbortSignal.timeout(identifyMsMax));
+}

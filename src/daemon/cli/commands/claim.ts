@@ -1,0 +1,104 @@
+/**
+ * `earshot claim`: codes that give a role to whoever says them first.
+ */
+import { type Command, Option } from "commander";
+import { EarshotError } from "../../../domain/errors.ts";
+import { callApi, needDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+
+interface Claim {
+  readonly label: string;
+  readonly role: string;
+  readonly expiresAt: number;
+}
+interface JsonOption extends StateOptions {
+  readonly json?: boolean;
+}
+interface NewOptions extends JsonOption {
+  readonly role: string;
+  readonly ttl?: string;
+}
+
+const about =
+  "A claim code is a secret, shown once: whoever says it first, directly or in a group, gets " +
+  "its role on that channel and account. It is taken before any agent hears of it.";
+const lesson: Lesson = {
+  about,
+  examples: [
+    ["earshot claim new --role owner", "a code for yourself"],
+    ["earshot claim new --role member --ttl 60", "for a friend, good for an hour"],
+    "earshot claim list",
+    "earshot claim revoke 7kq2mx",
+  ],
+  exits: "0 done, 1 there is no such code, 2 bad use or no daemon runs.",
+};
+
+export function addClaimCommand(program: Command): void {
+  const claim = teach(program.command("claim"), lesson).description("Codes that give a role");
+  teach(withStateDir(claim.command("new")), lesson)
+    .description("Make a code")
+    .addOption(
+      new Option("--role <role>", "owner: everything; member: direct chats and commands")
+        .choices(["owner", "member"])
+        .makeOptionMandatory(),
+    )
+    .option("--ttl <minutes>", "good for so long (default: a day)")
+    .option("--json", "for programs")
+    .action(action(make));
+  teach(withStateDir(claim.command("list", { isDefault: true })), lesson)
+    .description("Codes that nobody has used yet, by their labels")
+    .option("--json", "for programs")
+    .action(action(list));
+  teach(withStateDir(claim.command("revoke <label>")), lesson)
+    .description("Make a code worthless")
+    .action(action(revoke));
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+
+async function make({ role, ttl, ...options }: NewOptions): Promise<void> {
+  const minutes = ttl === undefined ? undefined : Number(ttl);
+  if (minutes !== undefined && !(Number.isInteger(minutes) && minutes > 0))
+    throw new EarshotError("EAR_USAGE", "Cannot read --ttl: give whole minutes, as --ttl 60");
+  const daemon = await needDaemon(stateDirFor(options));
+  const body = { role, ...(minutes === undefined ? {} : { ttlMs: minutes * 60_000 }) };
+  const made = await callApi<Claim & { code: string }>(daemon, "/api/claims", {
+    ...{ method: "POST", body },
+  });
+  if (made === null) throw new EarshotError("EAR_USAGE", "Cannot make a code: the daemon is older");
+  if (options.json === true) return printJson(made);
+  print(made.code);
+  printText(
+    `Whoever says this to the agent first is ${role === "owner" ? "an owner" : "a member"} there. ` +
+      `It is good until ${timeOf(made.expiresAt)} UTC and is not shown again; ` +
+      `to take it back: earshot claim revoke ${made.label}`,
+  );
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const claims = (await callApi<{ claims: Claim[] }>(daemon, "/api/claims"))?.claims ?? [];
+  if (options.json === true) return printJson(claims);
+  if (claims.length === 0) return print("no code is open");
+  const rows = claims.map(({ label, role, expiresAt }) => [label, role, timeOf(expiresAt)]);
+  print(table([["label", "role", "until (UTC)"], ...rows]));
+}
+
+async function revoke(label: string, options: StateOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const path = `/api/claims/${encodeURIComponent(label)}/revoke`;
+  if ((await callApi(daemon, path, { method: "POST" })) !== null)
+    return print(`taken back: ${label}`);
+  process.stderr.write("earshot: no open code has this label\n");
+  process.exitCode = 1;
+}

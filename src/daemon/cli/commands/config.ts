@@ -1,0 +1,169 @@
+/**
+ * `earshot config`: check, schema, show
+ * =====================================
+ * Works on the file, not on the daemon, so it can be used before a daemon is started or while one
+ * runs. `show` says of every value where it comes from; secrets are never printed.
+ */
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { agentWarnings } from "../../../adapters/agents/check.ts";
+import { mediaWarnings } from "../../../adapters/media/check.ts";
+import { configValues, pathText } from "../../../domain/config/index.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import type { SaidValue } from "../../../domain/ports/index.ts";
+import { terminalSafe } from "../../../domain/sanitize.ts";
+import { readSaid, saidFileName } from "../../config/chat-overrides.ts";
+import { configPathOf, readWithSaid } from "../../config/config-source.ts";
+import { configWarnings } from "../../config/config-warnings.ts";
+import { plugIn } from "../../config/plugins.ts";
+import { createRegistry } from "../../config/registry.ts";
+import { configSchemaText } from "../../config/schemas.ts";
+import { tlsFacts } from "../checks/risky-server.ts";
+import {
+  action,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+
+interface Options extends StateOptions {
+  readonly config?: string;
+  readonly port?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * What a command reads: the file that applies, or the embedded defaults, with what was said in rooms
+ * over it. What does not fit any more is left out with a warning, as by the daemon.
+ */
+export async function loadConfig(options: Pick<Options, "config" | "stateDir">) {
+  const stateDir = stateDirFor(options);
+  const { env } = process;
+  const path = configPathOf(options.config, env, stateDir);
+  const { channels } =
+    path === null ? { channels: [] } : await plugIn({ config: path, env, stateDir: dirname(path) });
+  const reading = { env, parse: createRegistry(channels) };
+  const said = await readSaid(stateDir);
+  try {
+    return { ...(await readWithSaid(path, stateDir, said, reading)), path, said };
+  } catch (error) {
+    if (said.length === 0) throw error;
+    const loaded = await readWithSaid(path, stateDir, [], reading);
+    const why = error instanceof Error ? error.message : String(error);
+    const left = `${join(stateDir, saidFileName)} is left out as it does not fit: ${why}`;
+    return { ...loaded, path, said: [], warnings: [...loaded.warnings, left] };
+  }
+}
+
+/** Where a value comes from, for people; what was said in a room names who said it. */
+function originOf(
+  { path, origin }: { readonly path: string; readonly origin: string },
+  said: readonly SaidValue[],
+): string {
+  const steps = (one: string) =>
+    pathText(one.split(".").map((name) => (/^\d+$/.test(name) ? Number(name) : name)));
+  const by = said.findLast(({ path: place }) => {
+    const whole = steps(place);
+    return path === whole || path.startsWith(`${whole}.`) || path.startsWith(`${whole}[`);
+  })?.by;
+  return by === undefined || origin === "flag" ? origin : `set in a chat by ${terminalSafe(by)}`;
+}
+
+const lesson: Lesson = {
+  about:
+    "The file is --config, else EARSHOT_CONFIG, else earshot.json5 in the state directory, else " +
+    "the embedded defaults (docs/config.md).",
+  examples: ["earshot config check", "earshot config show engagement"],
+  exits: "0 fine, 1 nothing to show, 2 the file is wrong.",
+};
+const checkLesson: Lesson = {
+  about: "Every problem is one line with its place and the fix; warnings do not fail.",
+  examples: ["earshot config check", "earshot config check --config ./earshot.json5"],
+  exits: "0 fine, 2 it is not, or cannot be read.",
+};
+const schemaLesson: Lesson = {
+  about:
+    'Put `"$schema": "./earshot.schema.json"` into the file, and an editor that knows JSON ' +
+    "Schema completes keys and says what each is for.",
+  examples: ["earshot config schema > earshot.schema.json"],
+  exits: "0 printed.",
+};
+const showLesson: Lesson = {
+  about:
+    "Origins: default, file, env (a secret from the environment), flag, and `set in a chat by …` " +
+    "(/config set). Secrets are not shown.",
+  examples: [
+    "earshot config show",
+    "earshot config show engagement",
+    `earshot config show --json | jq '.[] | select(.origin != "default")'`,
+  ],
+  exits: "0 shown, 1 nothing has that name, 2 the file is wrong.",
+};
+
+const withConfig = (command: Command): Command =>
+  withStateDir(command).option("--config <file>", "config file (EARSHOT_CONFIG)");
+
+/** Adds `config` with its three commands. */
+export function addConfigCommand(program: Command): void {
+  const config = teach(program.command("config"), lesson).description(
+    "Check, explain and show the config file",
+  );
+  teach(withConfig(config.command("check")), checkLesson)
+    .description("Whether the config file is fine; nothing is started")
+    .option("--json", "for programs")
+    .action(action(check));
+  teach(config.command("schema"), schemaLesson)
+    .description("The JSON Schema of earshot.json5, for editors")
+    .action(action(() => print(configSchemaText().trimEnd())));
+  teach(withConfig(config.command("show")), showLesson)
+    .argument("[path]", "only values below this path, for example engagement")
+    .description("Every value in force and where it comes from")
+    .option("--port <number>", "as given to start")
+    .option("--json", "for programs")
+    .action(action(show));
+}
+
+async function check(options: Options): Promise<void> {
+  const { path, config, warnings: about } = await loadConfig(options);
+  const folder = path === null ? process.cwd() : dirname(path);
+  const certificate = await tlsFacts(config.server, folder, Date.now());
+  // What would keep the daemon from starting is no warning.
+  if (certificate?.problem != null)
+    throw new EarshotError("EAR_CONFIG_INVALID", certificate.problem);
+  const cannot = [...(await mediaWarnings(config)), ...(await agentWarnings(config, folder))];
+  const warnings = [...about, ...configWarnings(config), ...cannot];
+  if (options.json === true) return printJson({ path, ok: true, warnings });
+  for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
+  print(
+    path === null ? "no config file: the embedded defaults apply" : terminalSafe(`${path} is fine`),
+  );
+}
+
+/** What the command line and the environment say over the file. */
+function flagsOf(options: Options): Readonly<Record<string, unknown>> {
+  const port = options.port ?? process.env.PORT;
+  return port === undefined || port === "" ? {} : { "server.port": Number(port) };
+}
+
+async function show(path: string | undefined, options: Options): Promise<void> {
+  const { config, raw, said } = await loadConfig(options);
+  const below = (name: string) =>
+    path === undefined ||
+    name === path ||
+    name.startsWith(`${path}.`) ||
+    name.startsWith(`${path}[`);
+  const values = configValues(config, raw, flagsOf(options))
+    .filter(({ path: name }) => below(name))
+    .map((value) => ({ ...value, origin: originOf(value, said) }));
+  if (values.length === 0) process.exitCode = 1;
+  if (options.json === true) return printJson(values);
+  if (values.length === 0) return print(terminalSafe(`nothing is called ${path ?? ""}`));
+  print(
+    table(values.map(({ path: name, value, origin }) => [name, origin, JSON.stringify(value)])),
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * `earshot doctor`: looks at everything that has to be right before a daemon runs well, and says
+ * how to mend what is not. It changes nothing. Channels with a token are asked who they are there.
+ */
+import { access, constants, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname } from "node:path";
+import type { Command } from "commander";
+import pc from "picocolors";
+import { agentWarnings } from "../../../adapters/agents/check.ts";
+import { mediaWarnings } from "../../../adapters/media/check.ts";
+import { createSystemClock } from "../../../adapters/system/clock.ts";
+import { accountsOf } from "../../../domain/config/daemon/channels.ts";
+import type { EarshotConfig } from "../../../domain/config/index.ts";
+import type { ChannelDefinition } from "../../../domain/ports/index.ts";
+import { terminalSafe } from "../../../domain/sanitize.ts";
+import type { Session } from "../../../domain/session.ts";
+import { strangeNames } from "../../config/config-warnings.ts";
+import { createRegistry } from "../../config/registry.ts";
+import { checkStateDir } from "../../state/state-dir.ts";
+import { readToken } from "../../state/token.ts";
+import { identifyAccount } from "../checks/identify-account.ts";
+import { tlsFacts } from "../checks/risky-server.ts";
+import { dangersOf } from "../checks/risky-settings.ts";
+import { callApi, type DaemonAddress, findDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  errorLine,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { loadConfig } from "./config.ts";
+
+interface DoctorOptions extends StateOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly offline?: boolean;
+}
+
+interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warning" | "wrong";
+  readonly says: string;
+}
+
+const freeBytesMin = 200_000_000;
+/** What a mark and the blanks behind it take. */
+const markUnits = 9;
+const sessionsShownMax = 20;
+/** A clock before this is not set: this version did not exist then. */
+const plausibleSince = Date.UTC(2025, 0, 1);
+
+const lesson: Lesson = {
+  about: "Changes nothing. Every finding that is not ok says how to mend it.",
+  examples: [
+    "earshot doctor",
+    ["earshot doctor --offline", "ask no platform who its bot is"],
+    `earshot doctor --json | jq '.[] | select(.state != "ok")'`,
+  ],
+  exits: "0 fine, warnings aside, 1 something is wrong, 2 bad use.",
+};
+
+export function addDoctorCommand(program: Command): void {
+  teach(withStateDir(program.command("doctor")), lesson)
+    .description("Check state directory, config, port, disk, clock, tokens and dangerous settings")
+    .option("--config <file>", "config file (EARSHOT_CONFIG)")
+    .option("--offline", "do not ask the platforms")
+    .option("--json", "for programs")
+    .action(action(doctor));
+}
+
+const ok = (check: string, says: string): Finding => ({ check, state: "ok", says });
+const warning = (check: string, says: string): Finding => ({ check, state: "warning", says });
+const wrong = (check: string, error: unknown): Finding => ({
+  check,
+  state: "wrong",
+  says: typeof error === "string" ? error : errorLine(error).replace(/^earshot: /, ""),
+});
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  const stateDir = stateDirFor(options);
+  const findings = [await stateFinding(stateDir), await diskFinding(stateDir), clockFinding()];
+  const loaded = await loadConfig(options).catch((error: unknown) => {
+    findings.push(wrong("config", error));
+    return null;
+  });
+  if (loaded !== null) {
+    findings.push(ok("config", loaded.path ?? "embedded defaults"));
+    for (const one of loaded.warnings) findings.push(warning("config", one));
+    for (const one of strangeNames(loaded.config)) findings.push(warning("config", one));
+    for (const one of await mediaWarnings(loaded.config)) findings.push(warning("media", one));
+    const folder = loaded.path === null ? stateDir : dirname(loaded.path);
+    for (const one of await agentWarnings(loaded.config, folder))
+      findings.push(wrong("agents", one));
+    findings.push(await portFinding(loaded.config, stateDir));
+    const daemon = await findDaemon(stateDir).catch(() => null);
+    findings.push(...(await dangerFindings(loaded.config, folder, daemon)));
+    if (daemon !== null) findings.push(...(await sessionFindings(daemon)));
+    if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
+  }
+  process.exitCode = findings.some(({ state }) => state === "wrong") ? 1 : 0;
+  if (options.json === true) return printJson(findings);
+  const marks = {
+    ok: pc.green("ok     "),
+    warning: pc.yellow("warning"),
+    wrong: pc.red("wrong  "),
+  };
+  for (const { check, state, says } of findings)
+    printText(`${marks[state]}  ${terminalSafe(`${check}: ${says}`)}`, markUnits);
+}
+
+async function stateFinding(stateDir: string): Promise<Finding> {
+  try {
+    await checkStateDir(stateDir);
+    await access(stateDir, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`${stateDir} cannot be written (${error.code}): name another --state-dir`);
+    });
+    await readToken(stateDir);
+    return ok("state directory", stateDir);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || String(error).includes("it is missing")
+      ? ok("state directory", `${stateDir} will be completed at the first start`)
+      : wrong("state directory", error);
+  }
+}
+
+async function diskFinding(stateDir: string): Promise<Finding> {
+  for (const folder of [stateDir, "/", "."]) {
+    const disk = await statfs(folder).catch(() => null);
+    if (disk === null) continue;
+    const free = disk.bavail * disk.bsize;
+    const says = `${Math.floor(free / 1_000_000)} MB free`;
+    return free < freeBytesMin ? warning("disk", `only ${says}: make room`) : ok("disk", says);
+  }
+  return warning("disk", "how much is free cannot be told here");
+}
+
+function clockFinding(): Finding {
+  const now = createSystemClock().now();
+  return now < plausibleSince
+    ? wrong("clock", `the clock says ${new Date(now).toISOString()}: set it, or credits never end`)
+    : ok("clock", new Date(now).toISOString());
+}
+
+/** Either our daemon has the port, or nobody has. */
+async function portFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
+  const { host } = config.server;
+  // As `earshot start` would have it.
+  const said = process.env.PORT ?? "";
+  const port = said === "" ? config.server.port : Number(said);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    return wrong("port", `PORT is "${said}": expected a whole number from 0 to 65535`);
+  const running = await findDaemon(stateDir).catch(() => null);
+  if (running !== null) return ok("port", `a daemon answers on ${running.base}`);
+  const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+    const probe = createServer();
+    probe.once("error", resolve);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+  });
+  return error === null
+    ? ok("port", `${host}:${port} is free`)
+    : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
+}
+
+/** Everything that gives somebody more than the defaults would, and how it is taken back. */
+async function dangerFindings(
+  config: EarshotConfig,
+  folder: string,
+  daemon: DaemonAddress | null,
+): Promise<Finding[]> {
+  const { channels } = createRegistry();
+  const found = dangersOf(config, {
+    approved: daemon === null ? [] : await approvedPeople(daemon),
+    local: (channel) => channels.get(channel)?.local ?? false,
+    tls: await tlsFacts(config.server, folder, createSystemClock().now()),
+  });
+  if (found.length === 0) return [ok("settings", "nothing dangerous")];
+  return found.map(({ at, says, wrong: isWrong }) => (isWrong ? wrong : warning)(at, says));
+}
+
+/** What was said in rooms and gives an agent more than its config does; asked of the daemon. */
+async function sessionFindings(daemon: DaemonAddress): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (let after: string | null = ""; after !== null && found.length < sessionsShownMax; ) {
+    const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
+    const page: SessionPage | null = await callApi(daemon, `/api/sessions?limit=1000${query}`);
+    for (const { key, settings } of page?.sessions ?? []) {
+      const { elevated, exec } = settings;
+      const says = "its agent may do what it asks for, as an owner said there";
+      if (elevated === "full") found.push(warning(key, `${says}: /elevated off takes it back`));
+      if (exec?.security === "full")
+        found.push(warning(key, `${says}: /exec security=deny takes it back`));
+    }
+    after = page?.next ?? null;
+  }
+  return found.slice(0, sessionsShownMax);
+}
+
+/** Who may write directly because a code was approved or redeemed. */
+async function approvedPeople(daemon: DaemonAddress): Promise<readonly string[]> {
+  const answer = await callApi<{ people: readonly Let[] }>(daemon, "/api/pairings");
+  const direct = (answer?.people ?? []).filter(({ scope }) => scope !== "group");
+  return direct.map(({ channel, id }) => `${channel}:${id}`);
+}
+
+interface Let {
+  readonly channel: string;
+  readonly id: string;
+  readonly scope: string;
+}
+
+interface SessionPage {
+  readonly sessions: readonly Pick<Session, "key" | "settings">[];
+  readonly next: string | null;
+}
+
+async function accountFindings(config: EarshotConfig): Promise<Finding[]> {
+  const { channels } = createRegistry();
+  const asked = Object.entries(config.channels).flatMap(([id, channel]) => {
+    const definition = channels.get(id);
+    if (definition === undefined || definition.local) return [];
+    return accountsOf(channel).map(([account, own]) => identify(definition, account, own));
+  });
+  return Promise.all(asked);
+}
+
+async function identify(
+  definition: ChannelDefinition,
+  account: string,
+  config: Readonly<Record<string, unknown>>,
+): Promise<Finding> {
+  const check = `${definition.id}/${account}`;
+  try {
+    const who = await identifyAccount(definition, account, config);
+    return ok(check, who === undefined ? "configured" : `is ${who.name} (${who.id}) there`);
+  } catch (error) {
+    return wrong(check, error);
+  }
+}

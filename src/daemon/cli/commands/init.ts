@@ -1,0 +1,142 @@
+/**
+ * `earshot init`: asks what a first config needs and writes it, with comments that say what each
+ * line is for. A bot's token is tried before it is written down or pointed to. With --yes it asks
+ * nothing and takes what the environment has.
+ */
+import { existsSync } from "node:fs";
+import { chmod, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { configFromText } from "../../../adapters/files/config-file.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import { terminalSafe } from "../../../domain/sanitize.ts";
+import { createRegistry } from "../../config/registry.ts";
+import { prepareStateDir } from "../../state/state-dir.ts";
+import { identifyAccount } from "../checks/identify-account.ts";
+import {
+  action,
+  errorLine,
+  print,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { type Answers, configText, tokenVariable } from "../setup/init-config.ts";
+import { type Found, interview } from "../setup/init-prompts.ts";
+
+interface InitOptions extends StateOptions {
+  readonly config?: string;
+  readonly yes?: boolean;
+  readonly force?: boolean;
+}
+
+const plain: Answers = {
+  name: "earshot",
+  driver: "guide",
+  baseUrl: "http://127.0.0.1:11434/v1",
+  model: "llama3.2",
+  telegram: null,
+};
+
+const lesson: Lesson = {
+  about:
+    "Asks for the agent's name, who answers, and whether there is a Telegram bot, whose token it " +
+    "tries at once. With --yes it asks nothing: TELEGRAM_BOT_TOKEN in the environment is tried, " +
+    "too, and makes a bot of it. What it writes has been checked.",
+  examples: [
+    ["earshot init", "asks, then writes earshot.json5 in the state directory"],
+    ["earshot init --yes --config ./earshot.json5", "writes the defaults with comments"],
+    ["TELEGRAM_BOT_TOKEN=… earshot init --yes", "and a Telegram bot"],
+  ],
+  exits:
+    "0 written, 1 failed (a token that is refused), 2 nothing written: the file is there already, or " +
+    "you left.",
+};
+
+export function addInitCommand(program: Command): void {
+  teach(withStateDir(program.command("init")), lesson)
+    .description("Write a first config file, with comments")
+    .option("--config <file>", "where to write it (default: earshot.json5 in the state directory)")
+    .option("--yes", "ask nothing")
+    .option("--force", "replace a file that is there")
+    .action(action(init));
+}
+
+async function init(options: InitOptions): Promise<void> {
+  const stateDir = stateDirFor(options);
+  const path =
+    options.config === undefined ? join(stateDir, "earshot.json5") : resolve(options.config);
+  const asks = options.yes !== true;
+  if (asks && !process.stdin.isTTY)
+    throw new EarshotError("EAR_USAGE", "Cannot ask as there is no terminal: use --yes");
+  // Before anything is asked: an answer for nothing is worse than none.
+  if (options.force !== true && existsSync(path)) throw alreadyThere(path);
+  const found = lookAround();
+  const answers = asks ? await interview(plain, found) : await unasked(found);
+  const text = configText(answers);
+  const env = { [tokenVariable]: "0:checked-before" };
+  configFromText(text, path, { env, parse: createRegistry() });
+  if (options.config === undefined) await prepareStateDir(stateDir);
+  await writeFile(path, text, { mode: 0o600, flag: options.force === true ? "w" : "wx" }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw alreadyThere(path);
+      throw new EarshotError(
+        "EAR_USAGE",
+        `Cannot write ${path} (${error.code ?? "unknown"}): name another place with --config`,
+      );
+    },
+  );
+  // One that was replaced has kept its mode.
+  await chmod(path, 0o600);
+  print(`wrote ${path}`);
+  if (answers.telegram !== null && answers.telegram.token === null && found.token === "")
+    print(`give the bot's token as ${tokenVariable}, then: earshot doctor`);
+  print(`next: earshot start${placeFlags(options, path)}`);
+}
+
+/** What `start` has to be told to find what was written. */
+function placeFlags({ config, stateDir }: InitOptions, path: string): string {
+  if (config !== undefined) return ` --config ${path}`;
+  const told = stateDir !== undefined && stateDir !== process.env.EARSHOT_STATE_DIR;
+  return told ? ` --state-dir ${stateDir}` : "";
+}
+
+const alreadyThere = (path: string): EarshotError =>
+  new EarshotError("EAR_USAGE", `Cannot write ${path} as it is there already: --force replaces it`);
+
+/** What the environment says of a bot. */
+function lookAround(): Found {
+  const apiRoot = process.env.TELEGRAM_API_ROOT ?? "";
+  const root = apiRoot === "" ? {} : { apiRoot };
+  return {
+    token: process.env[tokenVariable] ?? "",
+    apiRoot: apiRoot === "" ? null : apiRoot,
+    async whoIs(botToken) {
+      const telegram = createRegistry().channels.get("telegram");
+      const account = { botToken, ...root };
+      const schema = telegram?.accountSchema as { safeParse(value: unknown): { success: boolean } };
+      if (telegram === undefined || !schema.safeParse(account).success)
+        throw new EarshotError(
+          "EAR_CHANNEL_CONFIG",
+          "Cannot use this token as it has not the form <number>:<letters>",
+        );
+      const who = await identifyAccount(telegram, "default", account);
+      return `${who?.name} (${who?.id})`;
+    },
+  };
+}
+
+/** Without questions: a token that is there is tried, and what was found is said. */
+async function unasked({ token, apiRoot, whoIs }: Found): Promise<Answers> {
+  if (token === "") return plain;
+  const telegram = { token: null, apiRoot, owner: "", group: "" };
+  try {
+    print(terminalSafe(`the token in ${tokenVariable} is good: the bot is ${await whoIs(token)}`));
+  } catch (error) {
+    // A platform that cannot be reached now says nothing about the token.
+    if (!(error instanceof EarshotError) || error.disposition !== "retry") throw error;
+    process.stderr.write(`${errorLine(error)}\n`);
+  }
+  return { ...plain, telegram };
+}

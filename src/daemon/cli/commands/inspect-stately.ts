@@ -1,0 +1,34 @@
+/**
+ * `earshot inspect --stately`: the address of the page that hands conversations to the Stately
+ * inspector. It is printed, not opened: a browser on this machine may not be the one that is meant.
+ */
+import { EarshotError } from "../../../domain/errors.ts";
+import { isSessionKey } from "../../../domain/key.ts";
+import { needDaemon } from "../lib/api-client.ts";
+import { print, printJson, type StateOptions, stateDirFor } from "../lib/command.ts";
+
+export interface StatelyOptions extends StateOptions {
+  readonly json?: boolean;
+  readonly key?: string;
+  readonly showText?: boolean;
+}
+
+/** @throws EarshotError EAR_USAGE when no daemon runs, EAR_KEY_INVALID */
+export async function printStately(options: StatelyOptions): Promise<void> {
+  const { key, showText = false } = options;
+  if (key !== undefined && !isSessionKey(key))
+    throw new EarshotError("EAR_KEY_INVALID", "Cannot inspect that as it is no session key");
+  const { base, token } = await needDaemon(stateDirFor(options));
+  const query = new URLSearchParams({
+    ...(key === undefined ? {} : { key }),
+    ...(showText ? { words: "1" } : {}),
+  });
+  const asked = query.size === 0 ? "" : `?${query}`;
+  const address = `${base}/inspect${asked}#token=${token}`;
+  if (options.json === true) return printJson({ address });
+  print(address);
+  process.stderr.write(
+    "Open it in a browser on this machine. It loads stately.ai/inspect and gives it what happens" +
+      `${showText ? ", with what people and agents say" : ", without what people say"}.\n`,
+  );
+}

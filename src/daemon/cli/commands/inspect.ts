@@ -1,0 +1,108 @@
+/**
+ * `earshot inspect`: everything that happens, live, one line each. When the daemon goes away it
+ * waits for it to come back, as somebody who watches a restart wants to see the end of it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command, Option } from "commander";
+import { decisions } from "../../../domain/decision.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import type { StreamLine } from "../../../domain/stream.ts";
+import { tagged } from "../../events/event-kinds.ts";
+import { safeJson } from "../../events/safe-json.ts";
+import { type DaemonAddress, findDaemon, needDaemon } from "../lib/api-client.ts";
+import { action, print, printText, stateDirFor, withStateDir } from "../lib/command.ts";
+import { eventData } from "../lib/sse-reader.ts";
+import { renderLine } from "../output/event-line.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { printStately, type StatelyOptions } from "./inspect-stately.ts";
+
+interface InspectOptions extends StatelyOptions {
+  readonly stately?: boolean;
+  readonly decision?: string;
+  readonly channel?: string;
+  readonly deltas?: boolean;
+}
+
+const lesson: Lesson = {
+  about:
+    "Follows the daemon until Ctrl-C, also over its restarts: decisions, turns, sends, acks, " +
+    "typing, connections, a line each. With --stately it prints the address of a page instead, on " +
+    "which the Stately inspector shows the statecharts live.",
+  examples: [
+    ["earshot inspect", "everything, as it happens"],
+    ["earshot inspect --decision engage", "only what woke the agent"],
+    "earshot inspect --channel telegram",
+    "earshot inspect --json | jq 'select(.decision)'",
+    ["earshot inspect --stately", "statecharts in the browser, without what people say"],
+  ],
+  exits:
+    "130 ended with Ctrl-C, as of everything that follows (tail -f, kubectl logs -f), 2 bad use " +
+    "or no daemon runs.",
+};
+
+/** Time and tag: what is told stands behind them. */
+const leadUnits = 25;
+const againMs = 1_000;
+
+export function addInspectCommand(program: Command): void {
+  teach(withStateDir(program.command("inspect")), lesson)
+    .description("Watch the running daemon: decisions, turns, sends, connections")
+    .option("--key <key>", "only this conversation")
+    .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))
+    .option("--channel <id>", "only decisions and sends of this channel")
+    .option("--deltas", "with the running text of turns")
+    .addOption(
+      new Option("--stately", "print the address of the Stately inspector's page").conflicts([
+        "decision",
+        "channel",
+        "deltas",
+      ]),
+    )
+    .option("--show-text", "with --stately: with what people and agents say")
+    .option("--json", "JSON Lines, as in `replay --json`")
+    .action(action(inspect));
+}
+
+async function inspect(options: InspectOptions): Promise<void> {
+  if (options.stately === true) return printStately(options);
+  if (options.showText === true)
+    throw new EarshotError("EAR_USAGE", "Cannot show texts but with --stately");
+  const stateDir = stateDirFor(options);
+  let daemon: DaemonAddress | null = await needDaemon(stateDir);
+  process.stderr.write(`watching ${daemon.base}; Ctrl-C ends\n`);
+  for (;;) {
+    if (daemon !== null) await watch(daemon, options).catch(lost);
+    await sleep(againMs);
+    daemon = await findDaemon(stateDir).catch(() => null);
+  }
+}
+
+/** A connection that broke is waited for; an answer that says no is the end. */
+function lost(error: unknown): void {
+  if (error instanceof EarshotError) throw error;
+  process.stderr.write("the daemon went away; waiting for it\n");
+}
+
+async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<void> {
+  const query = new URLSearchParams();
+  if (options.key !== undefined) query.set("key", options.key);
+  if (options.decision !== undefined) query.set("decision", options.decision);
+  if (options.deltas === true) query.set("deltas", "1");
+  const answer = await fetch(`${daemon.base}/api/events?${query}`, {
+    headers: { authorization: `Bearer ${daemon.token}` },
+  });
+  if (!answer.ok || answer.body === null)
+    throw new EarshotError("EAR_USAGE", `Cannot watch as the daemon answered ${answer.status}`);
+  for await (const data of eventData(answer.body)) {
+    const line = JSON.parse(data) as StreamLine;
+    if (!isWanted(line, options)) continue;
+    if (options.json === true) print(safeJson(line));
+    else printText(renderLine(line), leadUnits);
+  }
+}
+
+function isWanted(told: StreamLine, { channel }: InspectOptions): boolean {
+  if (channel === undefined) return true;
+  const { kind, line } = tagged(told);
+  return (kind === "decision" || kind === "send") && line.channel === channel;
+}

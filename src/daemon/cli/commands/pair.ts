@@ -1,0 +1,167 @@
+/**
+ * `earshot pair`: who waits to be let in, who was, and who is not any more.
+ */
+import type { Command } from "commander";
+import { EarshotError } from "../../../domain/errors.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import { callApi, needDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+
+interface Person {
+  readonly channel: string;
+  readonly account: string;
+  readonly id: string;
+}
+interface Book {
+  readonly pairings: readonly (Person & {
+    readonly name: string;
+    readonly code: string;
+    readonly expiresAt: number;
+  })[];
+  readonly people: readonly (Person & { readonly scope: string; readonly by: string })[];
+  readonly locks: readonly {
+    readonly channel?: string;
+    readonly account?: string;
+    until: number;
+  }[];
+}
+interface JsonOption extends StateOptions {
+  readonly json?: boolean;
+}
+interface RevokeOptions extends JsonOption {
+  readonly account?: string;
+}
+
+const nameUnitsMax = 64;
+const about =
+  "Where `dmPolicy` is `pairing`, a stranger who writes directly is told a code, once, and no " +
+  "more. Whoever runs earshot approves it here. The first one approved becomes the owner, unless " +
+  "the config names one.";
+const lesson: Lesson = {
+  about,
+  examples: [
+    "earshot pair list",
+    ["earshot pair approve 7KQ2MXPA", "let in whoever was told this code"],
+    ["earshot pair revoke telegram:123", "a stranger again, from the next message on"],
+  ],
+  exits: "0 done, 1 there is nobody of the kind, 2 bad use or no daemon runs.",
+};
+
+export function addPairCommand(program: Command): void {
+  const pair = teach(program.command("pair"), lesson).description("Who may write directly");
+  teach(withStateDir(pair.command("list", { isDefault: true })), lesson)
+    .description("Who waits, and who was let in")
+    .option("--json", "for programs")
+    .action(action(list));
+  teach(withStateDir(pair.command("approve <code>")), {
+    about,
+    examples: ["earshot pair approve 7KQ2MXPA"],
+    exits: "0 let in, 1 nobody waits under this code or too many wrong ones were given, 2 bad use.",
+  })
+    .description("Let in whoever was told a code")
+    .option("--json", "for programs")
+    .action(action(approve));
+  teach(withStateDir(pair.command("revoke <person-or-code>")), {
+    about:
+      "Takes back everything that the access book gave somebody: pairing, lists, roles. What the " +
+      "config says of them stays. A code that waits may be named, too.",
+    examples: [
+      "earshot pair revoke telegram:123",
+      "earshot pair revoke telegram:123 --account work",
+    ],
+    exits: "0 done, 1 they had nothing, 2 bad use or no daemon runs.",
+  })
+    .description("Take back what somebody was given")
+    .option("--account <id>", "only on this account")
+    .option("--json", "for programs")
+    .action(action(revoke));
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const book = (await callApi<Book>(daemon, "/api/pairings")) as Book;
+  if (options.json === true) return printJson(book);
+  const { pairings, people, locks } = book;
+  if (pairings.length + people.length === 0) print("nobody waits, and nobody was let in");
+  if (pairings.length > 0)
+    print(
+      table([
+        ["code", "who", "account", "until (UTC)", "calls themselves"],
+        ...pairings.map(({ code, channel, id, account, expiresAt, name }) => [
+          ...[code, `${channel}:${id}`, account, timeOf(expiresAt), oneLine(name, nameUnitsMax)],
+        ]),
+      ]),
+    );
+  if (people.length > 0)
+    print(
+      table([
+        ["who", "account", "as", "by"],
+        ...people.map(({ channel, id, account, scope, by }) => [
+          ...[`${channel}:${id}`, account, scope, by],
+        ]),
+      ]),
+    );
+  for (const { channel, account, until } of locks)
+    printText(
+      `too many wrong codes ${channel === undefined ? "on the console" : `from ${channel}/${account}`}` +
+        `: none is looked at before ${timeOf(until)} UTC`,
+    );
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+
+async function approve(code: string, options: JsonOption): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const path = `/api/pairings/${encodeURIComponent(code)}/approve`;
+  const done = await callApi<{ person: Person & { name: string }; owner: boolean }>(daemon, path, {
+    method: "POST",
+  });
+  if (done === null) {
+    process.stderr.write("earshot: nobody waits under this code: it is wrong, used or too old\n");
+    process.exitCode = 1;
+    return;
+  }
+  if (options.json === true) return printJson(done);
+  const { channel, id, account, name } = done.person;
+  printText(
+    `let in: ${channel}:${id} (${oneLine(name, nameUnitsMax)}), in direct chats of ` +
+      `${channel}/${account}`,
+  );
+  if (done.owner)
+    printText(
+      "This was the first approval, so they are the OWNER now: they may give every command there. " +
+        `If that is not you: earshot pair revoke ${channel}:${id}`,
+    );
+}
+
+async function revoke(whom: string, options: RevokeOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const colon = whom.indexOf(":");
+  if (colon === 0 || colon === whom.length - 1)
+    throw new EarshotError(
+      "EAR_USAGE",
+      "Cannot tell who is meant: name them with their channel, as telegram:123, or give a code",
+    );
+  const account = options.account === undefined ? {} : { account: options.account };
+  const body =
+    colon < 0
+      ? { code: whom }
+      : { channel: whom.slice(0, colon), id: whom.slice(colon + 1), ...account };
+  const done = await callApi(daemon, "/api/pairings/revoke", { method: "POST", body });
+  if (done !== null && options.json === true) return printJson(done);
+  if (done !== null) return printText(`taken back: ${whom}`);
+  process.stderr.write(
+    "earshot: the access book has nothing of theirs; who is listed in the config is taken out there\n",
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,165 @@
+/**
+ * `earshot record`
+ * ================
+ * The journal as a scenario on standard output: what was heard, what the agents did, what became of
+ * their answers. Asks the running daemon; without one it reads the journal itself, under the state
+ * directory's lock, and changes nothing in it.
+ */
+import { access } from "node:fs/promises";
+import type { Command } from "commander";
+import { readConfigSections } from "../../../adapters/files/config-file.ts";
+import { lockStateDir } from "../../../adapters/stores/lock.ts";
+import { openSqliteStore } from "../../../adapters/stores/sqlite.ts";
+import { defaultConfig } from "../../../domain/config/index.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import { isSessionKey } from "../../../domain/key.ts";
+import { configPathOf } from "../../config/config-source.ts";
+import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
+import { storePathOf } from "../../state/state-dir.ts";
+import { type DaemonAddress, findDaemon } from "../lib/api-client.ts";
+import { action, fail, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { Output } from "../output/replay-output.ts";
+
+interface RecordOptions extends StateOptions {
+  readonly since: string;
+  readonly until?: string;
+  readonly conversation?: string;
+  readonly channel?: string;
+  readonly redact?: true;
+  readonly config?: string;
+}
+
+const lesson: Lesson = {
+  about:
+    "Prints JSON Lines that `earshot replay` runs (docs/scenarios.md). Times are a span back from " +
+    "now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations begin as new " +
+    "ones: what was said before --since is not known to a replay. Asks the running daemon; without " +
+    "one it reads the journal.",
+  examples: [
+    ["earshot record --since 1d > yesterday.jsonl", "and then try other rules on it"],
+    "earshot replay yesterday.jsonl --against new.json5",
+    ["earshot record --since 2h --redact > report.jsonl", "to show to others: words replaced"],
+  ],
+  exits: "0 recorded, 1 nothing was heard then, or it failed, 2 bad use or no journal.",
+};
+
+/** Registers the command. */
+export function addRecordCommand(program: Command): void {
+  withStateDir(
+    teach(program.command("record"), lesson)
+      .description("Print a part of the journal as a scenario")
+      .requiredOption("--since <time>", "from when on: 1d, 2h, 2026-11-21")
+      .option("--until <time>", "up to when; left out: now")
+      .option("--conversation <key>", "only this conversation (session key)")
+      .option("--channel <id>", "only what was said on this channel")
+      .option("--redact", "replace words, names, ids and numbers by stand-ins")
+      .option("--json", "the output is JSON Lines always")
+      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs"),
+  ).action(action(record));
+}
+
+const units: Readonly<Record<string, number>> = {
+  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
+};
+
+/** A moment as people say it: so long before `now`, or a date, local where it names no zone. */
+export function momentOf(given: string, now: number): number {
+  const [, count, unit = ""] = /^(\d{1,9})([smhdw])$/u.exec(given) ?? [];
+  if (count !== undefined) return Math.max(0, now - Number(count) * (units[unit] ?? 0));
+  const isDate = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/u.test(given);
+  // A date alone would be read as UTC.
+  const at = isDate ? Date.parse(given.length === 10 ? `${given}T00:00` : given) : Number.NaN;
+  if (!Number.isNaN(at)) return Math.max(0, at);
+  throw new EarshotError(
+    "EAR_USAGE",
+    `Cannot tell when that is: expected 30m, 12h, 7d or 2026-11-21T18:00, received ${JSON.stringify(given.slice(0, 64))}`,
+  );
+}
+
+async function record(options: RecordOptions): Promise<void> {
+  const { conversation, channel } = options;
+  if (conversation !== undefined && !isSessionKey(conversation))
+    throw new EarshotError("EAR_USAGE", "Cannot record that conversation as it is no session key");
+  const now = Date.now();
+  const query: RecordingQuery = {
+    since: momentOf(options.since, now),
+    ...(options.until === undefined ? {} : { until: momentOf(options.until, now) }),
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(channel === undefined ? {} : { channel }),
+    redact: options.redact === true,
+  };
+  const output = new Output(process.stdout);
+  const stateDir = stateDirFor(options);
+  const daemon = await findDaemon(stateDir);
+  const count = { lines: 0 };
+  const write = async (text: string) => {
+    count.lines += 1;
+    output.add(text);
+    await output.flushFull();
+  };
+  if (daemon === null) await fromJournal(query, stateDir, options, write);
+  else await fromDaemon(daemon, query, write);
+  await output.flush();
+  if (count.lines > 0) return;
+  process.exitCode = 1;
+  process.stderr.write("Nothing was heard then.\n");
+}
+
+type Write = (line: string) => Promise<void>;
+
+async function fromDaemon(
+  { base, token }: DaemonAddress,
+  query: RecordingQuery,
+  write: Write,
+): Promise<void> {
+  const asked = new URLSearchParams({ since: String(query.since) });
+  if (query.until !== undefined) asked.set("until", String(query.until));
+  if (query.conversation !== undefined) asked.set("conversation", query.conversation);
+  if (query.channel !== undefined) asked.set("channel", query.channel);
+  if (query.redact === true) asked.set("redact", "1");
+  const answer = await fetch(`${base}/api/record?${asked}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  if (!answer.ok || answer.body === null)
+    throw new EarshotError("EAR_USAGE", `Cannot record: the daemon answered ${answer.status}`);
+  let rest = "";
+  for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) await write(line);
+  }
+  if (rest !== "") fail(new EarshotError("EAR_STORE_FAILED", "Cannot go on: the daemon broke off"));
+}
+
+async function fromJournal(
+  query: RecordingQuery,
+  stateDir: string,
+  options: RecordOptions,
+  write: Write,
+): Promise<void> {
+  const file = configPathOf(options.config, process.env, stateDir);
+  const where = file === null ? defaultConfig : await readConfigSections(file, ["store"]);
+  const path = storePathOf(where, stateDir);
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!exists)
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot record as there is no journal at ${path}: name another state directory with ` +
+        "--state-dir, or the config with --config",
+    );
+  const lock = await lockStateDir(stateDir);
+  try {
+    const store = await openSqliteStore({ path });
+    try {
+      for await (const text of recordingText(store, query)) await write(text.trimEnd());
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}

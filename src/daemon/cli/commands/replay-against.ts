@@ -1,0 +1,150 @@
+/**
+ * `earshot replay --against`
+ * ==========================
+ * The same scenario under two configs, side by side: what would be decided otherwise, and what would
+ * become of it otherwise. Each side runs under its own config alone; the scenario's header counts
+ * only for the side that has none. Both runs go over the same file, one after the other, and of the
+ * first only what is compared is kept.
+ */
+import type { Decision, Rule } from "../../../domain/decision.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import type { StreamLine } from "../../../domain/stream.ts";
+import { tagged } from "../../events/event-kinds.ts";
+
+/** Something that was decided or came of it, and on which of the two sides. */
+interface Difference {
+  /** ms from the scenario's start. */
+  readonly t: number;
+  readonly what: "decision" | "turn" | "reply" | "drop";
+  /** The message, the turn or the message a reply answers. */
+  readonly id: string;
+  readonly key: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+interface Told {
+  readonly t: number;
+  readonly what: Difference["what"];
+  readonly id: string;
+  readonly key: string | null;
+  readonly said: string;
+}
+
+const words = (decision: Decision, rule: Rule): string => `${decision} by ${rule}`;
+
+/** What of a line is compared; null: nothing. */
+function told(line: StreamLine): Told | null {
+  const one = tagged(line);
+  const { t } = line;
+  switch (one.kind) {
+    case "decision": {
+      const { id, key, decision, rule } = one.line;
+      return { t, what: "decision", id, key, said: words(decision, rule) };
+    }
+    case "agent_end": {
+      const { key, turn, outcome } = one.line;
+      return { t, what: "turn", id: String(turn), key, said: outcome };
+    }
+    case "send": {
+      const { key, replyTo, status, text } = one.line;
+      const said = `${status}: ${text}`;
+      return { t, what: "reply", id: replyTo ?? "", key, said };
+    }
+    case "dropped":
+      return { t, what: "drop", id: one.line.message, key: one.line.key, said: one.line.why };
+    default:
+      return null;
+  }
+}
+
+/** Compares two runs: first everything of one side, then everything of the other. */
+export class Comparison {
+  /** By what and whom: what the first side said and the second has not said yet, in order. */
+  readonly #before = new Map<string, Told[]>();
+  readonly #found: Difference[] = [];
+  #decisions = 0;
+
+  before(line: StreamLine): void {
+    const one = told(line);
+    if (one === null) return;
+    const name = nameOf(one);
+    const list = this.#before.get(name);
+    if (list === undefined) this.#before.set(name, [one]);
+    else list.push(one);
+  }
+
+  after(line: StreamLine): void {
+    const now = told(line);
+    if (now === null) return;
+    if (now.what === "decision") this.#decisions += 1;
+    const name = nameOf(now);
+    const list = this.#before.get(name);
+    const was = list?.shift();
+    if (list?.length === 0) this.#before.delete(name);
+    if (was?.said !== now.said)
+      this.#found.push({ ...of(now), before: was?.said ?? null, after: now.said });
+  }
+
+  /** Decisions of the second side. */
+  get decisions(): number {
+    return this.#decisions;
+  }
+
+  /** What differs, by time; what only the first side did among it. */
+  end(): readonly Difference[] {
+    for (const list of this.#before.values())
+      for (const was of list) this.#found.push({ ...of(was), before: was.said, after: null });
+    this.#before.clear();
+    return this.#found.sort((a, b) => a.t - b.t);
+  }
+}
+
+const of = ({ t, what, id, key }: Told) => ({ t, what, id, key });
+
+/** Turns count anew under another config, so they are told apart by their order only. */
+function nameOf({ what, id, key }: Told): string {
+  return JSON.stringify(what === "turn" ? [what, key] : [what, key, id]);
+}
+
+const kinds = {
+  decision: ["decision", "decisions"],
+  turn: ["turn", "turns"],
+  reply: ["reply", "replies"],
+  drop: ["drop", "drops"],
+} as const;
+
+/** The counts, one below the other: kinds first, then how decisions changed. */
+export function countsOf(found: readonly Difference[], decisions: number): string {
+  if (found.length === 0) return `No difference in ${decisions} decisions.`;
+  const counts = new Map<string, number>();
+  const add = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { what } of found) add(what);
+  const rows = Object.entries(kinds).flatMap(([what, [one, many]]) => {
+    const count = counts.get(what) ?? 0;
+    return count === 0
+      ? []
+      : [
+          `${count} ${count === 1 ? one : many} differ`.replace(
+            /^1 (\w+) differ$/u,
+            "1 $1 differs",
+          ),
+        ];
+  });
+  counts.clear();
+  for (const { what, before, after } of found)
+    if (what === "decision") add(`${before ?? "nothing"} → ${after ?? "nothing"}`);
+  const changes = [...counts].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
+  return [
+    `Of ${decisions} decisions:`,
+    ...rows,
+    ...changes.map(([name, count]) => `  ${count} ${name}`),
+  ].join("\n");
+}
+
+/** A row of the table. */
+export function rowOf({ what, id, before, after }: Difference, clock: string): string {
+  const name = what === "turn" ? `turn ${id}` : `${what} ${oneLine(id)}`;
+  const cell = (text: string | null) => (text === null ? "nothing" : oneLine(text, 60));
+  return `${clock}  ${name}: ${cell(before)} → ${cell(after)}`;
+}

@@ -1,0 +1,220 @@
+/**
+ * `earshot replay`
+ * ================
+ * Runs a scenario or a recording on a simulated clock and prints what happened: a table for people,
+ * JSON Lines for programs (docs/scenarios.md). No network, no disk, no agent but the script. Every
+ * line of the file is checked before the first one runs.
+ */
+import { createReadStream } from "node:fs";
+import { text as readAll } from "node:stream/consumers";
+import { type Command, InvalidArgumentError } from "commander";
+import JSON5 from "json5";
+import pico from "picocolors";
+import { StrandPlanner, strandsCountMax } from "../../../actors/simulation/partition.ts";
+import { openScenario, spool } from "../../../adapters/files/scenario-file.ts";
+import { scenarioConfig } from "../../../domain/config/index.ts";
+import { EarshotError, type ErrorCode } from "../../../domain/errors.ts";
+import type { ScenarioLine } from "../../../domain/scenario/scenario.ts";
+import type { StreamLine } from "../../../domain/stream.ts";
+import { safeJson } from "../../events/safe-json.ts";
+import { spareMemory } from "../../replay/gc-tuning.ts";
+import { type Audience, type ReplayFileOptions, replayFile } from "../../replay/replay-file.ts";
+import { longLines } from "../../replay/simulate.ts";
+import { action, fail } from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { Output, progressOf } from "../output/replay-output.ts";
+import { clockText, ReplayTable } from "../output/replay-table.ts";
+import { screenColumns } from "../output/wrap.ts";
+import { Comparison, countsOf, rowOf } from "./replay-against.ts";
+
+interface ReplayOptions {
+  readonly config?: string;
+  readonly against?: string;
+  readonly json?: true;
+  readonly prompts?: true;
+  readonly seed: number;
+  readonly workers: number;
+  readonly threads?: number;
+}
+
+const workersCountMax = 64;
+const seedMax = 2 ** 32 - 1;
+
+const lesson: Lesson = {
+  about:
+    "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
+    "(docs/scenarios.md). The same seed gives the same output, byte for byte, with any number of " +
+    "threads or workers. Every line of the file is checked before the first one runs.",
+  examples: [
+    ["earshot replay examples/rooms/lunch.jsonl", "a table, and what it comes to"],
+    [
+      "earshot replay room.jsonl --config ~/.earshot/earshot.json5",
+      "what would my rules have decided?",
+    ],
+    [
+      "earshot replay yesterday.jsonl --against new.json5",
+      "what changes under these rules? Exit 1 if anything does",
+    ],
+    `earshot replay room.jsonl --json | jq 'select(.decision == "engage")'`,
+    "generate-room | earshot replay - --prompts",
+  ],
+  exits:
+    "0 played, 1 failed or --against found differences, 2 a line or a config is wrong, with its " +
+    "place; nothing was run.",
+};
+
+/** Registers the command. */
+export function addReplayCommand(program: Command): void {
+  teach(program.command("replay"), lesson)
+    .description("Run a scenario or a recording and show every decision")
+    .argument("<file>", "scenario in JSON Lines; - reads standard input")
+    .option("--config <file>", "config to run it under; the scenario's header goes over it")
+    .option("--against <file>", "compare with this config; each side runs under its config alone")
+    .option("--json", "print JSON Lines")
+    .option("--prompts", "print what the agent was shown")
+    .option("--seed <n>", "seed of ids and chance", wholeNumber(seedMax), 1)
+    .option("--threads <n>", "rooms on so many threads at once; default: the cores", threads)
+    .option("--workers <n>", "worker threads; 0 runs in-process", wholeNumber(workersCountMax), 0)
+    .action(action(replay));
+}
+
+function wholeNumber(most: number): (given: string) => number {
+  return (given) => {
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value <= most) return value;
+    throw new InvalidArgumentError(`Expected a whole number from 0 to ${most}.`);
+  };
+}
+
+function threads(given: string): number {
+  const count = wholeNumber(strandsCountMax)(given);
+  if (count > 0) return count;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${strandsCountMax}.`);
+}
+
+async function replay(file: string, options: ReplayOptions): Promise<void> {
+  const run = options.against === undefined ? play : weigh;
+  if (file !== "-") return run(file, file, options);
+  const spooled = await spool(process.stdin);
+  try {
+    await run(spooled.path, "-", options);
+  } finally {
+    spooled.remove();
+  }
+}
+
+/** `source`: the file as errors name it. */
+async function play(path: string, source: string, options: ReplayOptions): Promise<void> {
+  const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
+  const table = options.json ? null : new ReplayTable(screen);
+  const planner = new StrandPlanner();
+  const scenario = openScenario(path, {
+    source,
+    onLine(line) {
+      planner.see(line);
+      table?.measure(line);
+    },
+  });
+  if (scenario.count > longLines) spareMemory();
+  const config = options.config === undefined ? {} : await readConfig(options.config);
+  const output = new Output(process.stdout);
+  const progress = progressOf(scenario.count, process.stderr, process.stdout);
+  const run = replayFile(
+    scenario,
+    planner,
+    { ...running(options), config, prompts: options.prompts === true },
+    {
+      told(json) {
+        const row = table === null ? json : table.row(JSON.parse(json) as StreamLine);
+        if (row !== null) output.add(row);
+      },
+      heard: table === null ? undefined : (line: ScenarioLine) => table.hear(line),
+      async progress(done) {
+        await output.flushFull();
+        progress.show(done);
+      },
+      again: progress.again,
+    },
+  );
+  await finished(run);
+  progress.end();
+  if (table !== null) output.add(`\n${table.summary()}`);
+  await output.flush();
+}
+
+/** How it is run, whatever is done with what comes out. */
+const running = ({ seed, workers, threads: most }: ReplayOptions): ReplayFileOptions => ({
+  ...{ seed, workers, threads: most },
+});
+
+/** Runs it under two configs and prints what differs. */
+async function weigh(path: string, source: string, options: ReplayOptions): Promise<void> {
+  const planner = new StrandPlanner();
+  const scenario = openScenario(path, { source, onLine: (line) => planner.see(line) });
+  if (scenario.count > longLines) spareMemory();
+  const sides = [options.config, options.against].map((file) =>
+    file === undefined ? Promise.resolve(undefined) : readConfig(file),
+  );
+  const [was, now] = await Promise.all(sides);
+  for (const [file, config] of [
+    [options.config, was],
+    [options.against, now],
+  ] as const)
+    if (config !== undefined) scenarioConfig({}, config, { source: file ?? "the config" });
+  const comparison = new Comparison();
+  const progress = progressOf(scenario.count * 2, process.stderr, process.stdout);
+  const side = (config: unknown, from: number, onLine: (line: StreamLine) => void) => {
+    const audience: Audience = {
+      told: (json) => onLine(JSON.parse(json) as StreamLine),
+      progress: (done) => progress.show(from + done),
+      again: progress.again,
+    };
+    const under = config === undefined ? {} : { instead: config };
+    return finished(replayFile(scenario, planner, { ...running(options), ...under }, audience));
+  };
+  await side(was, 0, (line) => comparison.before(line));
+  await side(now, scenario.count, (line) => comparison.after(line));
+  progress.end();
+  const found = comparison.end();
+  const output = new Output(process.stdout);
+  for (const one of found) {
+    output.add(options.json ? safeJson(one) : rowOf(one, clockText(one.t)));
+    await output.flushFull();
+  }
+  if (!options.json)
+    output.add(`${found.length > 0 ? "\n" : ""}${countsOf(found, comparison.decisions)}`);
+  await output.flush();
+  if (found.length > 0) process.exitCode = 1;
+}
+
+/** A run that waits for what never comes would end the process as if all was well. */
+async function finished(run: Promise<unknown>): Promise<void> {
+  const unfinished = () =>
+    fail(new EarshotError("EAR_ASSERT", "Cannot finish the replay as nothing is left to wait for"));
+  process.once("beforeExit", unfinished);
+  try {
+    await run;
+  } finally {
+    process.off("beforeExit", unfinished);
+  }
+}
+
+async function read(path: string, what: string, code: ErrorCode): Promise<string> {
+  try {
+    return await readAll(path === "-" ? process.stdin : createReadStream(path));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EarshotError(code, `Cannot read the ${what} ${path}: ${reason}`, { cause });
+  }
+}
+
+/** A config as its file says it. Secrets stay unread: nothing in a replay uses one. */
+async function readConfig(path: string): Promise<unknown> {
+  const text = await read(path, "config", "EAR_CONFIG_SYNTAX");
+  try {
+    return JSON5.parse<unknown>(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new EarshotError("EAR_CONFIG_SYNTAX", `Cannot read ${path}: ${reason}`, { cause });
+  }
+}

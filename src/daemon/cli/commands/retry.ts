@@ -1,0 +1,135 @@
+/**
+ * `earshot quarantine`, `earshot channels retry`: what does not go on by itself, and one more try.
+ */
+import type { Command } from "commander";
+import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
+import type { SetAside } from "../../../actors/protocol/runtime.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  print,
+  printJson,
+  printRows,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+
+const errorShownUnitsMax = 320;
+
+interface ListOptions extends StateOptions {
+  readonly json?: boolean;
+}
+type Listed = Omit<SetAside, "conv">;
+
+const about =
+  "An event that killed its worker three times, or that its conversation could not be told, is " +
+  "set aside: the conversation goes on without it, and it stays in the journal.";
+const lesson: Lesson = {
+  about,
+  examples: [
+    "earshot quarantine",
+    ["earshot quarantine retry <row>", "give it to its conversation once more"],
+    ["earshot quarantine drop <row>", "leave it be"],
+  ],
+  exits: "0 done, 1 there is no such row, 2 it cannot be tried again, bad use, or no daemon runs.",
+};
+const listLesson: Lesson = {
+  about,
+  examples: ["earshot quarantine", "earshot quarantine list --json"],
+  exits: "0 listed, 2 no daemon runs.",
+};
+const changeLesson = (verb: "retry" | "drop"): Lesson => ({
+  about:
+    verb === "retry"
+      ? "It is heard now, after what has been said since, and answered as if it had just come. " +
+        "Should it kill its worker again, that once is enough to set it aside again."
+      : "It is listed no more. The journal keeps it as long as everything else.",
+  examples: [`earshot quarantine ${verb} 1042`],
+  exits: lesson.exits as string,
+});
+const connectLesson: Lesson = {
+  about:
+    "For an account that was halted, say as its token was refused: it is opened once more with " +
+    "the config as it is. Without an account, every halted one of the channel. A changed config " +
+    "needs no retry.",
+  examples: ["earshot channels retry telegram", "earshot channels retry telegram work"],
+  exits: "0 tried (earshot channels says what came of it), 1 none is halted, 2 no daemon runs.",
+};
+
+export function addQuarantineCommand(program: Command): void {
+  const quarantine = teach(program.command("quarantine"), lesson).description(
+    "Events that were set aside because they broke their conversation",
+  );
+  teach(withStateDir(quarantine.command("list", { isDefault: true })), listLesson)
+    .description("List them")
+    .option("--json", "for programs")
+    .action(action(list));
+  for (const verb of ["retry", "drop"] as const)
+    teach(withStateDir(quarantine.command(`${verb} <row>`)), changeLesson(verb))
+      .description(verb === "retry" ? "Try an event again" : "Take an event off the list")
+      .action(action((row: string, options: StateOptions) => change(verb, row, options)));
+}
+
+/** Adds `retry` to `earshot channels`. */
+export function addConnectAgain(channels: Command): void {
+  teach(withStateDir(channels.command("retry <channel> [account]")), connectLesson)
+    .description("Connect a halted account again")
+    .action(action(connectAgain));
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const answer = await callApi<{ quarantined: Listed[] }>(daemon, "/api/quarantine");
+  const rows = answer?.quarantined ?? [];
+  if (options.json === true) return printJson(rows);
+  if (rows.length === 0) return print("nothing there");
+  const cells = [
+    ["row", "since", "tried again", "conversation"],
+    ...rows.map(({ seq, at, tries, key }) => [
+      String(seq),
+      new Date(at).toISOString().slice(0, 19).replace("T", " "),
+      String(tries),
+      key,
+    ]),
+  ];
+  printRows(cells, (index) => [oneLine(rows[index]?.error ?? "", errorShownUnitsMax)]);
+}
+
+async function change(verb: "retry" | "drop", row: string, options: StateOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const path = `/api/quarantine/${encodeURIComponent(row)}/${verb}`;
+  const done = await callApi(daemon, path, { method: "POST" });
+  if (done !== null) return print(`${verb === "retry" ? "tried again" : "dropped"}: row ${row}`);
+  process.stderr.write("earshot: there is no such row, or it has been tried again already\n");
+  process.exitCode = 1;
+}
+
+async function connectAgain(
+  channel: string,
+  account: string | undefined,
+  options: StateOptions,
+): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const wanted = account === undefined ? await haltedOf(daemon, channel) : [account];
+  let tried = 0;
+  for (const one of wanted) {
+    const path = `/api/channels/${encodeURIComponent(channel)}/${encodeURIComponent(one)}/retry`;
+    if ((await callApi(daemon, path, { method: "POST" })) === null) continue;
+    tried += 1;
+    print(`tried again: ${channel}/${oneLine(one)}`);
+  }
+  if (tried > 0) return;
+  process.stderr.write("earshot: no such account is halted\n");
+  process.exitCode = 1;
+}
+
+async function haltedOf(daemon: DaemonAddress, channel: string): Promise<readonly string[]> {
+  const answer = await callApi<{ connections: ConnectionStatus[] }>(daemon, "/api/status");
+  const all = answer?.connections ?? [];
+  return all.flatMap((one) =>
+    one.channel === channel && one.state === "halted" ? [one.account] : [],
+  );
+}

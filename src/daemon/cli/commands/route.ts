@@ -1,0 +1,123 @@
+/**
+ * `earshot route`: which agent would hear a message, in which session, and why
+ * ============================================================================
+ * Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks the same functions as the
+ * daemon, with the people that a running daemon has let in. Nothing is sent, stored or started.
+ */
+import type { Command } from "commander";
+import JSON5 from "json5";
+import { EarshotError } from "../../../domain/errors.ts";
+import { inboundSchema } from "../../../domain/message.ts";
+import { terminalSafe } from "../../../domain/sanitize.ts";
+import {
+  type Grant,
+  grantName,
+  type KnownPeople,
+  nobodyKnown,
+} from "../../../machines/access/access-entries.ts";
+import { admit } from "../../../machines/access/admission.ts";
+import { explainRoute, type TierTried } from "../../../machines/routing/explain-route.ts";
+import type { ResolvedRoute } from "../../../machines/routing/routing.ts";
+import { createRegistry } from "../../config/registry.ts";
+import { callApi, findDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { loadConfig } from "./config.ts";
+
+interface Options extends StateOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const lesson: Lesson = {
+  about:
+    "Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks what the daemon would ask: " +
+    "may its sender speak, which agents hear it, in which session, by which binding, and why no " +
+    "other one. Nothing is sent, stored or started. Whom codes and /allowlist have let in is known " +
+    "while the daemon runs. What a hook took from a stranger has outside: true.",
+  examples: [`earshot route '{channel:"webhook",chat:{id:"a",kind:"group"},author:{id:"b"}}'`],
+  exits:
+    "0 admitted, 1 the sender may not speak there (it says what would admit it), 2 the message " +
+    "or the config is wrong.",
+};
+
+/** Adds `route`. */
+export function addRouteCommand(program: Command): void {
+  teach(withStateDir(program.command("route")), lesson)
+    .argument("<json>", "an inbound message")
+    .description("Explain who would hear a message: admission, agent, session key")
+    .option("--config <file>", "config file (EARSHOT_CONFIG)")
+    .option("--json", "for programs")
+    .action(action(route));
+}
+
+function readInbound(json: string) {
+  let given: unknown;
+  try {
+    given = JSON5.parse(json);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new EarshotError("EAR_INBOUND_INVALID", `Cannot read the message as JSON: ${why}`);
+  }
+  const parsed = inboundSchema.safeParse(
+    typeof given === "object" && given !== null ? { id: "?", ...given } : given,
+  );
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new EarshotError(
+    "EAR_INBOUND_INVALID",
+    `Cannot read the message as ${issue?.path.join(".") || "it"} is wrong: ${issue?.message ?? ""}`,
+  );
+}
+
+/** Whom the running daemon's book has let in; without a daemon, nobody. */
+async function knownHere(stateDir: string): Promise<KnownPeople> {
+  const daemon = await findDaemon(stateDir).catch(() => null);
+  if (daemon === null) return nobodyKnown;
+  const book = await callApi<{ people: readonly Grant[] }>(daemon, "/api/pairings");
+  const names = new Set(book?.people.map((one) => grantName(one, one.scope)));
+  return { has: (scope, person) => names.has(grantName(person, scope)) };
+}
+
+async function route(json: string, options: Options): Promise<void> {
+  const message = readInbound(json);
+  const { config } = await loadConfig(options);
+  const local = createRegistry().channels.get(message.channel)?.local ?? false;
+  const known = await knownHere(stateDirFor(options));
+  const admission = admit({ type: "message", message }, config, { local, known });
+  const { routes, tiers } = explainRoute(config, message);
+  process.exitCode = admission.decision === null ? 0 : 1;
+  if (options.json === true) {
+    const { decision, rule, authority, explanation } = admission;
+    return printJson({ admission: { decision, rule, authority, explanation }, routes, tiers });
+  }
+  printText(terminalSafe(`${admission.decision ?? "admitted"}: ${admission.explanation}`), 2);
+  for (const one of routes) print(`\n${routeText(one)}`);
+  print(`\n${tiersText(tiers)}`);
+}
+
+function routeText({ agentId, sessionKey, tier, explanation }: ResolvedRoute): string {
+  return table([
+    ["agent", agentId],
+    ["session", sessionKey],
+    ["because", `${explanation} (${tier === 0 ? "before all tiers" : `tier ${tier}`})`],
+  ]);
+}
+
+/** What was tried on the way; what was not tried any more is one row. */
+function tiersText(tiers: readonly TierTried[]): string {
+  const tried = tiers.filter(({ outcome }) => outcome !== "not-reached");
+  const rest = tiers.length - tried.length;
+  const rows = tried.map(({ tier, name, outcome, fact }) => [String(tier), name, outcome, fact]);
+  const left = rest === 0 ? [] : [[`${tried.length + 1}-9`, "", "not reached", ""]];
+  return table([["tier", "kind of match", "outcome", "what was found"], ...rows, ...left]);
+}

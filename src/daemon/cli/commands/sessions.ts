@@ -1,0 +1,328 @@
+/**
+ * `earshot sessions`: what each agent remembers of its conversations. Lists them, shows and exports
+ * what was said, changes how the agent works in one, begins anew.
+ */
+import { open } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { activations } from "../../../domain/decision.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import { isSessionKey } from "../../../domain/key.ts";
+import { type ExecSettings, execAsks, execSecurities } from "../../../domain/permission.ts";
+import { oneLine, terminalSafe } from "../../../domain/sanitize.ts";
+import {
+  elevatedLevels,
+  reasoningLevels,
+  type Session,
+  type SessionUsage,
+  type TranscriptLine,
+  thinkingLevels,
+  ttsLevels,
+  verboseLevels,
+} from "../../../domain/session.ts";
+import { execOf, execWords } from "../../../machines/commands/argument-parsers.ts";
+import { harmlessJson, safeJson } from "../../events/safe-json.ts";
+import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  counted,
+  print,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "../lib/command.ts";
+import { teach } from "../output/help-text.ts";
+import * as lessons from "../output/sessions-help.ts";
+
+interface ListOptions extends StateOptions {
+  readonly json?: boolean;
+  readonly agent?: string;
+  readonly all?: boolean;
+  readonly heard?: boolean;
+}
+interface OneOptions extends StateOptions {
+  readonly json?: boolean;
+  readonly id?: string;
+}
+interface ExportOptions extends OneOptions {
+  readonly out?: string;
+}
+type SetOptions = StateOptions & Readonly<Record<string, string | undefined>>;
+
+type Line = Omit<TranscriptLine, "sessionId">;
+interface ShowAnswer {
+  readonly session: Session;
+  readonly lines: readonly Line[];
+  readonly earlier: readonly Session[];
+}
+interface ListAnswer {
+  readonly sessions: readonly Session[];
+  readonly next: string | null;
+  readonly usage: readonly (SessionUsage & { readonly agentId: string })[];
+}
+
+/** Settings as options: name, values, and where they stand in the patch. */
+const levels = [
+  ["thinking", [...thinkingLevels, "default"]],
+  ["verbose", verboseLevels],
+  ["reasoning", reasoningLevels],
+  ["elevated", elevatedLevels],
+  ["tts", [...ttsLevels, "default"]],
+] as const;
+const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];
+
+export function addSessionsCommand(program: Command): void {
+  const sessions = teach(program.command("sessions"), lessons.all).description(
+    "What agents remember: list, show, export, set, reset",
+  );
+  teach(withStateDir(sessions.command("list", { isDefault: true })), lessons.list)
+    .description("List sessions, the latest first")
+    .option("--agent <id>", "only this agent's")
+    .option("--all", "archived ones, too")
+    .option("--heard", "instead: conversations that were ever heard, with their journal rows")
+    .option("--json", "for programs")
+    .action(action(list));
+  one(sessions.command("show <key>"), lessons.show)
+    .description("A session's settings, usage and last lines")
+    .option("--json", "for programs")
+    .action(action(show));
+  one(sessions.command("export <key>"), lessons.exported)
+    .description("The whole transcript as JSON Lines")
+    .option("--out <file>", "a new file instead of stdout")
+    .action(action(exportLines));
+  const set = teach(withStateDir(sessions.command("set <key>")), lessons.set)
+    .description("Change how the agent works in a session")
+    .option("--model <name>", "another model of its provider; `default`: as configured");
+  for (const [name, values] of levels)
+    set.addOption(new Option(`--${name} <level>`, `${name} level`).choices(values));
+  set
+    .addOption(new Option("--queue <mode>", "queue mode").choices([...queueModes, "default"]))
+    .addOption(
+      new Option("--send <policy>", "whether answers leave").choices(["allow", "deny", "inherit"]),
+    )
+    .addOption(
+      new Option("--activation <when>", "when it answers").choices([...activations, "default"]),
+    )
+    .option("--exec <words>", "as in /exec: `security=allowlist ask=on-miss`, or `default`")
+    .action(action(change));
+  teach(withStateDir(sessions.command("reset <key>")), lessons.reset)
+    .description("Archive the session in use and begin the next")
+    .action(action(reset));
+}
+
+function one(command: Command, lesson: Parameters<typeof teach>[1]): Command {
+  return teach(withStateDir(command), lesson).option("--id <id>", "an archived one by its id");
+}
+
+function pathOf(key: string, rest = ""): string {
+  if (isSessionKey(key)) return `/api/sessions/${encodeURIComponent(key)}${rest}`;
+  throw new EarshotError(
+    "EAR_USAGE",
+    `Cannot look for the session "${oneLine(key, 100)}" as that is no key: they begin with ` +
+      "`agent:`, and `earshot sessions` lists them",
+  );
+}
+const idQuery = ({ id }: OneOptions) => (id === undefined ? "" : `?id=${encodeURIComponent(id)}`);
+
+async function list(options: ListOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  if (options.heard === true) return heard(daemon, options);
+  const found: Session[] = [];
+  let usage: ListAnswer["usage"] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const query = new URLSearchParams({ limit: "1000", after });
+    if (options.agent !== undefined) query.set("agent", options.agent);
+    if (options.all === true) query.set("all", "1");
+    const page: ListAnswer | null = await callApi(daemon, `/api/sessions?${query}`);
+    found.push(...(page?.sessions ?? []));
+    usage = page?.usage ?? [];
+    after = page?.next ?? null;
+  }
+  found.sort((a, b) => b.updatedAt - a.updatedAt);
+  if (options.json === true) return print(safeJson(found, indent()));
+  if (found.length === 0) return print("no session yet");
+  const now = Date.now();
+  const rows = found.map(({ key, updatedAt, usage: used, archivedAt, sessionId }) => [
+    ago(now - updatedAt),
+    String(used.turns),
+    tokens(used),
+    archivedAt === null ? key : `${key} (archived, --id ${sessionId})`,
+  ]);
+  print(table([["last", "turns", "tokens", "key"], ...rows]));
+  for (const { agentId, turns, ...used } of usage)
+    if (options.agent === undefined || options.agent === agentId)
+      printText(
+        `${agentId}: ${counted(turns, "turn")}, ${tokens(used)} tokens${cost(used.costUsd)} in all`,
+      );
+}
+
+async function heard(daemon: DaemonAddress, { json }: ListOptions): Promise<void> {
+  type Heard = { readonly key: string; readonly lastSeq: number };
+  const all: Heard[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const page: { conversations: Heard[]; next: number | null } | null = await callApi(
+      daemon,
+      `/api/conversations?limit=1000${after === 0 ? "" : `&after=${after}`}`,
+    );
+    all.push(...(page?.conversations ?? []));
+    after = page?.next ?? null;
+  }
+  if (json === true) return print(safeJson(all, indent()));
+  if (all.length === 0) return print("no conversation yet");
+  print(table([["row", "key"], ...all.map(({ key, lastSeq }) => [String(lastSeq), key])]));
+}
+
+async function show(key: string, options: OneOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const answer = await callApi<ShowAnswer>(daemon, pathOf(key, idQuery(options)));
+  if (answer === null) return missing(key);
+  if (options.json === true) return print(safeJson(answer, indent()));
+  const { session, lines, earlier } = answer;
+  const { usage, settings } = session;
+  print(
+    table([
+      ["key", session.key],
+      ["id", session.sessionId],
+      ["began", time(session.createdAt)],
+      ["last line", time(session.updatedAt)],
+      ...(session.archivedAt === null ? [] : [["archived", time(session.archivedAt)]]),
+      ["used", `${counted(usage.turns, "turn")}, ${tokens(usage)} tokens${cost(usage.costUsd)}`],
+      ["settings", settingsText(settings)],
+      ...(session.abortedLastRun ? [["last run", "cut short"]] : []),
+      ...(earlier.length === 0
+        ? []
+        : [["archived", earlier.map((past) => past.sessionId).join(" ")]]),
+    ]),
+  );
+  if (lines.length > 0) print("");
+  for (const line of lines) printLine(line);
+}
+
+/**
+ * One line of a transcript, for a person. Its words are set in, so they cannot pass for a line of
+ * ours, and nothing in them can move a cursor.
+ */
+function printLine({ at, role, author, text, usage }: Line): void {
+  const who = author === undefined ? role : oneLine(author.name);
+  const words = usage === undefined ? text : `${tokens(usage)} tokens${cost(usage.costUsd)}`;
+  const [only, ...more] = terminalSafe(words).split("\n");
+  if (role === "note" && more.length === 0) {
+    printText(`${time(at)} [${only}]`, 2);
+    return;
+  }
+  print(`${time(at)} ${who}`);
+  for (const line of [only, ...more]) printText(`  ${line}`, 2);
+}
+
+async function exportLines(key: string, options: ExportOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const answer = await fetch(`${daemon.base}${pathOf(key, `/transcript${idQuery(options)}`)}`, {
+    headers: { authorization: `Bearer ${daemon.token}` },
+  });
+  if (answer.status === 404) return missing(key);
+  if (!answer.ok || answer.body === null)
+    throw new EarshotError("EAR_USAGE", `Cannot export that: the daemon said ${answer.status}`);
+  const text = answer.body.pipeThrough(new TextDecoderStream());
+  if (options.out === undefined) {
+    for await (const part of text) process.stdout.write(harmlessJson(part));
+    return;
+  }
+  const file = await open(options.out, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "EEXIST" ? "it is there already" : (error.code ?? error.message);
+    throw new EarshotError("EAR_USAGE", `Cannot write ${options.out} as ${why}: name a new file`);
+  });
+  try {
+    for await (const part of text) await file.write(harmlessJson(part));
+  } finally {
+    await file.close();
+  }
+}
+
+async function change(key: string, options: SetOptions): Promise<void> {
+  const patch = patchOf(options);
+  if (Object.keys(patch).length === 0)
+    throw new EarshotError(
+      "EAR_USAGE",
+      "Cannot change anything as no option says what: see --help",
+    );
+  const daemon = await needDaemon(stateDirFor(options));
+  const body = { method: "PATCH", body: patch } as const;
+  const answer = await callApi<{ session: Session }>(daemon, pathOf(key), body);
+  if (answer === null) return missing(key);
+  printText(`${answer.session.key}: ${settingsText(answer.session.settings)}`, 2);
+}
+
+/** The words of `/exec`. @throws EarshotError EAR_USAGE */
+function execPatch(words: string): ExecSettings | null {
+  const parsed = execWords.safeParse(words.split(/\s+/).filter(Boolean));
+  if (parsed.success && parsed.data.length > 0) return execOf(parsed.data);
+  throw new EarshotError(
+    "EAR_USAGE",
+    `Cannot set exec to "${oneLine(words, 100)}": security=${execSecurities.join("|")}, ` +
+      `ask=${execAsks.join("|")}, or default`,
+  );
+}
+
+function patchOf({
+  model,
+  queue,
+  send,
+  activation,
+  exec,
+  ...more
+}: SetOptions): Record<string, unknown> {
+  const patch: Record<string, unknown> = {};
+  if (model !== undefined) patch.model = model === "default" ? null : model;
+  for (const [name] of levels) {
+    const level = more[name];
+    if (level !== undefined) patch[name] = level === "default" ? null : level;
+  }
+  if (exec !== undefined) patch.exec = execPatch(exec);
+  if ([queue, send, activation].every((one) => one === undefined)) return patch;
+  patch.override = {
+    ...(queue === undefined ? {} : { queue: queue === "default" ? null : { mode: queue } }),
+    ...(send === undefined ? {} : { send: send === "inherit" ? null : send }),
+    ...(activation === undefined
+      ? {}
+      : { activation: activation === "default" ? null : activation }),
+  };
+  return patch;
+}
+
+async function reset(key: string, options: StateOptions): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const answer = await callApi<{ session: Session }>(daemon, pathOf(key, "/reset"), {
+    method: "POST",
+  });
+  if (answer === null) return missing(key);
+  print(`a new session: ${answer.session.sessionId}`);
+}
+
+function missing(key: string): void {
+  process.stderr.write(`earshot: there is no session ${terminalSafe(key)}: see earshot sessions\n`);
+  process.exitCode = 1;
+}
+
+function settingsText({ override, exec, ...settings }: Session["settings"]): string {
+  const { queue, ...said } = override;
+  const all = { ...settings, ...exec, ...queue, ...said };
+  return Object.entries(all)
+    .map(([name, value]) => `${name} ${value ?? "as configured"}`)
+    .join(", ");
+}
+
+const tokens = ({
+  inputTokens,
+  outputTokens,
+}: Pick<SessionUsage, "inputTokens" | "outputTokens">) => `${inputTokens} in, ${outputTokens} out`;
+const cost = (usd: number) => (usd === 0 ? "" : `, $${usd.toFixed(usd < 1 ? 4 : 2)}`);
+const time = (at: number) => new Date(at).toISOString().slice(0, 16).replace("T", " ");
+
+function ago(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  return minutes < 2_880 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} d`;
+}
+
+const indent = () => (process.stdout.isTTY ? 2 : 0);

@@ -1,0 +1,106 @@
+/**
+ * `earshot start`: the daemon in the foreground, until a signal ends it. The first signal lets
+ * turns and sends end; the second ends the process at once, which costs nothing that was
+ * acknowledged.
+ */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { LogLevel } from "../../../domain/ports/index.ts";
+import type { DaemonOptions } from "../../daemon.ts";
+import { type KeptDaemon, keepDaemon } from "../../restartable-daemon.ts";
+import { version } from "../../state/package-files.ts";
+import { action, fail, print, withStateDir } from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+
+interface StartOptions {
+  readonly stateDir?: string;
+  readonly config?: string;
+  readonly port?: number;
+  readonly workers?: number;
+  readonly logLevel?: LogLevel;
+  readonly logFormat?: "pretty" | "json";
+}
+
+const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
+const lesson: Lesson = {
+  about:
+    "Prints the page's address on stdout and logs to stderr. Without a config file it runs on " +
+    "embedded defaults: the web page, the terminal and HTTP as channels, and the guide as agent. " +
+    "Write one with `earshot init`; changes of it are followed without a restart.\n\n" +
+    "SIGTERM or Ctrl-C lets turns and sends end, then stops it with 0; a second one ends it at " +
+    "once, which loses nothing that was acknowledged.",
+  examples: [
+    "earshot start",
+    ["earshot start --port 0 --state-dir /tmp/try", "beside another one"],
+    "EARSHOT_CONFIG=./earshot.json5 earshot start --log-format json",
+  ],
+  exits:
+    "0 stopped when asked, 1 failed, 2 cannot start: the config, the port or the state directory.",
+};
+
+/** A whole number from `min` to `max`. */
+function whole(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`expected a whole number from ${min} to ${max}`);
+  };
+}
+
+export function addStartCommand(program: Command): void {
+  teach(withStateDir(program.command("start")), lesson)
+    .description("Run the daemon in the foreground")
+    .addOption(new Option("--config <file>", "config file").env("EARSHOT_CONFIG"))
+    .addOption(
+      new Option("--port <n>", "port of the page and the API; 0: any")
+        .env("PORT")
+        .argParser(whole(0, 65_535)),
+    )
+    .addOption(new Option("--workers <n>", "worker threads; 0: none").argParser(whole(0, 64)))
+    .addOption(new Option("--log-level <level>", "what is logged").choices(levels))
+    .addOption(
+      new Option("--log-format <format>", "log for people or programs").choices(["pretty", "json"]),
+    )
+    .action(action(start));
+}
+
+/** The daemon's options as the command line says. */
+export function daemonOptions(options: StartOptions): DaemonOptions {
+  const { logFormat, ...given } = options;
+  const pretty = logFormat === undefined ? process.stderr.isTTY === true : logFormat === "pretty";
+  return { ...given, logPretty: pretty };
+}
+
+async function start(options: StartOptions): Promise<void> {
+  let asked = false;
+  let daemon: KeptDaemon | null = null;
+  // Listened to before anything runs: whoever sees the address may send a signal at once.
+  const stop = (signal: NodeJS.Signals) => {
+    if (asked) {
+      // Signals end a process that does not listen to them: at once, as a crash would.
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+      return;
+    }
+    asked = true;
+    process.stderr.write("earshot: stopping; once more to stop at once\n");
+    daemon?.stop().catch(fail);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  try {
+    daemon = await keepDaemon(daemonOptions(options), {
+      restarted: ({ page }) => print(`earshot ${version}: ${page}`),
+      failed(error) {
+        process.off("SIGTERM", stop);
+        process.off("SIGINT", stop);
+        fail(error);
+      },
+    });
+  } catch (error) {
+    process.off("SIGTERM", stop);
+    process.off("SIGINT", stop);
+    throw error;
+  }
+  if (asked) return daemon.stop();
+  print(`earshot ${version}: ${daemon.current().page}`);
+}

@@ -1,0 +1,184 @@
+/**
+ * `earshot status`, `channels`: how the running daemon is, as compact tables.
+ */
+import type { Command } from "commander";
+import pc from "picocolors";
+import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
+import type { HostStatus, RuntimeStatus } from "../../../actors/protocol/runtime.ts";
+import type { ChannelCapabilities } from "../../../domain/ports/index.ts";
+import { terminalSafe } from "../../../domain/sanitize.ts";
+import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  counted,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  table,
+  withStateDir,
+} from "../lib/command.ts";
+import { stateInk } from "../output/colors.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { screenColumns } from "../output/wrap.ts";
+import { addConnectAgain } from "./retry.ts";
+
+interface Options extends StateOptions {
+  readonly json?: boolean;
+}
+
+interface StatusAnswer extends RuntimeStatus {
+  readonly version: string;
+  readonly pid: number;
+  readonly upMs: number;
+  readonly connections: readonly ConnectionStatus[];
+}
+
+interface ChannelAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly local: boolean;
+  readonly textLimit: number;
+  readonly capabilities: ChannelCapabilities;
+  readonly accounts: readonly (ConnectionStatus & { readonly hook: string | null })[];
+}
+
+const statusLesson: Lesson = {
+  examples: ["earshot status", "earshot status --json | jq .outbox"],
+  exits: "0 takes messages, 1 runs and cannot take messages, 2 no daemon runs.",
+};
+const able = "What a platform cannot do is left out of a reply there; nothing fails of it.";
+const channelsLesson: Lesson = {
+  about: able,
+  examples: [
+    "earshot channels",
+    ["earshot channels retry telegram", "once its token is accepted again"],
+  ],
+  exits: "0 done, 1 the answer is no, 2 no daemon runs.",
+};
+const listLesson: Lesson = {
+  about: able,
+  examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
+  exits: "0 listed, 2 no daemon runs.",
+};
+
+export function addStatusCommands(program: Command): void {
+  teach(withStateDir(program.command("status")), statusLesson)
+    .description("How the running daemon is: hosts, turns, outbox, connections")
+    .option("--json", "for programs")
+    .action(action(status));
+  const group = teach(program.command("channels"), channelsLesson).description(
+    "Channels, what each can do, and how its accounts are connected",
+  );
+  teach(withStateDir(group.command("list", { isDefault: true })), listLesson)
+    .description("List them")
+    .option("--json", "for programs")
+    .action(action(channels));
+  addConnectAgain(group);
+}
+
+const heartbeatsShown = 10;
+
+async function status(options: Options): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const now = await callApi<StatusAnswer>(daemon, "/api/status");
+  if (now === null) return;
+  process.exitCode = now.ready ? 0 : 1;
+  if (options.json === true) return printJson(now);
+  print(rowsText(rowsOf(daemon, now)));
+}
+
+/** A row, and the word that its colour follows. */
+type Row = readonly [name: string, text: string, state?: string | undefined];
+
+function rowsText(rows: readonly Row[]): string {
+  const cells = rows.map(([name, text]) => [name, text]);
+  return table(cells, screenColumns(process.stdout), (row) => stateInk(pc, rows[row]?.[2] ?? ""));
+}
+
+function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row[] {
+  const { store, conversations, turns } = now;
+  const outbox = Object.entries(now.outbox).filter(([, count]) => count > 0);
+  const worst = ["dead", "in-doubt"].find((state) => (now.outbox[state] ?? 0) > 0);
+  const p99 = store.commits?.msP99 ?? null;
+  const commits = p99 === null ? "" : `, 99 of 100 commits in ${p99.toFixed(1)} ms`;
+  return [
+    ["earshot", `${now.version}, pid ${now.pid}, up ${span(now.upMs)}`],
+    ["page", `${base}/#token=${token}`],
+    now.ready ? ["ready", "yes", "yes"] : ["ready", `no: ${now.problem ?? "unknown"}`, "no"],
+    ["journal", `row ${store.lastSeq}${store.failing ? ", FAILING" : commits}`, failing(store)],
+    ["conversations", `${conversations.live} live, ${conversations.dirty} ahead of their record`],
+    ["turns", `${turns.running} running, ${turns.waiting} waiting`],
+    ["outbox", outbox.map(([state, count]) => `${count} ${state}`).join(", ") || "empty", worst],
+    ...now.hosts.map(hostRow),
+    ...now.heartbeats
+      .slice(0, heartbeatsShown)
+      .map(
+        ({ key, at }): Row => [
+          "heartbeat",
+          `${key} at ${new Date(at).toISOString().slice(11, 19)} UTC`,
+        ],
+      ),
+    ...now.connections.map(connectionRow),
+    ...now.quarantined.map(
+      ({ key, seq, error }): Row => ["quarantined", `${key} row ${seq}: ${error}`, "broken"],
+    ),
+  ];
+}
+
+const failing = (store: StatusAnswer["store"]) => (store.failing ? "broken" : "");
+
+function hostRow({ id, state, live, mailbox, restarts }: HostStatus): Row {
+  const text = `${state}, ${live} live, mailbox ${mailbox}, ${counted(restarts, "restart")}`;
+  return [`host ${id}`, text, state === "ready" ? "" : state];
+}
+
+function connectionRow({ channel, account, state, detail }: ConnectionStatus): Row {
+  return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`, state];
+}
+
+const accountText = ({ account, state, hook }: ChannelAnswer["accounts"][number]): string =>
+  hook === null ? `${account} ${state}` : `${account} ${state} at ${hook}`;
+
+/** What is told of a channel, in this order. */
+const ableTo = [
+  "edits",
+  "deletes",
+  "reactions",
+  "typing",
+  "threads",
+  "membership",
+  "history",
+  "media",
+] as const satisfies readonly (keyof ChannelCapabilities)[];
+
+async function channels(options: Options): Promise<void> {
+  const daemon = await needDaemon(stateDirFor(options));
+  const answer = await callApi<{ channels: ChannelAnswer[] }>(daemon, "/api/channels");
+  const all = answer?.channels ?? [];
+  if (options.json === true) return printJson(all);
+  print(
+    table([
+      ["channel", "accounts", "mentions", "limit", "can"],
+      ...all.map(({ id, accounts, capabilities, textLimit }) => [
+        id,
+        accounts.map(accountText).join(", ") || "none",
+        capabilities.mentions,
+        String(textLimit),
+        ableTo.filter((can) => capabilities[can]).join(", ") || "-",
+      ]),
+    ]),
+  );
+  for (const { accounts } of all)
+    for (const one of accounts)
+      if (one.detail !== null)
+        printText(terminalSafe(`${one.channel}/${one.account}: ${one.detail}`), 2);
+}
+
+function span(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.floor(ms / 1_000)} s`;
+  if (minutes < 120) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h`;
+}

@@ -1,0 +1,58 @@
+/**
+ * `earshot token rotate`: a new token for pages and API. The daemon needs no restart: from its next
+ * request on the old one opens nothing, and what was opened with it is closed.
+ */
+import type { Command } from "commander";
+import { checkStateDir } from "../../state/state-dir.ts";
+import { rotateToken, tokenFileOf } from "../../state/token.ts";
+import { findDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  print,
+  printJson,
+  printText,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "../lib/command.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+
+interface RotateOptions extends StateOptions {
+  readonly json?: boolean;
+}
+
+const about =
+  "The token opens the pages and the API. Rotate it when somebody else may have read it: the old " +
+  "one opens nothing from the daemon's next request on, and pages that came in with it are closed.";
+const exits = "0 done, 1 it could not be written, 2 the state directory is not safe.";
+const lesson: Lesson = { about, examples: ["earshot token rotate"], exits };
+
+export function addTokenCommand(program: Command): void {
+  const token = teach(program.command("token"), lesson).description(
+    "Replace the token of the pages and the API",
+  );
+  teach(withStateDir(token.command("rotate")), {
+    about,
+    examples: [
+      "earshot token rotate",
+      ["earshot token rotate --json | jq -r .page", "the page's new address"],
+    ],
+    exits,
+  })
+    .description("Write a new token; the old one opens nothing any more")
+    .option("--json", "for programs")
+    .action(action(rotate));
+}
+
+async function rotate(options: RotateOptions): Promise<void> {
+  const stateDir = stateDirFor(options);
+  await checkStateDir(stateDir);
+  const token = await rotateToken(stateDir);
+  const daemon = await findDaemon(stateDir);
+  const page = daemon === null ? null : `${daemon.base}/#token=${token}`;
+  const file = tokenFileOf(stateDir);
+  if (options.json === true) return printJson({ file, page });
+  print(`a new token stands in ${file}`);
+  if (page === null) printText("no daemon runs; the next one will use it");
+  else printText(`the page: ${page}`);
+}

@@ -1,0 +1,112 @@
+/**
+ * `earshot why`
+ * =============
+ * Why was a message answered, or not? Asks the running daemon; without one it reads the journal
+ * itself, under the state directory's lock, and changes nothing in it.
+ */
+import { access } from "node:fs/promises";
+import type { Command } from "commander";
+import pico from "picocolors";
+import { openConfigs } from "../../../actors/journal/config-versions.ts";
+import type { Why } from "../../../actors/protocol/runtime.ts";
+import { whyMessage } from "../../../actors/recording/explain-message.ts";
+import { readConfigSections } from "../../../adapters/files/config-file.ts";
+import { lockStateDir } from "../../../adapters/stores/lock.ts";
+import { openSqliteStore } from "../../../adapters/stores/sqlite.ts";
+import { defaultConfig, localChannels, parseConfig } from "../../../domain/config/index.ts";
+import { EarshotError } from "../../../domain/errors.ts";
+import { limits } from "../../../domain/limits.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import { configPathOf } from "../../config/config-source.ts";
+import { storePathOf } from "../../state/state-dir.ts";
+import { callApi, findDaemon } from "../lib/api-client.ts";
+import {
+  action,
+  print,
+  printJson,
+  type StateOptions,
+  stateDirFor,
+  withStateDir,
+} from "../lib/command.ts";
+import { renderWhy } from "../output/explanation.ts";
+import { type Lesson, teach } from "../output/help-text.ts";
+import { screenColumns } from "../output/wrap.ts";
+
+interface WhyOptions extends StateOptions {
+  readonly config?: string;
+  readonly json?: true;
+}
+
+const lesson: Lesson = {
+  about:
+    "Shows the decision on a message, every rung of the ladder with the fact that made it match " +
+    "or not, and what became of it: turn, outcome, deliveries. Ids stand at the end of the lines " +
+    "of `earshot inspect`. Asks the running daemon; without one it reads the journal.",
+  examples: ["earshot why 4711", "earshot why 4711 --json | jq '.why[].recorded'"],
+  exits: "0 explained, 1 no such message was heard, 2 bad use or no journal.",
+};
+
+/** Registers the command. */
+export function addWhyCommand(program: Command): void {
+  withStateDir(
+    teach(program.command("why"), lesson)
+      .description("Explain the decision on one message")
+      .argument("<message-id>", "the platform's id of the message")
+      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs")
+      .option("--json", "print the whole answer as JSON"),
+  ).action(action(why));
+}
+
+async function why(messageId: string, options: WhyOptions): Promise<void> {
+  if (messageId.length > limits.idUnitsMax)
+    throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
+  const answers = await ask(messageId, options);
+  if (options.json) printJson({ why: answers });
+  else if (answers.length > 0) {
+    const screen = { columns: screenColumns(process.stdout), colour: pico.isColorSupported };
+    print(renderWhy(answers, screen));
+  }
+  if (answers.length > 0) return;
+  process.exitCode = 1;
+  if (!options.json) print(`No message “${oneLine(messageId)}” was heard.`);
+}
+
+async function ask(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
+  const daemon = await findDaemon(stateDirFor(options));
+  if (daemon === null) return readJournal(messageId, options);
+  const path = `/api/why/${encodeURIComponent(messageId)}`;
+  return (await callApi<{ why: Why[] }>(daemon, path))?.why ?? [];
+}
+
+/** Folds the conversation from the journal, as the daemon would. */
+async function readJournal(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
+  const stateDir = stateDirFor(options);
+  const file = configPathOf(options.config, process.env, stateDir);
+  const where = file === null ? defaultConfig : await readConfigSections(file, ["store"]);
+  const path = storePathOf(where, stateDir);
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (!exists)
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot explain a message as there is no journal at ${path}: name another state ` +
+        "directory with --state-dir, or the config with --config",
+    );
+  const lock = await lockStateDir(stateDir);
+  try {
+    const store = await openSqliteStore({ path });
+    try {
+      const latest = await store.latestConfig();
+      const config = latest === null ? defaultConfig : parseConfig(JSON.parse(latest.json));
+      const { configs } = await openConfigs(store, config);
+      const isLocal = (channel: string) => localChannels.some((local) => local === channel);
+      return await whyMessage({ store, configs, isLocal }, messageId);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}

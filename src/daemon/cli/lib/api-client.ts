@@ -1,0 +1,64 @@
+/**
+ * Talking to the running daemon
+ * =============================
+ * The daemon leaves its address beside its token, so a command needs nothing but the state
+ * directory. A daemon that is not there is said to be so, with the way to start it.
+ */
+import { EarshotError } from "../../../domain/errors.ts";
+import { readAddress } from "../../state/address-file.ts";
+import { readToken } from "../../state/token.ts";
+
+export interface DaemonAddress {
+  /** For example http://127.0.0.1:4747. */
+  readonly base: string;
+  readonly token: string;
+}
+
+/** The running daemon of a state directory, or null when none answers. */
+export async function findDaemon(stateDir: string): Promise<DaemonAddress | null> {
+  const base = await readAddress(stateDir);
+  if (base === null) return null;
+  const token = await readToken(stateDir);
+  const alive = await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(3_000) }).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+  return alive ? { base, token } : null;
+}
+
+/** @throws EarshotError EAR_USAGE when no daemon runs on that state directory. */
+export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
+  const found = await findDaemon(stateDir);
+  if (found !== null) return found;
+  throw new EarshotError(
+    "EAR_USAGE",
+    `Cannot reach a daemon as none runs on ${stateDir}: start one with \`earshot start\`, or name ` +
+      "another state directory with --state-dir",
+  );
+}
+
+/**
+ * Calls the API. `null`: the daemon says there is no such thing.
+ * @throws EarshotError with what the daemon answered.
+ */
+export async function callApi<Answer>(
+  daemon: DaemonAddress,
+  path: string,
+  init: { readonly method?: "GET" | "POST" | "PATCH"; readonly body?: unknown } = {},
+): Promise<Answer | null> {
+  const answer = await fetch(`${daemon.base}${path}`, {
+    method: init.method ?? "GET",
+    headers: {
+      authorization: `Bearer ${daemon.token}`,
+      ...(init.body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+  });
+  if (answer.status === 404) return null;
+  const body = (await answer.json()) as Answer & { error?: { code: string; message: string } };
+  if (answer.ok) return body;
+  throw new EarshotError(
+    "EAR_USAGE",
+    body.error?.message ?? `the daemon answered ${answer.status}`,
+  );
+}

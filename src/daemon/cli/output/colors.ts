@@ -1,0 +1,34 @@
+/**
+ * Inks
+ * ====
+ * What colours mean, on a terminal as on the pages: green, grey, red, magenta and cyan belong to
+ * decisions, yellow to what somebody should look at. Everything else is in the colour of text.
+ */
+import type pico from "picocolors";
+import type { Decision } from "../../../domain/decision.ts";
+
+/** Colours, or their absence. */
+export type Paint = ReturnType<typeof pico.createColors>;
+export type Ink = (text: string) => string;
+
+/** Each decision's own. */
+export function decisionInks(paint: Paint): Readonly<Record<Decision, Ink>> {
+  const { green, dim, red, magenta, gray, cyan } = paint;
+  return {
+    engage: green,
+    observe: dim,
+    denied: red,
+    claim: magenta,
+    duplicate: gray,
+    command: cyan,
+  };
+}
+
+/** How well it goes: fine, worth a look, or wrong. */
+export function stateInk(paint: Paint, state: string): Ink {
+  if (["live", "ready", "yes", "sent", "replied"].includes(state)) return paint.green;
+  if (["halted", "broken", "dead", "failed", "no"].includes(state)) return paint.red;
+  if (["backing-off", "restarting", "in-doubt", "expired", "waiting"].includes(state))
+    return paint.yellow;
+  return (text) => text;
+}

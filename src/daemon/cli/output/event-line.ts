@@ -1,0 +1,66 @@
+/**
+ * Stream lines for people
+ * =======================
+ * One line of the event stream as one line on a terminal: when, what kind in its colour, where,
+ * who, and why. Whatever came from a room is made harmless first.
+ */
+import pc from "picocolors";
+import { terminalSafe } from "../../../domain/sanitize.ts";
+import type { StreamLine } from "../../../domain/stream.ts";
+import { tagged } from "../../events/event-kinds.ts";
+import { decisionInks, type Ink, stateInk } from "./colors.ts";
+
+const inks = decisionInks(pc);
+const plain: Ink = (text) => text;
+const textUnitsMax = 400;
+const flat = (text: string) => terminalSafe(text.slice(0, textUnitsMax)).replaceAll("\n", "␊");
+const clockTime = (t: number) => new Date(t).toISOString().slice(11, 23);
+const tag = (name: string, ink: Ink) => ink(`[${name}]`.padEnd(11));
+
+/** The line as it is shown, without a newline. */
+export function renderLine(told: StreamLine): string {
+  return `${pc.dim(clockTime(told.t))} ${rendered(told)}`;
+}
+
+/** A turn that answers no message is a heartbeat's. */
+const askedBy = (batch: readonly string[]) =>
+  batch.length === 0 ? "a heartbeat" : flat(batch.join(", "));
+
+function rendered(told: StreamLine): string {
+  const { kind, line } = tagged(told);
+  switch (kind) {
+    case "decision": {
+      const credit = line.credit === "none" ? "" : pc.dim(` credit ${line.credit}`);
+      const where = line.key ?? `${line.channel ?? "?"} ${line.chat ?? "?"}`;
+      const who = line.author === undefined ? "" : ` ${flat(line.author)}`;
+      const id = pc.dim(` #${flat(line.id)}`);
+      return `${tag(line.decision, inks[line.decision])} ${flat(where)}${who}  ${line.rule}${credit}${id}`;
+    }
+    case "agent_start":
+      return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
+    case "agent_end": {
+      const reason = line.reason === undefined ? "" : `: ${flat(line.reason)}`;
+      const outcome = stateInk(pc, line.outcome)(line.outcome);
+      return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} ${outcome}${reason}`;
+    }
+    case "send": {
+      const status = stateInk(pc, line.status)(line.status);
+      return `${tag("send", plain)} ${flat(line.key)}  ${status} ${flat(line.text)}`;
+    }
+    case "dropped":
+      return `${tag("dropped", pc.yellow)} ${flat(line.key)}  ${line.why}${pc.dim(` #${flat(line.message)}`)}`;
+    case "react":
+      return `${tag(line.out, pc.dim)} ${flat(line.chat)}  ${flat(line.emoji)}${pc.dim(` #${flat(line.message)}`)}`;
+    case "typing":
+      return `${tag("typing", pc.dim)} ${flat(line.chat)}  ${line.on ? "on" : "off"}`;
+    case "prompt":
+      return `${tag("prompt", pc.dim)} ${flat(line.key)}  turn ${line.turn}: ${flat(line.text)}`;
+    case "delta":
+      return `${tag("delta", pc.dim)} ${flat(line.key)}  ${flat(line.text.slice(-80))}`;
+    case "system": {
+      const { t: _, system, ...fields } = line;
+      const said = Object.entries(fields).map(([name, value]) => `${name}=${flat(String(value))}`);
+      return `${tag("system", pc.dim)} ${flat(system)}  ${said.join(" ")}`;
+    }
+  }
+}

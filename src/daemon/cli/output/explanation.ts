@@ -1,0 +1,150 @@
+/**
+ * A decision explained, for a terminal
+ * ====================================
+ * What was decided, every rung of the ladder with what was found, who was counted, and what became
+ * of the message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
+ */
+import pico from "picocolors";
+import type { Why } from "../../../actors/protocol/runtime.ts";
+import type { Rung, Verdict } from "../../../domain/decision.ts";
+import type { Millis } from "../../../domain/message.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+import { levelWords } from "../../../domain/session.ts";
+import { wrapText } from "./wrap.ts";
+
+type Paint = ReturnType<typeof pico.createColors>;
+
+const textUnitsMax = 240;
+const labelUnits = 9;
+const ruleUnits = 20;
+/** Tier and mark before the rule, and the blank behind it. */
+const rungMarkUnits = 5;
+
+/** Renders the answers of `why`, one block for each agent that heard the message. */
+export function renderWhy(
+  answers: readonly Why[],
+  { columns, colour }: { readonly columns: number; readonly colour: boolean },
+): string {
+  const paint = pico.createColors(colour);
+  return answers.map((why) => renderOne(why, paint, columns)).join("\n\n");
+}
+
+function renderOne(why: Why, paint: Paint, columns: number): string {
+  const rowsOf = (text: string, hang: number) => wrapText(text, { columns, hang });
+  const parts = [rowsOf(head(why, paint), 0), rowsOf(verdictLine(why, paint), 0)];
+  if (why.explanation !== null)
+    parts.push(rowsOf(ladder(why.explanation.rungs, paint), ruleUnits + rungMarkUnits));
+  if (why.key !== "") parts.push(rowsOf(circumstances(why), labelUnits + 1));
+  return parts.join("\n\n");
+}
+
+function head({ message, at, key }: Why, paint: Paint): string {
+  const bot = message.author.isBot ? " (bot)" : "";
+  const where = key === "" ? oneLine(message.chat.id) : oneLine(key, textUnitsMax);
+  const who = `${paint.bold(oneLine(message.author.name))}${bot} in ${where}, ${timeText(at)}`;
+  const text = message.text === "" ? "" : `\n“${oneLine(message.text, textUnitsMax)}”`;
+  return `${oneLine(message.id)}  ${who}${text}`;
+}
+
+function timeText(at: Millis): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+function verdictText({ decision, rule, credit }: Verdict, paint: Paint): string {
+  const ink = decision === "engage" ? paint.green : decision === "denied" ? paint.red : paint.bold;
+  const note = credit === "none" ? "" : ` (credit ${credit})`;
+  return `${ink(decision)} by ${paint.bold(rule)}${note}`;
+}
+
+function verdictLine({ recorded, explanation, admission }: Why, paint: Paint): string {
+  if (recorded === null) return "not decided yet";
+  const lines = [verdictText(recorded, paint)];
+  if (admission !== undefined && admission !== "") lines.push(oneLine(admission, textUnitsMax));
+  if (recorded.rule === "loop-guard")
+    lines.push("The loop guard was muted: peer bots are observed until a person speaks.");
+  const now = explanation?.verdict;
+  if (now !== undefined && (now.rule !== recorded.rule || now.decision !== recorded.decision))
+    lines.push(`The rules have changed since: now it would be ${verdictText(now, paint)}.`);
+  return lines.join("\n");
+}
+
+function ladder(rungs: readonly Rung[], paint: Paint): string {
+  let tier = 0;
+  return rungs
+    .map((rung) => {
+      const number = rung.tier === tier ? " " : String(rung.tier);
+      tier = rung.tier;
+      const line = `${mark(rung)} ${rung.rule.padEnd(ruleUnits)} ${rung.fact}`;
+      return `${number} ${ink(rung, paint)(line)}`;
+    })
+    .join("\n");
+}
+
+function mark({ outcome }: Rung): string {
+  if (outcome === "matched") return "●";
+  return outcome === "passed" ? "○" : "·";
+}
+
+function ink({ outcome }: Rung, paint: Paint): (text: string) => string {
+  if (outcome === "matched") return paint.bold;
+  return outcome === "passed" ? (text) => text : paint.dim;
+}
+
+function circumstances(why: Why): string {
+  const rows: readonly (readonly [string, string])[] = [
+    ["people", `${why.humans.count} (${why.humans.source})`],
+    ["spoken", why.participants.map((who) => participantText(who, why.at)).join(", ")],
+    ["credits", creditsText(why)],
+    ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
+    ["guard", guardText(why.guard)],
+    ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
+    ["fate", fateText(why.fate)],
+    ...why.fate.deliveries.map(({ id, status, text, error }) => {
+      const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
+      const said = `${oneLine(id)} “${oneLine(text, textUnitsMax)}”${because}`;
+      return [oneLine(status, labelUnits), said] as const;
+    }),
+  ];
+  return rows.map(([label, text]) => `${label.padEnd(labelUnits)} ${text || "none"}`).join("\n");
+}
+
+function nameOf({ participants }: Why, author: string): string {
+  return oneLine(participants.find(({ id }) => id === author)?.name ?? author);
+}
+
+function participantText(who: Why["participants"][number], at: Millis): string {
+  const bot = who.isBot ? ", bot" : "";
+  return `${oneLine(who.name)} (${ageText(at - who.lastSeenAt)}${bot})`;
+}
+
+function ageText(ms: number): string {
+  if (ms < 1_000) return "now";
+  if (ms < 60_000) return `${Math.round(ms / 1_000)} s ago`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min ago`;
+  return ms < 172_800_000
+    ? `${Math.round(ms / 3_600_000)} h ago`
+    : `${Math.round(ms / 86_400_000)} d ago`;
+}
+
+function creditsText(why: Why): string {
+  return Object.entries(why.credits)
+    .filter(([, endsAt]) => endsAt > why.at)
+    .map(([author, endsAt]) => {
+      const seconds = Math.ceil((endsAt - why.at) / 1_000);
+      const left = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      return `${nameOf(why, author)}, ${left} left`;
+    })
+    .join("; ");
+}
+
+function guardText({ state, consecutive }: Why["guard"]): string {
+  const turns = consecutive === 1 ? "1 peer-bot turn" : `${consecutive} peer-bot turns`;
+  return `${state}, ${turns} since a person spoke`;
+}
+
+function fateText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {
+  if (turnId === null) return dropped === null ? "remembered" : `dropped: ${oneLine(dropped)}`;
+  const ids = batch.map((id) => oneLine(id)).join(", ");
+  const because = reason === undefined ? "" : ` (${oneLine(reason, textUnitsMax)})`;
+  return `turn ${turn ?? "?"} (${oneLine(turnId)}) with ${ids}: ${outcome ?? "under way"}${because}`;
+}

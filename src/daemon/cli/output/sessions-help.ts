@@ -1,0 +1,64 @@
+/**
+ * What `earshot sessions --help` teaches, command by command.
+ */
+import type { Lesson } from "./help-text.ts";
+
+const key = "agent:main:telegram:group:-100123";
+/** Where the example is long already. */
+const mainKey = "agent:main:main";
+const keys =
+  "The key of a session names its agent and place, as `earshot sessions` lists it. A conversation " +
+  "has a session once it was answered; a reset archives it and begins the next under the same key.";
+
+export const all: Lesson = {
+  about: keys,
+  examples: [
+    "earshot sessions",
+    [`earshot sessions show ${key}`, "settings, usage and the last lines"],
+    `earshot sessions export ${key} > talk.jsonl`,
+    `earshot sessions set ${key} --thinking high`,
+    `earshot sessions reset ${key}`,
+  ],
+  exits: "0 done, 1 there is no such session, 2 bad use or no daemon runs.",
+};
+export const list: Lesson = {
+  about: keys,
+  examples: [
+    "earshot sessions",
+    "earshot sessions list --agent main --all",
+    "earshot sessions --json | jq -r '.[].key'",
+  ],
+  exits: "0 listed, 2 no daemon runs.",
+};
+export const show: Lesson = {
+  examples: [`earshot sessions show ${key}`, `earshot sessions show ${key} --json`],
+  exits: "0 shown, 1 there is no such session, 2 bad use or no daemon runs.",
+};
+export const exported: Lesson = {
+  about: "One JSON object a line, as in the session's file; docs/sessions.md names the fields.",
+  examples: [
+    `earshot sessions export ${mainKey} | jq -r .text`,
+    `earshot sessions export ${key} --out talk.jsonl`,
+  ],
+  exits: "0 exported, 1 there is no such session, 2 bad use or no daemon runs.",
+};
+export const set: Lesson = {
+  about:
+    "Counts from the next turn on, --queue, --send and --activation at once, and carries over a " +
+    "reset. " +
+    "`default` goes back to the config.",
+  examples: [
+    `earshot sessions set ${mainKey} --model default --thinking low`,
+    [`earshot sessions set ${key} --send deny`, "hear and answer, but send nothing"],
+    [
+      `earshot sessions set ${mainKey} --exec "security=allowlist ask=on-miss"`,
+      "what an ACP agent may do; /approve answers what it asks",
+    ],
+  ],
+  exits: "0 set, 2 bad use or no daemon runs.",
+};
+export const reset: Lesson = {
+  about: "Nothing is deleted: the old transcript stays, and `list --all` names it.",
+  examples: [`earshot sessions reset ${key}`],
+  exits: "0 done, 1 there is no such session, 2 bad use or no daemon runs.",
+};

@@ -1,0 +1,131 @@
+/**
+ * The layers that were said
+ * =========================
+ * Values over the config file: those of `/config set` in `<state>/config-set.json` (0600), those of
+ * `/debug set` in memory. A change is taken only when the whole config is fine with it; the file of
+ * the operator is never written. One change at a time.
+ */
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import JSON5 from "json5";
+import { z } from "zod";
+import { assertMaySay, saidPath } from "../../domain/config/parse/chat-overrides.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { ConfigLayers, LayerName, SaidValue } from "../../domain/ports/index.ts";
+
+export const saidFileName = "config-set.json";
+const saidMax = 500;
+const fileSchema = z.strictObject({
+  values: z
+    .array(
+      z.strictObject({
+        path: z.string().min(1).max(256),
+        value: z.json(),
+        by: z.string().max(256),
+      }),
+    )
+    .max(saidMax),
+});
+
+export interface SaidLayers extends ConfigLayers {
+  /** Everything that lies over the file, in order. */
+  all(): readonly SaidValue[];
+}
+
+export interface SaidPorts {
+  readonly stateDir: string;
+  /** Reads the config with these values over it; rejects where it is not fine. */
+  readonly check: (said: readonly SaidValue[]) => Promise<() => Promise<void>>;
+}
+
+/**
+ * What was said and kept. @throws EarshotError EAR_CONFIG_INVALID for a file that is none of ours.
+ */
+export async function readSaid(stateDir: string): Promise<readonly SaidValue[]> {
+  const path = join(stateDir, saidFileName);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+  try {
+    const { values } = fileSchema.parse(JSON.parse(text));
+    for (const { path: place, value } of values) assertMaySay(saidPath(place), value);
+    return values;
+  } catch (cause) {
+    const why = cause instanceof EarshotError ? cause.message : "it is not as earshot writes it";
+    throw new EarshotError(
+      "EAR_CONFIG_INVALID",
+      `Cannot read ${path} as ${why}: mend it, or take it away to run on the config file alone`,
+      { cause },
+    );
+  }
+}
+
+/** The layers, beginning with what was kept. */
+export function createLayers(
+  { stateDir, check }: SaidPorts,
+  kept: readonly SaidValue[],
+): SaidLayers {
+  const layers: Record<LayerName, readonly SaidValue[]> = { set: kept, debug: [] };
+  let changing: Promise<unknown> = Promise.resolve();
+
+  /** Takes the next form of a layer over, or leaves everything as it is. */
+  async function take(layer: LayerName, next: readonly SaidValue[]): Promise<void> {
+    const both = { ...layers, [layer]: next };
+    const apply = await check([...both.set, ...both.debug]);
+    if (layer === "set") await save(stateDir, next);
+    layers[layer] = next;
+    await apply();
+  }
+
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = changing.then(work);
+    changing = done.catch(() => undefined);
+    return done;
+  }
+
+  return {
+    said: (layer) => layers[layer],
+    all: () => [...layers.set, ...layers.debug],
+    set: (layer, path, text, by) =>
+      inTurn(async () => {
+        const value = valueIn(text);
+        assertMaySay(saidPath(path), value);
+        const said = { path, value, by };
+        const rest = layers[layer].filter((one) => one.path !== path);
+        if (rest.length >= saidMax)
+          throw new EarshotError("EAR_CONFIG_INVALID", "Cannot set more as the layer is full");
+        await take(layer, [...rest, said]);
+        return said;
+      }),
+    unset: (layer, path) =>
+      inTurn(async () => {
+        const gone = layers[layer].filter((one) => path === undefined || one.path === path);
+        if (gone.length === 0) return [];
+        await take(
+          layer,
+          layers[layer].filter((one) => !gone.includes(one)),
+        );
+        return gone.map((one) => one.path);
+      }),
+  };
+}
+
+/** JSON5, or the words themselves. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON5.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Written beside and put in its place, so that it is whole at any time. */
+async function save(stateDir: string, values: readonly SaidValue[]): Promise<void> {
+  const path = join(stateDir, saidFileName);
+  await writeFile(`${path}.new`, `${JSON.stringify({ values }, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}

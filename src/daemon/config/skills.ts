@@ -1,0 +1,28 @@
+/**
+ * Skills of this daemon
+ * =====================
+ * Holds what the agents' folders say between two readings: at the start, and with every config that is
+ * taken over. A message asks what is in memory, never the disk.
+ */
+import { readSkills } from "../../adapters/files/skills.ts";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { Log, Skill } from "../../domain/ports/index.ts";
+
+export interface SkillShelf {
+  readonly list: () => readonly Skill[];
+  /** Reads them anew. Never rejects: what cannot be read is logged and left out. */
+  load(config: EarshotConfig): Promise<void>;
+}
+
+/** `base`: where relative workspaces start. */
+export function createSkillShelf(base: string, log: Log): SkillShelf {
+  let known: readonly Skill[] = [];
+  return {
+    list: () => known,
+    async load(config) {
+      const { skills, problems } = await readSkills(config, base);
+      known = skills;
+      for (const problem of problems) log("warn", "skill.left-out", { problem });
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * What the API answers when it cannot
+ * ===================================
+ * Every refusal has the same form, `{"error": {"code", "message"}}`, and one table says which
+ * status a code has. Errors that are not ours are logged and answered without their text: it may
+ * hold a secret.
+ */
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
+import type { Log } from "../../domain/ports/index.ts";
+
+/** Refusals of the HTTP layer itself. */
+const refusals = {
+  "bad-request": 400,
+  "bad-json": 400,
+  token: 401,
+  signature: 401,
+  "foreign-origin": 403,
+  "not-found": 404,
+  "wrong-method": 405,
+  "too-slow": 408,
+  "too-large": 413,
+  "wrong-type": 415,
+  "wrong-host": 421,
+  locked: 429,
+  "too-many": 429,
+  "not-ready": 503,
+} as const;
+export type Refusal = keyof typeof refusals;
+
+const statuses: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
+  EAR_INBOUND_INVALID: 400,
+  EAR_SCENARIO_INVALID: 400,
+  EAR_CONFIG_INVALID: 400,
+  EAR_CONFIG_UNKNOWN_KEY: 400,
+  EAR_CONFIG_UNSAFE: 400,
+  EAR_KEY_INVALID: 400,
+  EAR_USAGE: 400,
+  EAR_INGRESS_FULL: 503,
+  EAR_STORE_FAILED: 503,
+  EAR_STORE_FULL: 503,
+  EAR_HOST_LOST: 503,
+  EAR_CHANNEL_UNAVAILABLE: 503,
+};
+
+/** Thrown by a handler to answer with a refusal. */
+export class ApiRefusal extends Error {
+  public override readonly name = "ApiRefusal";
+  public readonly code: Refusal;
+
+  constructor(code: Refusal, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const body = (code: string, message: string) => ({ error: { code, message } });
+
+export function refuse(context: Context, code: Refusal, message: string): Response {
+  if (code === "token") context.header("www-authenticate", "Bearer");
+  if (code === "not-ready") context.header("retry-after", "1");
+  return context.json(body(code, message), refusals[code]);
+}
+
+/** Turns whatever a handler threw into an answer. */
+export function answerError(error: unknown, context: Context, log: Log): Response {
+  if (error instanceof ApiRefusal) return refuse(context, error.code, error.message);
+  if (error instanceof EarshotError) {
+    const status = statuses[error.code] ?? 500;
+    if (status === 500) log("error", "api.failed", { error });
+    if (status === 503)
+      context.header("retry-after", String(Math.ceil((error.retryAfterMs ?? 1_000) / 1_000)));
+    return context.json(body(error.code, error.message), status);
+  }
+  log("error", "api.failed", { error: error instanceof Error ? error : String(error) });
+  return context.json(body("internal", "Cannot answer as something failed here: see the log"), 500);
+}

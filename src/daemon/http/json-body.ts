@@ -1,0 +1,71 @@
+/**
+ * Request bodies
+ * ==============
+ * A body is JSON, plain and small, or it is refused before it is parsed: its type by header, its
+ * size by counting what really arrives, whatever the headers say. Compressed bodies are not taken:
+ * a small one can unfold to anything.
+ */
+import type { Context, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { z } from "zod";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { ApiRefusal, refuse } from "./api-error.ts";
+import type { HttpEnv } from "./auth.ts";
+
+/** Size and type of a JSON body. */
+export const jsonBody: [MiddlewareHandler<HttpEnv>, MiddlewareHandler<HttpEnv>] = [
+  async (context, next) => {
+    const encoding = context.req.header("content-encoding") ?? "identity";
+    const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+    if (encoding !== "identity")
+      return refuse(
+        context,
+        "wrong-type",
+        "Cannot read the body as it is compressed: send it plain",
+      );
+    if (type !== "application/json")
+      return refuse(
+        context,
+        "wrong-type",
+        "Cannot read the body as its type is another: send `content-type: application/json`",
+      );
+    return next();
+  },
+  bodyLimit({
+    maxSize: limits.bodyBytesMax,
+    onError: (context) => {
+      context.header("connection", "close");
+      return refuse(
+        context,
+        "too-large",
+        `Cannot read the body as it is over ${limits.bodyBytesMax} bytes`,
+      );
+    },
+  }),
+];
+
+/**
+ * Parses the body by the schema that fits it.
+ * @throws ApiRefusal when it is no JSON, EarshotError EAR_INBOUND_INVALID naming the path that is
+ * wrong.
+ */
+export async function parseBody<Parsed>(
+  context: Context,
+  schemaFor: (value: unknown) => z.ZodType<Parsed>,
+): Promise<Parsed> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await context.req.text());
+  } catch {
+    throw new ApiRefusal("bad-json", "Cannot read the body as it is not JSON");
+  }
+  const parsed = schemaFor(value).safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const path = issue?.path.join(".") || "the body";
+  throw new EarshotError(
+    "EAR_INBOUND_INVALID",
+    `Cannot take the body as ${path} is wrong: ${issue?.message ?? "not what was expected"}`,
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * Where the daemon listens
+ * ========================
+ * One listener as configured. Where that one speaks https there is a second for this machine, in
+ * plain http on a free port: commands and pages here need no certificate that fits 127.0.0.1. Both
+ * serve the same application and know each other's names.
+ */
+import { resolve } from "node:path";
+import type { Hono } from "hono";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { Log } from "../../domain/ports/index.ts";
+import { anyAddress, type Bound, type KnownHosts, knownHosts } from "./allowed-hosts.ts";
+import type { HttpEnv } from "./auth.ts";
+import { type Clients, createClients } from "./client-address.ts";
+import { type HttpServer, listen, type ServerOptions } from "./server.ts";
+import { readTls, watchTls } from "./tls.ts";
+
+export interface ListenersOptions extends Pick<ServerOptions, "problem" | "socketFor"> {
+  readonly server: EarshotConfig["server"];
+  /** Over what the config says. */
+  readonly port?: number | undefined;
+  /** What relative files are relative to. */
+  readonly baseDir: string;
+  readonly log: Log;
+  readonly app: (known: () => KnownHosts, clients: Clients) => Promise<Hono<HttpEnv>>;
+}
+
+export interface Listeners {
+  /** For this machine, for example http://127.0.0.1:4747. */
+  readonly base: string;
+  /** For others; null where nobody else can come. */
+  readonly exposed: string | null;
+  close(): Promise<void>;
+}
+
+/** @throws EarshotError EAR_PORT_TAKEN, EAR_CONFIG_INVALID for a certificate that is none. */
+export async function openListeners(options: ListenersOptions): Promise<Listeners> {
+  const { host, exposed, publicUrl, tls: files, proxy } = options.server;
+  const bound: Bound[] = [];
+  const clients = createClients({
+    proxies: proxy?.addresses ?? [],
+    onlyProxies: exposed && files === null && proxy !== null,
+  });
+  let fixed: KnownHosts | null = null;
+  const known = () => fixed ?? knownHosts(bound, publicUrl);
+  const app = await options.app(known, clients);
+  const shared = { app, known, clients, problem: options.problem, socketFor: options.socketFor };
+  const open: HttpServer[] = [];
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    await Promise.all([...open.map((one) => one.close()), ...closers.map((one) => one())]);
+  };
+  const add = async (where: Pick<ServerOptions, "host" | "port" | "tls">): Promise<Bound> => {
+    const server = await listen({ ...shared, ...where });
+    open.push(server);
+    const scheme = where.tls === undefined ? "http" : "https";
+    const one = { host: where.host, port: server.port, scheme } as const;
+    bound.push(one);
+    return one;
+  };
+  const port = options.port ?? options.server.port;
+  try {
+    if (files === null) {
+      const main = await add({ host, port });
+      // The addresses of this machine may change while it runs; a name that was configured does
+      // not.
+      if (!anyAddress.has(host)) fixed = knownHosts(bound, publicUrl);
+      return { base: baseOf(main), exposed: exposed ? (publicUrl ?? baseOf(main)) : null, close };
+    }
+    const base = options.baseDir;
+    const found = { cert: resolve(base, files.cert), key: resolve(base, files.key) };
+    const outer = await add({ host, port, tls: await readTls(found) });
+    const inner = await add({ host: "127.0.0.1", port: 0 });
+    const watching = await watchTls(found, options.log, (pair) => open[0]?.renew(pair));
+    closers.push(() => watching.close());
+    return { base: baseOf(inner), exposed: publicUrl ?? baseOf(outer), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** As this machine reaches it. */
+function baseOf({ host, port, scheme }: Bound): string {
+  const here = host === "::" ? "::1" : anyAddress.has(host) ? "127.0.0.1" : host;
+  return `${scheme}://${here.includes(":") ? `[${here}]` : here}:${port}`;
+}

@@ -1,0 +1,147 @@
+/**
+ * The server
+ * ==========
+ * One listener for pages, API and sockets. It gives a request a fixed time to arrive and the
+ * machine a fixed number of connections, so somebody who sends a byte a second takes nothing from
+ * anybody else.
+ */
+import type { IncomingMessage, Server } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Hono } from "hono";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { hostOf, type KnownHosts } from "./allowed-hosts.ts";
+import type { HttpEnv } from "./auth.ts";
+import { timeBody } from "./body-timeout.ts";
+import type { Clients } from "./client-address.ts";
+import type { TlsPair } from "./tls.ts";
+
+const connectionsCountMax = 2_000;
+/** From one address beyond this machine, so that one stranger does not take them all. */
+const connectionsPerAddressMax = 200;
+const headerBytesMax = 16_384;
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly app: Hono<HttpEnv>;
+  readonly known: () => KnownHosts;
+  readonly clients: Clients;
+  /** Speaks https with these. @default plain http */
+  readonly tls?: TlsPair;
+  /** Why no socket can be served now; null: they can. */
+  readonly problem: () => string | null;
+  /** Who takes a socket that wants to be a WebSocket, by the path with its query; null: nobody. */
+  readonly socketFor: (url: string) => Upgrade | null;
+}
+
+/** Takes such a socket; Host and Origin are checked already. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export interface HttpServer {
+  readonly port: number;
+  /** New connections get this certificate; those that are open keep theirs. */
+  renew(tls: TlsPair): void;
+  /** Takes no new requests, ends idle connections and, after a moment, the others. */
+  close(): Promise<void>;
+}
+
+const closeMsMax = 1_000;
+
+/** @throws EarshotError EAR_PORT_TAKEN naming the port and how to choose another. */
+export async function listen(options: ServerOptions): Promise<HttpServer> {
+  const serverOptions = {
+    headersTimeout: limits.bodyMsMax,
+    // A body's time is counted by `timeBody`, which knows whose it is.
+    requestTimeout: 0,
+    connectionsCheckingInterval: 1_000,
+    maxHeaderSize: headerBytesMax,
+    ...(options.tls && { ...options.tls, handshakeTimeout: limits.bodyMsMax }),
+  };
+  const server = createAdaptorServer({
+    fetch: options.app.fetch,
+    ...(options.tls && { createServer: createTlsServer }),
+    serverOptions,
+  }) as Server;
+  server.maxConnections = connectionsCountMax;
+  // Before a byte is read, TLS or not.
+  const admit = gate(options.clients);
+  server.on("connection", admit);
+  server.on("request", timeBody);
+  server.on("upgrade", (request, socket, head) => {
+    const taken = upgradeFor(request, options);
+    if (typeof taken === "function") return taken(request, socket, head);
+    socket.end(`HTTP/1.1 ${taken}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(cannotListen(options, error)));
+    server.listen({ host: options.host, port: options.port, exclusive: true }, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    renew: (tls) => {
+      if (options.tls !== undefined) (server as unknown as TlsServer).setSecureContext(tls);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        const late = setTimeout(() => server.closeAllConnections(), closeMsMax);
+        server.close(() => {
+          clearTimeout(late);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/** Lets a connection in, or ends it without a word. */
+function gate(clients: Clients): (socket: Socket) => void {
+  const open = new Map<string, number>();
+  return (socket) => {
+    const { remoteAddress = "" } = socket;
+    if (!clients.admits(socket)) return void socket.destroy();
+    // Behind a proxy all are one address; how many each may have is the proxy's to say.
+    if (clients.isTrusted(socket)) return;
+    const count = (open.get(remoteAddress) ?? 0) + 1;
+    if (count > connectionsPerAddressMax) return void socket.destroy();
+    open.set(remoteAddress, count);
+    socket.once("close", () => {
+      const left = (open.get(remoteAddress) ?? 1) - 1;
+      if (left > 0) open.set(remoteAddress, left);
+      else open.delete(remoteAddress);
+    });
+  };
+}
+
+/** Who takes a socket that stands for a page of ours; anything else is told to go. */
+function upgradeFor(
+  request: IncomingMessage,
+  { known, problem, socketFor }: ServerOptions,
+): Upgrade | string {
+  const { headers, url = "" } = request;
+  if (!known().host(hostOf(request))) return "421 Misdirected Request";
+  if (!known().origin(headers.origin)) return "403 Forbidden";
+  const upgrade = socketFor(url);
+  if (upgrade === null) return "404 Not Found";
+  return problem() === null ? upgrade : "503 Service Unavailable";
+}
+
+function cannotListen({ host, port }: ServerOptions, error: NodeJS.ErrnoException): EarshotError {
+  const where = `${host}:${port}`;
+  if (error.code === "EADDRINUSE")
+    return new EarshotError(
+      "EAR_PORT_TAKEN",
+      `Cannot listen on ${where} as another program does: stop it, or choose another port with ` +
+        "--port or PORT",
+    );
+  return new EarshotError(
+    "EAR_PORT_TAKEN",
+    `Cannot listen on ${where} (${error.code ?? "unknown"}): choose another with --port, or ` +
+      "server.host in the config",
+    { cause: error },
+  );
+}

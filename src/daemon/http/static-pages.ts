@@ -1,0 +1,108 @@
+/**
+ * The pages
+ * =========
+ * What Vite built is read once at start into a closed table of paths, so no path of a request ever
+ * reaches the disk. Scripts and styles come from here only; the policy below forbids everything
+ * else, and nothing may put a page of ours into a frame.
+ */
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { Hono } from "hono";
+import type { HttpEnv } from "./auth.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/x-icon",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".txt": "text/plain; charset=utf-8",
+};
+
+/** Sent with every answer, pages or not. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** The inspector that our page opens, unless told otherwise. */
+export const statelyInspector = "https://stately.ai/inspect";
+
+/**
+ * The page that hands frames to the inspector has that one site in a frame or in a window of its own,
+ * and nothing else of it: neither scripts nor anything the page itself would fetch.
+ */
+function bridgeHeaders(inspectorUrl: string): Readonly<Record<string, string>> {
+  const policy = securityHeaders["content-security-policy"] as string;
+  return {
+    "content-security-policy": `${policy}; frame-src ${new URL(inspectorUrl).origin}`,
+    "cross-origin-opener-policy": "same-origin-allow-popups",
+  };
+}
+
+/** Paths of the one page that shows different things by its address. */
+const pagePaths = ["/", "/chat", "/replay", "/health", "/room/:key"];
+const notBuilt =
+  "<!doctype html><html lang=en><meta charset=utf-8><title>earshot</title>" +
+  "<p>The daemon runs. Its pages are not built here: run <code>npm run build</code>.</p></html>";
+
+interface Page {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+  readonly forever: boolean;
+  /** Instead of what every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Reads the pages below a folder; a missing folder gives one page that says so. */
+export async function loadPages(
+  folder: string,
+  inspectorUrl: string = statelyInspector,
+): Promise<Hono<HttpEnv>> {
+  const pages = new Map<string, Page>();
+  if (existsSync(folder))
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      const type = types[extname(entry.name)];
+      if (!entry.isFile() || type === undefined) continue;
+      const file = join(entry.parentPath, entry.name);
+      const path = `/${relative(folder, file).split(sep).join("/")}`;
+      pages.set(path, pageOf(await readFile(file), type, path.startsWith("/assets/")));
+    }
+  const index =
+    pages.get("/index.html") ?? pageOf(Buffer.from(notBuilt), types[".html"] as string, false);
+  for (const path of pagePaths) if (!pages.has(path)) pages.set(path, index);
+  const bridge = pages.get("/inspect.html") ?? index;
+  pages.delete("/inspect.html");
+  pages.set("/inspect", { ...bridge, headers: bridgeHeaders(inspectorUrl) });
+  const app = new Hono<HttpEnv>();
+  for (const [path, page] of pages)
+    app.get(path, (context) => {
+      context.header("etag", page.etag);
+      context.header(
+        "cache-control",
+        page.forever ? "public, max-age=31536000, immutable" : "no-cache",
+      );
+      for (const [name, value] of Object.entries(page.headers ?? {})) context.header(name, value);
+      if (context.req.header("if-none-match") === page.etag) return context.body(null, 304);
+      return context.body(page.bytes, 200, { "content-type": page.type });
+    });
+  return app;
+}
+
+function pageOf(bytes: Uint8Array, type: string, forever: boolean): Page {
+  const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+  return { type, bytes: new Uint8Array(bytes), etag, forever };
+}

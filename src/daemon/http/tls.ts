@@ -1,0 +1,91 @@
+/**
+ * Certificates
+ * ============
+ * A certificate and its key are read at the start, where anything wrong with them is an error that
+ * names the file, and again whenever a file changes, where it is a log line and the last good pair
+ * stays: who renews certificates writes two files one after the other.
+ */
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import { watch } from "chokidar";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/ports/index.ts";
+
+/** PEM, as they stand in the files. */
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Where they are. */
+export type TlsFiles = TlsPair;
+
+const lookEveryMs = 1_000;
+const settleMs = 300;
+
+/** @throws EarshotError EAR_CONFIG_INVALID naming the file, and what the config calls it. */
+export async function readTls(files: TlsFiles): Promise<TlsPair> {
+  const read = (name: keyof TlsFiles) =>
+    readFile(files[name], "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new EarshotError(
+        "EAR_CONFIG_INVALID",
+        `Cannot use server.tls.${name} as ${files[name]} cannot be read ` +
+          `(${error.code ?? "unknown"})`,
+      );
+    });
+  const pair = { cert: await read("cert"), key: await read("key") };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    // The library's message names what is wrong with the form, never the key itself.
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    throw new EarshotError(
+      "EAR_CONFIG_INVALID",
+      `Cannot use server.tls as ${files.cert} and ${files.key} are no certificate and its key ` +
+        `in PEM (${code})`,
+    );
+  }
+  return pair;
+}
+
+export interface TlsWatch {
+  close(): Promise<void>;
+}
+
+/** Calls `renew` with every good pair that replaces the one before. */
+export async function watchTls(
+  files: TlsFiles,
+  log: Log,
+  renew: (pair: TlsPair) => void,
+): Promise<TlsWatch> {
+  let reading: Promise<void> = Promise.resolve();
+  const again = async () => {
+    try {
+      renew(await readTls(files));
+      log("info", "tls.renewed", { cert: files.cert });
+    } catch (error) {
+      const why = error instanceof EarshotError ? error.message : "something failed";
+      log("error", "tls.refused", { why, running: "the last good certificate" });
+    }
+  };
+  // Links are followed: renewed certificates are often a link that points elsewhere.
+  const watcher = watch([files.cert, files.key], {
+    ignoreInitial: true,
+    usePolling: true,
+    interval: lookEveryMs,
+    awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: 50 },
+  });
+  const changed = () => {
+    reading = reading.then(again);
+  };
+  watcher.on("add", changed).on("change", changed);
+  await new Promise<void>((resolve) => {
+    watcher.once("ready", resolve);
+  });
+  return {
+    async close() {
+      await watcher.close();
+      await reading;
+    },
+  };
+}

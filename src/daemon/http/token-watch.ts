@@ -1,0 +1,59 @@
+/**
+ * When the token changes
+ * ======================
+ * A request shows its token each time; a socket showed it when it was opened. So while anything is
+ * open the token file is looked at twice a second, and everybody who came in with another token
+ * than the one that stands there now is told to leave. Nobody open, nothing looked at.
+ */
+import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
+import type { TokenReader } from "./auth.ts";
+
+const lookEveryMs = 500;
+
+interface Watch {
+  readonly leave: Set<() => void>;
+  /** Came since the last look: the token may have changed between their proof and that look. */
+  readonly fresh: Set<() => void>;
+  timer: TimerHandle | null;
+}
+
+/** One watch for each reader of a token: all rooms of a daemon share one. */
+const watches = new WeakMap<TokenReader, Watch>();
+
+/**
+ * Calls `changed` within a second after the token that `read` gives becomes another one, or none
+ * that may be used; perhaps more than once. Whoever is called looks at his own token again. Call
+ * the answer to be told no more.
+ */
+export function onTokenChange(read: TokenReader, clock: Clock, changed: () => void): () => void {
+  const watch = watches.get(read) ?? { leave: new Set(), fresh: new Set(), timer: null };
+  watches.set(read, watch);
+  // A function of its own each time: two may bring the same.
+  const tell = () => changed();
+  watch.leave.add(tell);
+  watch.fresh.add(tell);
+  if (watch.timer === null) look(read, clock, watch);
+  return () => {
+    watch.leave.delete(tell);
+    watch.fresh.delete(tell);
+    if (watch.leave.size > 0 || watch.timer === null) return;
+    clock.clearTimer(watch.timer);
+    watch.timer = null;
+  };
+}
+
+function look(read: TokenReader, clock: Clock, watch: Watch): void {
+  const current = () => read().catch(() => null);
+  let known = current();
+  const again = () => {
+    const before = known;
+    const newcomers = [...watch.fresh];
+    watch.fresh.clear();
+    known = current();
+    void Promise.all([before, known]).then(([was, is]) => {
+      for (const tell of was === is ? newcomers : [...watch.leave]) tell();
+    });
+    watch.timer = clock.setTimer(clock.now() + lookEveryMs, again);
+  };
+  watch.timer = clock.setTimer(clock.now() + lookEveryMs, again);
+}

@@ -1,0 +1,130 @@
+/**
+ * One inspector's socket
+ * ======================
+ * From hello to close. Who came with a ticket or the token in a header is in at once; anybody else
+ * says hello first: the token, and what he wants to see. From then on he only listens. One that reads
+ * more slowly than things happen is let go and told so; nobody waits for him.
+ */
+import type { RawData, WebSocket } from "ws";
+import { z } from "zod";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, Log } from "../../domain/ports/index.ts";
+import type { TokenReader } from "../http/auth.ts";
+import { onTokenChange } from "../http/token-watch.ts";
+import { sameSecret } from "../state/token.ts";
+import type { AllowedWish } from "./tickets.ts";
+
+const helloMsMax = 5_000;
+const beatMs = 30_000;
+
+/** How a socket is closed, and why. */
+const closeCodes = {
+  badFrame: 4_400,
+  badToken: 4_401,
+  noHello: 4_408,
+  tooSlow: 4_413,
+} as const;
+
+const helloSchema = z.strictObject({
+  type: z.literal("hello"),
+  token: z.string().max(512),
+  key: z.string().max(limits.idUnitsMax).exactOptional(),
+  words: z.boolean().exactOptional(),
+});
+
+export interface ReaderPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly readToken: TokenReader;
+  /** It is in: from now on it is told. @throws what makes its wish one that nobody can grant */
+  opened(wish: AllowedWish): void;
+  /** It is in no more. `slow`: it was let go. */
+  closed(slow: boolean): void;
+}
+
+export interface InspectReader {
+  send(json: string): void;
+}
+
+/** Serves one socket until it closes; `wish`: what it may see, null when it has to say hello. */
+export function serveReader(
+  socket: WebSocket,
+  wish: AllowedWish | null,
+  ports: ReaderPorts,
+): InspectReader {
+  const { clock, log, readToken } = ports;
+  let state: "greeting" | "open" | "closed" = "greeting";
+  let alive = true;
+  let slow = false;
+  let off: () => void = () => undefined;
+
+  const end = () => {
+    if (state === "closed") return;
+    state = "closed";
+    clock.clearTimer(greeting);
+    clock.clearTimer(beating);
+    off();
+    ports.closed(slow);
+  };
+  const close = (reason: keyof typeof closeCodes) => {
+    socket.close(closeCodes[reason], reason);
+    end();
+  };
+  const allowed = async (token: string) => {
+    const current = await readToken().catch(() => null);
+    return current !== null && sameSecret(token, current);
+  };
+  async function admit(wanted: AllowedWish): Promise<void> {
+    const known = await allowed(wanted.token);
+    if (state !== "greeting") return;
+    if (!known) return close("badToken");
+    state = "open";
+    clock.clearTimer(greeting);
+    off = onTokenChange(readToken, clock, () => {
+      void allowed(wanted.token).then((still) => still || close("badToken"));
+    });
+    try {
+      ports.opened(wanted);
+    } catch (error) {
+      log("debug", "inspect.refused", { error: String(error) });
+      close("badFrame");
+    }
+  }
+
+  const beat = () => {
+    if (!alive) return socket.terminate();
+    alive = false;
+    socket.ping();
+    beating = clock.setTimer(clock.now() + beatMs, beat);
+  };
+  const greeting = clock.setTimer(clock.now() + helloMsMax, () => close("noHello"));
+  let beating = clock.setTimer(clock.now() + beatMs, beat);
+  socket.on("pong", () => {
+    alive = true;
+  });
+  socket.on("message", (data, isBinary) => {
+    const hello = isBinary || state !== "greeting" || wish !== null ? null : parseHello(data);
+    if (hello === null) return close("badFrame");
+    void admit(hello);
+  });
+  socket.on("error", (error) => log("debug", "inspect.socket-error", { error }));
+  socket.on("close", end);
+  if (wish !== null) void admit(wish);
+  return {
+    send(json) {
+      if (state !== "open") return;
+      slow = socket.bufferedAmount > limits.inspectUnsentBytesMax;
+      if (slow) close("tooSlow");
+      else socket.send(json);
+    },
+  };
+}
+
+function parseHello(data: RawData): AllowedWish | null {
+  try {
+    const { token, key = null, words = false } = helloSchema.parse(JSON.parse(String(data)));
+    return { token, key, words };
+  } catch {
+    return null;
+  }
+}

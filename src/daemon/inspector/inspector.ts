@@ -1,0 +1,122 @@
+/**
+ * The inspector
+ * =============
+ * `/inspect/ws`: the conversations' statecharts, live, in the form that the Stately inspector and the
+ * receiver of @statelyai/inspect read. Hosts tell only what somebody here looks into and keep back
+ * the words of people unless they were asked for. Host and Origin were looked at by the server.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import { createStatelyWire, statelyDefinition } from "../../adapters/inspectors/stately.ts";
+import { hash52 } from "../../domain/key.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, InspectOrder, InspectReport, Log } from "../../domain/ports/index.ts";
+import { conversationMachine } from "../../machines/conversation.machine.ts";
+import type { TokenReader } from "../http/auth.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import { checkedKey } from "../room-view/room-views.ts";
+import { sameSecret } from "../state/token.ts";
+import { type InspectReader, serveReader } from "./inspector-socket.ts";
+import { type AllowedWish, createTickets, type Tickets } from "./tickets.ts";
+
+export interface InspectorPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "streamReaders" | "streamDropped">;
+  readonly readToken: TokenReader;
+  /** The inspector that our page hands frames to. */
+  readonly page: string;
+  inspect(order: InspectOrder): void;
+  uninspect(reader: number): void;
+}
+
+export interface Inspector {
+  readonly tickets: Pick<Tickets, "mint">;
+  readonly page: string;
+  /** Takes a socket for `/inspect/ws`. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** What a host has to tell. */
+  told(report: InspectReport): void;
+  close(): void;
+}
+
+/** A hello is a token and a key. */
+const helloBytesMax = 4_096;
+
+export function createInspector(ports: InspectorPorts): Inspector {
+  const { clock, log, metrics, readToken } = ports;
+  const tickets = createTickets(clock, readToken);
+  const framesOf = createStatelyWire(statelyDefinition(conversationMachine.config));
+  const readers = new Map<number, InspectReader>();
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: helloBytesMax,
+    perMessageDeflate: false,
+  });
+  let count = 0;
+
+  function serve(page: Parameters<typeof serveReader>[0], wish: AllowedWish | null): void {
+    count += 1;
+    const id = count;
+    const reader = serveReader(page, wish, {
+      ...{ clock, log, readToken },
+      opened({ key, words }) {
+        const conv = key === null ? null : hash52(checkedKey(key));
+        readers.set(id, reader);
+        metrics.streamReaders.set({ reader: "inspect" }, readers.size);
+        ports.inspect({ id, conv, words });
+      },
+      closed(slow) {
+        if (slow) metrics.streamDropped.inc({ reader: "inspect" });
+        if (slow) log("warn", "inspect.reader-dropped", {});
+        if (!readers.delete(id)) return;
+        metrics.streamReaders.set({ reader: "inspect" }, readers.size);
+        ports.uninspect(id);
+      },
+    });
+  }
+
+  return {
+    tickets,
+    page: ports.page,
+    upgrade(request, socket, head) {
+      socket.on("error", (error) => log("debug", "inspect.socket-error", { error }));
+      void claimOf(request, tickets, readToken).then((claim) => {
+        const full = sockets.clients.size >= limits.inspectReadersMax;
+        if (claim === "refused") return refuse(socket, "401 Unauthorized");
+        if (full) return refuse(socket, "503 Service Unavailable");
+        sockets.handleUpgrade(request, socket, head, (page) => serve(page, claim));
+      });
+    },
+    told(report) {
+      for (const { readers: ids, json } of framesOf(report, clock.now()))
+        for (const id of ids) readers.get(id)?.send(json);
+    },
+    close() {
+      for (const page of sockets.clients) page.close(1_001, "stopping");
+      sockets.close();
+    },
+  };
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}
+
+/** What the request itself proves; null: nothing, and it may say hello. */
+async function claimOf(
+  request: IncomingMessage,
+  tickets: Tickets,
+  readToken: TokenReader,
+): Promise<AllowedWish | null | "refused"> {
+  const { searchParams } = new URL(request.url ?? "/", "http://host");
+  const ticket = searchParams.get("ticket");
+  if (ticket !== null) return tickets.redeem(ticket) ?? "refused";
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  const token = await readToken().catch(() => null);
+  const given = header.startsWith("Bearer ") ? header.slice("Bearer ".length) : "";
+  if (token === null || !sameSecret(given, token)) return "refused";
+  return { token, key: searchParams.get("key"), words: searchParams.get("words") === "1" };
+}

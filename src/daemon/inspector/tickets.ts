@@ -1,0 +1,53 @@
+/**
+ * Tickets for inspectors
+ * ======================
+ * A browser's WebSocket, and the receiver of @statelyai/inspect, can name an address and nothing
+ * else, and an address ends up in logs and histories: no place for the token. So whoever has the token
+ * is given a ticket: good for one socket, for a minute, for what was asked for, and only while the
+ * token it was bought with is the current one.
+ */
+import { randomBytes } from "node:crypto";
+import { limits } from "../../domain/limits.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { Clock } from "../../domain/ports/index.ts";
+import type { TokenReader } from "../http/auth.ts";
+
+/** What a reader wants to look into. */
+export interface InspectWish {
+  /** Session key; null: all conversations that are live. */
+  readonly key: string | null;
+  /** With the words of people and agents. */
+  readonly words: boolean;
+}
+
+/** A wish, and the token that allows it. */
+export interface AllowedWish extends InspectWish {
+  readonly token: string;
+}
+
+export interface Tickets {
+  /** A ticket for one socket. Rejects when there is no token that may be used. */
+  mint(wish: InspectWish): Promise<string>;
+  /** What it is for; null: used, too old, or none of ours. */
+  redeem(ticket: string): AllowedWish | null;
+}
+
+export function createTickets(clock: Clock, readToken: TokenReader): Tickets {
+  const open = new Map<string, AllowedWish & { readonly until: Millis }>();
+  return {
+    async mint({ key, words }) {
+      const token = await readToken();
+      const ticket = randomBytes(24).toString("base64url");
+      const until = clock.monotonic() + limits.inspectTicketMs;
+      open.set(ticket, { key, words, token, until });
+      const [oldest] = open.keys();
+      if (open.size > limits.inspectTicketsMax && oldest !== undefined) open.delete(oldest);
+      return ticket;
+    },
+    redeem(ticket) {
+      const found = open.get(ticket);
+      open.delete(ticket);
+      return found === undefined || clock.monotonic() >= found.until ? null : found;
+    },
+  };
+}

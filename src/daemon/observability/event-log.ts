@@ -1,0 +1,41 @@
+/**
+ * What the log tells of the stream: one line a decision and one a turn, and what goes wrong. Texts
+ * are left out unless the config says `log.showText`. Where a trace is on, a line names it.
+ */
+import type { Log } from "../../domain/ports/index.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import { tagged } from "../events/event-kinds.ts";
+import type { Traces } from "./traces.ts";
+
+/** A reader of the bus that writes the log. `traces`: must have been told the line before. */
+export function logReader(
+  log: Log,
+  showText: () => boolean,
+  traces: Pick<Traces, "idOf"> | null = null,
+): (line: StreamLine) => void {
+  const traceOf = (told: StreamLine) => {
+    const id = traces?.idOf(told);
+    return id === undefined ? {} : { trace_id: id };
+  };
+  return (told) => {
+    const { kind, line } = tagged(told);
+    if (kind === "decision") {
+      const { id, key, decision, rule, credit, channel, author } = line;
+      // The intake tells who was turned away, once in a while and not once a message.
+      if (decision === "denied") return;
+      const who = { key, id, channel, author };
+      log("info", "decision", { decision, rule, credit, ...who, ...traceOf(told) });
+    } else if (kind === "agent_end") {
+      const { key, turn, outcome, reason } = line;
+      const level = outcome === "failed" ? "warn" : "info";
+      log(level, "turn", { key, turn, outcome, reason, ...traceOf(told) });
+    } else if (kind === "send") {
+      const { id, key, channel, status, text } = line;
+      const level = status === "sent" ? "debug" : "warn";
+      const words = showText() ? { text } : {};
+      log(level, "send", { id, key, channel, status, ...words, ...traceOf(told) });
+    } else if (kind === "dropped") {
+      log("info", "dropped", { key: line.key, id: line.message, why: line.why });
+    }
+  };
+}

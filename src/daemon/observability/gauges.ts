@@ -1,0 +1,73 @@
+/**
+ * Metrics that are read
+ * =====================
+ * Gauges, and counters that somebody else keeps: taken from the runtime's status when Prometheus
+ * asks. One status a scrape serves them all.
+ */
+import type { Counter, Gauge } from "prom-client";
+import type { RuntimeStatus } from "../../actors/protocol/runtime.ts";
+import { type MetricName, outboxStates } from "./metric-definitions.ts";
+import type { MetricsPorts } from "./metrics.ts";
+
+/** A status is this young when it is used again, ms: a scrape reads it once. */
+const freshMs = 50;
+
+/** Puts what is true now into an instrument. */
+export type Reader = (instrument: Counter | Gauge) => void | Promise<void>;
+type Readable = MetricName<"gauge"> | MetricName<"counter">;
+
+/** What is read before each scrape, by its name in the table. */
+export function readersOf(ports: MetricsPorts): ReadonlyMap<string, Reader> {
+  const readers = new Map<string, Reader>();
+  const status = freshStatus(ports);
+  const show = (name: Readable, read: (now: RuntimeStatus) => number | Promise<number>): void => {
+    readers.set(name, async (instrument) => {
+      const value = await read(status());
+      instrument.reset();
+      instrument.inc(value);
+    });
+  };
+  show("ready", ({ ready }) => (ready ? 1 : 0));
+  show("conversations_live", ({ conversations }) => conversations.live);
+  show("conversations_dirty", ({ conversations }) => conversations.dirty);
+  show("conversations_passive", async ({ conversations: { live } }) =>
+    Math.max(0, ((await ports.conversations?.()) ?? live) - live),
+  );
+  show("turns_running", ({ turns }) => turns.running);
+  show("turns_waiting", ({ turns }) => turns.waiting);
+  show("ingress_pending", ({ ingress }) => ingress.pending);
+  show("ingress_refused_total", ({ ingress }) => ingress.refused);
+  show("journal_last_seq", ({ store }) => store.lastSeq);
+  show("journal_failing", ({ store }) => (store.failing ? 1 : 0));
+  show("quarantined", ({ quarantined }) => quarantined.length);
+  show("hosts_ready", ({ hosts }) => hosts.filter(({ state }) => state === "ready").length);
+  show("host_restarts_total", ({ hosts }) => sum(hosts, ({ restarts }) => restarts));
+  show("host_refused_total", ({ hosts }) => sum(hosts, ({ refused = 0 }) => refused));
+  show("mailbox_depth", ({ hosts }) => sum(hosts, ({ mailbox }) => mailbox));
+  readers.set("outbox" satisfies Readable, (outbox) => {
+    outbox.reset();
+    for (const [state, count] of Object.entries({ ...noRows, ...status().outbox }))
+      outbox.inc({ state }, count);
+  });
+  readers.set("connections" satisfies Readable, (connections) => {
+    connections.reset();
+    for (const { channel, state } of ports.connections?.() ?? [])
+      connections.inc({ channel, state });
+  });
+  return readers;
+}
+
+const noRows = Object.fromEntries(outboxStates.map((state) => [state, 0]));
+
+function freshStatus({ clock, status }: MetricsPorts): () => RuntimeStatus {
+  let last: { readonly at: number; readonly status: RuntimeStatus } | null = null;
+  return () => {
+    const at = clock.monotonic();
+    if (last === null || at - last.at > freshMs) last = { at, status: status() };
+    return last.status;
+  };
+}
+
+function sum<Item>(items: readonly Item[], read: (item: Item) => number): number {
+  return items.reduce((all, one) => all + read(one), 0);
+}

@@ -1,0 +1,190 @@
+/**
+ * Health
+ * ======
+ * Gathers what the Health page shows from those who know it: the runtime, the connections, the
+ * outbox, the disk. While somebody watches it is looked at once a second and told when it has
+ * changed; otherwise never.
+ */
+import { stat } from "node:fs/promises";
+import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
+import { givenUp } from "../../actors/outbox/types.ts";
+import type { RuntimeStatus } from "../../actors/protocol/runtime.ts";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { ChannelDefinition, Clock, Log, OutboxRow, Store } from "../../domain/ports/index.ts";
+import { oneLine, plainText } from "../../domain/sanitize.ts";
+import type { Health, HealthConnection, HealthLane, Need } from "../api-types/health.ts";
+
+export interface HealthPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Pick<Store, "outboxByState">;
+  readonly version: string;
+  readonly config: () => EarshotConfig;
+  readonly channels: ReadonlyMap<string, ChannelDefinition>;
+  readonly status: () => RuntimeStatus;
+  readonly connections: () => readonly ConnectionStatus[];
+  /** When an account last brought a message; 0: not since the start. */
+  readonly heardAt: (channel: string, account: string) => Millis;
+  readonly doubles: () => number;
+  /** What people call a room; gives names from before the start once they have been read. */
+  readonly titleOf: (key: string) => string;
+  readonly readTitles: () => Promise<void>;
+  /** The store's file; null: nothing is kept on disk. */
+  readonly storePath: () => string | null;
+}
+
+export interface HealthDesk {
+  read(): Promise<Health>;
+  /** Tells it now and after each change, at most once a second. Call the answer to end it. */
+  watch(reader: (health: Health) => void): () => void;
+}
+
+const lookMs = 1_000;
+const needsShownMax = 50;
+const textShownUnitsMax = 160;
+/** What broke stands at the end of such an error. */
+const causeShownUnitsMax = 320;
+
+export function createHealth(ports: HealthPorts): HealthDesk {
+  const { clock } = ports;
+  const startedAt = clock.now();
+  const nameOf = (channel: string) => ports.channels.get(channel)?.meta.name ?? oneLine(channel);
+
+  async function read(): Promise<Health> {
+    const status = ports.status();
+    const connections = ports.connections();
+    const needs = await needsOf(ports, status, connections, nameOf);
+    return {
+      now: clock.now(),
+      version: ports.version,
+      startedAt,
+      needs: needs.slice(0, needsShownMax),
+      more: Math.max(0, needs.length - needsShownMax),
+      connections: connections.map(
+        (one): HealthConnection => ({
+          ...one,
+          detail: one.detail === null ? null : oneLine(one.detail, textShownUnitsMax),
+          name: nameOf(one.channel),
+          heardAt: ports.heardAt(one.channel, one.account),
+        }),
+      ),
+      hosts: status.hosts,
+      lanes: lanesOf(ports.config(), status),
+      store: { ...(await diskOf(ports.storePath())), ...storeOf(status) },
+      outbox: status.outbox,
+      doubles: ports.doubles(),
+    };
+  }
+
+  return {
+    read,
+    watch(reader) {
+      let over = false;
+      let told = "";
+      let timer: ReturnType<Clock["setTimer"]> | null = null;
+      const look = async () => {
+        timer = null;
+        const health = await read().catch((error: unknown) => {
+          ports.log("error", "health.unreadable", { error: String(error) });
+          return null;
+        });
+        if (over) return;
+        if (health !== null) {
+          const form = JSON.stringify({ ...health, now: 0 });
+          if (form !== told) reader(health);
+          told = form;
+        }
+        timer = clock.setTimer(clock.now() + lookMs, () => void look());
+      };
+      void look();
+      return () => {
+        over = true;
+        if (timer !== null) clock.clearTimer(timer);
+      };
+    },
+  };
+}
+
+async function needsOf(
+  { store, titleOf, readTitles }: HealthPorts,
+  status: RuntimeStatus,
+  connections: readonly ConnectionStatus[],
+  nameOf: (channel: string) => string,
+): Promise<Need[]> {
+  const rows = await store.outboxByState(["in-doubt", "dead"], 2 * needsShownMax);
+  if (rows.length + status.quarantined.length > 0) await readTitles();
+  const deliveries = rows.flatMap((row): Need[] => deliveryOf(row, titleOf) ?? []);
+  const halted = connections.filter(({ state }) => state === "halted");
+  return [
+    ...(status.problem === null ? [] : [{ kind: "daemon", problem: status.problem } as const]),
+    ...deliveries,
+    ...halted.map(
+      ({ channel, account, since, detail }): Need => ({
+        kind: "connection",
+        channel,
+        account,
+        since,
+        name: nameOf(channel),
+        detail: detail === null ? null : oneLine(detail, textShownUnitsMax),
+      }),
+    ),
+    ...status.quarantined.map(
+      ({ key, seq, at, tries, error }): Need => ({
+        kind: "quarantine",
+        ...{ key, seq, at, tries },
+        room: titleOf(key),
+        error: oneLine(error, causeShownUnitsMax),
+      }),
+    ),
+  ];
+}
+
+/**
+ * Nobody has to do anything about a reaction that was not put, nor about what was given up on
+ * request.
+ */
+function deliveryOf(row: OutboxRow, titleOf: (key: string) => string): [Need] | null {
+  const { id, key, kind, state, createdAt, body, error } = row;
+  if (kind === "react" || kind === "unreact" || error?.startsWith(givenUp)) return null;
+  if (state !== "in-doubt" && state !== "dead") return null;
+  const { text } = JSON.parse(body) as { text?: string };
+  const need: Need = {
+    kind: "delivery",
+    id,
+    state,
+    key,
+    room: titleOf(key),
+    at: createdAt,
+    text: oneLine(plainText(text ?? ""), textShownUnitsMax),
+    error: error === null ? null : oneLine(error, textShownUnitsMax),
+  };
+  return [need];
+}
+
+function lanesOf({ agents }: EarshotConfig, { lanes }: RuntimeStatus): HealthLane[] {
+  const known = new Map(lanes.map((lane) => [lane.agentId, lane]));
+  return agents.list.map(({ id, name, maxConcurrent }) => ({
+    agent: id,
+    name: oneLine(name ?? id),
+    running: known.get(id)?.running ?? 0,
+    waiting: known.get(id)?.waiting ?? 0,
+    slots: maxConcurrent ?? agents.defaults.maxConcurrent,
+  }));
+}
+
+function storeOf({ store }: RuntimeStatus) {
+  const { failing, commits, lastSeq } = store;
+  return {
+    failing,
+    commitMsP99: commits.msP99,
+    rowsPerCommit: commits.rows,
+    events: lastSeq,
+  };
+}
+
+async function diskOf(path: string | null) {
+  const size = async (file: string) => (await stat(file).catch(() => null))?.size ?? null;
+  if (path === null) return { bytes: null, logBytes: null };
+  return { bytes: await size(path), logBytes: await size(`${path}-wal`) };
+}

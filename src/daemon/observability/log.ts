@@ -1,0 +1,102 @@
+/**
+ * The log
+ * =======
+ * One JSON object a line (pino), with a stable event name in `msg`; for a person at a terminal the
+ * same lines made pretty. Everything goes through one cleaning: fields with a secret's name and
+ * values that are known secrets are blotted out, controls and direction marks of room text are made
+ * visible, long texts are cut. So no name in a room can forge a line, paint the screen or drown the
+ * rest.
+ */
+import { pino } from "pino";
+import type { Log, LogLevel } from "../../domain/ports/index.ts";
+import { allForms, redacted, withoutForms } from "../../domain/redact-secrets.ts";
+import { cut, terminalSafe } from "../../domain/sanitize.ts";
+
+const textUnitsMax = 2_000;
+const itemsCountMax = 50;
+const depthMax = 5;
+const secretName =
+  /(token|secret|password|passphrase|api[_-]?key|private[_-]?key|access[_-]?key|authorization)$/i;
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Lines for people, in colour; else NDJSON. */
+  readonly pretty: boolean;
+  /** Takes whole lines. */
+  readonly write: (line: string) => void;
+}
+
+export interface DaemonLog {
+  readonly log: Log;
+  /** Values that must never appear. Added to those already known, so an old token stays secret. */
+  keepSecret(values: readonly string[]): void;
+  setLevel(level: LogLevel): void;
+}
+
+/** A field's value as it may be shown. */
+export function cleanField(value: unknown, secrets: readonly string[], depth = 0): unknown {
+  if (typeof value === "string") return cleanText(value, secrets);
+  if (value === null || typeof value !== "object")
+    return typeof value === "bigint" || typeof value === "symbol" ? String(value) : value;
+  if (depth >= depthMax) return "[deep]";
+  if (value instanceof Error) {
+    const { name, message } = value;
+    return cleanField({ name, message, ...codeOf(value) }, secrets, depth);
+  }
+  if (Array.isArray(value))
+    return value.slice(0, itemsCountMax).map((item) => cleanField(item, secrets, depth + 1));
+  const entries = Object.entries(value).slice(0, itemsCountMax);
+  return Object.fromEntries(
+    entries.map(([name, item]) => [
+      cleanText(name, secrets),
+      secretName.test(name) && typeof item === "string"
+        ? redacted
+        : cleanField(item, secrets, depth + 1),
+    ]),
+  );
+}
+
+function cleanText(text: string, secrets: readonly string[]): string {
+  const shown = withoutForms(text, secrets);
+  const short = cut(shown, textUnitsMax);
+  const safe = terminalSafe(short).replaceAll("\n", "␊");
+  return short.length < shown.length ? `${safe}…` : safe;
+}
+
+const codeOf = (error: Error): { code?: string } =>
+  "code" in error && typeof error.code === "string" ? { code: error.code } : {};
+
+/** Makes the log. What it takes to be pretty is loaded only for people. */
+export async function createLog(options: LogOptions): Promise<DaemonLog> {
+  let secrets: readonly string[] = [];
+  const shown = options.pretty ? await prettyLines() : (line: string) => line;
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line) => options.write(shown(line)) },
+  );
+  return {
+    log: (level, event, fields) => {
+      if (!logger.isLevelEnabled(level)) return;
+      logger[level](fields === undefined ? {} : (cleanField(fields, secrets) as object), event);
+    },
+    keepSecret(values) {
+      secrets = [...new Set([...secrets, ...allForms(values)])].sort((a, b) => b.length - a.length);
+    },
+    setLevel(level) {
+      logger.level = level;
+    },
+  };
+}
+
+async function prettyLines(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import("pino-pretty");
+  const colorize = process.env.NO_COLOR === undefined || process.env.NO_COLOR === "";
+  // An error is a field like any other: it has no stack, and its line stays one.
+  const asFields = { singleLine: true, errorLikeObjectKeys: [] };
+  return prettyFactory({ colorize, ...asFields, translateTime: "SYS:HH:MM:ss.l" });
+}

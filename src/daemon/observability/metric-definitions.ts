@@ -1,0 +1,365 @@
+/**
+ * The table of metrics
+ * ====================
+ * Every metric at `/metrics`, once: its name, type, labels, unit and what it says. prom-client is
+ * fed from it and docs/metrics.md is made from it, so the three cannot differ. Labels take their
+ * values from closed sets of ours or from the config, never from a room, or a stranger could make
+ * the table grow.
+ */
+import { decisions, rules } from "../../domain/decision.ts";
+import type { OutboxState } from "../../domain/ports/index.ts";
+import type { DropReason, Outcome } from "../../machines/events/effects.ts";
+import type { AgentFailed } from "../../machines/events/events.ts";
+
+export interface MetricEntry {
+  /** Without the prefix. */
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** Each label with its values, or with words where the config names them. */
+  readonly labels: Readonly<Record<string, readonly string[] | string>>;
+  readonly unit: string;
+  readonly help: string;
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+/** Before every name. */
+export const metricPrefix = "earshot_";
+
+const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
+const patient = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
+const disk = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+const rowCounts = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+const outcomes = [
+  ...["replied", "silent", "failed", "cancelled", "expired"],
+] as const satisfies readonly Outcome[];
+/** How a try of an agent ended: complete, or the code of its failure. */
+const agentEnds = [
+  "ended",
+  ...["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"],
+] as const satisfies readonly ("ended" | AgentFailed["code"])[];
+/** States of an outbox row. */
+export const outboxStates = [
+  ...["pending", "sending", "waiting", "in-doubt", "sent", "expired", "dead"],
+] as const satisfies readonly OutboxState[];
+const drops = [
+  ...["context-size", "context-age", "queue-cap-old", "queue-cap-new", "queue-cap-summarized"],
+  ...["interrupted", "deleted"],
+] as const satisfies readonly DropReason[];
+const readers = ["events", "health", "inspect", "room", "rooms"] as const;
+const channel = "channels of the config";
+
+/** What messages meet on their way, in that order, then the machinery. */
+export const metricTable = [
+  {
+    name: "received_total",
+    type: "counter",
+    unit: "messages",
+    labels: { channel },
+    help: "Messages that channels handed in, copies and refused ones included.",
+  },
+  {
+    name: "ingress_pending",
+    type: "gauge",
+    unit: "messages",
+    labels: {},
+    help: "Messages taken and not yet durable.",
+  },
+  {
+    name: "ingress_refused_total",
+    type: "counter",
+    unit: "messages",
+    labels: {},
+    help: "Events not taken as the intake was full or the store failed; the platform sends them again.",
+  },
+  {
+    name: "dedupe_hits_total",
+    type: "counter",
+    unit: "messages",
+    labels: {},
+    help: "Messages recognised as copies of one that was taken before.",
+  },
+  {
+    name: "intake_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: quick,
+    help: "From hand-in to durable: what a platform waits for its acknowledgement.",
+  },
+  {
+    name: "decisions_total",
+    type: "counter",
+    unit: "messages",
+    labels: { decision: decisions, rule: rules },
+    help: "Messages decided, one for each agent that heard them.",
+  },
+  {
+    name: "receive_to_decision_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: quick,
+    help: "From receipt to decision.",
+  },
+  {
+    name: "dropped_total",
+    type: "counter",
+    unit: "messages",
+    labels: { why: drops },
+    help: "Messages that never reached the agent.",
+  },
+  {
+    name: "turn_wait_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: patient,
+    help: "From the first decision of a turn's messages to its start: debounce and queue.",
+  },
+  {
+    name: "turns_running",
+    type: "gauge",
+    unit: "turns",
+    labels: {},
+    help: "Turns under way.",
+  },
+  {
+    name: "turns_waiting",
+    type: "gauge",
+    unit: "turns",
+    labels: {},
+    help: "Turns that wait for a lane: the queue.",
+  },
+  {
+    name: "turns_total",
+    type: "counter",
+    unit: "turns",
+    labels: { outcome: outcomes },
+    help: "Turns ended.",
+  },
+  {
+    name: "turn_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: patient,
+    help: "From a turn's start to its outcome.",
+  },
+  {
+    name: "agent_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: { end: agentEnds },
+    buckets: patient,
+    help: "One try of an agent, from its call to its end.",
+  },
+  {
+    name: "agent_tokens_total",
+    type: "counter",
+    unit: "tokens",
+    labels: { agent: "agents of the config", kind: ["input", "output"] },
+    help: "Tokens that agents reported.",
+  },
+  {
+    name: "receive_to_first_block_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: patient,
+    help: "From the receipt of a turn's first message to the first block of its answer.",
+  },
+  {
+    name: "turn_to_first_send_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: patient,
+    help: "From a turn's start to its first sent part.",
+  },
+  {
+    name: "sends_total",
+    type: "counter",
+    unit: "parts",
+    labels: { status: ["sent", "in-doubt", "expired", "dead"] },
+    help: "Reply parts by what became of them.",
+  },
+  {
+    name: "delivery_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: patient,
+    help: "From a part's place in the outbox to the platform's answer that it is sent.",
+  },
+  {
+    name: "outbox",
+    type: "gauge",
+    unit: "rows",
+    labels: { state: outboxStates },
+    help: "Outbox rows by state; what is in-doubt or dead wants somebody to look.",
+  },
+  {
+    name: "heartbeats_total",
+    type: "counter",
+    unit: "heartbeats",
+    labels: { result: ["woken", "skipped"] },
+    help: "Heartbeats that fell due.",
+  },
+  {
+    name: "hook_calls_total",
+    type: "counter",
+    unit: "calls",
+    labels: {
+      plugin: "plugins of the config",
+      hook: "hooks of plugins",
+      outcome: "see docs/plugins.md",
+    },
+    help: "Calls of plugins' hooks that did more than look.",
+  },
+  {
+    name: "conversations_live",
+    type: "gauge",
+    unit: "conversations",
+    labels: {},
+    help: "Conversations in memory.",
+  },
+  {
+    name: "conversations_passive",
+    type: "gauge",
+    unit: "conversations",
+    labels: {},
+    help: "Conversations that are only in the store.",
+  },
+  {
+    name: "conversations_dirty",
+    type: "gauge",
+    unit: "conversations",
+    labels: {},
+    help: "Conversations ahead of their record.",
+  },
+  {
+    name: "quarantined",
+    type: "gauge",
+    unit: "events",
+    labels: {},
+    help: "Events set aside as they broke their conversation, which nobody has dealt with.",
+  },
+  {
+    name: "hosts_ready",
+    type: "gauge",
+    unit: "hosts",
+    labels: {},
+    help: "Worker hosts that answer.",
+  },
+  {
+    name: "host_restarts_total",
+    type: "counter",
+    unit: "restarts",
+    labels: {},
+    help: "Worker hosts started again.",
+  },
+  {
+    name: "host_refused_total",
+    type: "counter",
+    unit: "messages",
+    labels: {},
+    help: "Messages of worker hosts that had no form we know.",
+  },
+  {
+    name: "mailbox_depth",
+    type: "gauge",
+    unit: "events",
+    labels: {},
+    help: "Events queued for hosts and in flight.",
+  },
+  {
+    name: "journal_last_seq",
+    type: "gauge",
+    unit: "rows",
+    labels: {},
+    help: "Number of the newest journal row.",
+  },
+  {
+    name: "journal_failing",
+    type: "gauge",
+    unit: "0 or 1",
+    labels: {},
+    help: "1 while the store fails.",
+  },
+  {
+    name: "journal_commit_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: disk,
+    help: "One group commit, with its fsync.",
+  },
+  {
+    name: "journal_commit_rows",
+    type: "histogram",
+    unit: "rows",
+    labels: {},
+    buckets: rowCounts,
+    help: "Rows of one group commit.",
+  },
+  {
+    name: "connections",
+    type: "gauge",
+    unit: "accounts",
+    labels: {
+      channel,
+      state: ["connecting", "live", "resuming", "backing-off", "halted", "stopped"],
+    },
+    help: "Accounts by how they are connected.",
+  },
+  {
+    name: "ready",
+    type: "gauge",
+    unit: "0 or 1",
+    labels: {},
+    help: "1 while messages can be taken.",
+  },
+  {
+    name: "http_requests_total",
+    type: "counter",
+    unit: "requests",
+    labels: { route: ["api", "hook", "page"], status: "HTTP status codes" },
+    help: "HTTP requests answered.",
+  },
+  {
+    name: "stream_readers",
+    type: "gauge",
+    unit: "readers",
+    labels: { reader: readers },
+    help: "Readers of live streams.",
+  },
+  {
+    name: "stream_dropped_total",
+    type: "counter",
+    unit: "readers",
+    labels: { reader: readers },
+    help: "Readers of live streams that were dropped as too slow.",
+  },
+  {
+    name: "build_info",
+    type: "gauge",
+    unit: "1",
+    labels: { version: "this version" },
+    help: "Always 1; the version is its label.",
+  },
+] as const satisfies readonly MetricEntry[];
+
+type Entry = (typeof metricTable)[number];
+/** Names of the metrics of a type. */
+export type MetricName<Type extends MetricEntry["type"]> = Extract<Entry, { type: Type }>["name"];
+/** Histograms that have no label. */
+export type TimingName = Unlabelled<Extract<Entry, { type: "histogram" }>>;
+type Unlabelled<One extends Entry> = One extends Entry
+  ? [keyof One["labels"]] extends [never]
+    ? One["name"]
+    : never
+  : never;
+/** The labels of a metric. */
+export type LabelOf<Name> = Extract<keyof Extract<Entry, { name: Name }>["labels"], string>;

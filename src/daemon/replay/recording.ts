@@ -1,0 +1,47 @@
+/**
+ * A recording, line by line
+ * =========================
+ * The journal as the text of a scenario, redacted where asked for. The key under which words are
+ * replaced is made for one recording and forgotten with it: two redacted recordings have no words
+ * in common.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type RecordedLine,
+  type RecordQuery,
+  type RecordStore,
+  recordScenario,
+} from "../../actors/recording/recorder.ts";
+import { scenarioConfig } from "../../domain/config/index.ts";
+import { Redactor } from "../../machines/redaction/redact.ts";
+
+export interface RecordingQuery extends RecordQuery {
+  /** Replaces words, names and numbers by stand-ins. @default false */
+  readonly redact?: boolean;
+}
+
+/** The lines of a recording, each with its end. @throws as `recordScenario` */
+export async function* recordingText(
+  store: RecordStore,
+  { redact = false, ...query }: RecordingQuery,
+): AsyncGenerator<string> {
+  const lines = recordScenario(store, query);
+  for await (const line of redact ? redacted(lines) : lines) yield `${JSON.stringify(line)}\n`;
+}
+
+/** The same lines in other words. `key`: the same key gives the same words. */
+export async function* redacted(
+  lines: AsyncIterable<RecordedLine> | Iterable<RecordedLine>,
+  key = randomBytes(24).toString("base64"),
+): AsyncGenerator<RecordedLine> {
+  let redactor: Redactor | null = null;
+  for await (const line of lines) {
+    if ("earshot" in line) {
+      redactor = new Redactor(key, line, scenarioConfig);
+      yield redactor.header(line);
+    } else {
+      redactor ??= new Redactor(key, { earshot: 1, config: {} }, scenarioConfig);
+      yield redactor.line(line);
+    }
+  }
+}

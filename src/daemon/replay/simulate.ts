@@ -1,0 +1,154 @@
+/**
+ * Simulating a room
+ * =================
+ * Puts the simulated world together for `earshot replay` and for the room simulator's page: memory
+ * for a disk, scripted agents whatever the config names, no network. Nothing here reaches a real
+ * room.
+ */
+
+import type { Why } from "../../actors/protocol/runtime.ts";
+import type { Recorder } from "../../actors/simulation/activity-log.ts";
+import { runScenario } from "../../actors/simulation/simulation.ts";
+import { createScriptedDriver } from "../../adapters/agents/scripted/driver.ts";
+import { createMemoryStore } from "../../adapters/stores/memory.ts";
+import { createSpilledRows } from "../../adapters/stores/on-disk.ts";
+import { createSpilledLines } from "../../adapters/stores/on-disk-lines.ts";
+import { type EarshotConfig, overlay, scenarioConfig } from "../../domain/config/index.ts";
+import type { AgentDriver, Log, Store } from "../../domain/ports/index.ts";
+import { scenarioOf } from "../../domain/scenario/read-scenario.ts";
+import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+
+export interface SimulateOptions {
+  /** The config as its file says, under the scenario's header. */
+  readonly config?: unknown;
+  /** A config in place of the scenario's own: neither its header's nor its config lines count. */
+  readonly instead?: unknown;
+  /** @default 1 */
+  readonly seed?: number;
+  /** @default 0 */
+  readonly workers?: number;
+  readonly prompts?: boolean;
+  /** Every message, or those named. @default false */
+  readonly explain?: boolean | readonly string[];
+  readonly log?: Log;
+  /** Where its journal goes. @default a store of its own, gone afterwards */
+  readonly store?: Store;
+  /** It is a strand of a longer run. */
+  readonly recorder?: Recorder;
+  readonly onLine?: (line: StreamLine) => void;
+  readonly onInput?: (line: ScenarioLine) => void;
+  readonly onProgress?: (done: number, total: number) => void | Promise<void>;
+}
+
+export interface Simulated {
+  readonly lines: readonly StreamLine[];
+  readonly why: Readonly<Record<string, Why>>;
+}
+
+/** From so many lines on what a simulation writes is kept outside the heap. */
+export const longLines = 20_000;
+/** Sends of a long simulation that are over and still known: none of its platforms can edit. */
+const overMax = 1_000;
+/** More turns than this are never under way at once. */
+const turnsMax = 10_000;
+
+const quiet: Log = () => {};
+
+/**
+ * Runs scenario lines given as objects and answers with everything that happened.
+ * @throws EarshotError EAR_SCENARIO_INVALID | EAR_CONFIG_*: nothing was run.
+ */
+export async function simulate(
+  lines: readonly unknown[],
+  options: SimulateOptions = {},
+): Promise<Simulated> {
+  const out: StreamLine[] = [];
+  const why = await simulateScenario(scenarioOf(lines, "lines"), {
+    ...options,
+    onLine: (line) => {
+      out.push(line);
+      options.onLine?.(line);
+    },
+  });
+  return { lines: out, why };
+}
+
+/** Runs a parsed scenario, telling each line as it happens. */
+export async function simulateScenario(
+  scenario: Scenario,
+  options: SimulateOptions = {},
+): Promise<Simulated["why"]> {
+  const { instead, config: base = {} } = options;
+  const own = instead === undefined;
+  const config = own ? configOf(scenario, base) : scenarioConfig({}, instead);
+  const reading = (line: Readonly<Record<string, unknown>>) => scenarioConfig(line, base);
+  if (own && scenario.kinds.has("config")) checkConfigs(scenario, base);
+  const isLong = scenario.count > longLines && (options.explain ?? false) === false;
+  const store = options.store ?? (isLong ? longStore() : createMemoryStore());
+  const run = runScenario(
+    scenario,
+    {
+      config: scriptedOnly(config),
+      reading: (line) => (own ? scriptedOnly(reading(line)) : null),
+      store,
+      log: options.log ?? quiet,
+      drivers: (scripts) => {
+        const driver = createScriptedDriver(scripts) as AgentDriver;
+        return new Map([[driver.kind, driver]]);
+      },
+    },
+    {
+      seed: options.seed ?? 1,
+      workers: options.workers ?? 0,
+      prompts: options.prompts ?? false,
+      explain: options.explain ?? false,
+      onLine: options.onLine ?? (() => {}),
+      recorder: options.recorder,
+      ...(options.onInput === undefined ? {} : { onInput: options.onInput }),
+      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    },
+  );
+  return run.finally(() => store.close());
+}
+
+/** A store whose memory does not grow with what is written to it. */
+export function longStore(): Store {
+  const outside = { rows: createSpilledRows(), lines: createSpilledLines() };
+  return createMemoryStore({ ...outside, overMax, turnsMax });
+}
+
+/**
+ * The config under the header and what the header makes of it, each blamed for its own mistakes.
+ */
+function configOf({ header, headerAt }: Scenario, base: unknown): EarshotConfig {
+  const plain = scenarioConfig({}, base);
+  if (headerAt === undefined) return plain;
+  return scenarioConfig(header.config, base, { source: `${headerAt} at config` });
+}
+
+/** Reads every config line before the first line runs. @throws EarshotError EAR_CONFIG_* */
+function checkConfigs({ lines, configsAt = [] }: Scenario, base: unknown): void {
+  let count = 0;
+  for (const line of lines) {
+    if (!("config" in line)) continue;
+    const at = configsAt[count];
+    count += 1;
+    scenarioConfig(line.config, base, at === undefined ? {} : { source: `${at} at config` });
+  }
+}
+
+/** Every agent follows the scenario's script instead of its own driver. */
+function scriptedOnly(config: EarshotConfig): EarshotConfig {
+  const driver = { kind: "scripted" };
+  const list = config.agents.list.map((agent) =>
+    agent.driver === undefined || agent.driver.kind === "scripted" ? agent : { ...agent, driver },
+  );
+  const { defaults } = config.agents;
+  return overlay(config, {
+    agents: {
+      list,
+      defaults: defaults.driver.kind === "scripted" ? defaults : { ...defaults, driver },
+    },
+  });
+}

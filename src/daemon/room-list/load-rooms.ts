@@ -1,0 +1,149 @@
+/**
+ * Rooms from the store
+ * ====================
+ * What the list knows of the time before this start: which conversations there are, and what the
+ * newest journal rows tell of them, up to where the list began to note things itself. Read once,
+ * when the list is first looked at, in pieces small enough that nobody waits for it.
+ */
+import { decodeEvent } from "../../actors/protocol/event-codec.ts";
+import { decodeVerdict } from "../../domain/decision.ts";
+import { isSessionKey } from "../../domain/key.ts";
+import { limits } from "../../domain/limits.ts";
+import type { EventRow, Store } from "../../domain/ports/index.ts";
+import type { RoomRow } from "../api-types/rooms.ts";
+import type { Pulse } from "./activity-window.ts";
+import { Room } from "./room-row.ts";
+
+export interface Remembered {
+  /** At most as many as are listed, those with the newest events. */
+  readonly rooms: readonly Room[];
+  /** Conversations there are. */
+  readonly total: number;
+}
+
+interface Known {
+  readonly conv: number;
+  readonly key: string;
+  readonly lastSeq: number;
+}
+
+const pageRows = 1_000;
+/** A journal row is decoded, which takes longer than a name. */
+const scanRows = 200;
+/** Lets everybody else who waits go first. */
+const others = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Does something for each of them, a few at a time. */
+export async function inSlices<One>(
+  list: readonly One[],
+  work: (one: One) => unknown,
+): Promise<void> {
+  for (const [n, one] of list.entries()) {
+    work(one);
+    if (n % pageRows === pageRows - 1) await others();
+  }
+}
+
+const heardMark = '{"type":"message.received"';
+const changedMarks = ['{"type":"message.deleted"', '{"type":"message.edited"'];
+
+export interface Reading {
+  /** What is behind this row was noted as it happened. */
+  readonly upTo: number;
+  /** What was noted of a conversation as it happened begins there, and is left out here. */
+  readonly firstSeq: (conv: number) => number;
+  readonly pulse: Pulse;
+}
+
+export async function readJournal(
+  store: Pick<Store, "conversations" | "lastSeq" | "scan">,
+  { upTo, firstSeq, pulse }: Reading,
+): Promise<Remembered> {
+  const { known, total } = await readNames(store);
+  const rooms = new Map<number, Room>();
+  await inSlices(known, ({ conv, key }) => rooms.set(conv, new Room(conv, key)));
+  const last = await store.lastSeq();
+  const end = Math.min(last, upTo);
+  let after = Math.max(0, last - limits.searchRowsMax);
+  while (after < end) {
+    const rows = await store.scan(after, Math.min(scanRows, end - after));
+    for (const row of rows) {
+      const room = rooms.get(row.conv);
+      if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, pulse);
+    }
+    after = rows.at(-1)?.seq ?? end;
+    await others();
+  }
+  return { rooms: [...rooms.values()], total };
+}
+
+function note(room: Room, row: EventRow, pulse: Pulse): void {
+  if (changedMarks.some((mark) => row.body.startsWith(mark))) {
+    const event = decodeEvent(row);
+    if (event.type === "message.edited") room.amend(event.edit.id, event.edit.text);
+    else if (event.type === "message.deleted") room.amend(event.deletion.id, null);
+    return;
+  }
+  if (row.code === null || row.code <= 0 || !row.body.startsWith(heardMark)) return;
+  const event = decodeEvent(row);
+  const verdict = decodeVerdict(row.code);
+  if (event.type !== "message.received" || verdict === null) return;
+  room.note(event.message, verdict, event.at);
+  pulse.heard(event.at, verdict.decision === "engage");
+}
+
+/** The conversations with the newest events, and how many there are. */
+async function readNames(
+  store: Pick<Store, "conversations">,
+): Promise<{ known: Known[]; total: number }> {
+  let known: Known[] = [];
+  let total = 0;
+  let after = -1;
+  for (;;) {
+    const page = await store.conversations({ after, limit: pageRows });
+    for (const { conv, key, lastSeq } of page) {
+      if (!isSessionKey(key)) continue;
+      known.push({ conv, key, lastSeq });
+      total += 1;
+    }
+    if (known.length > 2 * limits.roomsListedMax) known = newest(known);
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) break;
+    after = last.conv;
+    await others();
+  }
+  return { known: newest(known), total };
+}
+
+interface Beyond {
+  readonly known: (conv: number) => boolean;
+  readonly words: readonly string[];
+  readonly most: number;
+}
+
+/** Rooms that only the store knows, told by what their keys say. */
+export async function findBeyond(
+  store: Pick<Store, "conversations">,
+  { known, words, most }: Beyond,
+): Promise<RoomRow[]> {
+  const found: RoomRow[] = [];
+  let after = -1;
+  while (found.length < most) {
+    const page = await store.conversations({ after, limit: pageRows });
+    for (const { conv, key } of page) {
+      if (known(conv) || !isSessionKey(key)) continue;
+      const room = new Room(conv, key);
+      if (room.has(words)) found.push(room.row());
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageRows) break;
+    after = last.conv;
+    await others();
+  }
+  return found.slice(0, most);
+}
+
+function newest(known: Known[]): Known[] {
+  if (known.length <= limits.roomsListedMax) return known;
+  return known.sort((a, b) => b.lastSeq - a.lastSeq).slice(0, limits.roomsListedMax);
+}

@@ -1,0 +1,136 @@
+/**
+ * The list of rooms
+ * =================
+ * Every conversation the daemon has heard of, as one small row each: noted as it speaks
+ * (rooms.book.ts), told to pages as far as they look (rooms.watch.ts), and asked for a page at a
+ * time. A thousand messages a second are four frames for who watches, and with nobody there they
+ * are a few numbers.
+ */
+import { randomUUID } from "node:crypto";
+import { conversationOf } from "../../actors/protocol/event-codec.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { StreamLine } from "../../domain/stream.ts";
+import type { RoomCounts, RoomRow, RoomStateName, RoomsLook } from "../api-types/rooms.ts";
+import { tagged } from "../events/event-kinds.ts";
+import { findBeyond } from "./load-rooms.ts";
+import { RoomBook, type RoomsPorts } from "./room-index.ts";
+import { Room } from "./room-row.ts";
+import { RoomsWatch } from "./subscriptions.ts";
+import { type RoomsReader, wordsOf } from "./viewport.ts";
+
+export interface Rooms {
+  /** When an account last brought a message; 0: not since the start. */
+  heardAt(channel: string, account: string): Millis;
+  /** Messages that came again since the start. */
+  readonly doubles: number;
+  /** What people call a room. */
+  titleOf(key: string): string;
+  /** Reads, once, what the store knows of the time before this start. */
+  remember(): Promise<void>;
+  /** Told by the runtime what happens. */
+  readonly tap: RoomBook["tap"];
+  /** A line of the event stream. */
+  readonly line: (line: StreamLine) => void;
+  /** Tells the rows looked at, then what changes in them. Call the answer to end it. */
+  watch(reader: RoomsReader, look: RoomsLook): () => void;
+  /** Whoever was told of this view looks elsewhere; false: there is no such view. */
+  look(view: string, look: RoomsLook): boolean;
+  /** Rooms as they stand, those heard last first. */
+  list(query: RoomQuery): Promise<RoomList>;
+}
+
+export interface RoomQuery {
+  /** Look for these words, also among rooms that are in the store only, by their keys. */
+  readonly find: string;
+  readonly state: RoomStateName | null;
+  /** Rows left out at the beginning. */
+  readonly from: number;
+  readonly limit: number;
+}
+
+export interface RoomList {
+  readonly rows: readonly RoomRow[];
+  readonly counts: RoomCounts;
+  readonly more: boolean;
+}
+
+/** Rooms in one question to the hosts. */
+const askedRooms = 500;
+/** Turns whose first words are waited for at the same time. */
+const turnsTimedMax = 1_000;
+
+export function createRooms(ports: RoomsPorts): Rooms {
+  const book = new RoomBook(ports);
+  const watch = new RoomsWatch(ports, book);
+  return {
+    tap: book.tap,
+    line: linesInto(book),
+    get doubles() {
+      return book.doubles;
+    },
+    heardAt: (channel, account) => book.accountOf({ channel, account }).at,
+    titleOf(key) {
+      const { conv } = conversationOf(key);
+      return (book.get(conv) ?? new Room(conv, key)).title;
+    },
+    remember: () => book.remember(),
+    watch: (reader, look) => watch.watch(randomUUID(), reader, look),
+    look: (view, look) => watch.look(view, look),
+    list: (query) => list(book, ports, query),
+  };
+}
+
+/** How long agents take to their first words; which rooms a lost host leaves asleep. */
+function linesInto(book: RoomBook): (line: StreamLine) => void {
+  const started = new Map<string, Millis>();
+  return (line) => {
+    const { kind, line: told } = tagged(line);
+    if (kind === "agent_start") {
+      if (started.size >= turnsTimedMax) started.clear();
+      started.set(told.key, told.t);
+    } else if (kind === "send") {
+      const since = started.get(told.key);
+      if (since !== undefined) book.pulse.spokeAfter(told.t - since);
+      started.delete(told.key);
+    } else if (kind === "system" && told.system === "host.lost" && book.pages > 0) {
+      // Its conversations are asleep until somebody writes there.
+      for (const room of book.sorted()) book.touch(room);
+    }
+  };
+}
+
+async function list(
+  book: RoomBook,
+  { store }: Pick<RoomsPorts, "store">,
+  { find, state, from, limit }: RoomQuery,
+): Promise<RoomList> {
+  await book.remember();
+  const words = wordsOf(find);
+  const rooms = book.sorted().filter((room) => room.has(words));
+  const wanted = limit + 1;
+  const rows: RoomRow[] = [];
+  let skipped = 0;
+  if (state === null) {
+    const part = rooms.slice(from, from + wanted);
+    await book.look(part);
+    for (const room of part) rows.push(room.row());
+    skipped = Math.min(from, rooms.length);
+  } else
+    for (let at = 0; at < rooms.length && rows.length < wanted; at += askedRooms) {
+      const part = rooms.slice(at, at + askedRooms);
+      await book.look(part);
+      for (const room of part)
+        if (room.state !== state) continue;
+        else if (skipped < from) skipped += 1;
+        else if (rows.length < wanted) rows.push(room.row());
+    }
+  const isAsked = state === null || state === "asleep";
+  if (rows.length < wanted && isAsked && words.length > 0 && book.hasBeyond) {
+    const known = (conv: number) => book.get(conv) !== undefined;
+    const most = from - skipped + wanted - rows.length;
+    const beyond = await findBeyond(store, { known, words, most });
+    rows.push(...beyond.slice(from - skipped));
+  }
+  const counts = book.counts(await book.live());
+  return { rows: rows.slice(0, limit), counts, more: rows.length > limit };
+}

@@ -1,0 +1,166 @@
+/**
+ * Pages that look at the list
+ * ===========================
+ * Changes are gathered and told at most four times a second: each page the rows it looks at, each
+ * row made into text once for all of them. When the daemon has much to do and a tick comes late, the
+ * next ones come later still, so that who only watches takes the less the more there is to do. A
+ * page that has not taken what it was told is left out until it has.
+ */
+import type { Log, TimerHandle } from "../../domain/ports/index.ts";
+import type { RoomsFrame, RoomsLook } from "../api-types/rooms.ts";
+import type { LiveRooms, RoomBook, RoomsPorts } from "./room-index.ts";
+import type { Room } from "./room-row.ts";
+import { type RoomsReader, RoomsView } from "./viewport.ts";
+
+const tickMs = 250;
+const tickMsMax = 1_000;
+/** How many times as much later the next tick comes than this one came too late. */
+const patience = 4;
+/** A page that looks elsewhere is answered at once, but not more often than this. */
+const soonMs = 30;
+const beatMs = 1_000;
+/** A list that could not be read is read again after this. */
+const againMs = 1_000;
+
+export class RoomsWatch {
+  readonly #ports: Pick<RoomsPorts, "clock">;
+  readonly #log: Log;
+  readonly #book: RoomBook;
+  readonly #views = new Map<string, RoomsView>();
+  #live: LiveRooms = { count: 0, engaged: new Set(), guarded: new Set() };
+  #timer: TimerHandle | null = null;
+  #dueAt = 0;
+  #tickedAt = Number.NEGATIVE_INFINITY;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #waitMs = tickMs;
+  #telling = false;
+  /** Somebody looks elsewhere while others are told. */
+  #again = false;
+
+  constructor(ports: RoomsPorts, book: RoomBook) {
+    this.#ports = ports;
+    this.#log = ports.log;
+    this.#book = book;
+  }
+
+  /** Begins to tell; call the answer to end it. */
+  watch(id: string, reader: RoomsReader, look: RoomsLook): () => void {
+    const view = new RoomsView(this.#book, reader, look);
+    let over = false;
+    this.#book.pages += 1;
+    reader.tell(text({ type: "open", view: id }));
+    const begin = () => {
+      if (over) return;
+      this.#book.remember().then(
+        () => {
+          if (over) return;
+          this.#views.set(id, view);
+          this.#soon();
+        },
+        (error: unknown) => {
+          const { clock } = this.#ports;
+          this.#log("error", "rooms.unreadable", { error: String(error) });
+          clock.setTimer(clock.now() + againMs, begin);
+        },
+      );
+    };
+    begin();
+    return () => {
+      if (over) return;
+      over = true;
+      this.#book.pages -= 1;
+      this.#views.delete(id);
+      view.end();
+      if (this.#views.size === 0) this.#rest();
+    };
+  }
+
+  /** The page of this view looks elsewhere; whether there is such a view. */
+  look(id: string, look: RoomsLook): boolean {
+    const view = this.#views.get(id);
+    if (view === undefined) return false;
+    view.look(look);
+    this.#soon();
+    return true;
+  }
+
+  #rest(): void {
+    if (this.#timer !== null) this.#ports.clock.clearTimer(this.#timer);
+    this.#timer = null;
+    this.#book.dirty.clear();
+  }
+
+  #soon(): void {
+    if (this.#telling) this.#again = true;
+    else this.#arm(Math.max(this.#ports.clock.now(), this.#tickedAt + soonMs));
+  }
+
+  #arm(at: number): void {
+    const { clock } = this.#ports;
+    if (this.#timer !== null) {
+      if (this.#dueAt <= at) return;
+      clock.clearTimer(this.#timer);
+    }
+    this.#dueAt = at;
+    this.#timer = clock.setTimer(at, () => {
+      this.#timer = null;
+      void this.#tick();
+    });
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#ports;
+    const now = clock.now();
+    const late = Math.max(0, now - this.#dueAt);
+    this.#waitMs = Math.min(tickMsMax, tickMs + patience * late);
+    this.#tickedAt = now;
+    this.#telling = true;
+    this.#again = false;
+    try {
+      await this.#tellAll(now);
+    } catch (error) {
+      this.#log("error", "rooms.frame", { error: String(error) });
+    }
+    this.#telling = false;
+    if (this.#views.size === 0) return this.#rest();
+    this.#arm(this.#tickedAt + (this.#again ? soonMs : this.#waitMs));
+  }
+
+  /** Tells everybody who has taken the last frame what is new. */
+  async #tellAll(now: number): Promise<void> {
+    const views = [...this.#views.values()].filter(({ reader }) => reader.idle());
+    const isBeat = now - this.#beatAt >= beatMs;
+    if (isBeat || views.some(({ needsLive }) => needsLive)) this.#live = await this.#book.live();
+    const asked = new Set(this.#book.dirty);
+    this.#book.dirty.clear();
+    for (const view of views) for (const room of view.arrange(this.#live, now)) asked.add(room);
+    await this.#ask(asked);
+    const beat = isBeat || views.some(({ begun }) => !begun) ? this.#beat() : null;
+    if (isBeat) this.#beatAt = now;
+    for (const view of views) {
+      if (view.over) continue;
+      if (beat !== null && (isBeat || !view.begun)) view.reader.tell(beat);
+      view.begun = true;
+      const frame = view.frame();
+      if (frame !== null) view.reader.tell(frame);
+    }
+  }
+
+  async #ask(rooms: ReadonlySet<Room>): Promise<void> {
+    try {
+      await this.#book.look([...rooms]);
+    } catch (error) {
+      for (const room of rooms) this.#book.touch(room);
+      throw error;
+    }
+  }
+
+  #beat(): string {
+    const now = this.#ports.clock.now();
+    const counts = this.#book.counts(this.#live);
+    const filters = this.#book.filters(this.#live);
+    return text({ type: "now", now, counts, filters, pulse: this.#book.pulse.view(now) });
+  }
+}
+
+const text = (frame: RoomsFrame): string => JSON.stringify(frame);

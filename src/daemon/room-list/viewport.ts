@@ -1,0 +1,189 @@
+/**
+ * What one page sees of the list
+ * ==============================
+ * An order that stays as it is while somebody points at it, the rooms of it that pass, and a window
+ * on those. What the page was told is remembered for the window only, so a page that scrolls is told
+ * what it lacks, and one that was too slow for a while is told how things are now and not how they
+ * came to be so.
+ */
+import type { Millis } from "../../domain/message.ts";
+import type { RoomsLook } from "../api-types/rooms.ts";
+import type { LiveRooms, RoomBook } from "./room-index.ts";
+import { isDirect, type Room } from "./room-row.ts";
+
+/** Takes frames as JSON. */
+export interface RoomsReader {
+  readonly tell: (frame: string) => void;
+  /** It has taken everything; one that has not is told nothing until it has. */
+  readonly idle: () => boolean;
+}
+
+/** A list that is followed is ordered anew at most this often. */
+const followMs = 2_000;
+/** What is looked for is looked for again in rooms that changed. */
+const findMs = 1_000;
+
+export class RoomsView {
+  readonly reader: RoomsReader;
+  /** The page knows how many there are. */
+  begun = false;
+  /** Nobody looks any more. */
+  over = false;
+  readonly #book: RoomBook;
+  #look: RoomsLook;
+  #words: readonly string[];
+  #order: readonly Room[] = [];
+  #orderedAt: Millis = 0;
+  #orderedChanges = -1;
+  #orderedDrops = 0;
+  /** Those of the order that pass. */
+  #rooms: readonly Room[] = [];
+  #chosenAt: Millis = 0;
+  #chosenDrops = 0;
+  /** By what was chosen, if that may change by itself. */
+  #chosenBy: unknown = null;
+  #window: readonly Room[] = [];
+  #from = 0;
+  /** Versions of the rows in the window as the page has them. */
+  #told = new Map<Room, number>();
+  /** What the page was told about the window beside its rows; null: nothing yet. */
+  #toldTotal: number | null = null;
+  #toldFresh = 0;
+  /** The window is another one than the page was told. */
+  #moved = true;
+  #at: number | null = null;
+
+  constructor(book: RoomBook, reader: RoomsReader, look: RoomsLook) {
+    this.#book = book;
+    this.reader = reader;
+    this.#look = look;
+    this.#words = wordsOf(look.find);
+  }
+
+  /** The page looks elsewhere. */
+  look(look: RoomsLook): void {
+    const sort = this.#look.sort || look.sort;
+    const isOther = look.filter !== this.#look.filter || look.find !== this.#look.find;
+    this.#look = { ...look, sort };
+    this.#words = wordsOf(look.find);
+    if (isOther) this.#chosenAt = Number.NEGATIVE_INFINITY;
+  }
+
+  end(): void {
+    this.over = true;
+    for (const room of this.#window) room.leave();
+    this.#window = [];
+  }
+
+  /** Whether what it shows depends on what is live. */
+  get needsLive(): boolean {
+    return !this.begun || this.#look.filter === "engaged" || this.#look.filter === "guarded";
+  }
+
+  /** Puts the window where it belongs now; the rooms that came into it. */
+  arrange(live: LiveRooms, now: Millis): readonly Room[] {
+    const ordered = this.#putInOrder(now);
+    if (ordered || this.#mayPassOthers(live, now)) this.#choose(live, now);
+    const { limit, at } = this.#look;
+    let { from } = this.#look;
+    if (at !== "") {
+      const place = this.#rooms.findIndex(({ key }) => key === at);
+      if (place >= 0) from = Math.max(0, place - Math.floor(limit / 2));
+      this.#at = place < 0 ? null : place;
+      this.#look = { ...this.#look, at: "", from };
+      this.#moved = true;
+    }
+    from = Math.max(0, Math.min(from, this.#rooms.length - limit));
+    return this.#moveTo(from, this.#rooms.slice(from, from + limit));
+  }
+
+  /** What the page lacks, as a frame; null: nothing. */
+  frame(): string | null {
+    const rows: string[] = [];
+    for (const room of this.#window) {
+      const { json, version } = room.told();
+      if (this.#told.get(room) === version) continue;
+      this.#told.set(room, version);
+      rows.push(json);
+    }
+    const fresh = this.#fresh();
+    const total = this.#rooms.length;
+    const isNew = this.#moved || this.#toldTotal !== total;
+    if (!isNew && rows.length === 0 && fresh === this.#toldFresh) return null;
+    this.#toldTotal = total;
+    this.#toldFresh = fresh;
+    if (!isNew) return `{"type":"rows","fresh":${fresh},"rows":[${rows.join(",")}]}`;
+    const keys = JSON.stringify(this.#window.map(({ key }) => key));
+    const place = `"total":${total},"from":${this.#from},"at":${this.#at},"fresh":${fresh}`;
+    this.#moved = false;
+    this.#at = null;
+    return `{"type":"window",${place},"keys":${keys},"rows":[${rows.join(",")}]}`;
+  }
+
+  /** Rooms without a place in the order. */
+  #fresh(): number {
+    const { size, drops } = this.#book;
+    if (drops === this.#orderedDrops) return size - this.#order.length;
+    return size - this.#order.reduce((count, room) => count + (room.gone ? 0 : 1), 0);
+  }
+
+  #putInOrder(now: Millis): boolean {
+    const { sort, follow } = this.#look;
+    const { changes } = this.#book;
+    const isDue = follow && now - this.#orderedAt >= followMs && changes !== this.#orderedChanges;
+    if (!sort && !isDue && this.#order.length > 0) return false;
+    this.#look = { ...this.#look, sort: false };
+    if (changes === this.#orderedChanges) return false;
+    this.#order = this.#book.sorted();
+    this.#orderedAt = now;
+    this.#orderedChanges = changes;
+    this.#orderedDrops = this.#book.drops;
+    return true;
+  }
+
+  #mayPassOthers(live: LiveRooms, now: Millis): boolean {
+    if (this.#chosenAt === Number.NEGATIVE_INFINITY) return true;
+    if (this.#chosenDrops !== this.#book.drops) return true;
+    const { filter } = this.#look;
+    if ((filter === "engaged" || filter === "guarded") && this.#chosenBy !== live) return true;
+    return this.#words.length > 0 && now - this.#chosenAt >= findMs;
+  }
+
+  #choose(live: LiveRooms, now: Millis): void {
+    const passes = passing(this.#look.filter, live);
+    const words = this.#words;
+    this.#rooms = this.#order.filter((room) => !room.gone && passes(room) && room.has(words));
+    this.#chosenAt = now;
+    this.#chosenDrops = this.#book.drops;
+    this.#chosenBy = live;
+  }
+
+  #moveTo(from: number, window: readonly Room[]): readonly Room[] {
+    const before = this.#window;
+    if (from !== this.#from) this.#moved = true;
+    this.#from = from;
+    if (window.length === before.length && window.every((room, n) => room === before[n])) return [];
+    const come = window.filter((room) => !this.#told.has(room));
+    for (const room of window) room.enter();
+    for (const room of before) room.leave();
+    const told = new Map<Room, number>();
+    for (const room of window) told.set(room, this.#told.get(room) ?? -1);
+    this.#told = told;
+    this.#window = window;
+    this.#moved = true;
+    return come;
+  }
+}
+
+function passing(
+  filter: RoomsLook["filter"],
+  { engaged, guarded }: LiveRooms,
+): (room: Room) => boolean {
+  if (filter === "engaged") return ({ conv }) => engaged.has(conv);
+  if (filter === "guarded") return ({ conv }) => guarded.has(conv);
+  return filter === "direct" ? isDirect : () => true;
+}
+
+/** Words in small letters; rooms are asked for all of them. */
+export const wordsOf = (find: string): readonly string[] =>
+  find.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,0 +1,152 @@
+/**
+ * A conversation, folded beside its host
+ * ======================================
+ * Record and journal tail through the same pure machine as the host's, effects dropped: so a page
+ * is shown the very state the conversation is in, and no host is asked for anything. Only events
+ * that were applied are stepped, which keeps a poisonous one away from this thread. It exists while
+ * somebody looks and costs nothing otherwise.
+ */
+import { setImmediate } from "node:timers/promises";
+import { type Conversation, createConversation } from "../../actors/host/conversation-actor.ts";
+import { decodeEvent } from "../../actors/protocol/event-codec.ts";
+import { quarantinedCode } from "../../actors/protocol/host-protocol.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { ConversationRow, EventRow, Store } from "../../domain/ports/index.ts";
+import type { Effect } from "../../machines/events/effects.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { RoomState, SaidEntry } from "../api-types/room.ts";
+import type { RoomConfigs } from "./config-history.ts";
+
+export interface FoldPorts {
+  readonly store: Pick<Store, "tail" | "lastSeq">;
+  readonly configs: RoomConfigs;
+}
+
+export interface RoomFold {
+  readonly conversation: Conversation;
+  /** Everything up to here was stepped. */
+  readonly seq: number;
+  readonly since: Millis | null;
+  readonly trail: RoomState["trail"];
+  /** When the turn under way began; null: not seen here. */
+  readonly turnSince: Millis | null;
+  readonly attempt: number;
+  credited(seq: number): SaidEntry["credited"];
+  /**
+   * Steps what was applied since; the answer has those rows. `more`: rows wait that are journalled
+   * and not applied yet.
+   */
+  advance(): Promise<{ readonly rows: readonly EventRow[]; readonly more: boolean }>;
+  stop(): void;
+}
+
+const breathEvery = 256;
+const trailLength = 6;
+const creditedKept = 512;
+
+/** Folds a conversation up to now. */
+export async function openFold(ports: FoldPorts, row: ConversationRow): Promise<RoomFold> {
+  const fold = new Fold(ports, row);
+  await fold.open(row);
+  return fold;
+}
+
+class Fold implements RoomFold {
+  readonly #ports: FoldPorts;
+  readonly #key: string;
+  readonly #conv: number;
+  readonly #credited = new Map<number, SaidEntry["credited"]>();
+  #made: Conversation | null = null;
+  /** Rows up to here were looked through. */
+  #readTo = 0;
+  seq = 0;
+  since: Millis | null = null;
+  trail: RoomState["trail"] = [];
+  turnSince: Millis | null = null;
+  attempt = 1;
+
+  constructor(ports: FoldPorts, { key, conv }: ConversationRow) {
+    this.#ports = ports;
+    this.#key = key;
+    this.#conv = conv;
+  }
+
+  get conversation(): Conversation {
+    return this.#made as Conversation;
+  }
+
+  async open({ record, recordSeq }: ConversationRow): Promise<void> {
+    const { configs } = this.#ports;
+    const rows = await this.#ports.store.tail(this.#conv, recordSeq);
+    const cfg = rows[0]?.cfg ?? 0;
+    await configs.load([cfg]);
+    const settings = configs.settings(this.#key, cfg);
+    try {
+      this.#made = createConversation({ key: this.#key, settings, record });
+      this.seq = recordSeq;
+    } catch {
+      // Of another version: its host makes it anew from the journal, and so is it here.
+      this.#made = createConversation({ key: this.#key, settings });
+    }
+    this.#readTo = this.seq;
+    await this.advance();
+  }
+
+  credited = (seq: number): SaidEntry["credited"] => this.#credited.get(seq) ?? [];
+
+  async advance(): Promise<{ readonly rows: readonly EventRow[]; readonly more: boolean }> {
+    const { store, configs } = this.#ports;
+    const upTo = await store.lastSeq();
+    const found = await store.tail(this.#conv, this.#readTo, upTo + 1);
+    const waiting = found.findIndex(({ code }) => code === null);
+    const rows = waiting === -1 ? found : found.slice(0, waiting);
+    await configs.load(rows.map(({ cfg }) => cfg));
+    for (const [index, row] of rows.entries()) {
+      if (index % breathEvery === breathEvery - 1) await setImmediate();
+      if (row.code !== quarantinedCode) this.#step(row);
+      this.seq = row.seq;
+    }
+    this.#readTo = waiting === -1 ? upTo : this.seq;
+    return { rows, more: waiting !== -1 };
+  }
+
+  #step(row: EventRow): void {
+    const event = decodeEvent(row);
+    const { context } = this.conversation;
+    const before = { attention: this.conversation.view().attention, ledger: context.ledger };
+    const settings = this.#ports.configs.settings(this.#key, row.cfg);
+    const effects = this.conversation.step(event, settings);
+    this.#noteTurn(effects, event);
+    const { attention } = this.conversation.view();
+    if (attention !== before.attention) {
+      const left = { attention: before.attention, until: event.at };
+      this.trail = [...this.trail, left].slice(-trailLength);
+      this.since = event.at;
+    }
+    if (event.type === "delivery.sent") this.#noteCredits(row.seq, before.ledger, event.at);
+  }
+
+  #noteTurn(effects: readonly Effect[], { at }: ConversationEvent): void {
+    for (const effect of effects) {
+      if (effect.type !== "turn.run") continue;
+      if (effect.attempt === 1) this.turnSince = at;
+      this.attempt = effect.attempt;
+    }
+  }
+
+  #noteCredits(seq: number, before: Readonly<Record<string, Millis>>, at: Millis): void {
+    const { ledger, participants } = this.conversation.context;
+    const names = new Map(participants.map(({ id, name }) => [id, name]));
+    const granted = Object.entries(ledger).flatMap(([id, endsAt]) =>
+      before[id] === endsAt ? [] : { name: names.get(id) ?? id, ms: endsAt - at },
+    );
+    if (granted.length === 0) return;
+    if (this.#credited.size >= creditedKept)
+      this.#credited.delete(this.#credited.keys().next().value as number);
+    this.#credited.set(seq, granted);
+  }
+
+  stop(): void {
+    this.#made?.stop();
+  }
+}

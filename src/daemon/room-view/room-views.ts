@@ -1,0 +1,269 @@
+/**
+ * The room desk
+ * =============
+ * Where pages ask for one room. Rooms that are looked at are kept open, one for all who look; the
+ * last one out closes it. The runtime says of every applied event which conversation it belonged
+ * to, which costs a look into an empty map while nobody is here.
+ */
+import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { defaultAccount, isSessionKey, parseSessionKey } from "../../domain/key.ts";
+import type { Clock, Log, Store } from "../../domain/ports/index.ts";
+import type { DeltaLine, StreamLine } from "../../domain/stream.ts";
+import type { RoomFrame, RoomHistory, RoomView } from "../api-types/room.ts";
+import { keyOf, tagged } from "../events/event-kinds.ts";
+import { createRoomConfigs } from "./config-history.ts";
+import { frameMs, LiveRoom } from "./live-room.ts";
+
+export interface RoomDeskPorts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: () => EarshotConfig;
+  /** What the list of rooms calls it. */
+  readonly titleOf: (key: string) => Promise<string>;
+}
+
+/** Somebody who looks at a room. */
+export interface RoomReader {
+  /** The next frame, at most four a second; null: the room was closed. */
+  next(): Promise<RoomFrame | null>;
+  close(): void;
+}
+
+/** Where a page of the transcript ends or begins: journal numbers that are not in it. */
+type HistoryFrom = { readonly before: number } | { readonly after: number };
+
+export interface RoomDesk {
+  /** Null where no such conversation is known. */
+  view(key: string): Promise<RoomView | null>;
+  /** At most about `limit` lines of talk before a number, or after one. */
+  history(key: string, from: HistoryFrom, limit: number): Promise<RoomHistory | null>;
+  /** `after`: the newest entry the page has; it is given what came since, and nothing twice. */
+  watch(key: string, after: number | null): Promise<RoomReader | null>;
+  /** An event of this conversation was applied. */
+  touched(conv: number): void;
+  /** A line of the event stream. */
+  line(line: StreamLine): void;
+}
+
+const openingLines = 60;
+/** A page that comes back is given at most so many lines instead of a new beginning. */
+const missedLinesMax = 200;
+
+interface Shared {
+  readonly room: Promise<LiveRoom>;
+  live: LiveRoom | null;
+  readers: number;
+}
+
+export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
+  const { store, clock, log, config, titleOf } = ports;
+  const configs = createRoomConfigs(store, config);
+  const open = new Map<number, Shared>();
+  const running = createRunning();
+
+  const failed = (error: unknown) => log("warn", "room.unreadable", { error: String(error) });
+
+  async function rowOf(key: string) {
+    if (!isSessionKey(key)) return null;
+    const row = await store.conversation(conversationOf(key).conv);
+    return row?.key === key ? row : null;
+  }
+
+  /** The room of a key, shared; call the answer's `leave` once. */
+  async function enter(key: string) {
+    const row = await rowOf(key);
+    if (row === null) return null;
+    const { conv } = row;
+    let shared = open.get(conv);
+    if (shared === undefined || shared.live?.closed === true) {
+      const room = LiveRoom.open({ store, clock, configs, failed }, row).then((live) => {
+        const text = running.of(key);
+        if (text !== null) live.write(text);
+        return live;
+      });
+      shared = { room, live: null, readers: 0 };
+      open.set(conv, shared);
+    }
+    const mine = shared;
+    mine.readers += 1;
+    const leave = () => {
+      mine.readers -= 1;
+      if (mine.readers > 0) return;
+      if (open.get(conv) === mine) open.delete(conv);
+      mine.live?.close();
+    };
+    try {
+      mine.live = await mine.room;
+      return { room: mine.live, leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async function viewOf(room: LiveRoom, key: string): Promise<RoomView> {
+    const upTo = room.seq;
+    const history = await room.back(upTo + 1, openingLines);
+    const state = await room.state();
+    return { ...(await namesOf(room, key)), key, upTo, state, history };
+  }
+
+  async function namesOf(room: LiveRoom, key: string) {
+    const parts = parseSessionKey(key);
+    const chat = await newestChat(store, room);
+    return {
+      title: chat?.title ?? (await titleOf(key)),
+      channel: "channel" in parts ? parts.channel : (chat?.channel ?? ""),
+      account: "account" in parts ? parts.account : defaultAccount,
+      kind: parts.kind === "group" || parts.kind === "channel" ? parts.kind : "direct",
+      agent: { id: parts.agentId, name: room.agentName },
+    };
+  }
+
+  return {
+    async view(key) {
+      const entered = await enter(key);
+      if (entered === null) return null;
+      try {
+        return await viewOf(entered.room, key);
+      } finally {
+        entered.leave();
+      }
+    },
+    async history(key, from, limit) {
+      const entered = await enter(key);
+      if (entered === null) return null;
+      const { room } = entered;
+      try {
+        if ("after" in from) return await room.forth(from.after, limit);
+        return await room.back(Math.min(from.before, room.seq + 1), limit);
+      } finally {
+        entered.leave();
+      }
+    },
+    async watch(key, after) {
+      const entered = await enter(key);
+      if (entered === null) return null;
+      const { room, leave } = entered;
+      return createReader({ room, leave, clock, after, view: () => viewOf(room, key) });
+    },
+    touched(conv) {
+      if (open.size > 0) open.get(conv)?.live?.touch();
+    },
+    line(line) {
+      // Nobody looks: only what is running is noted, and most lines are not about that.
+      if (open.size === 0 && !("event" in line)) return;
+      const { kind, line: told } = tagged(line);
+      if (kind === "delta") running.note(told);
+      else if (kind === "agent_end") running.forget(told.key);
+      if (open.size === 0) return;
+      const key = keyOf(line);
+      const live = key === null ? null : open.get(conversationOf(key).conv)?.live;
+      if (live === null || live === undefined) return;
+      if (kind === "delta") live.write(told);
+      else live.touch();
+    },
+  };
+}
+
+const runningKept = 256;
+
+/** What running turns have written so far, for whoever comes to look: the latest text of each. */
+function createRunning() {
+  const texts = new Map<string, DeltaLine>();
+  return {
+    note(line: DeltaLine) {
+      if (texts.size >= runningKept && !texts.has(line.key))
+        texts.delete(texts.keys().next().value as string);
+      texts.set(line.key, line);
+    },
+    forget: (key: string) => void texts.delete(key),
+    of: (key: string) => texts.get(key) ?? null,
+  };
+}
+
+/** Some platforms tell a title with some messages only. */
+const titleLooked = 10;
+
+interface Chat {
+  readonly channel: string;
+  readonly title: string | undefined;
+}
+
+/** The chat of the newest messages, with the title it was told by last. */
+async function newestChat(store: Store, room: LiveRoom): Promise<Chat | null> {
+  const { entries } = await room.back(room.seq + 1, titleLooked);
+  const seqs = entries.flatMap(({ kind, seq }) => (kind === "heard" ? seq : []));
+  const chats = (await store.events(seqs)).flatMap((row): Chat[] => {
+    const event = decodeEvent(row);
+    if (event.type !== "message.received") return [];
+    const { channel, chat } = event.message;
+    return [{ channel, title: chat.title }];
+  });
+  return chats.findLast(({ title }) => title !== undefined) ?? chats.at(-1) ?? null;
+}
+
+interface ReaderPorts {
+  readonly room: LiveRoom;
+  readonly leave: () => void;
+  readonly clock: Clock;
+  readonly after: number | null;
+  readonly view: () => Promise<RoomView>;
+}
+
+function createReader({ room, leave, clock, after, view }: ReaderPorts): RoomReader {
+  let seen = -1;
+  let had = after;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+
+  async function frame(): Promise<RoomFrame> {
+    seen = room.version;
+    const upTo = room.seq;
+    const kept = had === null ? null : room.after(had);
+    const entries = kept ?? (had === null ? null : await missed(room, had, upTo));
+    if (entries === null) {
+      const opened = await view();
+      had = opened.upTo;
+      return { type: "open", view: opened, writing: room.writing };
+    }
+    had = upTo;
+    const state = await room.state();
+    return { type: "more", upTo, entries, state, writing: room.writing };
+  }
+
+  return {
+    async next() {
+      await room.changed(seen);
+      const wait = toldAt + frameMs - clock.now();
+      if (wait > 0 && !closed)
+        await new Promise<void>((resolve) => {
+          clock.setTimer(clock.now() + wait, resolve);
+        });
+      if (closed || room.closed) return null;
+      toldAt = clock.now();
+      return frame();
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      leave();
+    },
+  };
+}
+
+/** What a page that comes back has missed; null: too much, or it knows of more than there is. */
+async function missed(room: LiveRoom, after: number, upTo: number) {
+  if (after > upTo) return null;
+  const { entries, before } = await room.back(upTo + 1, missedLinesMax, after);
+  return before === null ? entries : null;
+}
+
+/** @throws EarshotError EAR_KEY_INVALID for what is no session key. */
+export function checkedKey(key: string): string {
+  if (isSessionKey(key)) return key;
+  throw new EarshotError("EAR_KEY_INVALID", "Cannot look that room up as it is no session key");
+}

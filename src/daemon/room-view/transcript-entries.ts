@@ -1,0 +1,182 @@
+/**
+ * From journal rows to a transcript
+ * =================================
+ * What a row says to somebody who reads along. Rows that only the machine cares for (deadlines,
+ * reports of tools, reads of member lists) say nothing here. Words come from the journal and the
+ * outbox alone, so the transcript of yesterday reads like that of a minute ago.
+ */
+
+import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
+import { decodeEvent } from "../../actors/protocol/event-codec.ts";
+import { quarantinedCode } from "../../actors/protocol/host-protocol.ts";
+import { decodeVerdict } from "../../domain/decision.ts";
+import type { Attachment, Inbound, Millis } from "../../domain/message.ts";
+import type { EventRow, Store } from "../../domain/ports/index.ts";
+import { cut, oneLine } from "../../domain/sanitize.ts";
+import type {
+  ConversationEvent,
+  DeliveryFailed,
+  DeliverySent,
+} from "../../machines/events/events.ts";
+import type {
+  EndedEntry,
+  HeardEntry,
+  RoomEntry,
+  RoomFile,
+  RoomPerson,
+  SaidEntry,
+} from "../api-types/room.ts";
+
+/** A longer message is shown cut; the whole of it stays in the journal. */
+const textShownUnitsMax = 16_384;
+const fileNameUnitsMax = 120;
+
+export interface EntryPorts {
+  readonly store: Pick<Store, "outboxRow">;
+  /** Whoever has spoken here under this id. */
+  person(id: string): RoomPerson;
+  /** Credits that a delivery gave, by the number of its row. */
+  credited(seq: number): SaidEntry["credited"];
+}
+
+/** The entries of one row, mostly one or none. */
+export async function entriesOf(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
+  if (row.code !== quarantinedCode) return entriesFor(row, ports);
+  // It may be in quarantine because it is not what it says it is.
+  return entriesFor(row, ports).catch(() => []);
+}
+
+async function entriesFor(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
+  const event = decodeEvent(row);
+  const place = { seq: row.seq, at: event.at };
+  switch (event.type) {
+    case "message.received": {
+      const verdict = row.code !== null && row.code > 0 ? decodeVerdict(row.code) : null;
+      return [{ ...heardOf(event.message, place), verdict }];
+    }
+    case "history.seeded":
+      return event.messages.map((message) => ({
+        ...heardOf(message, { seq: row.seq, at: message.sentAt ?? event.at }),
+        history: true,
+      }));
+    case "fellow.spoke":
+      return [{ ...heardOf(event.message, place), fellow: true }];
+    case "message.edited":
+      return [{ kind: "edited", ...place, id: event.edit.id, text: shown(event.edit.text) }];
+    case "message.deleted":
+      return [{ kind: "deleted", ...place, id: event.deletion.id }];
+    case "delivery.sent":
+    case "delivery.failed":
+      return saidOf(event, place, ports);
+    default:
+      return otherOf(event, place, ports);
+  }
+}
+
+interface Place {
+  readonly seq: number;
+  readonly at: Millis;
+}
+
+function otherOf(
+  event: ConversationEvent,
+  place: Place,
+  { person }: Pick<EntryPorts, "person">,
+): readonly RoomEntry[] {
+  switch (event.type) {
+    case "lane.granted":
+      return [{ kind: "turn", ...place, turnId: event.turnId }];
+    case "agent.ended": {
+      const outcome = event.silent ? "silent" : "replied";
+      return [{ kind: "ended", ...place, turnId: event.turnId, outcome, reason: null }];
+    }
+    case "agent.failed":
+      return [{ kind: "ended", ...place, turnId: event.turnId, ...failureOf(event) }];
+    case "skip": {
+      const { turnId } = event;
+      return [{ kind: "ended", ...place, turnId, outcome: "silent", reason: "it chose so" }];
+    }
+    case "command.applied": {
+      const { command, args, asked } = event;
+      if (asked === undefined) return [];
+      const text = shown(["/", command, ...args.map((arg) => ` ${arg}`)].join(""));
+      const author = person(asked.author);
+      return [{ kind: "command", ...place, id: asked.messageId, author, command, text }];
+    }
+    default:
+      return [];
+  }
+}
+
+function failureOf({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): Pick<EndedEntry, "outcome" | "reason"> {
+  if (code === "aborted") return { outcome: "cancelled", reason: null };
+  return { outcome: "failed", reason: cut(message === "" ? code : message, 240) };
+}
+
+const shown = (text: string): string => cut(text, textShownUnitsMax);
+
+function heardOf(message: Inbound, place: Place): HeardEntry {
+  const { id, author, text, mentions, replyTo, attachments } = message;
+  return {
+    kind: "heard",
+    ...place,
+    id,
+    author: { id: author.id, name: author.name, isBot: author.isBot },
+    text: shown(text),
+    mentions: mentions.flatMap((one) => one.name ?? []).slice(0, 20),
+    quote:
+      replyTo === null
+        ? null
+        : {
+            id: replyTo.id,
+            name: replyTo.authorName ?? replyTo.authorId ?? "",
+            text: cut(replyTo.text ?? "", 240),
+          },
+    files: attachments.map(fileOf),
+    ...(message.chat.title === undefined ? {} : { title: cut(message.chat.title, 240) }),
+    verdict: null,
+  };
+}
+
+/** Names are labels of a stranger: short, one line. */
+function fileOf({ kind, mime, bytes, name }: Attachment): RoomFile {
+  return {
+    kind,
+    ...(mime === undefined ? {} : { mime: oneLine(mime) }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(name === undefined ? {} : { name: oneLine(name, fileNameUnitsMax) }),
+  };
+}
+
+async function saidOf(
+  event: DeliverySent | DeliveryFailed,
+  place: Place,
+  { store, credited }: EntryPorts,
+): Promise<readonly SaidEntry[]> {
+  const id = `${event.turnId}:${event.index}`;
+  const row = await store.outboxRow(id);
+  const delivery = row === null ? null : deliveryOf(row);
+  if (delivery === null || !isText(delivery)) return [];
+  const { text, replyTo, edits, aside } = delivery.body;
+  return [
+    {
+      kind: "said",
+      ...place,
+      id,
+      turnId: event.turnId,
+      text: shown(text),
+      replyTo,
+      status: event.type === "delivery.sent" ? "sent" : event.status,
+      error: event.type === "delivery.sent" ? null : delivery.row.error,
+      ...(edits === undefined ? {} : { edits }),
+      ...(aside === undefined ? {} : { aside }),
+      credited: credited(place.seq),
+    },
+  ];
+}

@@ -1,0 +1,44 @@
+/**
+ * Files of the package
+ * ====================
+ * What ships beside the code and is found at run time: the version, worker entries, the built pages.
+ * The package's root is looked for upwards, because bundled code lies in another folder than its
+ * source.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** Whether the sources run, by way of a loader. */
+export const isSource = import.meta.url.endsWith(".ts");
+
+const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
+
+function packageRoot(folder: string): string {
+  const parent = dirname(folder);
+  if (parent === folder || existsSync(join(folder, "package.json"))) return folder;
+  return packageRoot(parent);
+}
+
+const entry = (source: string, built: string) =>
+  pathToFileURL(join(root, ...(isSource ? ["src", source] : ["dist", built])));
+
+/** As package.json says it: one place to change it. */
+export const version: string = (
+  JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }
+).version;
+
+/** What worker hosts import drivers and clock from. */
+export const hostPorts = entry("adapters/host-ports.ts", "adapters/host-ports.js");
+
+/** The thread that tries other rules on a recording. */
+export const whatIfWorker = entry("daemon/what-if/worker.ts", "daemon/what-if-worker.js");
+
+/** The thread that replays one partition of a recording. */
+export const partitionWorker = entry(
+  "daemon/replay/partition-worker.ts",
+  "daemon/partition-worker.js",
+);
+
+/** The built pages. */
+export const builtPages = join(root, "dist", "web");

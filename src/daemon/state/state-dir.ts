@@ -1,0 +1,100 @@
+/**
+ * The state directory
+ * ===================
+ * Where the daemon keeps its journal, token and lock. Whoever can write there can speak as the
+ * owner, so it must be a real directory of ours that nobody else may enter: a link somebody laid
+ * there before us, a foreign owner, open permissions or another machine's journal stop the start
+ * instead of being mended in silence.
+ */
+import { lstat, mkdir, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { foreignMark, machineName, markMachine } from "./machine-id.ts";
+
+/** The directory to use: as told, else EARSHOT_STATE_DIR, else `~/.earshot`. Always absolute. */
+export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): string {
+  const named = told ?? env.EARSHOT_STATE_DIR;
+  if (named === undefined || named === "") return join(homedir(), ".earshot");
+  if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(2));
+  return resolve(named);
+}
+
+/** The file of the journal: `store.path` of the config, with `<state>` for the state directory. */
+export function storePathOf({ store }: EarshotConfig, stateDir: string): string {
+  return store.path.replaceAll("<state>", stateDir);
+}
+
+/**
+ * Creates the directory if it is missing and checks that it is ours alone. `machine`: the name of
+ * another one than this, for tests.
+ * @throws EarshotError EAR_STATE_UNSAFE naming the path and how to mend it.
+ */
+export async function prepareStateDir(
+  folder: string,
+  machine?: Promise<string | null>,
+): Promise<void> {
+  try {
+    await makeFolder(folder);
+    const name = await (machine ?? machineName());
+    await checkStateDir(folder, name);
+    await markMachine(folder, name);
+  } catch (error) {
+    if (error instanceof EarshotError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw unsafe(folder, `it cannot be made or read (${code ?? "unknown"})`, "name another one");
+  }
+}
+
+/**
+ * Makes the folder and those above it that are missing, each at most once: Node's own recursive
+ * mkdir never ends where a parent exists and nothing can be made in it (/proc).
+ */
+async function makeFolder(folder: string): Promise<void> {
+  if (await exists(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) await makeFolder(above);
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+const exists = (path: string) =>
+  lstat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return false;
+      throw error;
+    },
+  );
+
+/** @throws EarshotError EAR_STATE_UNSAFE; the plain file system error when there is none. */
+export async function checkStateDir(folder: string, machine?: string | null): Promise<void> {
+  const found = await lstat(folder);
+  if (found.isSymbolicLink()) {
+    const target = await realpath(folder);
+    throw unsafe(folder, "it is a symbolic link", `use its target, --state-dir ${target}`);
+  }
+  if (!found.isDirectory()) throw unsafe(folder, "it is not a directory", "name another one");
+  const me = process.getuid?.();
+  if (me !== undefined && found.uid !== me)
+    throw unsafe(folder, `it belongs to user ${found.uid}`, "use one that belongs to you");
+  const mode = found.mode & 0o777;
+  if (process.platform !== "win32" && (mode & 0o077) !== 0)
+    throw unsafe(folder, `others may enter it (mode ${mode.toString(8)})`, `chmod 700 ${folder}`);
+  const mark = await foreignMark(folder, machine === undefined ? await machineName() : machine);
+  if (mark !== null)
+    throw unsafe(
+      folder,
+      "its journal was written on another machine",
+      `stop the earshot there; if the folder was moved here, rm ${mark}`,
+    );
+}
+
+function unsafe(folder: string, why: string, mend: string): EarshotError {
+  return new EarshotError(
+    "EAR_STATE_UNSAFE",
+    `Cannot use the state directory ${folder} as ${why}: ${mend}`,
+  );
+}

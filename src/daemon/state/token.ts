@@ -1,0 +1,115 @@
+/**
+ * The token
+ * =========
+ * One secret in `<state>/token` opens the pages and the API. It is made at the first start and read
+ * again for every request, so writing another one into the file shuts the old one out at once. The
+ * file must be a plain file of mode 0600: a token that others can read is no secret, so it opens
+ * nothing.
+ */
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { open, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { EarshotError } from "../../domain/errors.ts";
+
+export { sameSecret } from "../../adapters/http/signature.ts";
+
+export const tokenFileOf = (stateDir: string): string => join(stateDir, "token");
+
+// Where the system has no such flag there are no such links.
+const readNoLink = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+
+/** A token is at least this long; a shorter one could be guessed. */
+const tokenUnitsMin = 32;
+
+/**
+ * Reads the token.
+ * @throws EarshotError EAR_STATE_UNSAFE when the file is missing, readable by others, or no token.
+ */
+export async function readToken(stateDir: string): Promise<string> {
+  const path = tokenFileOf(stateDir);
+  const file = await open(path, readNoLink).catch((error: NodeJS.ErrnoException) => {
+    const whys: Readonly<Record<string, string>> = {
+      ENOENT: "it is missing",
+      ELOOP: "it is a symbolic link",
+    };
+    throw unsafe(path, whys[error.code ?? ""] ?? "it cannot be read", stateDir);
+  });
+  try {
+    const found = await file.stat();
+    const mode = found.mode & 0o777;
+    if (!found.isFile()) throw unsafe(path, "it is not a file", stateDir);
+    const me = process.getuid?.();
+    if (me !== undefined && found.uid !== me)
+      throw unsafe(path, `it belongs to user ${found.uid}`, stateDir);
+    if (process.platform !== "win32" && mode !== 0o600)
+      throw new EarshotError(
+        "EAR_STATE_UNSAFE",
+        `Cannot use the token file ${path} as its mode is ${mode.toString(8)}: chmod 600 ${path}`,
+      );
+    const token = (await file.readFile("utf8")).trim();
+    if (token.length < tokenUnitsMin || !/^[\x21-\x7e]+$/.test(token))
+      throw unsafe(path, `it holds no token of ${tokenUnitsMin} plain characters`, stateDir);
+    return token;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Reads the token, making one if there is none yet.
+ * @throws EarshotError EAR_STORE_FULL, EAR_STORE_FAILED when none can be written; nothing is left
+ * then.
+ */
+export async function ensureToken(stateDir: string): Promise<string> {
+  const path = tokenFileOf(stateDir);
+  const fresh = randomBytes(24).toString("base64url");
+  await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: "wx" }).catch(
+    async (cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EEXIST") return;
+      // Half a token would be found at the next start, and refused.
+      await rm(path, { force: true }).catch(() => undefined);
+      throw cause.code === "ENOSPC"
+        ? new EarshotError(
+            "EAR_STORE_FULL",
+            `Cannot write ${path} as the disk is full: free some space`,
+            { cause },
+          )
+        : new EarshotError(
+            "EAR_STORE_FAILED",
+            `Cannot write ${path} (${cause.code ?? "unknown"}): name another state directory`,
+            { cause },
+          );
+    },
+  );
+  return readToken(stateDir);
+}
+
+/**
+ * Puts a new token in the place of the old one, whole: there is no moment without one. A running
+ * daemon lets nobody in with the old one from its next request on. A file that others could read is
+ * replaced, too: that is how it is mended.
+ * @throws EarshotError EAR_STORE_FAILED when none can be written; the old one stands then.
+ */
+export async function rotateToken(stateDir: string): Promise<string> {
+  const path = tokenFileOf(stateDir);
+  const fresh = randomBytes(24).toString("base64url");
+  const beside = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    await writeFile(beside, `${fresh}\n`, { mode: 0o600, flag: "wx" });
+    await rename(beside, path);
+  } catch (cause) {
+    await rm(beside, { force: true });
+    const { code = "unknown" } = cause as NodeJS.ErrnoException;
+    throw new EarshotError("EAR_STORE_FAILED", `Cannot write ${path} (${code})`, { cause });
+  }
+  return fresh;
+}
+
+function unsafe(path: string, why: string, stateDir: string): EarshotError {
+  return new EarshotError(
+    "EAR_STATE_UNSAFE",
+    `Cannot use the token file ${path} as ${why}: remove it and start earshot, which makes a new one ` +
+      `in ${stateDir}`,
+  );
+}

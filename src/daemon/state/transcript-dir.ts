@@ -1,0 +1,24 @@
+/**
+ * Where transcripts lie
+ * =====================
+ * `session.store` of the config as a folder: `<state>` and `{agentId}` filled in. Agent ids are
+ * checked by whoever makes the folder.
+ */
+import { resolve } from "node:path";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+
+/** The folder of an agent's transcripts. */
+export function sessionFolderOf(
+  { session }: Pick<EarshotConfig, "session">,
+  stateDir: string,
+  agentId: string,
+): string {
+  return resolve(
+    session.store.replaceAll("<state>", () => stateDir).replaceAll("{agentId}", () => agentId),
+  );
+}
+
+/** ms that this machine's local time is ahead of UTC at a moment. */
+export function localOffset(at: number): number {
+  return -new Date(at).getTimezoneOffset() * 60_000;
+}

@@ -1,0 +1,228 @@
+/**
+ * What was said in the webchat's session
+ * ======================================
+ * The journal is the only record of the chat, and this is its view of it: the messages taken and
+ * the reply parts delivered, in journal order, each under the number of its row. The session may be
+ * shared with direct chats of other channels; what was said there stands in its place, marked with
+ * the channel it came through. It is read forward from where it stopped, never beyond a number that
+ * was durable before the read began, so numbers only grow and a page that has everything up to one
+ * of them has missed nothing.
+ */
+
+import { deliveryOf, isText, type TextBody } from "../../actors/outbox/row-body.ts";
+import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
+import type { AttachedFile } from "../../adapters/channels/webchat/protocol.ts";
+import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
+import {
+  type Attachment,
+  type Millis,
+  type Route,
+  routeOf,
+  sameRoute,
+} from "../../domain/message.ts";
+import {
+  type EventRow,
+  noConversation,
+  type OutboxRow,
+  type Store,
+} from "../../domain/ports/index.ts";
+import type { CommandAsked, DeliverySent, MessageReceived } from "../../machines/events/events.ts";
+
+/** A person's message. */
+export interface TakenEntry {
+  readonly kind: "taken";
+  readonly n: number;
+  /** Unique here; of another channel's message more than the platform's own id. */
+  readonly id: string;
+  /** The platform's id. */
+  readonly message: string;
+  /** The other channel it came through, and who said it there; null: a page wrote it. */
+  readonly via: { readonly channel: string; readonly by: string } | null;
+  readonly at: Millis;
+  readonly text: string;
+  readonly attachments: readonly AttachedFile[];
+  readonly verdict: Verdict | null;
+}
+/** A delivered reply part. */
+export interface SaidEntry {
+  readonly kind: "said";
+  readonly n: number;
+  readonly id: string;
+  readonly at: Millis;
+  readonly text: string;
+  readonly replyTo: string | null;
+  readonly turnId: string;
+  /** The other channel it went to; null: the pages. */
+  readonly via: { readonly channel: string } | null;
+  readonly attachments: readonly AttachedFile[];
+}
+export type WebchatEntry = TakenEntry | SaidEntry;
+
+/** An entry's id: ids of other platforms repeat from chat to chat. */
+export function entryId(
+  { id, channel, chat }: { id: string; channel: string; chat: { id: string } | string },
+  here: boolean,
+): string {
+  const place = typeof chat === "string" ? chat : chat.id;
+  return here ? id : JSON.stringify([channel, place, id]);
+}
+
+/** A file of a message as pages are told of it: only what they gave themselves lies here. */
+function shownFile({ id, url: _, ...file }: Attachment, here: boolean): AttachedFile {
+  return here ? { id, ...file } : file;
+}
+
+/** Entries kept for pages that come later. */
+const entriesCountMax = 1_000;
+/** Journal rows looked through at the first read. */
+const rowsBackMax = 200_000;
+
+export interface WebchatLogOptions {
+  readonly store: Pick<Store, "tail" | "lastSeq" | "outboxRow" | "eventsByMessage">;
+  /** Session keys the chat is part of now; one for each agent that hears it. */
+  readonly keys: () => readonly string[];
+  readonly isHere: (place: Pick<Route, "channel" | "chat">) => boolean;
+  /** Files that were kept with a delivered part. */
+  readonly saidWith: (part: string) => Promise<readonly AttachedFile[]>;
+}
+
+export interface WebchatLog {
+  /** Reads what is new. Calls that come while a read is under way share the next one. */
+  refresh(): Promise<void>;
+  /** Entries with a greater number, in order. */
+  after(n: number): readonly WebchatEntry[];
+  /** The entry of this kind and id, or null. */
+  find(kind: WebchatEntry["kind"], id: string): WebchatEntry | null;
+  /** The messages, in order. */
+  taken(): readonly TakenEntry[];
+  /** Whether this row is a part of what is shown, once it was sent. */
+  shows(row: OutboxRow): boolean;
+  /** Whether a message of that platform id stands here. */
+  holds(message: string): boolean;
+  /** A message's verdict became known after it was read. `id`: the entry's. */
+  decided(id: string, verdict: Verdict): void;
+  /** A delivered part has these files from now on. */
+  attached(part: string, attachments: readonly AttachedFile[]): void;
+  /** The turn that was granted last, as far as it was read. */
+  lastTurn(): string | null;
+  /** The number up to which everything was read. */
+  readTo(): number;
+}
+
+export function createWebchatLog(options: WebchatLogOptions): WebchatLog {
+  const { store, keys, isHere, saidWith } = options;
+  let entries: WebchatEntry[] = [];
+  let readTo = -1;
+  let turn: string | null = null;
+
+  const find: WebchatLog["find"] = (kind, id) =>
+    entries.findLast((entry) => entry.kind === kind && entry.id === id) ?? null;
+
+  function takenOf(row: EventRow, { message, at }: MessageReceived): TakenEntry | null {
+    const { id, channel, chat, author, text, attachments } = message;
+    const here = isHere(message);
+    if (!here && chat.kind !== "direct") return null;
+    const verdict = row.code === null ? null : decodeVerdict(row.code);
+    const via = here ? null : { channel, by: author.name };
+    const files = attachments.map((file) => shownFile(file, here));
+    const entry = { kind: "taken", n: row.seq, at, text, attachments: files, verdict } as const;
+    return { ...entry, id: entryId(message, here), message: id, via };
+  }
+
+  /** The message of a command: no conversation hears it, so it lies under none. */
+  async function commandOf({ route, messageId }: CommandAsked): Promise<TakenEntry | null> {
+    for (const row of await store.eventsByMessage(messageId)) {
+      const event = row.conv === noConversation ? decodeEvent(row) : null;
+      if (event?.type === "message.received" && sameRoute(routeOf(event.message), route))
+        return takenOf(row, event);
+    }
+    return null;
+  }
+
+  /** What a row says to people who see this session; null: nothing. */
+  function shownBody(row: OutboxRow): TextBody | null {
+    const delivery = deliveryOf(row);
+    if (!isText(delivery)) return null;
+    const { route, draft, aside } = delivery.body;
+    if (isHere(route)) return delivery.body;
+    // Elsewhere a message may have grown: its whole text is another part.
+    const isPart = route.chat.kind === "direct" && draft === undefined && aside === undefined;
+    return isPart ? delivery.body : null;
+  }
+
+  async function saidOf(row: EventRow, event: DeliverySent): Promise<SaidEntry | null> {
+    const { turnId, at } = event;
+    const id = `${turnId}:${event.index}`;
+    const sent = await store.outboxRow(id);
+    const body = sent === null ? null : shownBody(sent);
+    if (body === null) return null;
+    const { text, replyTo, route } = body;
+    const via = isHere(route) ? null : { channel: route.channel };
+    const attachments = await saidWith(id);
+    return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via, attachments };
+  }
+
+  async function entryOf(row: EventRow): Promise<WebchatEntry | null> {
+    const event = decodeEvent(row);
+    if (event.type === "lane.granted") turn = event.turnId;
+    if (event.type === "message.received") return takenOf(row, event);
+    if (event.type === "delivery.sent") return saidOf(row, event);
+    if (event.type !== "command.applied" || event.asked === undefined) return null;
+    return commandOf(event.asked);
+  }
+
+  async function read(): Promise<void> {
+    const limit = await store.lastSeq();
+    const from = readTo >= 0 ? readTo : Math.max(0, limit - rowsBackMax);
+    const tails = await Promise.all(
+      keys().map((key) => store.tail(conversationOf(key).conv, from)),
+    );
+    const rows = tails
+      .flat()
+      .filter((row) => row.seq <= limit)
+      .sort((a, b) => a.seq - b.seq);
+    for (const row of rows) {
+      const entry = await entryOf(row);
+      if (entry !== null && find(entry.kind, entry.id) === null) entries.push(entry);
+    }
+    readTo = limit;
+    // A command's message comes after the row that tells of it.
+    entries.sort((a, b) => a.n - b.n);
+    entries = entries.slice(-entriesCountMax);
+  }
+
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const start = (): Promise<void> => {
+    next = null;
+    running = read().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return {
+    refresh() {
+      if (running === null) return start();
+      next ??= running.catch(() => undefined).then(start);
+      return next;
+    },
+    after: (n) => entries.filter((entry) => entry.n > n),
+    find,
+    taken: () => entries.filter((entry) => entry.kind === "taken"),
+    shows: (row) => shownBody(row) !== null,
+    holds: (message) =>
+      entries.some((entry) => entry.kind === "taken" && entry.message === message),
+    decided(id, verdict) {
+      entries = entries.map((entry) =>
+        entry.kind === "taken" && entry.id === id ? { ...entry, verdict } : entry,
+      );
+    },
+    attached(part, attachments) {
+      entries = entries.map((entry) =>
+        entry.kind === "said" && entry.id === part ? { ...entry, attachments } : entry,
+      );
+    },
+    lastTurn: () => turn,
+    readTo: () => Math.max(0, readTo),
+  };
+}

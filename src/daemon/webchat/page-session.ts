@@ -1,0 +1,160 @@
+/**
+ * One open page
+ * =============
+ * A socket from hello to close: the token first and again with every message, messages one after
+ * the other, and everything that was said since the page was last here. A page that reads too
+ * slowly or says what the protocol does not know is closed with the reason; it comes back and asks
+ * for what it missed.
+ */
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import {
+  type ClientFrame,
+  clientFrameSchema,
+  closeCodes,
+  type ServerFrame,
+} from "../../adapters/channels/webchat/protocol.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Clock, Log } from "../../domain/ports/index.ts";
+import type { TokenReader } from "../http/auth.ts";
+import { onTokenChange } from "../http/token-watch.ts";
+import { sameSecret } from "../state/token.ts";
+
+const helloMsMax = 5_000;
+const beatMs = 30_000;
+const unsentBytesMax = 8_388_608;
+/** What a stranger may send: a hello is a token and a number. */
+const helloBytesMax = 4_096;
+const waitingCountMax = 100;
+
+type MessageFrame = Extract<ClientFrame, { type: "message" }>;
+
+export interface SessionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly readToken: TokenReader;
+  /** The page is in: from here on it gets what happens. */
+  opened(session: WebchatSession, after: number): Promise<void>;
+  /** Takes a message; resolves when it is durable. */
+  take(session: WebchatSession, message: MessageFrame): Promise<void>;
+  closed(session: WebchatSession): void;
+}
+
+export interface WebchatSession {
+  send(frame: ServerFrame): void;
+  close(reason: keyof typeof closeCodes): void;
+  /** The greatest journal number this page was sent. */
+  sentTo: number;
+}
+
+/** Serves one socket until it closes; `line` is what is under it. */
+export function serveSession(socket: WebSocket, line: Duplex, ports: SessionPorts): WebchatSession {
+  const { clock } = ports;
+  let state: "greeting" | "open" = "greeting";
+  let waiting = 0;
+  let alive = true;
+  let work: Promise<void> = Promise.resolve();
+
+  const session: WebchatSession = {
+    sentTo: 0,
+    send(frame) {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount > unsentBytesMax) session.close("tooSlow");
+      else socket.send(JSON.stringify(frame));
+    },
+    close(reason) {
+      socket.close(closeCodes[reason], reason);
+    },
+  };
+  const allowed = async (token: string) => {
+    const current = await ports.readToken().catch(() => null);
+    return current !== null && sameSecret(token, current);
+  };
+  let token = "";
+  let closed = false;
+  let off = () => {};
+
+  async function greet(frame: ClientFrame): Promise<void> {
+    if (frame.type !== "hello") return session.close("badFrame");
+    token = frame.token;
+    if (!(await allowed(token))) return session.close("badToken");
+    if (closed) return;
+    state = "open";
+    line.off("data", count);
+    clock.clearTimer(greeting);
+    off = onTokenChange(ports.readToken, clock, () => {
+      void allowed(token).then((still) => still || session.close("badToken"));
+    });
+    await ports.opened(session, frame.after);
+  }
+  async function hear(frame: ClientFrame): Promise<void> {
+    if (frame.type !== "message") return session.close("badFrame");
+    if (!(await allowed(token))) return session.close("badToken");
+    await ports.take(session, frame);
+  }
+
+  // A frame is told of when it is whole; until then it is held, whoever sends it.
+  let strange = 0;
+  const count = (part: Buffer) => {
+    strange += part.length;
+    if (strange > helloBytesMax) socket.terminate();
+  };
+  line.on("data", count);
+
+  socket.on("message", (data, isBinary) => {
+    const frame = isBinary ? null : parseFrame(data);
+    if (frame === null || waiting >= waitingCountMax) return session.close("badFrame");
+    waiting += 1;
+    work = work
+      .then(() => (state === "greeting" ? greet(frame) : hear(frame)))
+      .catch((error: unknown) => complain(session, frame, error, ports.log))
+      .finally(() => {
+        waiting -= 1;
+      });
+  });
+  socket.on("pong", () => {
+    alive = true;
+  });
+  const beat = () => {
+    if (!alive) return socket.terminate();
+    alive = false;
+    socket.ping();
+    beating = clock.setTimer(clock.now() + beatMs, beat);
+  };
+  const greeting = clock.setTimer(clock.now() + helloMsMax, () => session.close("noHello"));
+  let beating = clock.setTimer(clock.now() + beatMs, beat);
+  socket.on("error", (error) => ports.log("debug", "webchat.socket-error", { error }));
+  socket.on("close", () => {
+    clock.clearTimer(greeting);
+    clock.clearTimer(beating);
+    closed = true;
+    off();
+    ports.closed(session);
+  });
+  return session;
+}
+
+function parseFrame(data: RawData): ClientFrame | null {
+  try {
+    const parsed = clientFrameSchema.safeParse(JSON.parse(String(data)));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A message that was not taken is said to be so; the page keeps it and may send it again, unless it
+ * is told that this is final.
+ */
+function complain(session: WebchatSession, frame: ClientFrame, error: unknown, log: Log): void {
+  const known = error instanceof EarshotError;
+  if (!known) log("error", "webchat.failed", { frame: frame.type, error });
+  session.send({
+    type: "error",
+    ...(frame.type === "message" ? { id: frame.id } : {}),
+    ...(known && error.disposition === "terminal" ? { final: true } : {}),
+    code: known ? error.code : "internal",
+    message: known ? error.message : "Cannot take this now as something failed: see the log",
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * Answers said aloud
+ * ==================
+ * Follows the stream and, where `media.speech` says so, sends what was said as a sound after it was
+ * sent as text. The text is what counts: it is durable and never waits for this. A sound that cannot
+ * be made or sent is logged and left out, and after a restart none is made again.
+ */
+import type { OutboundDirectory, Runtime } from "../../actors/protocol/runtime.ts";
+import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
+import { parseSessionKey } from "../../domain/key.ts";
+import type { Route } from "../../domain/message.ts";
+import type { Clock, Log, MediaDesk } from "../../domain/ports/index.ts";
+import type { SendLine, StreamLine } from "../../domain/stream.ts";
+import { tagged } from "../events/event-kinds.ts";
+
+export interface SpeakerPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: () => EarshotConfig;
+  readonly media: Pick<MediaDesk, "speak">;
+  readonly directory: Pick<OutboundDirectory, "outbound">;
+  /** What the session of a key says (`/tts`). */
+  readonly session: Runtime["session"];
+}
+
+/** Answers that wait for their sound; more are text only. */
+const waitingMax = 32;
+const sayMsMax = 120_000;
+
+export interface Speaker {
+  /** Reads the stream. */
+  line(told: StreamLine): void;
+  /** Ends what is being said; nothing is said any more. */
+  stop(): void;
+}
+
+export function createSpeaker(ports: SpeakerPorts): Speaker {
+  const stopping = new AbortController();
+  let waiting = 0;
+  /** One at a time, so that they arrive in order and no crowd of programs runs. */
+  let queue: Promise<void> = Promise.resolve();
+  const line = (told: StreamLine): void => {
+    const line = answerIn(told);
+    if (stopping.signal.aborted || line === null || settingsOf(ports, line).speech === null) return;
+    const { outbound } = ports.directory;
+    if (outbound(line.channel, line.account)?.sendMedia === undefined) return;
+    if (waiting >= waitingMax) {
+      ports.log("warn", "speech.left-out", { key: line.key, id: line.id });
+      return;
+    }
+    waiting += 1;
+    queue = queue
+      .then(() => say(ports, line, stopping.signal))
+      .catch((error: unknown) => {
+        if (stopping.signal.aborted) return;
+        ports.log("warn", "speech.failed", { key: line.key, id: line.id, error: String(error) });
+      })
+      .finally(() => {
+        waiting -= 1;
+      });
+  };
+  return { line, stop: () => stopping.abort(new Error("stopping")) };
+}
+
+/** Words that reached the room: not the beginning of a draft, and nothing beside the answer. */
+function answerIn(told: StreamLine): SendLine | null {
+  const { kind, line } = tagged(told);
+  if (kind !== "send" || line.status !== "sent") return null;
+  if (line.draft === true || line.aside !== undefined || line.text.trim() === "") return null;
+  return line;
+}
+
+function settingsOf({ config }: SpeakerPorts, { key, channel, account }: SendLine) {
+  const { agentId } = parseSessionKey(key);
+  return resolveMedia(config(), { agentId, key, channel, account });
+}
+
+async function say(ports: SpeakerPorts, line: SendLine, stopping: AbortSignal): Promise<void> {
+  const { clock, media, directory } = ports;
+  stopping.throwIfAborted();
+  if ((await ports.session(line.key))?.settings.tts === "off") return;
+  const stop = new AbortController();
+  const late = clock.setTimer(clock.now() + sayMsMax, () => stop.abort(new Error("too late")));
+  const give = () => stop.abort(stopping.reason);
+  stopping.addEventListener("abort", give, { once: true });
+  try {
+    const file = await media.speak(line.text, settingsOf(ports, line), stop.signal);
+    const outbound = directory.outbound(line.channel, line.account);
+    if (file === null || outbound?.sendMedia === undefined) return;
+    const { signal } = stop;
+    await outbound.sendMedia({ ...file, route: routeOf(line), id: `${line.id}:speech`, signal });
+  } finally {
+    clock.clearTimer(late);
+    stopping.removeEventListener("abort", give);
+  }
+}
+
+/** The way the text took. */
+function routeOf({ key, channel, account, chat, thread }: SendLine): Route {
+  const parts = parseSessionKey(key);
+  const kind = parts.kind === "group" || parts.kind === "channel" ? parts.kind : "direct";
+  const place = thread === null ? null : ({ id: thread, kind: "topic" } as const);
+  return { channel, account, chat: { id: chat, kind }, thread: place };
+}

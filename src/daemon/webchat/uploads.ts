@@ -1,0 +1,151 @@
+/**
+ * Files for the webchat
+ * =====================
+ * The house rules for what pages upload: how large a file may be and for how long it is kept, as
+ * the config says for this channel, how many may come at the same time, and what a page is told
+ * when one is refused. The bytes lie with the other files of the state directory.
+ */
+import type { Upload, Uploads } from "../../adapters/media/uploads.ts";
+import type { MediaSettings } from "../../domain/config/conversation/media.ts";
+import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Attachment } from "../../domain/message.ts";
+import type { Clock, Log, MediaRequest, TimerHandle } from "../../domain/ports/index.ts";
+import { ApiRefusal } from "../http/api-error.ts";
+import type { WebchatRoute } from "./route.ts";
+
+export interface WebchatUploadPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly uploads: Uploads;
+  readonly config: () => EarshotConfig;
+  readonly route: () => WebchatRoute;
+}
+
+/** What a page may send. */
+export interface UploadLimits {
+  readonly bytesMax: number;
+  /** With one message. */
+  readonly countMax: number;
+}
+
+export interface WebchatUploads {
+  limits(): UploadLimits;
+  /**
+   * Keeps what comes. `length`: as the request declares it, if it does.
+   * @throws ApiRefusal naming the limit, or what is wrong with the file.
+   */
+  take(
+    source: AsyncIterable<Uint8Array>,
+    about: { readonly name: string; readonly declared: string; readonly length: number | null },
+  ): Promise<Upload>;
+  /** A kept file; null: there is none. */
+  find(id: string): Promise<Upload | null>;
+  open(id: string): Promise<ReadableStream<Uint8Array>>;
+  drop(id: string): Promise<boolean>;
+  /**
+   * What a message that is sent with these files has attached.
+   * @throws EarshotError EAR_INBOUND_INVALID when one of them is not here for it.
+   */
+  send(ids: readonly string[], message: string): Promise<readonly Attachment[]>;
+  /** Keeps an answer that was said aloud, with the part that it says. */
+  say(request: MediaRequest): Promise<{ readonly part: string; readonly upload: Upload }>;
+  /** The files that belong to a part of an answer. */
+  saidWith(part: string): Promise<readonly Upload[]>;
+  /** Begins to forget what is old now and then. */
+  start(): void;
+  stop(): void;
+}
+
+const sweepMs = 600_000;
+const path = "media.maxBytes";
+
+export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads {
+  const { clock, log, uploads, config } = ports;
+  let arriving = 0;
+  let timer: TimerHandle | null = null;
+  let stopped = false;
+
+  const settings = (): MediaSettings => {
+    const { keys, agent } = ports.route();
+    const place = { channel: "webchat", account: "default" } as const;
+    return resolveMedia(config(), { agentId: agent.id, key: keys[0] ?? "", ...place });
+  };
+  const sweep = () => {
+    const sentBefore = clock.now() - config().messages.dedupe.retentionMs;
+    uploads
+      .sweep(sentBefore, settings().storeBytesMax)
+      .catch((error: unknown) => log("warn", "webchat.unswept", { error: String(error) }))
+      .finally(() => {
+        // Cleared at the stop: a timer alone would keep the process from ending.
+        if (!stopped) timer = clock.setTimer(clock.now() + sweepMs, sweep);
+      });
+  };
+
+  return {
+    limits: () => ({ bytesMax: settings().maxBytes, countMax: limits.uploadsPerMessageMax }),
+    async take(source, { length, ...about }) {
+      const { maxBytes: bytesMax, storeBytesMax: totalMax } = settings();
+      if ((length ?? 0) > bytesMax) throw tooLarge(bytesMax);
+      if (arriving >= limits.uploadsAtOnceMax)
+        throw new ApiRefusal(
+          "too-many",
+          `Cannot take more than ${limits.uploadsAtOnceMax} files at the same time: try again later`,
+        );
+      arriving += 1;
+      try {
+        return await uploads.keep(source, { ...about, bytesMax, totalMax });
+      } catch (error) {
+        throw refusalOf(error, bytesMax);
+      } finally {
+        arriving -= 1;
+      }
+    },
+    find: (id) => uploads.find(id),
+    open: (id) => uploads.open(id),
+    drop: (id) => uploads.drop(id),
+    async send(ids, message) {
+      return (await uploads.send(ids, message)).map(({ id, kind, mime, bytes, name }) => ({
+        ...{ id, kind, mime, bytes },
+        ...(name === null ? {} : { name }),
+      }));
+    },
+    async say({ id, mime, name, data }) {
+      const { maxBytes: bytesMax, storeBytesMax: totalMax } = settings();
+      // The sound has the id of the part that it says, and a word of its own behind it.
+      const part = id.replace(/:speech$/u, "");
+      const owner = { of: "answer", id: part } as const;
+      const terms = { name, declared: mime, bytesMax, totalMax, owner };
+      return { part, upload: await uploads.keep(once(data), terms) };
+    },
+    saidWith: (part) => uploads.of({ of: "answer", id: part }),
+    start: sweep,
+    stop() {
+      stopped = true;
+      if (timer !== null) clock.clearTimer(timer);
+    },
+  };
+}
+
+async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield data;
+}
+
+const tooLarge = (bytesMax: number) =>
+  new ApiRefusal(
+    "too-large",
+    `Cannot take the file as it is over ${bytesMax} bytes: ${path} in the config says so`,
+  );
+
+/** What a page is told; what is not ours stays as it is. */
+function refusalOf(error: unknown, bytesMax: number): unknown {
+  const { code, message = "" } = Object(error) as { code?: unknown; message?: string };
+  if (code === "EAR_HTTP_REFUSED") return tooLarge(bytesMax);
+  if (code === "EAR_CHANNEL_REJECTED") return new ApiRefusal("wrong-type", message);
+  if (code === "ENOSPC")
+    return new EarshotError("EAR_STORE_FULL", "Cannot take the file as the disk is full");
+  if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE")
+    return new ApiRefusal("bad-request", "Cannot take the file as it was cut");
+  return error;
+}

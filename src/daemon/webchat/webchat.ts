@@ -1,0 +1,343 @@
+/**
+ * The webchat hub
+ * ===============
+ * All open pages of the one chat, kept in step: what is taken or said reaches each of them once, in
+ * journal order, whoever wrote it; what is of the moment (typing, acks, the running text) goes to
+ * those who are here now. It follows the event stream and reads the journal when something of ours
+ * happened.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { Runtime } from "../../actors/protocol/runtime.ts";
+import { type WebchatListener, webChatId } from "../../adapters/channels/webchat/channel.ts";
+import type { AttachedFile, ServerFrame } from "../../adapters/channels/webchat/protocol.ts";
+import type { Upload } from "../../adapters/media/uploads.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { type Attachment, type Inbound, inboundSchema } from "../../domain/message.ts";
+import type { Clock, Log, OutboxRow, Store } from "../../domain/ports/index.ts";
+import type {
+  AgentEndLine,
+  AgentStartLine,
+  DecisionLine,
+  StreamLine,
+} from "../../domain/stream.ts";
+import type { Bus } from "../events/event-bus.ts";
+import { tagged } from "../events/event-kinds.ts";
+import type { TokenReader } from "../http/auth.ts";
+import { createWebchatLog, entryId, type WebchatEntry, type WebchatLog } from "./history.ts";
+import { type SessionPorts, serveSession, type WebchatSession } from "./page-session.ts";
+import type { WebchatUploads } from "./uploads.ts";
+
+export interface WebchatPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly bus: Bus;
+  readonly store: Store;
+  readonly runtime: Pick<Runtime, "ingest">;
+  readonly readToken: TokenReader;
+  /** The agent a page talks to, and the sessions its chat belongs to. */
+  readonly agent: () => { readonly id: string; readonly name: string };
+  readonly keys: () => readonly string[];
+  /** Whether the config has the channel switched on. */
+  readonly isOn: () => boolean;
+  readonly uploads: WebchatUploads;
+}
+
+export interface Webchat extends WebchatListener {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  pages(): number;
+  readonly uploads: WebchatUploads;
+  /** Why nothing is taken here; null: it is. */
+  problem(): string | null;
+  /** Tells the pages what is known already, and lets them go. */
+  close(): Promise<void>;
+}
+
+const switchedOff =
+  "Cannot take this as the webchat is switched off: set channels.webchat.enabled to true";
+const channel = "webchat";
+const account = "default";
+/** Decisions told again to a page that comes back. */
+const decisionsTold = 50;
+/** How long the pages are told what was said last when the daemon stops, ms. */
+const closeMsMax = 2_000;
+/** A part that was sent is in the journal very soon after; looked for in these steps, ms. */
+const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
+
+export function createWebchat(ports: WebchatPorts): Webchat {
+  const { uploads } = ports;
+  const problem = () => (ports.isOn() ? null : switchedOff);
+  const chat = createWebchatLog({
+    store: ports.store,
+    keys: ports.keys,
+    isHere: (place) => place.channel === channel && place.chat.id === webChatId,
+    saidWith: async (part) => (await uploads.saidWith(part)).map(shown),
+  });
+  const pages = createPages(chat);
+  const follower = createFollower(ports, chat, pages);
+  const off = ports.bus.subscribe(follower.line);
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.bodyBytesMax,
+    perMessageDeflate: false,
+  });
+  const sessionPorts: SessionPorts = {
+    clock: ports.clock,
+    log: ports.log,
+    readToken: ports.readToken,
+    async opened(session, after) {
+      await chat.refresh();
+      session.sentTo = after;
+      const ready = { agent: ports.agent(), n: chat.readTo(), uploads: uploads.limits() };
+      session.send({ type: "ready", ...ready });
+      pages.open(session);
+    },
+    async take(session, { id, text, replyTo, attachments: ids }) {
+      const why = problem();
+      if (why !== null) throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", why);
+      const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
+      // One that was taken before is the same message, whatever became of its files.
+      const attachments = chat.find("taken", id) === null ? await uploads.send(ids, id) : [];
+      const message = messageOf({ id, text, replyTo, repliesToUs, attachments });
+      await ports.runtime.ingest(channel, account, [{ type: "message", message }]);
+      const repeated = chat.find("taken", id);
+      await pages.refresh();
+      // A repeated message is an old entry: the page that repeated it has to hear so again.
+      if (repeated !== null && repeated.n <= session.sentTo)
+        for (const frame of framesOf(repeated)) session.send(frame);
+    },
+    closed: (session) => pages.close(session),
+  };
+  return {
+    upgrade(request, socket, head) {
+      sockets.handleUpgrade(request, socket, head, (page) =>
+        serveSession(page, socket, sessionPorts),
+      );
+    },
+    typing: (_route, on) => pages.typing(on),
+    ack: (_route, message, emoji, on) => pages.tell({ type: "ack", message, emoji, on }),
+    async file(id) {
+      return (await uploads.find(id)) === null ? null : uploads.open(id);
+    },
+    async media(request) {
+      const { part } = await uploads.say(request);
+      const attachments = (await uploads.saidWith(part)).map(shown);
+      chat.attached(part, attachments);
+      pages.tell({ type: "attached", id: part, attachments });
+    },
+    uploads,
+    problem,
+    pages: () => sockets.clients.size,
+    async close() {
+      off();
+      uploads.stop();
+      // What was said last is still on its way to the pages.
+      await follower.done();
+      for (const page of sockets.clients) page.close(1_001, "stopping");
+      sockets.close();
+    },
+  };
+}
+
+/** The message a frame stands for. The sender of this channel is the owner. */
+function messageOf(frame: {
+  id: string;
+  text: string;
+  replyTo: string | null;
+  repliesToUs: boolean;
+  attachments: readonly Attachment[];
+}): Inbound {
+  const { id, text, replyTo, repliesToUs, attachments } = frame;
+  return inboundSchema.parse({
+    channel,
+    account,
+    chat: { id: webChatId, kind: "direct" },
+    id,
+    author: { id: "owner", name: "owner" },
+    text,
+    attachments,
+    replyTo: replyTo === null ? null : { id: replyTo, authorIsSelf: repliesToUs },
+  });
+}
+
+type Pages = ReturnType<typeof createPages>;
+
+/** The open pages, and what they are shown of the moment. */
+function createPages(chat: WebchatLog) {
+  const all = new Set<WebchatSession>();
+  let typing = false;
+  let turn: { readonly id: string; text: string } | null = null;
+
+  const tell = (frame: ServerFrame) => {
+    for (const session of all) session.send(frame);
+  };
+  const bring = (session: WebchatSession) => {
+    for (const entry of chat.after(session.sentTo)) {
+      session.sentTo = entry.n;
+      for (const frame of framesOf(entry)) session.send(frame);
+    }
+  };
+  return {
+    tell,
+    async refresh() {
+      await chat.refresh();
+      for (const session of all) bring(session);
+    },
+    open(session: WebchatSession) {
+      // A decision has no number: the page may have gone between a message and what was decided of
+      // it.
+      for (const { n, id, verdict } of chat.taken().slice(-decisionsTold))
+        if (n <= session.sentTo && verdict !== null)
+          session.send({ type: "decided", id, decision: verdict.decision, rule: verdict.rule });
+      bring(session);
+      all.add(session);
+      if (turn !== null) {
+        session.send({ type: "turn", turnId: turn.id, state: "start" });
+        if (turn.text !== "") session.send({ type: "delta", turnId: turn.id, text: turn.text });
+      }
+      if (typing) session.send({ type: "typing", on: true });
+    },
+    close: (session: WebchatSession) => void all.delete(session),
+    typing(on: boolean) {
+      typing = on;
+      tell({ type: "typing", on });
+    },
+    running: () => turn?.id ?? null,
+    turnStarted(id: string) {
+      turn = { id, text: "" };
+      tell({ type: "turn", turnId: id, state: "start" });
+    },
+    delta(turnId: string, text: string) {
+      if (turn?.id !== turnId) return;
+      turn.text = text;
+      tell({ type: "delta", turnId, text });
+    },
+    turnEnded(outcome: string) {
+      if (turn === null) return;
+      tell({ type: "turn", turnId: turn.id, state: "end", outcome });
+      turn = null;
+    },
+  };
+}
+
+/**
+ * Follows the event stream; lines are handled one after the other, as each may read the journal.
+ */
+function createFollower(
+  { clock, log, keys, store }: WebchatPorts,
+  chat: WebchatLog,
+  pages: Pages,
+): { readonly line: (line: StreamLine) => void; readonly done: () => Promise<void> } {
+  let work: Promise<void> = Promise.resolve();
+  const then = (next: () => Promise<void>) => {
+    work = work
+      .then(next)
+      .catch((error: unknown) => log("error", "webchat.read-failed", { error }));
+  };
+  const isHere = (line: { channel?: string; chat?: string }) =>
+    line.channel === channel && line.chat === webChatId;
+
+  /** Of the session, whatever channel it came through. */
+  const isOurs = (line: { key: string | null; channel?: string; chat?: string }) =>
+    isHere(line) || (line.key !== null && keys().includes(line.key));
+  /** A command is of no session until its message was found. */
+  const isAsked = ({ key, decision }: DecisionLine) => key === null && decision === "command";
+
+  /** A reply part that is leaving, or has left and was not read yet. */
+  const isUnshown = (row: OutboxRow) =>
+    chat.shows(row) &&
+    (row.state === "pending" ||
+      row.state === "sending" ||
+      (row.state === "sent" && chat.find("said", row.id) === null));
+
+  async function delivered(id: string): Promise<void> {
+    const row = await store.outboxRow(id);
+    if (row === null || !chat.shows(row)) return;
+    for (const wait of lookAgainMs) {
+      if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
+      await pages.refresh();
+      if (chat.find("said", id) !== null) return;
+    }
+  }
+  async function started({ batch }: AgentStartLine): Promise<void> {
+    await pages.refresh();
+    const id = chat.lastTurn();
+    if (id !== null && batch.some((message) => chat.holds(message))) pages.turnStarted(id);
+  }
+  /**
+   * The agent is done before its last words are delivered; the turn ends for a page when they are.
+   */
+  async function ended({ outcome }: AgentEndLine): Promise<void> {
+    const turn = pages.running();
+    for (const wait of lookAgainMs) {
+      if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
+      await pages.refresh();
+      const rows = turn === null ? [] : await store.outboxByTurn(turn);
+      if (!rows.some(isUnshown)) break;
+    }
+    pages.turnEnded(outcome);
+  }
+
+  const follow = (told: StreamLine) => {
+    const { kind, line } = tagged(told);
+    if (kind === "decision" && (isOurs(line) || isAsked(line))) {
+      if (line.decision === "duplicate") return;
+      const { decision, rule, credit, channel: through = channel, chat: place = "" } = line;
+      const id = entryId({ id: line.id, channel: through, chat: place }, isHere(line));
+      then(async () => {
+        await pages.refresh();
+        if (chat.find("taken", id) === null) return;
+        chat.decided(id, { decision, rule, credit });
+        pages.tell({ type: "decided", id, decision, rule });
+      });
+    } else if (kind === "send" && isOurs(line) && line.status === "sent" && !line.draft) {
+      then(() => delivered(line.id));
+    } else if (kind === "agent_start" && keys().includes(line.key)) {
+      then(() => started(line));
+    } else if (kind === "delta") {
+      then(async () => pages.delta(line.turnId, line.text));
+    } else if (kind === "agent_end" && keys().includes(line.key)) {
+      then(() => ended(line));
+    }
+  };
+  async function done(): Promise<void> {
+    const late = new Promise<void>((go) => {
+      const timer = clock.setTimer(clock.now() + closeMsMax, go);
+      void work.then(() => clock.clearTimer(timer));
+    });
+    await Promise.race([work, late]);
+  }
+  return { line: follow, done };
+}
+
+/** A frame without files does not speak of them. */
+const filesIn = (attachments: readonly AttachedFile[]) =>
+  attachments.length === 0 ? {} : { attachments: [...attachments] };
+
+/** A file of ours as pages are told of it. */
+function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
+  return { id, kind, mime, bytes, ...(name === null ? {} : { name }) };
+}
+
+function framesOf(entry: WebchatEntry): ServerFrame[] {
+  if (entry.kind === "said") {
+    const { kind: _, via, attachments, ...said } = entry;
+    const through = via === null ? {} : { via: via.channel };
+    return [{ type: "said", ...said, ...through, ...filesIn(attachments) }];
+  }
+  const { id, n, at, text, verdict, via, message, attachments } = entry;
+  const through = via === null ? {} : { via: via.channel, by: via.by, message };
+  const taken: ServerFrame = {
+    type: "taken",
+    id,
+    n,
+    at,
+    text,
+    ...through,
+    ...filesIn(attachments),
+  };
+  if (verdict === null) return [taken];
+  return [taken, { type: "decided", id, decision: verdict.decision, rule: verdict.rule }];
+}

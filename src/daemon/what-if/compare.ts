@@ -1,0 +1,78 @@
+/**
+ * What changes
+ * ============
+ * Two lists of decisions about the same recording, side by side. A message that several agents
+ * heard is compared agent by agent, in their order.
+ */
+import type { Decision } from "../../domain/decision.ts";
+import type { WhatIfChange, WhatIfResult, WhatIfVerdict } from "../api-types/what-if.ts";
+import type { RecordedMessage, Recording } from "./recording.ts";
+import type { Decided } from "./worker.ts";
+
+/** Changes told to a page; all of them are counted. */
+export const changesShownMax = 2_000;
+
+/** Decisions by the message they are about: the n-th of an id is about its n-th message. */
+function byMessage(decided: readonly Decided[]): Map<string, Decided[]> {
+  const map = new Map<string, Decided[]>();
+  for (const one of decided) {
+    const name = `${one[0]}|${one[1]}`;
+    const list = map.get(name);
+    if (list === undefined) map.set(name, [one]);
+    else list.push(one);
+  }
+  return map;
+}
+
+const verdictOf = ([, , , decision, rule]: Decided): WhatIfVerdict => ({ decision, rule });
+
+/** The differences, without how long it took. */
+export function compare(
+  { messages, rooms, header }: Recording,
+  before: readonly Decided[],
+  after: readonly Decided[],
+): Omit<WhatIfResult, "tookMs"> {
+  const was = byMessage(before);
+  const is = byMessage(after);
+  const start = header.start ?? 0;
+  const changes: WhatIfChange[] = [];
+  const count = { changed: 0, otherRule: 0, nowEngage: 0, nowObserve: 0, nowOther: 0 };
+  const seen = new Map<string, number>();
+  for (const [n, message] of messages.entries()) {
+    const name = `${message.t}|${message.id}`;
+    const from = seen.get(name) ?? 0;
+    const olds = was.get(name) ?? [];
+    const news = is.get(name) ?? [];
+    seen.set(name, olds.length);
+    for (let index = from; index < olds.length; index += 1) {
+      const old = olds[index] as Decided;
+      const now = news[index];
+      if (now === undefined || (old[3] === now[3] && old[4] === now[4])) continue;
+      if (old[3] === now[3]) count.otherRule += 1;
+      else note(count, now[3]);
+      if (changes.length < changesShownMax) changes.push(changeOf(n, message, start, old, now));
+    }
+  }
+  return { messages: messages.length, rooms, ...count, changes };
+}
+
+function note(
+  count: { changed: number; nowEngage: number; nowObserve: number; nowOther: number },
+  decision: Decision,
+): void {
+  count.changed += 1;
+  if (decision === "engage") count.nowEngage += 1;
+  else if (decision === "observe") count.nowObserve += 1;
+  else count.nowOther += 1;
+}
+
+function changeOf(
+  n: number,
+  { t, id, author, isBot, room, text }: RecordedMessage,
+  start: number,
+  old: Decided,
+  now: Decided,
+): WhatIfChange {
+  const said = { n, at: start + t, id, key: now[2] ?? old[2], author, isBot, room, text };
+  return { ...said, before: verdictOf(old), after: verdictOf(now) };
+}

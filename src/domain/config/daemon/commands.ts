@@ -1,0 +1,27 @@
+/**
+ * `commands`: who may give them
+ * =============================
+ * `allowFrom`, where set for a channel (or `*`), is the only list; else the channel's own allow
+ * lists count. Owners are named apart.
+ */
+import { z } from "zod";
+import { id, section } from "../conversation/section.ts";
+import { scopedId } from "./access.ts";
+
+export const commands = section(
+  {
+    text: z.boolean().describe("Whether `/words` in a message are commands at all."),
+    allowFrom: z
+      .record(id, z.array(id).max(10_000))
+      .describe("Channel id to ids; under `*` each id carries its channel."),
+    ownerAllowFrom: z
+      .array(scopedId)
+      .max(1_000)
+      .describe("Ids, each with its channel, that have every right."),
+    stopWords: z
+      .array(z.string().trim().min(1).max(64))
+      .max(20)
+      .describe("A message that is nothing but one of these words is `/stop`."),
+  },
+  { text: true, allowFrom: {}, ownerAllowFrom: [], stopWords: ["stop"] },
+);

@@ -1,0 +1,106 @@
+/**
+ * `workers`, `server`, `store`, `log`, `engine`: how the daemon runs
+ * ==================================================================
+ * None of these changes a decision: the same messages under other values here are decided alike.
+ */
+import { z } from "zod";
+import { count, positiveMs, section } from "../conversation/section.ts";
+
+export const workers = section(
+  {
+    count: z
+      .union([z.literal("auto"), count(0, 64)])
+      .describe("`auto`: one less than the cores, at least 1. 0: everything in one thread."),
+    liveConversations: count(1, 1_000_000).describe(
+      "Conversations kept live per worker; the rest are records.",
+    ),
+    memoryMb: count(64, 65_536).describe(
+      "Heap of one worker, MiB; beyond it the worker is replaced.",
+    ),
+    loopMs: positiveMs.describe(
+      "A worker that does not answer for so long is replaced; on Linux only time in which it had " +
+        "a processor, or wanted none, counts.",
+    ),
+  },
+  { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
+);
+
+const path = z.string().min(1).max(4_096);
+/** Everybody is no proxy. */
+const proxyAddress = z
+  .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+  .refine((address) => !/\/0+$/u.test(address), "this would be every address there is");
+
+export const server = section(
+  {
+    host: z.string().min(1).max(255).describe("Address to listen on."),
+    port: count(0, 65_535).describe("0: any free port."),
+    exposed: z
+      .boolean()
+      .describe("Must be true to listen on anything but this machine; needs `tls` or `proxy`."),
+    publicUrl: z
+      .url({ protocol: /^https$/ })
+      .refine((url) => /^https:\/\/[^/?#@]+\/?$/u.test(url), "expected https, a host and no path")
+      .nullable()
+      .describe("Where others find this server: requests for that name are answered, too."),
+    tls: z
+      .strictObject({
+        cert: path.describe("PEM file of the certificate and those above it."),
+        key: path.describe("PEM file of its key, readable by this user only."),
+      })
+      .nullable()
+      .describe("Answers https beyond this machine. Files are read again when they change."),
+    proxy: z
+      .strictObject({
+        addresses: z
+          .array(proxyAddress)
+          .min(1)
+          .max(100)
+          .describe("From where it connects: addresses or ranges such as 10.0.0.0/24."),
+      })
+      .nullable()
+      .describe("A proxy that ends TLS. Only its `X-Forwarded-For` is believed."),
+  },
+  {
+    host: "127.0.0.1",
+    port: 4_747,
+    exposed: false,
+    publicUrl: null,
+    tls: null,
+    proxy: null,
+  },
+);
+
+export const store = section(
+  {
+    driver: z.enum(["sqlite", "memory"]).describe("`memory` keeps nothing over a restart."),
+    path: z.string().min(1).max(4_096).describe("`<state>` is filled in."),
+  },
+  { driver: "sqlite", path: "<state>/earshot.db" },
+);
+
+export const log = section(
+  {
+    level: z
+      .enum(["trace", "debug", "info", "warn", "error", "fatal"])
+      .describe("Less than this is not logged."),
+    showText: z.boolean().describe("Whether what people wrote may stand in the log."),
+  },
+  { level: "info", showText: false },
+);
+
+export const engine = section(
+  { kind: z.enum(["pool"]).describe("`pool`: worker threads of the daemon.") },
+  { kind: "pool" },
+);
+
+/**
+ * Whether a host name means this machine only. Addresses are read as addresses: `127.evil.com`,
+ * `0x7f.1` and `localhost.` are not loopback.
+ */
+export function isLoopbackHost(host: string): boolean {
+  if (host === "localhost" || host === "::1") return true;
+  const parts = host.split(".");
+  if (parts.length !== 4 || parts[0] !== "127") return false;
+  return parts.every((part) => /^(0|[1-9]\d{0,2})$/u.test(part) && Number(part) <= 255);
+}

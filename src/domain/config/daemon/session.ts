@@ -1,0 +1,101 @@
+/**
+ * `session`: which chats share a memory
+ * =====================================
+ * By default all direct chats of the operator are one session and every group its own.
+ */
+import { z } from "zod";
+import { chatKindSchema } from "../../message.ts";
+import { count, id, section } from "../conversation/section.ts";
+import { scopedId } from "./access.ts";
+
+const own = section(
+  {
+    dmScope: z
+      .enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"])
+      .describe("Which direct chats share a session."),
+    mainKey: id
+      .refine((key) => key !== "global", 'the key "global" belongs to session.scope')
+      .describe("Name of the session that direct chats share under `main`."),
+    scope: z
+      .enum(["per-sender", "global"])
+      .describe("`global`: one session for everything an agent hears."),
+    store: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .refine((path) => path.includes("{agentId}"), "{agentId} is missing: agents keep apart")
+      .describe("Folder of an agent's transcripts; `<state>` and `{agentId}` are filled in."),
+    identityLinks: z
+      .record(id, z.array(scopedId).min(1).max(100))
+      .describe("One person to their ids on several channels; their direct chats become one."),
+    resetTriggers: z
+      .array(z.string().trim().min(1).max(64))
+      .max(20)
+      .describe("A message that starts with one of these words begins a new session."),
+  },
+  {
+    dmScope: "main",
+    mainKey: "main",
+    scope: "per-sender",
+    store: "<state>/agents/{agentId}/sessions",
+    identityLinks: {},
+    resetTriggers: ["/new", "/reset"],
+  },
+);
+const reset = section(
+  {
+    mode: z.enum(["none", "daily", "idle"]).describe("When a session begins anew by itself."),
+    atHour: count(0, 23).describe("For `daily`: local hour."),
+    idleMinutes: count(1, 525_600).describe("For `idle`."),
+  },
+  { mode: "none", atHour: 4, idleMinutes: 60 },
+);
+
+const resetOverride = reset.override.meta({
+  id: "resetOverride",
+  description: "As in session.reset, for these sessions only.",
+});
+const resets = reset.whole.extend({
+  byType: z
+    .strictObject({
+      direct: resetOverride.optional(),
+      group: resetOverride.optional(),
+      thread: resetOverride.optional(),
+    })
+    .prefault({})
+    .describe("What differs for a kind of session; a thread of any chat is a thread."),
+  byChannel: z
+    .record(id, resetOverride)
+    .default({})
+    .describe("Channel id to what differs there; over `byType`."),
+});
+
+const policy = z.enum(["allow", "deny"]);
+const sendPolicy = section(
+  {
+    default: policy.describe("Where no rule fits."),
+    rules: z
+      .array(
+        z.strictObject({
+          action: policy.describe("What becomes of an answer that fits."),
+          match: z
+            .strictObject({
+              channel: id.optional().describe("Channel id."),
+              chatKind: chatKindSchema.optional().describe("What kind of chat."),
+              keyPrefix: id.optional().describe("How the session key begins."),
+            })
+            .describe("Where the rule counts."),
+        }),
+      )
+      .max(1_000)
+      .describe("The first that fits counts; every field of `match` that is there has to hold."),
+  },
+  { default: "allow", rules: [] },
+);
+
+export const session = own.whole.extend({
+  reset: resets.prefault({}).describe("When a session begins anew."),
+  sendPolicy: sendPolicy.whole
+    .prefault({})
+    .describe("Whether answers leave at all. A turn whose words are denied is silent."),
+});

@@ -1,0 +1,168 @@
+/**
+ * Parsing a config
+ * ================
+ * From what the file says to what the program may trust, or to a list of everything that is wrong
+ * with it. Channels and drivers bring their own schemas with them; without them their parts are
+ * taken as they are (replays, tests). Parsing what was parsed gives the same again.
+ */
+import type { z } from "zod";
+import { EarshotError } from "../../errors.ts";
+import type { AgentDriver, ChannelDefinition } from "../../ports/index.ts";
+import { accountFields } from "../daemon/channels.ts";
+import { configSchema, type EarshotConfig } from "../daemon/schema.ts";
+import { isPlain, overlay, pathText, unsafePath } from "./overlay.ts";
+import { type ConfigProblem, problemsOf } from "./problems.ts";
+import { relationProblems } from "./relations.ts";
+
+export type { ConfigProblem } from "./problems.ts";
+
+export interface ParseOptions {
+  /** Channels by id; with them unknown channels are refused and accounts are checked. */
+  readonly channels?: ReadonlyMap<string, Pick<ChannelDefinition, "id" | "accountSchema">>;
+  /** Drivers by kind; with them unknown drivers are refused and their options are checked. */
+  readonly drivers?: ReadonlyMap<string, Pick<AgentDriver, "kind" | "configSchema">>;
+  /** Name of the file, for messages. @default "the config" */
+  readonly source?: string;
+  /** Where a path stands, put behind its problem: ` (line 12)`. */
+  readonly locate?: (path: readonly PropertyKey[]) => string;
+}
+
+interface Checked {
+  readonly problems: readonly ConfigProblem[];
+  readonly config: EarshotConfig | null;
+}
+
+type Part = Record<string, unknown>;
+
+/** A driver that is chosen when the daemon starts, by looking around. */
+const autoKind = "auto";
+
+function checkPart(
+  schema: z.ZodType,
+  value: unknown,
+  path: readonly PropertyKey[],
+  problems: ConfigProblem[],
+): Part | null {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data as Part;
+  problems.push(...problemsOf(parsed.error, value, schema, path));
+  return null;
+}
+
+/** Replaces each agent's driver options by what the driver's schema makes of them. */
+function checkDrivers(
+  config: EarshotConfig,
+  drivers: NonNullable<ParseOptions["drivers"]>,
+  problems: ConfigProblem[],
+): void {
+  const known = [...drivers.keys(), autoKind];
+  const check = (holder: { driver?: { kind: string } | undefined }, path: PropertyKey[]) => {
+    const given = holder.driver;
+    if (given === undefined || given.kind === autoKind) return;
+    const driver = drivers.get(given.kind);
+    if (driver === undefined) {
+      problems.push({
+        code: "EAR_CONFIG_INVALID",
+        path: [...path, "kind"],
+        message:
+          `${pathText(path)} is wrong: expected one of ${known.join(", ")}, ` +
+          `received ${JSON.stringify(given.kind.slice(0, 64))}`,
+      });
+      return;
+    }
+    const checked = checkPart(driver.configSchema as z.ZodType, given, path, problems);
+    if (checked !== null) holder.driver = { ...checked, kind: given.kind };
+  };
+  check(config.agents.defaults, ["agents", "defaults", "driver"]);
+  config.agents.list.forEach((agent, index) => {
+    check(agent, ["agents", "list", index, "driver"]);
+  });
+}
+
+/** Splits an account into what every account understands and what its channel does. */
+function checkAccounts(
+  config: EarshotConfig,
+  channels: NonNullable<ParseOptions["channels"]>,
+  problems: ConfigProblem[],
+): void {
+  for (const [id, channel] of Object.entries(config.channels)) {
+    const definition = channels.get(id);
+    if (definition === undefined || !channel.enabled) continue;
+    const accounts = channel.accounts ?? { default: {} };
+    for (const [accountId, account] of Object.entries(accounts)) {
+      if (account.enabled === false) continue;
+      const common: Part = {};
+      const own: Part = {};
+      for (const [key, value] of Object.entries(account))
+        (Object.hasOwn(accountFields, key) ? common : own)[key] = value;
+      const path = ["channels", id, "accounts", accountId];
+      const checked = checkPart(definition.accountSchema as z.ZodType, own, path, problems);
+      if (checked !== null) accounts[accountId] = { ...common, ...checked };
+    }
+    channel.accounts = accounts;
+  }
+}
+
+function check(raw: unknown, options: ParseOptions): Checked {
+  const unsafe = unsafePath(raw);
+  if (unsafe !== null) {
+    const message = `${pathText(unsafe)} is a key that no config may have`;
+    return { problems: [{ code: "EAR_CONFIG_UNSAFE", path: unsafe, message }], config: null };
+  }
+  const parsed = configSchema.safeParse(raw);
+  if (!parsed.success)
+    return { problems: problemsOf(parsed.error, raw, configSchema), config: null };
+  const config = parsed.data;
+  const problems = [...relationProblems(config, options.channels)];
+  if (options.drivers !== undefined) checkDrivers(config, options.drivers, problems);
+  if (options.channels !== undefined) checkAccounts(config, options.channels, problems);
+  return { problems, config: problems.length === 0 ? config : null };
+}
+
+/** Everything that is wrong with a config, in the order of the file; nothing when it is fine. */
+export function configProblems(raw: unknown, options: ParseOptions = {}): readonly ConfigProblem[] {
+  return check(raw, options).problems;
+}
+
+const problemsShownMax = 20;
+
+/**
+ * The config that `raw` (an object as read from the file) stands for.
+ * @throws EarshotError EAR_CONFIG_UNKNOWN_KEY | EAR_CONFIG_INVALID | EAR_CONFIG_UNSAFE with every
+ * problem on a line of its own, the first problem's code.
+ */
+export function parseConfig(raw: unknown, options: ParseOptions = {}): EarshotConfig {
+  const { problems, config } = check(raw, options);
+  const [first] = problems;
+  if (first === undefined && config !== null) return config;
+  const source = options.source ?? "the config";
+  const lines = problems
+    .slice(0, problemsShownMax)
+    .map(
+      ({ message, path }) => `Cannot read ${source} as ${message}${options.locate?.(path) ?? ""}`,
+    );
+  const more = problems.length - problemsShownMax;
+  if (more > 0) lines.push(`and ${more} more`);
+  throw new EarshotError(first?.code ?? "EAR_CONFIG_INVALID", lines.join("\n"));
+}
+
+/** What a daemon without a config file runs on: the guide, web chat and terminal. */
+export const defaultConfig: EarshotConfig = parseConfig({});
+
+/**
+ * The config of a scenario: its header over `base` (as read from a file). Access is open unless
+ * either says otherwise, so that a bare scenario shows engagement.
+ * @throws as `parseConfig`.
+ */
+export function scenarioConfig(
+  header: Readonly<Record<string, unknown>>,
+  base: unknown = {},
+  options: ParseOptions = {},
+): EarshotConfig {
+  for (const part of [header, base]) {
+    const unsafe = unsafePath(part);
+    if (unsafe !== null) return parseConfig(part, options);
+  }
+  const open = { access: { dmPolicy: "open", groupPolicy: "open" } };
+  return parseConfig(overlay(overlay<unknown>(open, isPlain(base) ? base : {}), header), options);
+}

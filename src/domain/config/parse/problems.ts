@@ -1,0 +1,141 @@
+/**
+ * What is wrong with a config, in words
+ * =====================================
+ * A problem names the place, what was expected there, and where it can be told, the fix: the
+ * nearest known key, or the section a key belongs to. Values of secret fields are never repeated.
+ */
+import type { z } from "zod";
+import type { ErrorCode } from "../../errors.ts";
+import { nearest } from "./nearest.ts";
+import { isPlain, pathText } from "./overlay.ts";
+import { knownKeys } from "./schema-keys.ts";
+import { isSecretPath } from "./secrets.ts";
+
+export interface ConfigProblem {
+  readonly code: ErrorCode;
+  readonly path: readonly PropertyKey[];
+  /** One line: the place, what was expected, the fix. */
+  readonly message: string;
+}
+
+type Issue = z.core.$ZodIssue;
+const shownUnitsMax = 60;
+
+/** A value as it may stand in a message: one line, short, harmless. */
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? String(value);
+  const plain = json.replace(/[^\x20-\x7e]/gu, "?");
+  return plain.length > shownUnitsMax ? `${plain.slice(0, shownUnitsMax)}…` : plain;
+}
+
+function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = raw;
+  for (const step of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step))
+      return undefined;
+    value = (value as Record<PropertyKey, unknown>)[step];
+  }
+  return value;
+}
+
+/** How near a branch of a union came: the deeper it complains, the more of it fitted. */
+function depthOf(branch: readonly Issue[]): number {
+  const depths = branch.map((issue) =>
+    issue.code === "unrecognized_keys" ? issue.path.length + 1 : issue.path.length,
+  );
+  return Math.max(0, ...depths);
+}
+
+/** The complaints of the branch of a union that came closest; the issue itself if none did. */
+function closest(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const branches = issue.errors as readonly (readonly Issue[])[];
+  const nearest = branches.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  if (nearest === undefined || depthOf(nearest) === 0) return [issue];
+  return nearest.flatMap((inner) =>
+    closest({ ...inner, path: [...issue.path, ...inner.path] } as Issue),
+  );
+}
+
+/** What the branches of a union would have taken. */
+function expectedOf(issue: Issue): string {
+  if (issue.code === "invalid_union") {
+    const parts = issue.errors.flatMap(([first]) =>
+      first === undefined ? [] : [expectedOf(first as Issue)],
+    );
+    if (parts.length > 0) return [...new Set(parts)].join(", or ");
+  }
+  if (issue.code === "invalid_key" || issue.code === "invalid_element")
+    return issue.issues.map((inner) => expectedOf(inner as Issue)).join(", ");
+  return issue.message
+    .replace(/^Invalid (input|option|string|key): ?/u, "")
+    .replace(/, received .*$/u, "")
+    .replace(/^Too (?:small|big): expected \w+ to (?:be|have) /u, "expected ");
+}
+
+/** Where a key that is unknown here would be known, if in exactly one section. */
+function homeOf(schema: z.core.$ZodType, key: string): string | null {
+  const homes = knownKeys(schema, []).filter((name) => knownKeys(schema, [name]).includes(key));
+  return homes.length === 1 ? `${homes[0]}.${key}` : null;
+}
+
+function unknownKey(
+  schema: z.core.$ZodType,
+  base: readonly PropertyKey[],
+  path: readonly PropertyKey[],
+  key: string,
+): ConfigProblem {
+  const known = knownKeys(schema, path);
+  const near = nearest(key, known);
+  const place = [...base, ...path];
+  const home = place.length === 0 ? homeOf(schema, key) : null;
+  const fix =
+    near !== null
+      ? `: did you mean "${near}"?`
+      : home !== null
+        ? `: it belongs to "${home}"`
+        : known.length > 0
+          ? `: known here are ${known.slice(0, 40).join(", ")}`
+          : "";
+  const kind = place.length === 0 ? "a section" : `a key of ${pathText(place)}`;
+  return {
+    code: "EAR_CONFIG_UNKNOWN_KEY",
+    path: [...place, key],
+    message: `${shown(key)} is not ${kind}${fix}`,
+  };
+}
+
+/**
+ * Turns zod's complaints about `raw` into problems. `schema` is what was parsed with, at `base`.
+ */
+export function problemsOf(
+  error: z.core.$ZodError,
+  raw: unknown,
+  schema: z.core.$ZodType,
+  base: readonly PropertyKey[] = [],
+): ConfigProblem[] {
+  return error.issues.flatMap(closest).flatMap((issue) => {
+    if (issue.code === "unrecognized_keys")
+      return issue.keys.map((key) => unknownKey(schema, base, issue.path, key));
+    const path = [...base, ...issue.path];
+    const value = valueAt(raw, issue.path);
+    const received = isSecretPath(path)
+      ? "a secret"
+      : value === undefined
+        ? "nothing"
+        : isPlain(value) && Object.keys(value).length > 3
+          ? "an object"
+          : shown(value);
+    const wantsText = issue.code === "invalid_type" && issue.expected === "string";
+    const fix = wantsText && typeof value === "number" ? ": put it in quotes" : "";
+    return [
+      {
+        code: "EAR_CONFIG_INVALID" as const,
+        path,
+        message:
+          `${pathText(path) || "the config"} is wrong: ` +
+          `${expectedOf(issue)}, received ${received}${fix}`,
+      },
+    ];
+  });
+}

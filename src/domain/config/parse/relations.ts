@@ -1,0 +1,167 @@
+/**
+ * What must fit together
+ * ======================
+ * Rules between values that no single field can check: names that refer to each other, bounds in
+ * order, and values that are safe only together.
+ */
+import { isSessionKey } from "../../key.ts";
+import { messages as messagesSection } from "../conversation/messages.ts";
+import { stream as streamSection } from "../conversation/stream.ts";
+import { turn as turnSection } from "../conversation/turn.ts";
+import { isScopedId } from "../daemon/access.ts";
+import { isLoopbackHost } from "../daemon/daemon.ts";
+import type { EarshotConfig } from "../daemon/schema.ts";
+import { nearest } from "./nearest.ts";
+import { pathText } from "./overlay.ts";
+import type { ConfigProblem } from "./problems.ts";
+
+type Problems = Iterable<ConfigProblem>;
+
+const wrong = (path: readonly PropertyKey[], reason: string): ConfigProblem => ({
+  code: "EAR_CONFIG_INVALID",
+  path,
+  message: `${pathText(path)} is wrong: ${reason}`,
+});
+const meant = (word: string, known: readonly string[]): string => {
+  const near = nearest(word, known);
+  return near === null
+    ? `, known are ${known.slice(0, 40).join(", ")}`
+    : `: did you mean "${near}"?`;
+};
+const quoted = (word: string): string => JSON.stringify(word.slice(0, 64));
+
+function* agentProblems(config: EarshotConfig): Problems {
+  const ids = config.agents.list.map((agent) => agent.id);
+  const known = new Set<string>();
+  for (const [index, id] of ids.entries()) {
+    if (known.has(id))
+      yield wrong(
+        ["agents", "list", index, "id"],
+        `${quoted(id)} names two agents; ids are unique`,
+      );
+    known.add(id);
+  }
+  const defaults = config.agents.list.filter((agent) => agent.default);
+  if (defaults.length > 1)
+    yield wrong(["agents", "list"], "more than one agent is the default; expected one");
+  for (const [index, { agentId }] of config.bindings.entries())
+    if (!known.has(agentId))
+      yield wrong(
+        ["bindings", index, "agentId"],
+        `no agent is called ${quoted(agentId)}${meant(agentId, ids)}`,
+      );
+  for (const [peer, agents] of Object.entries(config.broadcast)) {
+    if (!Array.isArray(agents)) continue;
+    for (const [index, agentId] of agents.entries())
+      if (!known.has(agentId) || agents.indexOf(agentId) !== index)
+        yield wrong(
+          ["broadcast", peer, index],
+          known.has(agentId)
+            ? `${quoted(agentId)} is named twice`
+            : `no agent is called ${quoted(agentId)}${meant(agentId, ids)}`,
+        );
+  }
+}
+
+const streamDefault = streamSection.whole.parse({});
+const debounceDefault = messagesSection.whole.parse({}).inbound;
+const turnDefault = turnSection.whole.parse({});
+
+/**
+ * Bounds in order. Who lowers an upper bound alone means just that: a lower one that is still the
+ * default gives way, in the runtime, without a word.
+ */
+function* boundProblems(config: EarshotConfig): Problems {
+  const { stream, messages, turn } = config;
+  const { debounceMs } = messages.inbound;
+  if (stream.minChars > stream.maxChars && stream.minChars !== streamDefault.minChars)
+    yield wrong(["stream", "minChars"], `it is over stream.maxChars (${stream.maxChars})`);
+  if (debounceMs > messages.inbound.debounceMaxMs && debounceMs !== debounceDefault.debounceMs)
+    yield wrong(
+      ["messages", "inbound", "debounceMs"],
+      `it is over debounceMaxMs (${messages.inbound.debounceMaxMs})`,
+    );
+  if (messages.inbound.debounceMaxMs >= turn.replyAgeMsMax)
+    yield wrong(
+      ["messages", "inbound", "debounceMaxMs"],
+      `it is not under turn.replyAgeMsMax (${turn.replyAgeMsMax})`,
+    );
+  if (turn.idleMs > turn.maxMs && turn.idleMs !== turnDefault.idleMs)
+    yield wrong(["turn", "idleMs"], `it is over turn.maxMs (${turn.maxMs})`);
+  const { humanDelay } = stream;
+  if (typeof humanDelay === "object" && humanDelay.minMs > humanDelay.maxMs)
+    yield wrong(["stream", "humanDelay", "minMs"], `it is over maxMs (${humanDelay.maxMs})`);
+}
+
+function* sessionProblems(config: EarshotConfig): Problems {
+  const owner = new Map<string, string>();
+  for (const [name, ids] of Object.entries(config.session.identityLinks))
+    for (const [index, id] of ids.entries()) {
+      const other = owner.get(id);
+      if (other !== undefined && other !== name)
+        yield wrong(
+          ["session", "identityLinks", name, index],
+          `${quoted(id)} is already linked to ${quoted(other)}`,
+        );
+      owner.set(id, name);
+    }
+  for (const key of Object.keys(config.conversations))
+    if (!isSessionKey(key))
+      yield wrong(
+        ["conversations", key],
+        'expected a session key such as "agent:main:telegram:group:-100123"',
+      );
+  for (const [channel, ids] of Object.entries(config.commands.allowFrom))
+    for (const [index, id] of ids.entries())
+      if (id === "*" || (channel === "*" && !isScopedId(id)))
+        yield wrong(
+          ["commands", "allowFrom", channel, index],
+          `expected a person's id${channel === "*" ? ' with its channel, as "telegram:123"' : ""}`,
+        );
+}
+
+function* placeProblems(
+  config: EarshotConfig,
+  channels: ReadonlyMap<string, unknown> | undefined,
+): Problems {
+  const { host, exposed, tls, proxy } = config.server;
+  if (exposed && !isLoopbackHost(host) && tls === null && proxy === null)
+    yield {
+      code: "EAR_CONFIG_UNSAFE",
+      path: ["server", "exposed"],
+      message:
+        `server.exposed is true for ${quoted(host)}, where the token would travel for anyone to read: ` +
+        "set server.tls to a certificate and its key, or server.proxy to the addresses of a proxy " +
+        "that ends TLS",
+    };
+  if (!exposed && !isLoopbackHost(host))
+    yield {
+      code: "EAR_CONFIG_UNSAFE",
+      path: ["server", "host"],
+      message:
+        `server.host is ${quoted(host)}, which other machines can reach: ` +
+        'use "127.0.0.1", or set server.exposed to true if that is meant',
+    };
+  if (channels === undefined) return;
+  const known = [...channels.keys()];
+  for (const [id, channel] of Object.entries(config.channels))
+    if (!channels.has(id) && !(["webchat", "terminal", "webhook"].includes(id) && channel.enabled))
+      yield {
+        code: "EAR_CONFIG_UNKNOWN_KEY",
+        path: ["channels", id],
+        message: `${quoted(id)} is not a channel${meant(id, known)}`,
+      };
+}
+
+/** Everything that does not fit together in a config whose fields are each fine. */
+export function relationProblems(
+  config: EarshotConfig,
+  channels?: ReadonlyMap<string, unknown>,
+): readonly ConfigProblem[] {
+  return [
+    ...agentProblems(config),
+    ...boundProblems(config),
+    ...sessionProblems(config),
+    ...placeProblems(config, channels),
+  ];
+}

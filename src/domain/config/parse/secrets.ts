@@ -1,0 +1,53 @@
+/**
+ * Secrets in a config
+ * ===================
+ * Secrets are recognised by the name of their field, so a driver or channel written elsewhere gets
+ * the same care without asking for it: any text under `channels`, `agents` or `media` whose field
+ * name ends in one of the words below, whatever its case, dashes and underscores. Only such a field may be `${NAME}`, and it is never printed,
+ * journalled or handed to a thread that does not need it.
+ */
+import { redacted } from "../../redact-secrets.ts";
+import { isPlain } from "./overlay.ts";
+
+const words = ["token", "secret", "password", "passphrase", "apikey", "privatekey", "accesskey"];
+const places: ReadonlySet<string> = new Set(["channels", "agents", "media"]);
+
+/** Whether the field at this path holds a secret. The silent token is a word, not a secret. */
+export function isSecretPath(path: readonly PropertyKey[]): boolean {
+  if (path.length < 2 || !places.has(String(path[0]))) return false;
+  if (path.at(-2) === "silent") return false;
+  const name = String(path.at(-1)).toLowerCase().replaceAll(/[_-]/gu, "");
+  return words.some((word) => name.endsWith(word));
+}
+
+/**
+ * A copy in which `change` was applied to every text, with its path. Throws what `change` throws.
+ */
+export function mapTexts(
+  value: unknown,
+  change: (text: string, path: readonly PropertyKey[]) => unknown,
+  path: readonly PropertyKey[] = [],
+): unknown {
+  if (typeof value === "string") return change(value, path);
+  if (Array.isArray(value))
+    return value.map((item, index) => mapTexts(item, change, [...path, index]));
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, [...path, key])]),
+  );
+}
+
+/** A copy without secrets, for journals, pages and hosts. */
+export function withoutSecrets<Config>(config: Config): Config {
+  return mapTexts(config, (text, path) => (isSecretPath(path) ? redacted : text)) as Config;
+}
+
+/** Every secret's value, longest first, so that sinks can blot them out. */
+export function secretValues(config: unknown): string[] {
+  const found = new Set<string>();
+  mapTexts(config, (text, path) => {
+    if (isSecretPath(path) && text.length >= 6 && text !== redacted) found.add(text);
+    return text;
+  });
+  return [...found].sort((a, b) => b.length - a.length);
+}

@@ -1,0 +1,150 @@
+/**
+ * Settings of one conversation
+ * ============================
+ * Five places may speak: the file's own sections, then the agent, the channel, the account and the
+ * conversation's entry, each over the ones before, field by field. `byChannel` shorthands count as
+ * a part of the place where they stand.
+ */
+import type { Trigger } from "../../decision.ts";
+import type { ChatKind } from "../../message.ts";
+import type { ConversationSettings, SendPolicy } from "../../settings.ts";
+import { messages as messagesSection } from "../conversation/messages.ts";
+import type { Overrides } from "../conversation/overrides.ts";
+import { ownValue } from "../conversation/section.ts";
+import type { EarshotConfig } from "../daemon/schema.ts";
+import { overlay } from "../parse/overlay.ts";
+import { agentAliases, agentName } from "./agent.ts";
+
+/** What a conversation's settings depend on. */
+export interface SettingsScope {
+  readonly agentId: string;
+  /** Session key. */
+  readonly key: string;
+  readonly channel: string;
+  readonly account: string;
+  readonly chatKind: ChatKind;
+}
+
+type General = Pick<
+  EarshotConfig,
+  "engagement" | "context" | "loopGuard" | "messages" | "stream" | "typing" | "silent" | "turn"
+> &
+  Pick<EarshotConfig, "prompt" | "errors">;
+
+/** The places that may say something else than the file's own sections, the most specific last. */
+export function placesOf(
+  config: EarshotConfig,
+  scope: Omit<SettingsScope, "chatKind">,
+): readonly Overrides[] {
+  const channel = ownValue(config.channels, scope.channel);
+  const account = channel?.accounts && ownValue(channel.accounts, scope.account);
+  const places = [
+    config.agents.list.find((agent) => agent.id === scope.agentId),
+    channel,
+    account,
+    ownValue(config.conversations, scope.key),
+  ];
+  return places.filter((place) => place !== undefined) as readonly Overrides[];
+}
+
+/** The debounce and queue mode of the most specific place that says one, its shorthand included. */
+function shorthands(general: General, places: readonly Overrides[], channel: string) {
+  const { inbound, queue } = general.messages;
+  let idleMs = ownValue(inbound.byChannel, channel) ?? inbound.debounceMs;
+  let mode = ownValue(queue.byChannel, channel) ?? queue.mode;
+  for (const { messages } of places) {
+    const { inbound: one, queue: other } = messages ?? {};
+    idleMs = (one?.byChannel && ownValue(one.byChannel, channel)) ?? one?.debounceMs ?? idleMs;
+    mode = (other?.byChannel && ownValue(other.byChannel, channel)) ?? other?.mode ?? mode;
+  }
+  return { idleMs, mode };
+}
+
+function ackOf(messages: General["messages"], kind: ChatKind): string | null {
+  const { ackReaction, ackScope } = messages;
+  if (ackReaction === "" || ackScope === "off") return null;
+  if (ackScope === "direct" && kind !== "direct") return null;
+  if (ackScope === "group" && kind === "direct") return null;
+  return ackReaction;
+}
+
+/** The first rule that fits says it; none: the default. */
+function sendPolicy({ session }: EarshotConfig, scope: SettingsScope): SendPolicy {
+  const { rules, default: otherwise } = session.sendPolicy;
+  const rule = rules.find(
+    ({ match: { channel, chatKind, keyPrefix } }) =>
+      (channel === undefined || channel === scope.channel) &&
+      (chatKind === undefined || chatKind === scope.chatKind) &&
+      (keyPrefix === undefined || scope.key.startsWith(keyPrefix)),
+  );
+  return rule?.action ?? otherwise;
+}
+
+const isTrigger = (name: string): name is Trigger => name !== "everyone";
+
+/**
+ * What the config says for one conversation. Pure; callers keep the result per config version and
+ * key. An agent the config no longer has keeps its id as its only name.
+ */
+export function resolveSettings(
+  config: EarshotConfig,
+  scope: SettingsScope,
+  version: number,
+): ConversationSettings {
+  const places = placesOf(config, scope);
+  const general = places.reduce<General>((base, place) => {
+    const { engagement, context, loopGuard, messages, stream, typing, silent, turn } = place;
+    const { prompt, errors } = place;
+    return overlay(base, {
+      ...{ engagement, context, loopGuard, messages, stream, typing, silent, turn },
+      ...{ prompt, errors },
+    });
+  }, config);
+  const entry = config.agents.list.find((agent) => agent.id === scope.agentId);
+  const { idleMs, mode } = shorthands(general, places, scope.channel);
+  const { engagement, context, loopGuard, messages, stream, typing, silent, turn } = general;
+  return {
+    version,
+    agentId: scope.agentId,
+    agentName: entry === undefined ? scope.agentId : agentName(entry),
+    engagement: {
+      trigger: engagement.trigger.filter(isTrigger),
+      activation: engagement.activation,
+      aliases: entry === undefined ? [scope.agentId] : agentAliases(entry),
+      stickiness: engagement.stickiness,
+      freshMembershipMs: engagement.freshMembershipMs,
+      participantDays: engagement.participantDays,
+    },
+    everyoneMentions: engagement.trigger.includes("everyone"),
+    context: {
+      size: context.historyLimit === 0 ? 0 : context.size,
+      maxAgeMs: context.maxAgeMs,
+    },
+    loopGuard,
+    debounce: { idleMs, maxMs: debounceCap(messages.inbound.debounceMaxMs, idleMs) },
+    queue: {
+      mode,
+      debounceMs: messages.queue.debounceMs,
+      cap: messages.queue.cap,
+      drop: messages.queue.drop,
+    },
+    send: sendPolicy(config, scope),
+    ackReaction: ackOf(messages, scope.chatKind),
+    replyTo: messages.replyTo,
+    responsePrefix: messages.responsePrefix,
+    stream: { ...stream, minChars: Math.min(stream.minChars, stream.maxChars) },
+    typing,
+    silent,
+    turn: { idleMs: turn.idleMs, maxMs: turn.maxMs, replyAgeMsMax: turn.replyAgeMsMax },
+    notifyRoom: general.errors.notifyRoom,
+    messagePrefix: messages.messagePrefix,
+    promptHeadings: general.prompt.headings,
+  };
+}
+
+const capDefault = messagesSection.whole.parse({}).inbound.debounceMaxMs;
+
+/** A cap that somebody set is hard; the default one gives way to a longer window of one channel. */
+function debounceCap(maxMs: number, idleMs: number): number {
+  return maxMs === capDefault ? Math.max(maxMs, idleMs) : maxMs;
+}

@@ -1,0 +1,19 @@
+/**
+ * A pause on the runtime's clock, for whoever tries something again later. It ends early, and quietly,
+ * when the signal aborts: the caller looks at the signal anyway before it goes on.
+ */
+import type { Clock } from "./index.ts";
+
+/** Resolves after `ms` on the given clock, or as soon as the signal aborts. Never rejects. */
+export function pauseFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clock.clearTimer(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.setTimer(clock.now() + ms, done);
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+  });
+}

@@ -1,0 +1,185 @@
+/**
+ * Reading scenarios
+ * =================
+ * Line by line, so that a file of millions need not be in memory. A bad line is refused with its
+ * number, the path inside it and what was expected. Nothing of a file is run before every line of
+ * it has been read once.
+ */
+import type { z } from "zod";
+import { EarshotError } from "../errors.ts";
+import { plainInbound } from "./plain-text.ts";
+import {
+  headerSchema,
+  kindOf,
+  type LineKind,
+  lineSchemas,
+  type ScenarioHeader,
+  type ScenarioLine,
+  type WholeScenario,
+} from "./scenario.ts";
+
+const noHeader: ScenarioHeader = { earshot: 1, config: {} };
+
+/** Reads the lines of one source, in order. */
+export class ScenarioReader {
+  readonly #source: string;
+  #header: ScenarioHeader | null = null;
+  #headerAt: string | null = null;
+  #last: ScenarioLine | null = null;
+  /** Lines read so far, blank ones and the header included. */
+  #number = 0;
+  #count = 0;
+  readonly #kinds = new Set<LineKind>();
+  readonly #configsAt: string[] = [];
+
+  /** `source` names the file in errors. */
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  /** What the lines read so far come to. */
+  get outline(): Omit<WholeScenario, "lines"> {
+    const at = this.#headerAt === null ? {} : { headerAt: this.#headerAt };
+    const { header } = this;
+    const [kinds, configsAt] = [this.#kinds, this.#configsAt];
+    return { header, count: this.#count, last: this.#last, kinds, configsAt, ...at };
+  }
+
+  get header(): ScenarioHeader {
+    return this.#header ?? noHeader;
+  }
+
+  /**
+   * One line of text; null where it is blank or the header.
+   * @throws EarshotError EAR_SCENARIO_INVALID naming file, line, path and what was expected.
+   */
+  read(line: string): ScenarioLine | null {
+    this.#number += 1;
+    const number = this.#number;
+    if (line.trim() === "") return null;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch (cause) {
+      const what = cause instanceof Error ? cause.message : String(cause);
+      throw wrong(this.#source, number, "", `expected one JSON object: ${what}`);
+    }
+    return this.#take(value, number);
+  }
+
+  /** Passes over a line that is neither blank nor the header. */
+  skip(): void {
+    this.#number += 1;
+  }
+
+  /** As `read` for a line that is an object already. */
+  take(value: unknown): ScenarioLine | null {
+    this.#number += 1;
+    return this.#take(value, this.#number);
+  }
+
+  #take(value: unknown, number: number): ScenarioLine | null {
+    if (this.#header === null) {
+      const has = isObject(value) && "earshot" in value;
+      this.#header = has ? check(headerSchema, value, number, this.#source) : noHeader;
+      if (has) {
+        this.#headerAt = `${this.#source}:${number}`;
+        return null;
+      }
+    }
+    const [kind, line] = parseLine(value, number, this.#source);
+    this.#kinds.add(kind);
+    if (kind === "config") this.#configsAt.push(`${this.#source}:${number}`);
+    const last = this.#last?.t ?? 0;
+    if (line.t < last)
+      throw wrong(
+        this.#source,
+        number,
+        "t",
+        `expected at least ${last}, the time of the line before: received ${line.t}`,
+      );
+    this.#last = line;
+    this.#count += 1;
+    return line;
+  }
+}
+
+/**
+ * Parses JSON Lines. Blank lines are passed over. `source` names the file in errors.
+ * @throws EarshotError EAR_SCENARIO_INVALID naming file, line, path and what was expected.
+ */
+export function parseScenario(text: string, source: string): WholeScenario {
+  const reader = new ScenarioReader(source);
+  const lines = text.split("\n").flatMap((line) => reader.read(line) ?? []);
+  return { ...reader.outline, lines };
+}
+
+/** The same for lines that are objects already, as `POST /api/simulate` has them. */
+export function scenarioOf(values: readonly unknown[], source: string): WholeScenario {
+  const reader = new ScenarioReader(source);
+  const lines = values.flatMap((value) => reader.take(value) ?? []);
+  return { ...reader.outline, lines };
+}
+
+function parseLine(value: unknown, number: number, source: string): [LineKind, ScenarioLine] {
+  if (!isObject(value)) throw wrong(source, number, "", 'expected an object with "t" and an event');
+  const plain = plainLine(value);
+  if (plain !== null) return ["in", plain];
+  if ("earshot" in value)
+    throw wrong(source, number, "earshot", "expected the header on the first line only");
+  const kind = kindOf(value);
+  if (kind === undefined)
+    throw wrong(
+      source,
+      number,
+      "",
+      `expected one of ${Object.keys(lineSchemas).join(", ")}: received ${Object.keys(value).slice(0, 8).join(", ")}`,
+    );
+  const schema = lineSchemas[kind] as z.ZodType<ScenarioLine>;
+  return [kind, check(schema, value, number, source)];
+}
+
+/** A line that is nothing but a usual message; null: its schema has to look. */
+function plainLine(value: Readonly<Record<string, unknown>>): ScenarioLine | null {
+  for (const field in value) if (field !== "t" && field !== "in") return null;
+  const { t, in: said } = value;
+  if (!Number.isSafeInteger(t) || (t as number) < 0) return null;
+  const message = plainInbound(said);
+  return message === null ? null : { t: t as number, in: message };
+}
+
+function check<Parsed>(
+  schema: z.ZodType<Parsed>,
+  value: unknown,
+  number: number,
+  source: string,
+): Parsed {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const { path, message } =
+    issue === undefined ? { path: [], message: "not a scenario line" } : nearest(issue);
+  throw wrong(source, number, path.join("."), message);
+}
+
+interface Told {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Of a choice that failed, the one branch that was nearly right; else the choice itself. */
+function nearest(issue: z.core.$ZodIssue): Told {
+  if (issue.code !== "invalid_union") return issue;
+  const only = issue.errors.filter(({ length }) => length === 1).map(([inner]) => inner);
+  const [inner] = only;
+  if (only.length !== 1 || inner === undefined) return issue;
+  return { path: [...issue.path, ...inner.path], message: inner.message };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function wrong(source: string, line: number, path: string, expected: string): EarshotError {
+  const at = path === "" ? "" : ` at ${path}`;
+  return new EarshotError("EAR_SCENARIO_INVALID", `${source}:${line}${at}: ${expected}`);
+}

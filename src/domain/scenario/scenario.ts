@@ -1,0 +1,179 @@
+/**
+ * Scenarios
+ * =========
+ * JSON Lines, one event a line, `t` in ms from the start and never decreasing. One format for
+ * recordings, simulations, fixtures and the room simulator. What a line may be stands here; how it
+ * is read, and how a bad one is refused, in scenario.read.ts.
+ */
+import { z } from "zod";
+import { queueMode } from "../config/conversation/messages.ts";
+import { localChannels } from "../config/daemon/channels.ts";
+import { activations } from "../decision.ts";
+import { isSessionKey } from "../key.ts";
+import { limits } from "../limits.ts";
+import {
+  deletionSchema,
+  editSchema,
+  historySchema,
+  type Inbound,
+  inboundSchema,
+  membershipSchema,
+} from "../message.ts";
+import { scriptedRunSchema } from "./script.ts";
+
+const t = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const name = z.string().min(1).max(limits.idUnitsMax);
+
+const sessionKey = z
+  .string()
+  .min(1)
+  .max(limits.labelUnitsMax)
+  .refine(isSessionKey, "expected a session key, as agent:main:irc:group:kitchen");
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const overrideSchema = z.strictObject({
+  queue: z
+    .strictObject({
+      mode: queueMode.exactOptional(),
+      debounceMs: count.exactOptional(),
+      cap: count.min(1).exactOptional(),
+      drop: z.enum(["summarize", "old", "new"]).exactOptional(),
+    })
+    .nullable(),
+  send: z.enum(["allow", "deny"]).nullable(),
+  activation: z.enum(activations).nullable(),
+});
+
+/** The first line, optional: format version, config overlay, the epoch ms that `t` 0 stands for. */
+export const headerSchema = z.strictObject({
+  earshot: z.literal(1),
+  config: z.record(z.string(), z.unknown()).default({}),
+  start: z.number().int().min(0).optional(),
+  /** Channels whose sender is the operator, as in the daemon that was recorded. */
+  local: z.array(z.enum(localChannels)).optional(),
+});
+export type ScenarioHeader = z.infer<typeof headerSchema>;
+
+export const lineSchemas = {
+  in: z.strictObject({ t, in: inboundSchema }),
+  edit: z.strictObject({ t, edit: editSchema }),
+  delete: z.strictObject({ t, delete: deletionSchema }),
+  membership: z.strictObject({
+    t,
+    // With an age it stands only for what a channel knew already: no conversation hears of it anew.
+    membership: membershipSchema.extend({ ageMs: z.number().int().min(0).optional() }),
+  }),
+  history: z.strictObject({ t, history: historySchema }),
+  agent: z.strictObject({
+    t,
+    agent: z.strictObject({
+      agentId: name.default("main"),
+      /** Session key: only for runs in this conversation; they come before those for any. */
+      key: z.string().min(1).max(limits.labelUnitsMax).optional(),
+      runs: z.array(scriptedRunSchema).min(1).max(10_000),
+    }),
+  }),
+  platform: z.strictObject({
+    t,
+    platform: z.strictObject({
+      channel: name,
+      /** Only for sends to this chat (or this thread of it); these come before those for any. */
+      chat: name.optional(),
+      thread: name.optional(),
+      send: z.enum(["ok", "fail", "hang", "429"]),
+      retryAfterMs: z.number().int().min(0).max(86_400_000).default(1_000),
+      count: z.number().int().min(1).max(1_000_000).default(1),
+    }),
+  }),
+  /** The whole config that holds from here on, as the header's. */
+  config: z.strictObject({ t, config: z.record(z.string(), z.unknown()) }),
+  approve: z.strictObject({
+    t,
+    approve: z.union([
+      // By the code that was told, or by the platform's id of whoever was told the newest one.
+      z.strictObject({ code: name }),
+      z.strictObject({ sender: name }),
+      // Known from here on, as a recording tells it: nobody asked.
+      z.strictObject({
+        channel: name,
+        account: name.default("default"),
+        id: name,
+        as: z.enum(["paired", "direct", "group", "owner", "member"]),
+      }),
+      // A claim code is open: whoever says the code that was struck out next has this role.
+      z.strictObject({ claim: z.enum(["owner", "member"]) }),
+    ]),
+  }),
+  /** What was done to a conversation by hand. */
+  operator: z.strictObject({
+    t,
+    operator: z.union([
+      z.strictObject({ key: sessionKey, does: z.enum(["reset", "disengage", "abort"]) }),
+      // Null: as configured.
+      z.strictObject({ key: sessionKey, override: overrideSchema }),
+    ]),
+  }),
+  crash: z.strictObject({ t, crash: z.enum(["host", "process"]) }),
+  passivate: z.strictObject({ t, passivate: z.literal(true) }),
+  end: z.strictObject({ t, end: z.literal(true) }),
+} as const;
+type LineSchemas = typeof lineSchemas;
+export type LineKind = keyof LineSchemas;
+const lineKinds = Object.keys(lineSchemas) as LineKind[];
+
+/** One parsed line, told apart by the key beside `t`. */
+export type ScenarioLine = { [Kind in LineKind]: z.infer<LineSchemas[Kind]> }[LineKind];
+
+/** What kind of line it is. */
+export const kindOf = (line: object): LineKind | undefined =>
+  lineKinds.find((kind) => Object.hasOwn(line, kind));
+
+/** For the published JSON Schema. */
+export const scenarioLineSchema = z.union([
+  headerSchema,
+  ...(Object.values(lineSchemas) as [LineSchemas["in"], ...LineSchemas[LineKind][]]),
+]);
+
+/** A scenario that can be run, from memory or from a file. */
+export interface Scenario {
+  readonly header: ScenarioHeader;
+  /** Every line after the header, checked. May be walked more than once. */
+  readonly lines: Iterable<ScenarioLine>;
+  /** How many there are. */
+  readonly count: number;
+  readonly last: ScenarioLine | null;
+  /** What kinds of lines it has. */
+  readonly kinds: ReadonlySet<LineKind>;
+  /** Every chat as its first message has it, by `chatKey`. Absent: to be looked up in the lines. */
+  readonly chats?: ReadonlyMap<string, Inbound["chat"]>;
+  /** The place among all lines of the one that was read last, where `lines` are but some. */
+  readonly number?: () => number;
+  /** Where the header stands, as errors about it name it: `file:line`. Absent without a header. */
+  readonly headerAt?: string;
+  /** The same of each config line, in order. */
+  readonly configsAt?: readonly string[];
+}
+
+/** The messages that a line tells. */
+export const said = (line: ScenarioLine): readonly Inbound[] =>
+  "in" in line ? [line.in] : "history" in line ? line.history.messages : [];
+
+/** Names a chat. */
+export const chatKey = ({
+  channel,
+  account,
+  chat,
+}: Pick<Inbound, "channel" | "account" | "chat">): string =>
+  JSON.stringify([channel, account, chat.id]);
+
+/** Notes the chats that a line speaks of first. */
+export function noteChats(chats: Map<string, Inbound["chat"]>, line: ScenarioLine): void {
+  for (const message of said(line)) {
+    const key = chatKey(message);
+    if (!chats.has(key)) chats.set(key, message.chat);
+  }
+}
+
+/** A scenario held in memory. */
+export interface WholeScenario extends Scenario {
+  readonly lines: readonly ScenarioLine[];
+}

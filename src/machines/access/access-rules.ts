@@ -1,0 +1,122 @@
+/**
+ * Access lists of a place
+ * =======================
+ * The lists and policies that hold for one account: what the account says replaces what its channel
+ * says, which replaces the general section. Every list becomes a set of ids with their channel in
+ * front, whatever form it was written in, and a sender is looked up in that one form only: an id on
+ * one channel that looks like `other:123` is not the person 123 of the other.
+ */
+import type { GroupAccess } from "../../domain/config/daemon/access.ts";
+import { type EarshotConfig, ownValue, pathText } from "../../domain/config/index.ts";
+
+/** Ids with their channel in front. */
+export type People = ReadonlySet<string>;
+
+export interface AccessRules {
+  readonly dmPolicy: EarshotConfig["access"]["dmPolicy"];
+  readonly groupPolicy: EarshotConfig["access"]["groupPolicy"];
+  readonly allowFrom: People;
+  readonly groupAllowFrom: People;
+  /** By platform id. */
+  readonly groups: ReadonlyMap<string, GroupRules>;
+  /** Where in the config each of these stands, or, said nowhere, would count. */
+  readonly places: Readonly<Record<"allowFrom" | "groupPolicy", string>>;
+}
+export interface GroupRules {
+  readonly enabled: boolean;
+  /** Undefined: no list of its own. */
+  readonly allowFrom: People | undefined;
+}
+
+const sets = new WeakMap<readonly string[], People>();
+
+/**
+ * A list as a set, made once. Every entry of a general list carries its channel; under a channel it
+ * may, and what does not is of that channel.
+ */
+export function peopleOf(list: readonly string[], channel: string | null): People {
+  const known = sets.get(list);
+  if (known !== undefined) return known;
+  const scoped = (id: string) =>
+    channel === null || id.startsWith(`${channel}:`) ? id : `${channel}:${id}`;
+  const made = new Set(list.map(scoped));
+  sets.set(list, made);
+  return made;
+}
+
+/** Whether a set names this person. An empty set names nobody, and nobody is in no set. */
+export function names(people: People, channel: string, id: string | undefined): boolean {
+  return id !== undefined && people.size > 0 && people.has(`${channel}:${id}`);
+}
+
+type RulesByAccount = Map<string, AccessRules>;
+const rulesByConfig = new WeakMap<EarshotConfig, Map<string, RulesByAccount>>();
+/**
+ * Channels and accounts may be named by callers of the API; the memory of their rules is bounded.
+ */
+const rulesCountMax = 1_000;
+
+/** The entry of a map, made on the first call unless the map is full. */
+function kept<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
+  const found = map.get(name);
+  if (found !== undefined) return found;
+  const made = make();
+  if (map.size < rulesCountMax) map.set(name, made);
+  return made;
+}
+
+/** The rules of one account. */
+export function accessOf(config: EarshotConfig, channel: string, account: string): AccessRules {
+  let channels = rulesByConfig.get(config);
+  if (channels === undefined) {
+    channels = new Map();
+    rulesByConfig.set(config, channels);
+  }
+  const accounts = kept<RulesByAccount>(channels, channel, () => new Map());
+  return kept(accounts, account, () => compile(config, channel, account));
+}
+
+/**
+ * The groups of a place by platform id: the general ones of this channel, then its own over them.
+ */
+function groupsOf(
+  general: Readonly<Record<string, GroupAccess>>,
+  own: Readonly<Record<string, GroupAccess>> | undefined,
+  channel: string,
+): ReadonlyMap<string, GroupRules> {
+  const groups = new Map<string, GroupRules>();
+  const prefix = `${channel}:`;
+  const add = (id: string, { enabled, allowFrom }: GroupAccess) =>
+    groups.set(id, { enabled, allowFrom: allowFrom && peopleOf(allowFrom, channel) });
+  for (const [id, entry] of Object.entries(general))
+    if (id.startsWith(prefix)) add(id.slice(prefix.length), entry);
+  for (const [id, entry] of Object.entries(own ?? {}))
+    add(id.startsWith(prefix) ? id.slice(prefix.length) : id, entry);
+  return groups;
+}
+
+function compile(config: EarshotConfig, channel: string, account: string): AccessRules {
+  const general = config.access;
+  const place = ownValue(config.channels, channel);
+  const own = place?.accounts && ownValue(place.accounts, account);
+  const list = (name: "allowFrom" | "groupAllowFrom"): People => {
+    const local = own?.[name] ?? place?.[name];
+    return local === undefined ? peopleOf(general[name], null) : peopleOf(local, channel);
+  };
+  const placeOf = (name: keyof AccessRules["places"]): string => {
+    if (own?.[name] !== undefined)
+      return pathText(["channels", channel, "accounts", account, name]);
+    return pathText(place?.[name] === undefined ? ["access", name] : ["channels", channel, name]);
+  };
+  return {
+    places: {
+      allowFrom: placeOf("allowFrom"),
+      groupPolicy: placeOf("groupPolicy"),
+    },
+    dmPolicy: own?.dmPolicy ?? place?.dmPolicy ?? general.dmPolicy,
+    groupPolicy: own?.groupPolicy ?? place?.groupPolicy ?? general.groupPolicy,
+    allowFrom: list("allowFrom"),
+    groupAllowFrom: list("groupAllowFrom"),
+    groups: groupsOf(general.groups, own?.groups ?? place?.groups, channel),
+  };
+}

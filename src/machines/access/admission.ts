@@ -1,0 +1,252 @@
+/**
+ * Admission
+ * =========
+ * Who may speak, decided before a conversation exists for the message: policy and lists of the
+ * place, then the sender's authority. Every kind of event passes the same gate. People are known by
+ * their platform's stable id, compared byte for byte on the channel it came from; names grant
+ * nothing. What admission finds out becomes part of the record and is never worked out again later.
+ */
+import { type EarshotConfig, localChannels, ownValue } from "../../domain/config/index.ts";
+import type { Decision, Rule } from "../../domain/decision.ts";
+import type { HistoryReport, Inbound } from "../../domain/message.ts";
+import type { ChannelEvent } from "../../domain/ports/index.ts";
+import type { Authority } from "../events/events.ts";
+import { type GrantScope, type KnownPeople, nobodyKnown } from "./access-entries.ts";
+import { type AccessRules, accessOf, names, peopleOf } from "./access-rules.ts";
+
+export interface AdmissionContext {
+  /** The channel is local: whoever writes there is the operator. */
+  readonly local: boolean;
+  /** Whom the access book knows. @default nobody */
+  readonly known?: KnownPeople;
+}
+
+/**
+ * What becomes of an event. `null`: admitted, the conversation decides. `own`: our own words coming
+ * back, dropped without a decision. The others end here and are recorded.
+ */
+export interface Admission {
+  readonly decision: null | "own" | Exclude<Decision, "engage" | "observe" | "duplicate">;
+  /** Set when the event was denied. */
+  readonly rule: Rule | null;
+  readonly authority: Authority;
+  /** One plain sentence for `why` and the log; for a refusal, what would admit it. */
+  readonly explanation: string;
+  /** Set where a stranger may ask to be let in: they are told a code, once. */
+  readonly pairs?: true;
+}
+
+/** A person as the gate sees them. */
+interface Sender {
+  readonly id: string;
+  readonly isSelf: boolean;
+  readonly isChat: boolean;
+}
+/** Where something was said. */
+interface Place {
+  readonly channel: string;
+  readonly account: string;
+  readonly chat: { readonly id: string; readonly kind: "direct" | "group" | "channel" };
+}
+type Gate = { readonly rule: Rule | null; readonly explanation: string };
+
+const nobody: Authority = { commandAuthorized: false, owner: false };
+const operator: Authority = { commandAuthorized: true, owner: true };
+
+const passed = (explanation: string): Gate => ({ rule: null, explanation });
+const refused = (rule: Rule, explanation: string): Gate => ({ rule, explanation });
+const quoted = (text: string): string => JSON.stringify(text.slice(0, 128));
+
+/** Where something was said, what is configured there, and how its sender is known. */
+interface Case {
+  readonly config: EarshotConfig;
+  readonly rules: AccessRules;
+  readonly place: Place;
+  readonly sender: Sender;
+  readonly owner: boolean;
+  /** Whether the access book knows the sender like this. */
+  readonly is: (scope: GrantScope) => boolean;
+}
+
+/** Owners speak directly without being listed again; so does whoever an owner has listed. */
+function directGate({ rules, place, sender, owner, is }: Case): Gate {
+  const { dmPolicy } = rules;
+  if (dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");
+  if (dmPolicy === "open") return passed("direct chats are open");
+  if (owner) return passed("the sender is an owner");
+  if (names(rules.allowFrom, place.channel, sender.id)) return passed("the sender is on allowFrom");
+  if (is("direct")) return passed("an owner put the sender on the list of direct chats");
+  if (is("member")) return passed("the sender is a member");
+  // Who was paired before the policy became a list is not on it.
+  if (dmPolicy === "pairing" && is("paired")) return passed("the sender was approved by a code");
+  const who = quoted(`${place.channel}:${sender.id}`);
+  const list = `add ${who} to ${rules.places.allowFrom}`;
+  const fix = dmPolicy === "pairing" ? `approve them with \`earshot pair\`, or ${list}` : list;
+  return refused("dm-policy", `the sender is not known here: ${fix}`);
+}
+
+/** Groups that are heard at all, and who is heard in them. No role and no pairing counts here. */
+function groupGate({ rules, place, sender, is }: Case): Gate {
+  if (rules.groupPolicy === "disabled") return refused("group-policy", "groups are switched off");
+  const group = rules.groups.get(place.chat.id);
+  if (group !== undefined && !group.enabled)
+    return refused("group-policy", "this group is switched off in groups");
+  const only = group?.allowFrom;
+  if (only === undefined && rules.groupPolicy === "open") return passed("groups are open");
+  const onGroupList = only !== undefined && names(only, place.channel, sender.id);
+  if (onGroupList) return passed("the sender is on this group's allowFrom");
+  if (only !== undefined)
+    return refused("group-policy", "the sender is not on this group's allowFrom");
+  if (names(rules.groupAllowFrom, place.channel, sender.id))
+    return passed("the sender is on groupAllowFrom");
+  if (is("group")) return passed("an owner put the sender on the list of groups");
+  if (group !== undefined && rules.groupAllowFrom.size === 0)
+    return passed("the group is listed in groups");
+  const where = quoted(`${place.channel}:${place.chat.id}`);
+  return refused(
+    "group-policy",
+    group === undefined
+      ? `the group is not listed: add ${where}: {} to access.groups, ` +
+          `or set ${rules.places.groupPolicy} to "open"`
+      : "the sender is not on groupAllowFrom, which names who is heard in groups",
+  );
+}
+
+/** Who may give commands: the list for this channel if there is one, else the place's own lists. */
+function mayCommand({ config, rules, place, sender, is }: Case): boolean {
+  if (ownValue(config.channels, place.channel)?.enforceOwner === true) return false;
+  const { allowFrom } = config.commands;
+  const here = ownValue(allowFrom, place.channel);
+  const everywhere = ownValue(allowFrom, "*");
+  const general = everywhere && peopleOf(everywhere, null);
+  const only = here === undefined ? general : peopleOf(here, place.channel);
+  if (only !== undefined) return names(only, place.channel, sender.id);
+  if (is("member")) return true;
+  if (place.chat.kind === "direct") {
+    const paired = rules.dmPolicy === "pairing" && is("paired");
+    return paired || is("direct") || names(rules.allowFrom, place.channel, sender.id);
+  }
+  const group = rules.groups.get(place.chat.id)?.allowFrom;
+  if (group !== undefined) return names(group, place.channel, sender.id);
+  return is("group") || names(rules.groupAllowFrom, place.channel, sender.id);
+}
+
+function admitFrom(
+  config: EarshotConfig,
+  context: AdmissionContext,
+  place: Place,
+  sender: Sender | null,
+): Admission {
+  if (sender?.isSelf === true)
+    return { decision: "own", rule: null, authority: nobody, explanation: "our own message" };
+  if (context.local)
+    return {
+      decision: null,
+      rule: null,
+      authority: operator,
+      explanation: "a local channel: the sender is the operator",
+    };
+  const direct = place.chat.kind === "direct";
+  // A chat speaks in rooms; who would be behind it in a direct one, nobody can say.
+  if (sender === null || (direct && sender.isChat))
+    return denied(refused("no-author", "nobody is identified as the sender"));
+  const rules = accessOf(config, place.channel, place.account);
+  const { channel, account } = place;
+  const known = context.known ?? nobodyKnown;
+  const is = (scope: GrantScope) => known.has(scope, { channel, account, id: sender.id });
+  const listed = names(peopleOf(config.commands.ownerAllowFrom, null), channel, sender.id);
+  const owner = listed || is("owner");
+  const one: Case = { config, rules, place, sender, owner, is };
+  const gate = direct ? directGate(one) : groupGate(one);
+  if (gate.rule !== null) {
+    const pairs = direct && rules.dmPolicy === "pairing";
+    return pairs ? { ...denied(gate), pairs } : denied(gate);
+  }
+  const commandAuthorized = owner || mayCommand(one);
+  const { explanation } = gate;
+  return { decision: null, rule: null, authority: { owner, commandAuthorized }, explanation };
+}
+
+/** Whether codes are taken here at all: wherever anybody may be heard. */
+export function takesClaims(config: EarshotConfig, place: Place): boolean {
+  const rules = accessOf(config, place.channel, place.account);
+  if (place.chat.kind === "direct") return rules.dmPolicy !== "disabled";
+  return rules.groupPolicy !== "disabled" && rules.groups.get(place.chat.id)?.enabled !== false;
+}
+
+function denied(gate: Gate): Admission {
+  const { rule, explanation } = gate;
+  return { decision: "denied", rule, authority: nobody, explanation };
+}
+
+const senderOf = (author: Inbound["author"] | undefined): Sender | null =>
+  author === undefined
+    ? null
+    : { id: author.id, isSelf: author.isSelf, isChat: author.isChat === true };
+
+/** A local channel may pass on what strangers say, and then says so. */
+function admitMessage(
+  config: EarshotConfig,
+  context: AdmissionContext,
+  message: Inbound,
+): Admission {
+  const here = message.outside === true ? { ...context, local: false } : context;
+  return admitFrom(config, here, message, senderOf(message.author));
+}
+
+/**
+ * Judges one event of a channel. An edit is its author's; one that names nobody is denied, also
+ * where everybody may speak. Deletions and reads of members or history come from the
+ * platform itself and pass; the messages inside a history are judged one by one by `admitHistory`.
+ */
+export function admit(
+  event: ChannelEvent,
+  config: EarshotConfig,
+  context: AdmissionContext,
+): Admission {
+  switch (event.type) {
+    case "message":
+      return admitMessage(config, context, event.message);
+    case "edit":
+      return admitFrom(config, context, event.edit, senderOf(event.edit.author));
+    default:
+      return {
+        decision: null,
+        rule: null,
+        authority: nobody,
+        explanation: "reported by the platform itself",
+      };
+  }
+}
+
+/** The messages of a history that may be remembered; our own are kept, they are what we said. */
+export function admitHistory(
+  report: HistoryReport,
+  config: EarshotConfig,
+  context: AdmissionContext,
+): readonly Inbound[] {
+  return report.messages.filter((message) => {
+    const { decision } = admitMessage(config, context, message);
+    return decision === null || decision === "own";
+  });
+}
+
+/** What a config shuts out although it is hardly meant; one line each, with the fix. */
+export function accessWarnings(config: EarshotConfig): readonly string[] {
+  const warnings: string[] = [];
+  for (const [id, channel] of Object.entries(config.channels)) {
+    for (const [account, own] of Object.entries(channel.accounts ?? {})) {
+      const rules = accessOf(config, id, account);
+      // Whoever writes to a local channel is the operator, but for what is posted to a hook.
+      const local = localChannels.some((one) => one === id) && !Object.hasOwn(own, "hook");
+      if (!channel.enabled || local) continue;
+      const nobody = rules.groupAllowFrom.size === 0 && rules.groups.size === 0;
+      if (rules.groupPolicy === "allowlist" && nobody)
+        warnings.push(
+          `${id}/${account} hears no group: list one in channels.${id}.groups, ` +
+            'or set groupPolicy to "open"',
+        );
+    }
+  }
+  return warnings;
+}

@@ -1,0 +1,98 @@
+/**
+ * Context buffer
+ * ==============
+ * What was heard without answering: the next engaged turn is shown all of it, once. Bounded by
+ * count as messages come in and by age when they are shown, and both losses are counted, so a
+ * prompt can say how much is missing. Entries hold journal numbers, never texts: an edit moves the
+ * number, a delete removes the entry, and ten thousand rooms cost no text.
+ */
+import type { AuthorId, Millis } from "../../domain/message.ts";
+
+/** One observed message. */
+export interface BufferEntry {
+  readonly seq: number;
+  readonly id: string;
+  readonly at: Millis;
+  readonly author: AuthorId;
+  /** Ours, read from history. */
+  readonly self: boolean;
+  /** Journal number of the latest edit, whose text replaces the message's. */
+  readonly editSeq?: number;
+}
+
+/**
+ * In arrival order, oldest first. `dropped` counts what fell off since the buffer was last taken.
+ */
+export interface ContextBuffer {
+  readonly entries: readonly BufferEntry[];
+  readonly dropped: number;
+}
+
+export const emptyBuffer: ContextBuffer = { entries: [], dropped: 0 };
+
+/** The buffer with one more message, and what had to go: the oldest, so that `size` are left. */
+export function remember(
+  buffer: ContextBuffer,
+  entry: BufferEntry,
+  size: number,
+): { readonly buffer: ContextBuffer; readonly dropped: BufferEntry[] } {
+  const over = buffer.entries.length + 1 - Math.max(0, size);
+  if (over <= 0) {
+    return {
+      buffer: { entries: [...buffer.entries, entry], dropped: buffer.dropped },
+      dropped: [],
+    };
+  }
+  const all = [...buffer.entries, entry];
+  const dropped = all.splice(0, over);
+  return { buffer: { entries: all, dropped: buffer.dropped + over }, dropped };
+}
+
+/**
+ * The buffer after a cold start: older messages go in front of what was heard since. May exceed the
+ * size this once; the next `remember` trims it.
+ */
+export function seedBuffer(buffer: ContextBuffer, entries: readonly BufferEntry[]): ContextBuffer {
+  const known = new Set(buffer.entries.map(({ id }) => id));
+  const older = entries.filter(({ id }) => !known.has(id));
+  return { entries: [...older, ...buffer.entries], dropped: buffer.dropped };
+}
+
+/**
+ * What the turn about to start is shown. The caller empties the buffer: everything in it is either
+ * shown or counted in `omitted` (aged out now, or dropped by count before). A `maxAgeMs` of 0 is no
+ * limit.
+ */
+export function takeBuffer(
+  buffer: ContextBuffer,
+  now: Millis,
+  maxAgeMs: number,
+): { readonly shown: BufferEntry[]; readonly aged: BufferEntry[]; readonly omitted: number } {
+  const shown: BufferEntry[] = [];
+  const aged: BufferEntry[] = [];
+  for (const entry of buffer.entries) {
+    (maxAgeMs > 0 && now - entry.at > maxAgeMs ? aged : shown).push(entry);
+  }
+  return { shown, aged, omitted: buffer.dropped + aged.length };
+}
+
+/** The buffer with a message's text replaced in place; the same object when it is not in it. */
+export function editBuffered(buffer: ContextBuffer, id: string, seq: number): ContextBuffer {
+  if (!holds(buffer, id)) return buffer;
+  return {
+    entries: buffer.entries.map((entry) => (entry.id === id ? { ...entry, editSeq: seq } : entry)),
+    dropped: buffer.dropped,
+  };
+}
+
+/** The buffer without a deleted message; the same object when it is not in it. */
+export function removeBuffered(buffer: ContextBuffer, id: string): ContextBuffer {
+  if (!holds(buffer, id)) return buffer;
+  return {
+    entries: buffer.entries.filter((entry) => entry.id !== id),
+    dropped: buffer.dropped,
+  };
+}
+
+const holds = (buffer: ContextBuffer, id: string) =>
+  buffer.entries.some((entry) => entry.id === id);

@@ -1,0 +1,177 @@
+/**
+ * Reading a message
+ * =================
+ * Everything a message means to this conversation, found out once: who is here now that its author
+ * has spoken, what the ladder says, what the guard counts, what its batch does. Guards ask first,
+ * actions use the same answer; it is kept with the event it belongs to and gone with the step.
+ */
+import type {
+  EngagementInput,
+  EngagementVerdict,
+  Membership,
+  Participant,
+} from "../../domain/decision.ts";
+import { type AuthorId, type Inbound, routeOf } from "../../domain/message.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import { type Arrival, type Gathered, gather } from "../batching/inbox.ts";
+import { decideEngagement } from "../engagement/engagement.ts";
+import { noteSpeaker } from "../engagement/humans.ts";
+import { countPeerTurn, type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
+import { signalsOf } from "../engagement/signals.ts";
+import type { MessageReceived } from "../events/events.ts";
+import { type ConversationContext, threadKey } from "./context.ts";
+
+export interface Reading {
+  readonly event: MessageReceived;
+  readonly verdict: EngagementVerdict;
+  readonly participants: readonly Participant[];
+  readonly isNew: boolean;
+  readonly membership: Membership | null;
+  /** Peer bots count turns; a human's line starts the count anew. */
+  readonly fromBot: boolean;
+  readonly counters: GuardCounters;
+  /** The batches with this message in; null: it was not engaged. */
+  readonly gathered: Gathered | null;
+  readonly instant: boolean;
+}
+
+const nobody: readonly AuthorId[] = [];
+const gistUnitsMax = 160;
+const participantDaysDefault = 7;
+const muted: EngagementVerdict = { decision: "observe", rule: "loop-guard", credit: "none" };
+
+/** What the message means here; the same object however often one step asks. */
+export function readMessage(context: ConversationContext, event: MessageReceived): Reading {
+  const known = context.reading;
+  if (known !== null && known.event === event) return known;
+  const reading = read(context, event);
+  context.reading = reading;
+  return reading;
+}
+
+function read(context: ConversationContext, event: MessageReceived): Reading {
+  const { at, message } = event;
+  const { author } = message;
+  const days = context.settings.engagement.participantDays ?? participantDaysDefault;
+  const { participants, isNew } = noteSpeaker(context.participants, author, at, days);
+  const fromBot = author.isBot || participants.at(-1)?.isBot === true;
+  const membership = event.membership ?? context.membership;
+  const input = inputOf(context, event, participants, membership, fromBot);
+  const verdict = fromBot && context.guard === "muted" ? muted : decideEngagement(input);
+  const engages = verdict.decision === "engage";
+  const instant = engages && showsTypingAtOnce(context, input);
+  return {
+    event,
+    verdict,
+    participants,
+    isNew,
+    membership,
+    fromBot,
+    counters: countersAfter(context, event, fromBot, engages),
+    gathered: engages
+      ? gather(context.forming, arrivalOf(context, event, instant), context.settings.debounce)
+      : null,
+    instant,
+  };
+}
+
+/** What the ladder would be shown for a message if it came now. Changes nothing. */
+export function engagementInput(
+  context: ConversationContext,
+  event: MessageReceived,
+): EngagementInput {
+  const days = context.settings.engagement.participantDays ?? participantDaysDefault;
+  const { author } = event.message;
+  const { participants } = noteSpeaker(context.participants, author, event.at, days);
+  const fromBot = author.isBot || participants.at(-1)?.isBot === true;
+  return inputOf(context, event, participants, event.membership ?? context.membership, fromBot);
+}
+
+function inputOf(
+  context: ConversationContext,
+  event: MessageReceived,
+  participants: readonly Participant[],
+  membership: Membership | null,
+  fromBot: boolean,
+): EngagementInput {
+  const { settings, ownMessages, fellowMessages } = context;
+  const { namesOnly } = event;
+  const signals = signalsOf(event.message, {
+    ownMessages,
+    fellowMessages,
+    everyoneMentions: settings.everyoneMentions,
+  });
+  return {
+    message: {
+      ...(fromBot && !signals.authorIsBot ? { ...signals, authorIsBot: true } : signals),
+      ...(namesOnly === undefined ? {} : { namesOnly }),
+    },
+    rules: settings.engagement,
+    room: { participants, membership, botInThread: hasSpokenInThread(context, event.message) },
+    credits: context.ledger,
+    held: heldAuthors(context),
+    now: event.at,
+  };
+}
+
+/** Authors of batches that wait and of the turn under way, unless we were told to back off. */
+export function heldAuthors(context: ConversationContext): readonly AuthorId[] {
+  const { forming, inbox, run } = context;
+  if (run === null && forming.length === 0 && inbox.length === 0) return nobody;
+  const held = new Set<AuthorId>();
+  if (run?.holds) for (const { author } of run.batch) held.add(author);
+  // A batch in line has one author: lines of several are joined only when a turn takes them.
+  for (const { holds, messages } of inbox) if (holds && messages[0]) held.add(messages[0].author);
+  for (const batch of forming) if (batch.holds) held.add(batch.author);
+  return [...held];
+}
+
+/**
+ * Our part in the message's thread. Outside threads there is none: a reply there is aimed at its
+ * parent.
+ */
+function hasSpokenInThread(context: ConversationContext, message: Inbound): boolean {
+  if (message.thread === null) return false;
+  const thread = threadKey(routeOf(message));
+  if (thread !== null && context.spokenIn.includes(thread)) return true;
+  return context.buffer.entries.some((entry) => entry.self);
+}
+
+function countersAfter(
+  context: ConversationContext,
+  event: MessageReceived,
+  fromBot: boolean,
+  engages: boolean,
+): GuardCounters {
+  if (!fromBot) return noCounters;
+  if (!engages) return context.counters;
+  return countPeerTurn(context.counters, event.at, context.settings.loopGuard);
+}
+
+/** Typing on engage: always where told so; by default in direct chats and for who mentioned us. */
+function showsTypingAtOnce(context: ConversationContext, { message }: EngagementInput): boolean {
+  const { mode } = context.settings.typing;
+  return mode === "instant" || (mode === "auto" && (message.isDirect || message.mentionsSelf));
+}
+
+function arrivalOf(
+  { settings }: ConversationContext,
+  { at, seq, message }: MessageReceived,
+  instant: boolean,
+): Arrival {
+  const summarizes = settings.queue.drop === "summarize";
+  return {
+    message: {
+      seq,
+      id: message.id,
+      at,
+      author: message.author.id,
+      ack: settings.ackReaction,
+      gist: summarizes ? oneLine(`${message.author.name}: ${message.text}`, gistUnitsMax) : "",
+    },
+    route: routeOf(message),
+    media: message.attachments.length > 0 || message.groupId !== undefined,
+    group: message.groupId ?? null,
+    instant,
+  };
+}

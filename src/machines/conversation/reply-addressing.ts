@@ -1,0 +1,59 @@
+/**
+ * How an answer is addressed
+ * ==========================
+ * Whether a block is sent as a reply, and whether the reply is a quote that shows what it answers
+ * because others have spoken in between. Pure look-ups on the settings and the turn.
+ */
+import type { ChatKind } from "../../domain/message.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import type { ConversationSettings, ReplyToMode } from "../../domain/settings.ts";
+
+export interface Addressing {
+  /** Send as a reply to the turn's newest message. */
+  readonly reply: boolean;
+  /** Show the message replied to. */
+  readonly quote: boolean;
+}
+
+const plain: Addressing = { reply: false, quote: false };
+
+/**
+ * @param index the block's index within the turn, from 0.
+ * @param several the batch holds several messages.
+ * @param overtaken others have spoken since the message that is answered.
+ */
+export function addressBlock(
+  mode: ReplyToMode,
+  kind: ChatKind,
+  { index, several, overtaken }: { index: number; several: boolean; overtaken: boolean },
+): Addressing {
+  const by = mode === "auto" ? (kind === "direct" ? "off" : "first") : mode;
+  if (by === "off") return plain;
+  const quote = index === 0 && overtaken;
+  if (by === "all") return { reply: true, quote };
+  if (index > 0) return plain;
+  return { reply: quote || by === "first" || several, quote };
+}
+
+/** What `messages.responsePrefix` may name. */
+export interface PrefixWords {
+  readonly model: string;
+  readonly agent: string;
+  readonly thinkLevel: string;
+}
+
+/** The prefix of an answer, filled in and set apart from it; empty where there is none. */
+export function fillPrefix(template: string, words: PrefixWords): string {
+  const filled = template.replace(/\{(model|agent|thinkLevel)\}/g, (_, name: keyof PrefixWords) =>
+    oneLine(words[name]),
+  );
+  return filled === "" || /\s$/.test(filled) ? filled : `${filled} `;
+}
+
+/** Whether a failed turn is told to the room. Elsewhere than in direct chats it would be noise. */
+export function tellsRoom(mode: ConversationSettings["notifyRoom"], kind: ChatKind): boolean {
+  return mode === "always" || (mode === "direct" && kind === "direct");
+}
+
+/** What the room is told then: no details, those are in the log. */
+export const failureNotice = "Something went wrong while I was answering. Please try again.";

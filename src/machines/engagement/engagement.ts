@@ -1,0 +1,76 @@
+/**
+ * Engage or observe
+ * =================
+ * The gate that every admitted message passes: does the agent wake up, or does it only remember?
+ * The answer is the first matching rung of the ladder (machines/ladder.ts). Pure and total: same
+ * input, same answer, nothing changed. It reads no meaning out of text; besides our names and the
+ * names of peer bots words do not matter. Selectivity for small talk is the agent's, told by the
+ * group nudge.
+ */
+import type {
+  CreditUse,
+  EngagementInput,
+  EngagementVerdict,
+  Explanation,
+  Rule,
+  Rung,
+} from "../../domain/decision.ts";
+import { type LadderRung, ladder, ladderWithAlways } from "./ladder.ts";
+import { LadderCase } from "./ladder-input.ts";
+
+/**
+ * Decides on one message. The text is looked at up to a cap, in linear time; everything else is a
+ * look-up. Credits are not spent here: the verdict says what is to happen to them.
+ */
+export function decideEngagement(input: EngagementInput): EngagementVerdict {
+  const one = new LadderCase(input);
+  for (const rung of rungsFor(input)) if (rung.test(one)) return verdictOf(rung, one);
+  return { decision: "observe", rule: "default", credit: "none" };
+}
+
+/**
+ * The same decision with every rung: what matched, what did not and why not, what was not reached.
+ */
+export function explainEngagement(input: EngagementInput): Explanation {
+  const one = new LadderCase(input);
+  const rungs: Rung[] = [];
+  let verdict: EngagementVerdict | null = null;
+  for (const rung of rungsFor(input)) {
+    const { tier, rule } = rung;
+    if (verdict !== null) {
+      rungs.push({ tier, rule, outcome: "not-reached", fact: "not reached" });
+      continue;
+    }
+    const matched = rung.test(one);
+    rungs.push({
+      tier,
+      rule,
+      outcome: matched ? "matched" : "passed",
+      fact: rung.fact(one, matched),
+    });
+    if (matched) verdict = verdictOf(rung, one);
+  }
+  return {
+    verdict: verdict ?? { decision: "observe", rule: "default", credit: "none" },
+    rungs,
+  };
+}
+
+function rungsFor(input: EngagementInput): readonly LadderRung[] {
+  return input.rules.activation === "always" ? ladderWithAlways : ladder;
+}
+
+function verdictOf({ rule, decision }: LadderRung, one: LadderCase): EngagementVerdict {
+  const credit = creditUse(rule, one);
+  if (credit !== "slid") return { decision, rule, credit };
+  const creditExpiresAt = one.input.now + one.input.rules.stickiness.windowMs;
+  return { decision, rule, credit, creditExpiresAt };
+}
+
+/** What the decision does to the author's credit. Only the second tier ever touches it. */
+function creditUse(rule: Rule, one: LadderCase): CreditUse {
+  if (rule === "addressed-elsewhere") return "kept";
+  if (rule !== "sticky") return "none";
+  if (one.credit === "held") return "held";
+  return one.input.rules.stickiness.mode === "sliding" ? "slid" : "consumed";
+}

@@ -1,0 +1,100 @@
+/**
+ * Who is here
+ * ===========
+ * How many people a message is said among decides whether it can only be meant for us. Speakers are
+ * remembered for a week; a fresh and complete member read of the platform is the truth (it sees
+ * lurkers and knows who left); a stale or partial one may only make us quieter, never bolder.
+ */
+import type { EngagementInput, Membership, Participant } from "../../domain/decision.ts";
+import { limits } from "../../domain/limits.ts";
+import type { AuthorId, Millis } from "../../domain/message.ts";
+import { cut } from "../../domain/sanitize.ts";
+
+const freshMembershipMsDefault = 60_000;
+const participantDaysDefault = 7;
+const dayMs = 86_400_000;
+
+type Room = Pick<EngagementInput["room"], "participants" | "membership">;
+type Rules = Pick<EngagementInput["rules"], "freshMembershipMs" | "participantDays">;
+
+/** Whether a member read is recent enough and whole, so that it may be believed as it is. */
+export function isFreshAndComplete(membership: Membership, rules: Rules, now: Millis): boolean {
+  const age = now - membership.fetchedAt;
+  return !membership.truncated && age < (rules.freshMembershipMs ?? freshMembershipMsDefault);
+}
+
+function countSpeakers(room: Room, rules: Rules, now: Millis): number {
+  const since = now - (rules.participantDays ?? participantDaysDefault) * dayMs;
+  let count = 0;
+  for (const { isBot, lastSeenAt } of room.participants) {
+    if (!isBot && lastSeenAt >= since) count += 1;
+  }
+  return count;
+}
+
+/** The people a decision reckons with: the count alone, for the hot path. */
+export function countHumans(room: Room, rules: Rules, now: Millis): number {
+  const { membership } = room;
+  if (membership === null) return countSpeakers(room, rules, now);
+  if (isFreshAndComplete(membership, rules, now)) return membership.humans;
+  return Math.max(countSpeakers(room, rules, now), membership.humans);
+}
+
+/** The same count with where it comes from, in words. */
+export function effectiveHumans(
+  room: Room,
+  rules: Rules,
+  now: Millis,
+): { readonly count: number; readonly source: string } {
+  const count = countHumans(room, rules, now);
+  const { membership } = room;
+  if (membership === null) return { count, source: "who has spoken" };
+  const age = `${Math.max(0, Math.round((now - membership.fetchedAt) / 1000))} s old`;
+  if (isFreshAndComplete(membership, rules, now)) return { count, source: `member list, ${age}` };
+  const flaw = membership.truncated ? "an incomplete" : "a stale";
+  return { count, source: `who has spoken, and ${flaw} member list, ${age}` };
+}
+
+/** The one definition of a busy room, used by the ladder and by the group nudge. */
+export function isMultiHumanGroup(isDirect: boolean, count: number): boolean {
+  return !isDirect && count > 1;
+}
+
+/**
+ * The participants after `who` spoke, the latest speaker last. People and bots are capped apart at
+ * the most recent, so a flood of bots cannot push the people out. Once seen as a bot, always a bot.
+ * `isNew`: not known before, or not heard of for `days`.
+ */
+export function noteSpeaker(
+  participants: readonly Participant[],
+  who: { readonly id: AuthorId; readonly name: string; readonly isBot: boolean },
+  at: Millis,
+  days: number,
+): { readonly participants: Participant[]; readonly isNew: boolean } {
+  const since = at - days * dayMs;
+  const kept: Participant[] = [];
+  let known: Participant | undefined;
+  let humans = 0;
+  let bots = 0;
+  for (const participant of participants) {
+    if (participant.id === who.id) known = participant;
+    else if (participant.lastSeenAt >= since) {
+      kept.push(participant);
+      if (participant.isBot) bots += 1;
+      else humans += 1;
+    }
+  }
+  const isBot = who.isBot || known?.isBot === true;
+  kept.push({
+    id: who.id,
+    name: cut(who.name, limits.labelShownUnitsMax),
+    isBot,
+    lastSeenAt: known === undefined ? at : Math.max(at, known.lastSeenAt),
+  });
+  const full = isBot ? bots >= limits.peerBotsCountMax : humans >= limits.participantsCountMax;
+  if (full) {
+    const oldest = kept.findIndex((participant) => participant.isBot === isBot);
+    kept.splice(oldest, 1);
+  }
+  return { participants: kept, isNew: known === undefined || known.lastSeenAt < since };
+}

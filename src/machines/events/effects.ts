@@ -1,0 +1,242 @@
+/**
+ * Effects
+ * =======
+ * What a conversation wants done, as data. The machine appends them to its context in the order
+ * they are meant, the actor drains them after each step, and only then does anyone act on them. The
+ * same step on the same state gives the same effects, so a replayed step can be told apart from a
+ * new one by its journal number alone.
+ */
+import type { Activation, Verdict } from "../../domain/decision.ts";
+import type { Millis, Route } from "../../domain/message.ts";
+import type { QueueSettings, SendPolicy } from "../../domain/settings.ts";
+import type { CommandAsked, CommandGiven } from "./events.ts";
+
+/** Every engaged batch ends in exactly one of these. */
+export type Outcome = "replied" | "silent" | "failed" | "cancelled" | "expired";
+
+/** Why a message will never reach the agent. */
+export type DropReason =
+  | "context-size"
+  | "context-age"
+  | "queue-cap-old"
+  | "queue-cap-new"
+  | "queue-cap-summarized"
+  | "interrupted"
+  | "deleted";
+
+/** A message named by its journal number and platform id. */
+export interface MessageRef {
+  readonly seq: number;
+  readonly id: string;
+  /** Journal number of the latest edit, whose text counts instead of the message's. */
+  readonly editSeq?: number;
+}
+
+/** The decision on one message; exactly one per `message.received`. */
+export interface Decided extends Verdict {
+  readonly type: "decided";
+  readonly seq: number;
+  readonly messageId: string;
+}
+export interface DeadlineSet {
+  readonly type: "deadline.set";
+  readonly id: string;
+  readonly at: Millis;
+}
+export interface DeadlineClear {
+  readonly type: "deadline.clear";
+  readonly id: string;
+}
+/** A flush is ready and wants a turn slot. */
+export interface LaneRequest {
+  readonly type: "lane.request";
+}
+export interface LaneRelease {
+  readonly type: "lane.release";
+}
+
+/** Everything a turn needs; texts are named by journal number and read by whoever runs it. */
+export interface TurnRun {
+  readonly type: "turn.run";
+  readonly turnId: string;
+  /** 1 for the conversation's first turn. */
+  readonly turn: number;
+  /** 1 for the first try of this turn. */
+  readonly attempt: number;
+  readonly batch: readonly MessageRef[];
+  /** Observed messages shown for awareness, oldest first. */
+  readonly context: readonly MessageRef[];
+  /** Observed messages that aged out or fell off the buffer since the last turn. */
+  readonly omitted: number;
+  /** Lines of at most 160 units about messages dropped while busy. */
+  readonly droppedWhileBusy: readonly string[];
+  readonly route: Route;
+  /** The message a reply answers. */
+  readonly replyTo: string;
+  readonly guard: boolean;
+  readonly nudge: boolean;
+  /** First turn of a session: introduce the room. */
+  readonly introduce: boolean;
+  /** The previous run was aborted or lost; say so once. */
+  readonly afterAbort: boolean;
+  readonly participants: readonly string[];
+  /** Effective humans when the turn began, as the ladder counts them. */
+  readonly humans: number;
+  /** Nobody asked for it: the batch is empty and there is no message to reply to. */
+  readonly heartbeat?: true;
+  /** Another try: block numbers below this one are taken. */
+  readonly firstIndex?: number;
+}
+/**
+ * Everything that waits in the turn's place, in order. What its agent has taken in before is not
+ * told again.
+ */
+export interface TurnSteer {
+  readonly type: "turn.steer";
+  readonly turnId: string;
+  readonly batch: readonly MessageRef[];
+}
+export interface TurnAbort {
+  readonly type: "turn.abort";
+  readonly turnId: string;
+  readonly reason: string;
+}
+/** A block to deliver: becomes an outbox row `turnId:index`. */
+export interface Block {
+  readonly type: "block";
+  readonly turnId: string;
+  readonly index: number;
+  readonly text: string;
+  readonly route: Route;
+  /** The platform message to reply to; null: a plain send. */
+  readonly replyTo: string | null;
+  /** Others spoke in between: send as a visible quote of that message. */
+  readonly quote: boolean;
+  /** `notice`: a line of the runtime's own (an error told to the room). */
+  readonly kind: "reply" | "notice";
+  /** First sight of an answer that an `edits` block completes. */
+  readonly draft?: true;
+  /** Replaces the text of this turn's block of that index, or is sent if that one never was. */
+  readonly edits?: number;
+  /** Beside the answer. */
+  readonly aside?: "reasoning" | "status";
+}
+export interface Typing {
+  readonly type: "typing";
+  readonly on: boolean;
+  readonly route: Route;
+}
+export interface React {
+  readonly type: "react";
+  readonly message: string;
+  readonly emoji: string;
+  readonly route: Route;
+}
+export interface Unreact {
+  readonly type: "unreact";
+  readonly message: string;
+  readonly emoji: string;
+  readonly route: Route;
+}
+/** Something for the session's transcript. User entries are written when the turn is composed. */
+export interface Transcript {
+  readonly type: "transcript";
+  readonly turnId: string;
+  readonly role: "assistant";
+  readonly text: string;
+}
+/** Messages that became a part of a turn after it began: its transcript has them, too. */
+export interface Joined {
+  readonly type: "joined";
+  readonly turnId: string;
+  readonly batch: readonly MessageRef[];
+}
+/** What a turn's agent reported when it ended; once for each try that got that far. */
+export interface Usage {
+  readonly type: "usage";
+  readonly turnId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+}
+/** A new session: turns ordered from here on belong to it. */
+export interface SessionBegan {
+  readonly type: "session.began";
+  readonly sessionId: string;
+}
+export interface Dropped {
+  readonly type: "dropped";
+  readonly message: MessageRef;
+  readonly why: DropReason;
+}
+/** The one outcome of a turn; exactly one per `turn.run` id. */
+export interface OutcomeReached {
+  readonly type: "outcome";
+  readonly turnId: string;
+  readonly turn: number;
+  readonly outcome: Outcome;
+  readonly batch: readonly MessageRef[];
+  readonly reason?: string;
+}
+/** We are through with a message: the conversations of `to` may answer it (machines/relay.ts). */
+export interface RelayPassed {
+  readonly type: "relay.pass";
+  readonly token: string;
+  readonly place: number;
+  /** Session keys. */
+  readonly to: readonly string[];
+}
+/** Someone never seen before spoke: read the member list for the next message. */
+export interface MembershipRefresh {
+  readonly type: "membership.refresh";
+  readonly route: Route;
+}
+
+/** Commands to be carried out and answered, and how the conversation stood when they came. */
+export interface CommandDue {
+  readonly type: "command";
+  readonly calls: readonly CommandGiven[];
+  /** Null: they take effect without an answer. */
+  readonly asked: CommandAsked | null;
+  readonly standing: Standing;
+}
+/** A conversation in figures. */
+export interface Standing {
+  readonly attention: "observing" | "gathering" | "waiting" | "running" | "settling";
+  readonly guard: "clear" | "tripped" | "muted";
+  /** Turns that peer bots caused since a human spoke. */
+  readonly consecutive: number;
+  /** Batches that wait, those whose window is open included. */
+  readonly waiting: number;
+  /** Overheard messages that the next turn is shown. */
+  readonly remembered: number;
+  readonly turns: number;
+  /** People who may go on talking to us without calling our name. */
+  readonly credits: number;
+  readonly activation: Activation;
+  readonly queue: QueueSettings;
+  readonly send: SendPolicy;
+}
+
+export type Effect =
+  | Decided
+  | DeadlineSet
+  | DeadlineClear
+  | LaneRequest
+  | LaneRelease
+  | TurnRun
+  | TurnSteer
+  | TurnAbort
+  | Block
+  | Typing
+  | React
+  | Unreact
+  | Transcript
+  | Joined
+  | Usage
+  | SessionBegan
+  | Dropped
+  | OutcomeReached
+  | MembershipRefresh
+  | RelayPassed
+  | CommandDue;

@@ -1,0 +1,309 @@
+/**
+ * Conversation events
+ * ===================
+ * Everything that can happen to a conversation. The journal stores exactly these (one row an event,
+ * in the order they are applied), so a conversation is a pure fold over its journal: recovery,
+ * replay and what-if are the same walk. Every event carries `at`, the ms since the epoch at which
+ * it was admitted; ids are made outside and come in with the event.
+ */
+import type { Membership } from "../../domain/decision.ts";
+import type { Deletion, Edit, Inbound, Millis, Route } from "../../domain/message.ts";
+import type { TurnLevels } from "../../domain/session.ts";
+import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
+
+/** What admission found out about the sender. Part of the record, never recomputed later. */
+export interface Authority {
+  readonly commandAuthorized: boolean;
+  readonly owner: boolean;
+}
+
+/** The agents that answer a message one after the other, and our place among them. */
+export interface RelayOrder {
+  /** Names the message to all of them. */
+  readonly token: string;
+  readonly place: number;
+  /** Session keys, in the order in which they answer. */
+  readonly keys: readonly string[];
+}
+
+/** A message was admitted. `seq` is its journal number and stands for its text from here on. */
+export interface MessageReceived {
+  readonly type: "message.received";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly message: Inbound;
+  readonly authority: Authority;
+  /** What it asks of its turn; taken out of its text. */
+  readonly levels?: TurnLevels;
+  /** A skill of this conversation's agent that it asks for (`skill:<name>`). */
+  readonly skill?: string;
+  /** The text as it came, where something it orders was taken out of it. */
+  readonly said?: string;
+  /** The channel's latest read of the room's member list, if one was in the cache. */
+  readonly membership?: Membership | null;
+  /** Several agents hear it, and it calls these by name but not us. */
+  readonly namesOnly?: readonly string[];
+  /** Several agents answer it, one after the other. */
+  readonly relay?: RelayOrder;
+}
+/** Another agent of this earshot said something in the room. Remembered, never decided. */
+export interface FellowSpoke {
+  readonly type: "fellow.spoke";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly message: Inbound;
+}
+/** The text of a message changed. Rewrites what is pending or remembered; decides nothing. */
+export interface MessageEdited {
+  readonly type: "message.edited";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly edit: Edit;
+}
+/** A message was removed by its author or a moderator. */
+export interface MessageDeleted {
+  readonly type: "message.deleted";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly deletion: Deletion;
+}
+/** Cold start: older messages read from the platform, oldest first. Remembered, never decided. */
+export interface HistorySeeded {
+  readonly type: "history.seeded";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly messages: readonly Inbound[];
+}
+/** The channel read the room's member list. */
+export interface MembershipRead {
+  readonly type: "membership.read";
+  readonly at: Millis;
+  readonly membership: Membership;
+}
+/** A durable deadline set by `deadline.set` fell due. */
+export interface DeadlineDue {
+  readonly type: "deadline.due";
+  readonly at: Millis;
+  readonly id: string;
+}
+/** A lane is free for this conversation; the turn about to start gets this id. */
+export interface LaneGranted {
+  readonly type: "lane.granted";
+  readonly at: Millis;
+  readonly turnId: string;
+}
+/** The agent was called. */
+export interface AgentStarted {
+  readonly type: "agent.started";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly attempt: number;
+}
+/** The first visible text of a turn appeared (for typing modes). */
+export interface AgentSpoke {
+  readonly type: "agent.spoke";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly what: "text" | "reasoning";
+}
+/**
+ * A block is ready to be sent. `index` counts the blocks of the turn from 0; `from` and `to` are
+ * the source offsets (UTF-16 units) it covers, by which doubles are recognised. `mentions` are
+ * author ids the text mentions in platform syntax.
+ */
+export interface AgentText {
+  readonly type: "agent.text";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+  readonly mentions: readonly string[];
+  /**
+   * The first sight of an answer that is edited in place as it grows: sent, but neither kept in the
+   * transcript nor counted as covered.
+   */
+  readonly draft?: true;
+  /** The index of the draft whose message becomes this text. */
+  readonly edits?: number;
+  /** Beside the answer: neither remembered, nor credited, nor counted as a reply. */
+  readonly aside?: "reasoning" | "status";
+  /** Goes before the text as the room sees it; no part of what is remembered. */
+  readonly prefix?: string;
+}
+/** The running agent took in messages handed to it by `turn.steer`; they belong to its turn now. */
+export interface AgentSteered {
+  readonly type: "agent.steered";
+  readonly at: Millis;
+  readonly turnId: string;
+  /** Journal numbers of the messages taken in. */
+  readonly messages: readonly number[];
+}
+export interface AgentMessageEnded {
+  readonly type: "agent.message-ended";
+  readonly at: Millis;
+  readonly turnId: string;
+}
+/** The agent used a tool. The tools that change the conversation have events of their own. */
+export interface AgentTool {
+  readonly type: "agent.tool";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+export interface AgentUsage {
+  readonly type: "agent.usage";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Absent: the agent does not tell. */
+  readonly costUsd?: number;
+}
+/** The agent finished. `silent`: the whole answer was the silent token, or there was none. */
+export interface AgentEnded {
+  readonly type: "agent.ended";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly silent: boolean;
+}
+/** The agent failed, hung past a time-out, or was cancelled and has ended. */
+export interface AgentFailed {
+  readonly type: "agent.failed";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly code: "error" | "idle-timeout" | "total-timeout" | "aborted" | "host-lost" | "too-long";
+  readonly message: string;
+}
+/** A block of this turn reached the platform under these ids. */
+export interface DeliverySent {
+  readonly type: "delivery.sent";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly index: number;
+  readonly messageIds: readonly string[];
+}
+/** A block of this turn will not reach the platform any more. */
+export interface DeliveryFailed {
+  readonly type: "delivery.failed";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly index: number;
+  readonly status: "expired" | "dead" | "in-doubt";
+}
+/** `channel_disengage` or `/disengage`. */
+export interface Disengage {
+  readonly type: "disengage";
+  readonly at: Millis;
+  /** By hand: no message and no agent asked for it. */
+  readonly operator?: true;
+}
+/** `skip_response`: the running turn is silent from here on. */
+export interface Skip {
+  readonly type: "skip";
+  readonly at: Millis;
+  readonly turnId: string;
+}
+/** One command of the table (machines/commands) with its words. */
+export interface CommandGiven {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+/** Where a command is answered, and who gave it. */
+export interface CommandAsked {
+  readonly route: Route;
+  readonly messageId: string;
+  readonly author: string;
+  readonly owner: boolean;
+  /** The message that the one with the command replies to. */
+  readonly about: string | null;
+  /** The agent that answers, where several share the room; its name goes before the answer. */
+  readonly as?: string;
+}
+/** A control command took effect; answered by the runtime. */
+export interface CommandApplied extends CommandGiven {
+  readonly type: "command.applied";
+  readonly at: Millis;
+  /** Further ones of the same message. */
+  readonly more?: readonly CommandGiven[];
+  /** Absent: it takes effect without an answer. */
+  readonly asked?: CommandAsked;
+}
+/** A new session began: the room is introduced again, and no lost run is mentioned. */
+export interface SessionReset {
+  readonly type: "session.reset";
+  readonly at: Millis;
+  /** The id of the session that begins. */
+  readonly sessionId?: string;
+  /** By hand: no message and no policy asked for it. */
+  readonly operator?: true;
+}
+/** The session says something differently than the config. Absent: as before; null: as configured. */
+export interface SessionOverridden {
+  readonly type: "session.overridden";
+  readonly at: Millis;
+  readonly queue?: SessionOverride["queue"] | null;
+  readonly send?: SessionOverride["send"] | null;
+  readonly activation?: SessionOverride["activation"] | null;
+  /** `queue` changes what it names and leaves the rest. */
+  readonly merge?: true;
+}
+/** Time for a turn that nobody asked for; its words go to `route`. Waits while anything is owed. */
+export interface HeartbeatDue {
+  readonly type: "heartbeat.due";
+  readonly at: Millis;
+  readonly route: Route;
+}
+/** Another config applies from here on. Sent by the actor's owner, not journalled by itself. */
+export interface ConfigChanged {
+  readonly type: "config.changed";
+  readonly at: Millis;
+  readonly settings: ConversationSettings;
+}
+/** `/stop`, an abort word, or the operator. */
+export interface RunAborted {
+  readonly type: "run.aborted";
+  readonly at: Millis;
+  readonly by: string;
+  /** By hand: no message asked for it. */
+  readonly operator?: true;
+}
+/** The host or process that ran this turn is gone; the same turn may be tried again. */
+export interface HostRecovered {
+  readonly type: "host.recovered";
+  readonly at: Millis;
+  /** The whole process is a new one: what the old one went on showing has to be shown again. */
+  readonly restarted?: true;
+}
+
+export type ConversationEvent =
+  | MessageReceived
+  | FellowSpoke
+  | MessageEdited
+  | MessageDeleted
+  | HistorySeeded
+  | MembershipRead
+  | DeadlineDue
+  | LaneGranted
+  | AgentStarted
+  | AgentSpoke
+  | AgentText
+  | AgentSteered
+  | AgentMessageEnded
+  | AgentTool
+  | AgentUsage
+  | AgentEnded
+  | AgentFailed
+  | DeliverySent
+  | DeliveryFailed
+  | Disengage
+  | Skip
+  | CommandApplied
+  | SessionReset
+  | SessionOverridden
+  | HeartbeatDue
+  | ConfigChanged
+  | RunAborted
+  | HostRecovered;

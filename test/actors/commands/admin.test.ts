@@ -1,0 +1,125 @@
+/**
+ * Commands about the house itself, with a house that only notes what it is asked: what is begun, when,
+ * and that a restart is announced and its end told once, whatever dies in between.
+ */
+import { describe, expect, test } from "vitest";
+import { EarshotError } from "../../../src/domain/errors.ts";
+import type { House, SaidValue } from "../../../src/domain/ports/index.ts";
+import { type SessionWorld, sessionWorld } from "../../support/runtime/session-world.ts";
+
+const config = {
+  commands: {
+    ownerAllowFrom: ["telegram:ann"],
+    allowFrom: { "*": ["telegram:ann", "telegram:bob"] },
+  },
+};
+const bob = { id: "bob", name: "Bob" };
+const texts = (world: SessionWorld) => world.sent.map(({ text }) => text);
+
+function newHouse() {
+  const done: string[] = [];
+  let problem: string | null = null;
+  let said: SaidValue[] = [];
+  const house: House = {
+    layers: {
+      said: (layer) => (layer === "set" ? said : []),
+      async set(layer, path, text, by) {
+        if (path === "server.port")
+          throw new EarshotError("EAR_CONFIG_UNSAFE", "Cannot set server.port from a room as `no`");
+        done.push(`${layer} ${path} ${text}`);
+        said = [{ path, value: text, by }];
+        return { path, value: text, by };
+      },
+      async unset(layer, path) {
+        done.push(`unset ${layer} ${path ?? "all"}`);
+        return said.map((one) => one.path);
+      },
+    },
+    restart: { problem: async () => problem, begin: () => void done.push("restart") },
+  };
+  return {
+    house,
+    done,
+    fails(why: string) {
+      problem = why;
+    },
+  };
+}
+
+describe("a restart", () => {
+  test("begins once its answer is durable, and its end is told once in the same place", async () => {
+    const { house, done } = newHouse();
+    const world = await sessionWorld(config, { house });
+    world.ready = false;
+    await world.talk("/restart", { id: "r1" });
+    expect(done).toEqual(["restart"]);
+    expect(await world.store.outboxOpen()).toHaveLength(1);
+    world.ready = true;
+    for (let n = 0; n < 3; n += 1) {
+      await world.restart();
+      await world.pass(1_000);
+    }
+    expect(world.sent).toMatchObject([
+      { text: "Restarting once what is under way has ended.", chat: "room", replyTo: "r1" },
+      { text: "I am back.", chat: "room", replyTo: "r1" },
+    ]);
+    expect(done).toEqual(["restart"]);
+    await world.runtime.stop();
+  });
+
+  test("that would fail is not begun, and nothing is told later", async () => {
+    const { house, done, fails } = newHouse();
+    const world = await sessionWorld(config, { house });
+    fails("Cannot read `earshot.json5`");
+    await world.talk("/restart");
+    await world.restart();
+    await world.pass(1_000);
+    expect(texts(world)).toEqual(["Not now: Cannot read 'earshot.json5'"]);
+    expect(done).toEqual([]);
+    await world.runtime.stop();
+  });
+
+  test("is told long after it was asked for, when it took that long", async () => {
+    const { house } = newHouse();
+    const world = await sessionWorld(config, { house });
+    await world.talk("/restart");
+    await world.runtime.stop();
+    world.clock.advanceTo(world.clock.now() + 86_400_000);
+    await world.start(undefined);
+    await world.pass(1_000);
+    expect(texts(world).at(-1)).toBe("I am back.");
+    await world.runtime.stop();
+  });
+});
+
+describe("what an owner alone may order", () => {
+  const orders = ["/restart", "/config set a.b 1", "/debug reset", "/config unset a.b", "/debug"];
+
+  test("is nothing but words from others who may give commands", async () => {
+    const { house, done } = newHouse();
+    const world = await sessionWorld(config, { house });
+    for (const text of orders) {
+      const [outcome] = await world.say(text, { author: bob });
+      await world.pass(2_000);
+      expect(outcome?.heard[0]?.verdict?.decision).not.toBe("command");
+    }
+    expect(done).toEqual([]);
+    await world.runtime.stop();
+  });
+
+  test("is handed on with who said it, and refusals come back without a mark of their own", async () => {
+    const { house, done } = newHouse();
+    const world = await sessionWorld(config, { house });
+    for (const text of ["/config set stream.maxChars  900", "/debug", "/debug reset"])
+      await world.talk(text, { direct: true });
+    await world.talk("/config set server.port 1", { direct: true });
+    expect(done).toEqual(["set stream.maxChars 900", "unset debug all"]);
+    expect(texts(world)).toEqual([
+      '`stream.maxChars` is now `"900"`. It is kept, over the config file.',
+      '`stream.maxChars` is `"900"`: telegram:ann, kept',
+      "`stream.maxChars`: as the config says again.",
+      "Nothing was changed. Cannot set server.port from a room as 'no'",
+    ]);
+    await world.runtime.stop();
+  });
+});

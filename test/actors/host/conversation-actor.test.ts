@@ -1,0 +1,54 @@
+/**
+ * A conversation's beginning is computed once for all: it must be the machine's own beginning, and
+ * no conversation may see anything of another.
+ */
+import { expect, test } from "vitest";
+import { createActor } from "xstate";
+import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
+import { settingsFor } from "../../../src/actors/host/conversation-settings.ts";
+import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
+import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { writeRecord } from "../../../src/machines/snapshot/snapshot.ts";
+import { configOf, groupKey, message } from "../../support/runtime/supervised.ts";
+
+const settings = (room: string, agent = {}) => settingsFor(configOf(agent), groupKey(room), 1);
+const begin = (room: string) =>
+  createConversation({ key: groupKey(room), settings: settings(room) });
+const said = (room: string, id: string) =>
+  ({ ...message(room, id, "earshot?"), seq: Number(id) }) as ConversationEvent;
+
+test("a conversation begins as the machine begins", () => {
+  begin("first").step(said("first", "1"));
+  const own = createActor(conversationMachine, { input: { settings: settings("second") } }).start();
+  const { value, context } = own.getSnapshot();
+  const second = begin("second");
+  expect(second.context).toEqual(context);
+  expect(second.record()).toBe(writeRecord(value, context));
+  expect(second.view()).toMatchObject({ attention: "observing", guard: "clear" });
+});
+
+test("each begins with its own settings", () => {
+  const quiet = settings("quiet", { context: { size: 3 } });
+  const conversation = createConversation({ key: groupKey("quiet"), settings: quiet });
+  expect(conversation.context.settings).toBe(quiet);
+  expect(begin("other").context.settings.context.size).not.toBe(3);
+});
+
+test("what happens in one leaves no trace in the next", () => {
+  const before = begin("a").record();
+  const one = begin("a");
+  one.step(said("a", "1"));
+  one.step(said("a", "2"));
+  expect(one.record()).not.toBe(before);
+  expect(begin("a").record()).toBe(before);
+  expect(begin("a").step(said("a", "1"))).toEqual(begin("a").step(said("a", "1")));
+});
+
+test("rooms of an account share one object of settings, a room named in the config has its own", () => {
+  const config = configOf({ conversations: { [groupKey("c")]: { context: { size: 3 } } } });
+  const of = (room: string) => settingsFor(config, groupKey(room), 1);
+  expect(of("a")).toBe(of("b"));
+  expect(of("c").context.size).toBe(3);
+  expect(of("a").context.size).not.toBe(3);
+  expect(settingsFor(config, groupKey("a"), 2).version).toBe(2);
+});

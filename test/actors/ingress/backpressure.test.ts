@@ -1,0 +1,110 @@
+/**
+ * The intake keeps step with the hosts: it waits while too much waits for them, and no longer.
+ */
+import { expect, test } from "vitest";
+import { openAccessBook } from "../../../src/actors/access/access-store.ts";
+import { createWaiters } from "../../../src/actors/effects/decision-waiters.ts";
+import { createIngress } from "../../../src/actors/ingress/ingress.ts";
+import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
+import { createJournal } from "../../../src/actors/journal/journal.ts";
+import { Backlog } from "../../../src/actors/supervisor/backpressure.ts";
+import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createRandom } from "../../../src/adapters/system/ids.ts";
+import { parseConfig } from "../../../src/domain/config/index.ts";
+import { limits } from "../../../src/domain/limits.ts";
+import { inboundSchema } from "../../../src/domain/message.ts";
+
+const ticks = async () => {
+  for (let n = 0; n < 5; n += 1) await new Promise(setImmediate);
+};
+
+/** A backlog whose size is set by the test. */
+function rig(size: number) {
+  const world = { size, wake: () => undefined as undefined };
+  const change = () =>
+    new Promise<void>((resolve) => {
+      world.wake = () => void resolve();
+    });
+  const backlog = new Backlog(() => world.size, change);
+  return { world, backlog };
+}
+
+test("there is room up to the limit, and again when half of it is gone", async () => {
+  const { world, backlog } = rig(limits.backlogEventsMax);
+  expect(backlog.room()).toBeNull();
+  world.size += 1;
+  let free = false;
+  const room = backlog.room() as Promise<void>;
+  expect(backlog.room()).toBe(room);
+  void room.then(() => {
+    free = true;
+  });
+  world.size = limits.backlogEventsMax - 10;
+  world.wake();
+  await ticks();
+  expect(free).toBe(false);
+  world.size = limits.backlogEventsMax / 2;
+  world.wake();
+  await room;
+  expect(backlog.room()).toBeNull();
+});
+
+async function intake(size: number) {
+  const { world, backlog } = rig(size);
+  const clock = createSystemClock();
+  const store = createMemoryStore();
+  const { configs } = await openConfigs(store, parseConfig({}));
+  const log = () => undefined;
+  const journal = createJournal({
+    ...{ clock, log, store },
+    onCommitted: () => undefined,
+    onHealth: () => undefined,
+    lastSeq: 0,
+  });
+  const ingress = createIngress({
+    ...{ clock, log, journal, configs, waiters: createWaiters(), live: true },
+    supervisor: backlog,
+    ids: { next: () => "id" },
+    directory: { isLocal: () => false, membership: () => null },
+    publish: () => undefined,
+    heartbeats: { heard: () => null },
+    access: openAccessBook([], { clock, random: createRandom(), journal, configs }),
+    outbox: { enqueue: () => undefined },
+    onPoint: () => undefined,
+  });
+  const chat = { id: "room", kind: "group" };
+  const message = (id: string) =>
+    inboundSchema.parse({
+      channel: "telegram",
+      chat,
+      id,
+      author: { id: "ann", name: "A" },
+      text: "",
+    });
+  const bring = (id: string) =>
+    ingress.ingest("telegram", "default", [{ type: "message", message: message(id) }]);
+  return { world, store, journal, ingress, bring };
+}
+
+test("the intake waits for the hosts, then takes what waited", async () => {
+  const { world, store, journal, ingress, bring } = await intake(limits.backlogEventsMax + 1);
+  const waiting = [bring("m1"), bring("m2")];
+  await ticks();
+  expect([await store.lastSeq(), ingress.pending()]).toEqual([0, 2]);
+  world.size = 0;
+  world.wake();
+  await Promise.all(waiting);
+  expect([await store.lastSeq(), ingress.pending()]).toEqual([2, 0]);
+  await journal.stop();
+});
+
+test("who waits for the hosts is refused when the store fails meanwhile", async () => {
+  const { store, journal, bring } = await intake(limits.backlogEventsMax + 1);
+  const waiting = bring("m1");
+  await ticks();
+  store.failCommit({ at: 1 });
+  await expect(journal.offer([], [{ kind: "meta", name: "n", value: "v" }])).rejects.toThrow();
+  await expect(waiting).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
+  await journal.stop();
+});

@@ -1,0 +1,127 @@
+/**
+ * The order in which agents of a room answer, wherever their conversations live and whatever dies:
+ * the same history on the main thread and on real worker threads, and through restarts at any
+ * moment nobody answers before those ahead of him are through.
+ */
+import { fc, test as property } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import type { AgentDriver } from "../../../src/domain/ports/index.ts";
+import { roommate } from "../../support/agents/roommate-agent.ts";
+import { World } from "../../support/runtime/world.ts";
+
+const mates = ["scout", "rover", "medic"] as const;
+const configOf = (does: readonly string[], strategy = "sequential") => ({
+  agents: {
+    list: mates.map((id, place) => ({
+      id,
+      driver: { kind: "roommate", does: does[place] ?? "answer", afterMs: 700 * (3 - place) },
+    })),
+  },
+  broadcast: { strategy, "telegram:room": [...mates] },
+  engagement: { activation: "always" },
+  turn: { idleMs: 5_000, maxMs: 8_000 },
+});
+const open = (workers: number, does: readonly string[] = []) =>
+  new World({ drivers: [roommate as AgentDriver], workers, config: configOf(does) }).start();
+
+interface Told {
+  readonly event?: string;
+  readonly key: string;
+  readonly turn: number;
+  readonly batch: readonly string[];
+}
+const told = (world: World) => world.lines as unknown as readonly Told[];
+
+/** Messages that somebody began to answer before those ahead of him were through with it. */
+function outOfOrder(world: World): string[] {
+  const lines = told(world);
+  const keyOf = (place: number) => `agent:${mates[place]}:telegram:group:room`;
+  return lines.flatMap(({ event, key, batch }, index) => {
+    const place = mates.findIndex((_, at) => keyOf(at) === key);
+    if (event !== "agent_start") return [];
+    const ahead = mates.slice(0, place).map((_, at) => keyOf(at));
+    return batch.flatMap((id) =>
+      ahead.flatMap((other) => {
+        const turn = lines.find(
+          (one) => one.event === "agent_start" && one.key === other && one.batch.includes(id),
+        )?.turn;
+        const ended = lines.findIndex(
+          (one) => one.event === "agent_end" && one.key === other && one.turn === turn,
+        );
+        return turn !== undefined && (ended === -1 || ended > index) ? [`${id}: ${key}`] : [];
+      }),
+    );
+  });
+}
+
+async function talk(world: World): Promise<void> {
+  await world.say("one", { id: "1" });
+  await world.pass(1_000);
+  await world.say("two", { id: "2", author: { id: "bob", name: "Bob" } });
+  await world.pass(100);
+  await world.say("medic, three", { id: "3" });
+  await world.pass(1_500);
+  await world.runtime.crashHost();
+  await world.pass(60_000);
+  await world.runtime.passivateAll();
+  await world.say("rover and medic, four", { id: "4" });
+  await world.pass(60_000);
+}
+
+test("the judge sees agents that answer beside each other", async () => {
+  const config = configOf([], "parallel");
+  const world = await new World({ drivers: [roommate as AgentDriver], config }).start();
+  await talk(world);
+  expect(outOfOrder(world)).not.toEqual([]);
+});
+
+describe.each([1, 2])("with %i worker threads", (workers) => {
+  test("the room has the same history as on the main thread", async () => {
+    const alone = await open(0);
+    await talk(alone);
+    const spread = await open(workers);
+    await talk(spread);
+    expect(spread.lines).toEqual(alone.lines);
+    expect(spread.sent).toEqual(alone.sent);
+    expect(outOfOrder(spread)).toEqual([]);
+    expect(spread.sent.length).toBeGreaterThanOrEqual(8);
+    await alone.runtime.stop();
+    await spread.runtime.stop();
+  });
+});
+
+const doings = fc.array(fc.constantFrom("answer", "answer", "fail", "hang", "nothing"), {
+  minLength: 3,
+  maxLength: 3,
+});
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom("say", "say", "call", "restart", "crash"),
+    gapMs: fc.constantFrom(0, 100, 500, 700, 1_400, 2_100, 6_000),
+  }),
+  { minLength: 2, maxLength: 8 },
+);
+
+property.prop([doings, steps], { numRuns: 60 })(
+  "through crashes at any moment nobody goes before his turn, and nobody is left waiting",
+  async (does, walk) => {
+    const world = await open(0, does);
+    for (const [index, { what, gapMs }] of walk.entries()) {
+      const author = { id: index % 2 === 0 ? "ann" : "bob" };
+      if (what === "say") await world.say("hello", { id: `m${index}`, author });
+      else if (what === "call") await world.say("rover and medic!", { id: `m${index}`, author });
+      else if (what === "restart") await world.restart();
+      else await world.runtime.crashHost();
+      await world.pass(gapMs);
+    }
+    await world.pass(600_000);
+    expect(outOfOrder(world)).toEqual([]);
+    expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
+    const engaged = world.decisions().filter(({ decision }) => decision === "engage");
+    const taken = told(world).flatMap((line) =>
+      line.event === "agent_start" ? line.batch.map((id) => `${line.key} ${id}`) : [],
+    );
+    for (const { key, id } of engaged) expect(taken).toContain(`${key} ${id}`);
+    await world.runtime.stop();
+  },
+);

@@ -1,0 +1,242 @@
+/**
+ * The intake: what is taken, what is a copy, what is refused, and when the platform may be told.
+ */
+import { expect, test } from "vitest";
+import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { inboundSchema } from "../../../src/domain/message.ts";
+import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
+import { World } from "../../support/runtime/world.ts";
+
+const message = (id: string, more: Record<string, unknown> = {}): ChannelEvent => ({
+  type: "message",
+  message: inboundSchema.parse({
+    channel: "telegram",
+    chat: { id: "room", kind: "group" },
+    id,
+    author: { id: "ann", name: "Ann" },
+    text: "hello there",
+    ...more,
+  }),
+});
+const cursor = (value: string) => ({ cursor: { identity: "42", value } });
+
+/** Whose words the edits change. */
+const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
+
+test("a redelivery is a duplicate: told as one, applied once, also after a restart", async () => {
+  const world = await new World().start();
+  const deliver = () => world.runtime.ingest("telegram", "default", [message("m1"), message("m2")]);
+  await deliver();
+  const [copy] = await deliver();
+  expect(copy?.heard[0]?.verdict?.decision).toBe("duplicate");
+  await world.pass(10);
+  await world.restart();
+  await deliver();
+  await world.pass(10);
+  const told = world.decisions().map(({ id, decision }) => `${id} ${decision}`);
+  expect(told.filter((line) => line === "m1 observe")).toHaveLength(1);
+  expect(told.filter((line) => line === "m1 duplicate")).toHaveLength(2);
+  expect(await world.store.lastSeq()).toBe(2);
+});
+
+test("a copy that comes while the first is being stored waits for it", async () => {
+  const world = await new World().start();
+  world.memory.failCommit({ at: 1 });
+  const first = world.runtime.ingest("telegram", "default", [message("m1")]);
+  const second = world.runtime.ingest("telegram", "default", [message("m1")]);
+  const results = await Promise.allSettled([first, second]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  await world.pass(1_000);
+  await world.runtime.ingest("telegram", "default", [message("m1")]);
+  expect(await world.store.lastSeq()).toBe(1);
+});
+
+test("an old entry is not made younger by its copies", async () => {
+  const world = await new World().start();
+  await world.runtime.ingest("telegram", "default", [message("m1")]);
+  for (let minute = 0; minute < 25; minute += 5) {
+    await world.pass(300_000);
+    const [copy] = await world.runtime.ingest("telegram", "default", [message("m1")]);
+    expect(copy?.heard[0]?.verdict?.decision).toBe("duplicate");
+  }
+});
+
+test("the cursor is stored in the commit of the events, and alone when there are none", async () => {
+  const world = await new World().start();
+  const before = world.memory.commits();
+  await world.runtime.ingest("telegram", "default", [message("m1")], cursor("7"));
+  expect(await world.store.cursor("telegram", "default", "42")).toBe("7");
+  expect(world.memory.commits() - before).toBe(1);
+  await world.runtime.ingest("telegram", "default", [], cursor("8"));
+  expect(await world.store.cursor("telegram", "default", "42")).toBe("8");
+});
+
+test("a store that fails keeps the cursor and the message from being acknowledged", async () => {
+  const world = await new World().start();
+  await world.runtime.ingest("telegram", "default", [message("m1")], cursor("7"));
+  await world.pass(10);
+  world.memory.failCommit({ at: 1, forever: true, code: "EAR_STORE_FULL" });
+  const refused = world.runtime.ingest("telegram", "default", [message("m2")], cursor("8"));
+  await expect(refused).rejects.toMatchObject({ code: "EAR_STORE_FULL", disposition: "retry" });
+  expect(world.runtime.status()).toMatchObject({ ready: false, ingress: { refused: 1 } });
+  expect(await world.store.cursor("telegram", "default", "42")).toBe("7");
+  world.memory.heal();
+  await world.pass(10_000);
+  expect(world.runtime.status()).toMatchObject({ ready: true, problem: null });
+  await world.runtime.ingest("telegram", "default", [message("m2")], cursor("8"));
+  await world.pass(10);
+  expect(world.decisions().map(({ id }) => id)).toEqual(["m1", "m2"]);
+});
+
+test("our own words are dropped without a decision", async () => {
+  const world = await new World().start();
+  const own = message("m1", { author: { id: "bot", isSelf: true } });
+  expect(await world.runtime.ingest("telegram", "default", [own])).toEqual([]);
+  await world.pass(10);
+  expect(world.decisions()).toEqual([]);
+  expect(await world.store.lastSeq()).toBe(0);
+});
+
+test("a stranger is denied once, recorded, and reaches no conversation", async () => {
+  const config = { access: { dmPolicy: "allowlist", groupPolicy: "allowlist" } };
+  const world = await new World({ config }).start();
+  const [outcome] = await world.runtime.ingest("telegram", "default", [message("m1")]);
+  expect(outcome?.heard).toMatchObject([{ key: null, verdict: { decision: "denied" } }]);
+  await world.runtime.ingest("telegram", "default", [message("m1")]);
+  await world.pass(10);
+  expect(world.decisions().map(({ decision }) => decision)).toEqual(["denied", "duplicate"]);
+  expect(await world.store.conversations({ limit: 5 })).toEqual([]);
+  await world.restart();
+  expect(world.decisions()).toHaveLength(2);
+  const [why] = await world.runtime.why("m1");
+  expect(why).toMatchObject({ recorded: { rule: "group-policy" }, explanation: null });
+  expect(why?.admission).toContain("access.groups");
+});
+
+test("who asks for the decision gets it, also for a copy", async () => {
+  const world = await new World().start();
+  const ask = (event: ChannelEvent) =>
+    world.runtime.ingest("telegram", "default", [event], { wait: "decision" });
+  const [heard] = await ask(message("m1"));
+  expect(heard?.heard[0]?.verdict).toMatchObject({ decision: "observe" });
+  const [engaged] = await ask(message("m2", { mentions: [{ id: "bot", isSelf: true }] }));
+  expect(engaged?.heard[0]?.verdict).toMatchObject({ decision: "engage", rule: "mention" });
+  const [copy] = await ask(message("m1"));
+  expect(copy?.heard[0]?.verdict?.decision).toBe("duplicate");
+});
+
+test("every agent of a broadcast group hears the message and decides for itself", async () => {
+  const config = {
+    agents: {
+      defaults: { driver: { kind: "scripted" } },
+      list: [{ id: "main" }, { id: "scout" }],
+    },
+    broadcast: { "telegram:room": ["main", "scout"] },
+  };
+  const world = await new World({ config }).start();
+  await world.runtime.ingest("telegram", "default", [message("m1", { text: "scout, look" })]);
+  await world.pass(10);
+  expect(world.decisions().map(({ key }) => key)).toEqual([
+    "agent:main:telegram:group:room",
+    "agent:scout:telegram:group:room",
+  ]);
+  expect(world.decisions().map(({ decision }) => decision)).toContain("engage");
+});
+
+test("an intake that is full refuses with a word on when to come back", async () => {
+  const world = await new World().start();
+  const many = Array.from({ length: 10_001 }, (_, index) => message(`m${index}`));
+  await expect(world.runtime.ingest("telegram", "default", many)).rejects.toMatchObject({
+    code: "EAR_INGRESS_FULL",
+    retryAfterMs: 1_000,
+  });
+  expect(await world.store.lastSeq()).toBe(0);
+});
+
+test("an event for another account than the one that delivers it is refused", async () => {
+  const world = await new World().start();
+  await expect(world.runtime.ingest("telegram", "second", [message("m1")])).rejects.toMatchObject({
+    code: "EAR_INBOUND_INVALID",
+  });
+});
+
+test("edits, deletions, members and history reach the conversation; nothing is decided on them", async () => {
+  const world = await new World({ prompts: true }).start();
+  const place = { channel: "telegram", account: "default", thread: null } as const;
+  const chat = { id: "room", kind: "group" } as const;
+  const old = inboundSchema.parse({
+    ...place,
+    chat,
+    id: "h1",
+    author: { id: "cy", name: "Cy" },
+    text: "from before",
+  });
+  await world.runtime.ingest("telegram", "default", [
+    { type: "history", history: { ...place, chat, messages: [old] } },
+    { type: "membership", membership: { ...place, chat, humans: 5, bots: 1, truncated: false } },
+    message("m1", { text: "first words" }),
+    message("m2", { text: "to be deleted" }),
+    { type: "edit", edit: { ...place, chat, id: "m1", text: "better words", author } },
+    { type: "delete", deletion: { ...place, chat, id: "m2" } },
+    message("m3", { mentions: [{ id: "bot", isSelf: true }], text: "now you" }),
+  ]);
+  await world.pass(5_000);
+  expect(world.decisions().map(({ id }) => id)).toEqual(["m1", "m2", "m3"]);
+  const [prompt] = world.events("prompt") as { text: string }[];
+  expect(prompt?.text).toContain("from before");
+  expect(prompt?.text).toContain("better words");
+  expect(prompt?.text).not.toContain("first words");
+  expect(prompt?.text).not.toContain("to be deleted");
+});
+
+test("an edit or a deletion that is delivered again is taken once, and undoes no later edit", async () => {
+  const world = await new World({ prompts: true }).start();
+  const place = { channel: "telegram", account: "default", thread: null } as const;
+  const chat = { id: "room", kind: "group" } as const;
+  const edit = (text: string, editedAt: number, editId?: string) => ({
+    type: "edit" as const,
+    edit: {
+      ...{ ...place, chat, id: "m1", text, editedAt, author },
+      ...(editId === undefined ? {} : { editId }),
+    },
+  });
+  const deletion = { type: "delete" as const, deletion: { ...place, chat, id: "m2" } };
+  const ingest = (...events: ChannelEvent[]) => world.runtime.ingest("telegram", "default", events);
+  const edits = async () => {
+    const rows = await world.store.scan(0, 1_000);
+    return rows.filter(({ body }) => body.includes("message.edited")).length;
+  };
+  await ingest(message("m1", { text: "first" }), message("m2", { text: "gone" }));
+  await ingest(edit("second", 1_000), edit("third", 2_000), deletion);
+  await ingest(edit("second", 1_000), edit("third", 2_000), deletion);
+  await ingest(edit("second", 1_000));
+  expect(await edits()).toBe(2);
+  expect(
+    (await world.store.scan(0, 1_000)).filter(({ body }) => body.includes("deleted")),
+  ).toHaveLength(1);
+  await ingest(message("m3", { mentions: [{ id: "bot", isSelf: true }], text: "now you" }));
+  await world.pass(5_000);
+  const [prompt] = world.events("prompt") as { text: string }[];
+  expect(prompt?.text).toContain("third");
+  expect(prompt?.text).not.toContain("second");
+  // Back to the same words is an edit of its own, also within one second of the platform's clock.
+  await ingest(edit("a", 3_000, "u1"), edit("b", 3_000, "u2"), edit("a", 3_000, "u3"));
+  await ingest(edit("b", 3_000, "u2"));
+  expect(await edits()).toBe(5);
+});
+
+test("an edit without any mark of its own is taken each time", async () => {
+  const world = await new World().start();
+  const place = { channel: "telegram", account: "default", thread: null } as const;
+  const chat = { id: "room", kind: "group" } as const;
+  const edit = { ...place, chat, id: "m1", text: "same", author };
+  for (let n = 0; n < 2; n += 1)
+    await world.runtime.ingest("telegram", "default", [{ type: "edit", edit }]);
+  expect(await world.store.scan(0, 10)).toHaveLength(2);
+});
+
+test("nothing is taken any more once it stops", async () => {
+  const world = await new World({ store: createMemoryStore() }).start();
+  await world.runtime.stop();
+  await expect(world.say("late")).rejects.toMatchObject({ code: "EAR_INGRESS_FULL" });
+});

@@ -1,0 +1,79 @@
+/** The sweep: quiet conversations get their records, old rows go, and the story stays the same. */
+import { expect, test } from "vitest";
+import { createSweep } from "../../../src/actors/journal/checkpointer.ts";
+import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
+import { createJournal } from "../../../src/actors/journal/journal.ts";
+import { scenarioConfig } from "../../../src/domain/config/index.ts";
+import { World } from "../../support/runtime/world.ts";
+
+async function sweepOf(world: World) {
+  const config = scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } });
+  const { clock, store } = world;
+  const journal = createJournal({
+    lastSeq: 0,
+    clock,
+    store,
+    log: () => undefined,
+    onCommitted: () => undefined,
+    onHealth: () => undefined,
+  });
+  const { configs } = await openConfigs(store, config);
+  return createSweep({ clock, store, journal, configs, log: () => undefined });
+}
+
+test("a conversation that has gone quiet is folded into its record and goes on from there", async () => {
+  const world = await new World().start();
+  await world.say("hello", { direct: true, id: "m1" });
+  await world.pass(5_000);
+  await world.say("just talk", { id: "m2" });
+  await world.pass(10);
+  await world.runtime.stop();
+
+  const sweep = await sweepOf(world);
+  expect(await sweep.round()).toBe(0);
+  expect(await sweep.round()).toBe(2);
+  expect(await world.store.dirty(10)).toEqual([]);
+  expect(await world.store.meta("sweptSeq")).toBe(String(await world.store.lastSeq()));
+
+  await world.start();
+  await world.say("hello again", { direct: true, id: "m3" });
+  await world.pass(5_000);
+  expect(world.events("agent_end")).toMatchObject([{ turn: 1 }, { turn: 2 }]);
+});
+
+test("an event that is still under way keeps its conversation out of the sweep", async () => {
+  const world = await new World().start();
+  await world.say("hello", { id: "m1" });
+  await world.pass(10);
+  await world.runtime.stop();
+  await world.store.commit([
+    {
+      kind: "event",
+      at: 0,
+      eid: 1,
+      identity: "x",
+      conv: (await world.store.dirty(1))[0]?.conv as number,
+      key: "agent:main:telegram:group:room",
+      cfg: 1,
+      body: JSON.stringify({ type: "disengage", at: 5 }),
+      messageId: null,
+    },
+  ]);
+  const sweep = await sweepOf(world);
+  await sweep.round();
+  expect(await sweep.round()).toBe(0);
+  expect(await world.store.dirty(10)).toHaveLength(1);
+});
+
+test("rows older than the retention go once every record covers them, and not before", async () => {
+  const world = await new World().start();
+  await world.say("hello", { id: "m1" });
+  await world.pass(10);
+  await world.runtime.stop();
+  world.clock.advanceTo(world.clock.now() + 200_000_000);
+  const sweep = await sweepOf(world);
+  await sweep.round();
+  expect(await world.store.scan(0, 10)).toHaveLength(1);
+  await sweep.round();
+  expect(await world.store.scan(0, 10)).toHaveLength(0);
+});

@@ -1,0 +1,143 @@
+/** The journal: one commit for many callers, order, and what happens while the store fails. */
+import { expect, test } from "vitest";
+import { createJournal } from "../../../src/actors/journal/journal.ts";
+import { conversationOf, decodeEvent, newEvent } from "../../../src/actors/protocol/event-codec.ts";
+import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
+import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import type { EarshotError } from "../../../src/domain/errors.ts";
+import { limits } from "../../../src/domain/limits.ts";
+
+const room = conversationOf("agent:main:telegram:group:1");
+const event = (name: string) =>
+  newEvent(room, 1, { type: "deadline.due", at: 5, id: name }, { identity: name });
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function world(quiet?: () => Promise<void>) {
+  const store = createMemoryStore();
+  const clock = new SimulatedClock();
+  const committed: HostEntry[] = [];
+  const health: (string | null)[] = [];
+  const journal = createJournal({
+    lastSeq: 0,
+    clock,
+    store,
+    log: () => undefined,
+    onCommitted: (entries) => committed.push(...entries),
+    onHealth: (error: EarshotError | null) => health.push(error?.code ?? null),
+    ...(quiet === undefined ? {} : { quiet }),
+  });
+  return { store, clock, committed, health, journal };
+}
+
+test("writes of one tick share a commit, and every caller gets its own numbers", async () => {
+  const { store, journal, committed } = world();
+  const answers = await Promise.all([
+    journal.offer([event("a"), event("b")]),
+    journal.keep([{ kind: "meta", name: "x", value: "1" }]),
+    journal.offer([event("a"), event("c")]),
+    journal.append([event("d")], [{ kind: "meta", name: "y", value: "2" }]),
+  ]);
+  expect(answers).toEqual([[1, 2], undefined, [0, 3], [4]]);
+  expect(store.commits()).toBe(1);
+  expect(committed.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+});
+
+test("a commit is bounded, and order holds across commits", async () => {
+  const { store, journal, committed } = world();
+  const count = limits.commitRowsMax * 2 + 1;
+  const calls = Array.from({ length: count }, (_, index) => journal.offer([event(`e${index}`)]));
+  const numbers = (await Promise.all(calls)).flat();
+  expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+  expect(store.commits()).toBe(3);
+  expect(committed.map(({ seq }) => seq)).toEqual(numbers);
+});
+
+test("a group of writes larger than a commit still goes in one piece", async () => {
+  const { store, journal } = world();
+  const count = limits.commitRowsMax + 200;
+  await journal.offer(Array.from({ length: count }, (_, index) => event(`e${index}`)));
+  expect(store.commits()).toBe(1);
+});
+
+test("while the store fails the intake is refused and consequences wait, in order", async () => {
+  const { store, clock, journal, committed, health } = world();
+  store.failCommit({ at: 1, forever: true, code: "EAR_STORE_FULL" });
+  const offered = journal.offer([event("offered")]);
+  const kept = journal.append([event("kept 1")]);
+  await expect(offered).rejects.toMatchObject({ code: "EAR_STORE_FULL" });
+  const later = journal.append([event("kept 2")]);
+  await expect(journal.offer([event("refused")])).rejects.toMatchObject({ code: "EAR_STORE_FULL" });
+  expect(journal.failing()?.code).toBe("EAR_STORE_FULL");
+  expect(committed).toEqual([]);
+
+  store.heal();
+  clock.advanceTo(clock.nextDue() as number);
+  await Promise.all([kept, later]);
+  expect(journal.failing()).toBeNull();
+  expect(health).toEqual(["EAR_STORE_FULL", null]);
+  expect(committed.map(({ event: one }) => (one as { id: string }).id)).toEqual([
+    "kept 1",
+    "kept 2",
+  ]);
+  expect(await journal.offer([event("offered")])).toEqual([3]);
+});
+
+test("a store that fails for long is asked again at growing distances, not in a loop", async () => {
+  const { store, clock, journal } = world();
+  store.failCommit({ at: 1, forever: true });
+  const kept = journal.keep([{ kind: "meta", name: "x", value: "1" }]);
+  kept.catch(() => undefined);
+  await turn();
+  const gaps: number[] = [];
+  for (let tries = 0; tries < 8; tries += 1) {
+    const due = clock.nextDue() as number;
+    gaps.push(due - clock.now());
+    clock.advanceTo(due);
+    await turn();
+  }
+  expect(gaps).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+  await journal.stop();
+  await expect(kept).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
+});
+
+test("events wait for quiet where the order must not depend on threads; marks do not", async () => {
+  let open: () => void = () => undefined;
+  const { journal, committed } = world(
+    () =>
+      new Promise((resolve) => {
+        open = resolve;
+      }),
+  );
+  const waiting = journal.append([event("a")]);
+  await journal.keep([{ kind: "meta", name: "x", value: "1" }]);
+  const second = journal.offer([event("b")]);
+  await turn();
+  expect(committed).toEqual([]);
+  expect(journal.isQuiet()).toBe(false);
+  expect(journal.isWritten()).toBe(true);
+  open();
+  await Promise.all([waiting, second]);
+  expect(committed.map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
+test("what was decided at the door is stored and never dispatched", async () => {
+  const { store, journal, committed } = world();
+  const denied = { type: "deadline.due", at: 5, id: "x" } as const;
+  await journal.offer([newEvent(room, 1, denied, { identity: "d", code: 9 })]);
+  expect(committed).toEqual([]);
+  expect(await store.events([1])).toMatchObject([{ code: 9 }]);
+});
+
+test("an event reads back with its number, and other text is refused", () => {
+  const { write } = newEvent(
+    room,
+    1,
+    { type: "message.deleted", at: 5, seq: 0, deletion: {} as never },
+    { identity: "x" },
+  );
+  expect(decodeEvent({ seq: 12, body: write.body })).toMatchObject({ seq: 12, at: 5 });
+  for (const body of ["", "{", "null", "[]", '{"type":"x"}']) {
+    expect(() => decodeEvent({ seq: 1, body })).toThrow(/EAR_RECORD_INVALID|no event/);
+  }
+});

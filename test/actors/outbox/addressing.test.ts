@@ -1,0 +1,147 @@
+/** How an answer is attached to what it answers, at what pace its parts leave, and what is once. */
+import { fc, test as property } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
+import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
+import { World, type WorldOptions } from "../../support/runtime/world.ts";
+
+const blocks = { mode: "block", break: "message_end", coalesceIdleMs: 0 };
+const parts = (...texts: string[]): ScriptedRun => ({
+  afterMs: 0,
+  steps: texts.flatMap((text) => [{ text }, { messageEnd: true as const }]),
+});
+const mention = { mentions: [{ id: "we", isSelf: true }] } as never;
+const started = (config: Record<string, unknown>, more: Partial<WorldOptions> = {}) =>
+  new World({ config, ...more }).start();
+
+describe("a block is a reply", () => {
+  const modes: readonly (readonly [string, boolean, readonly boolean[]])[] = [
+    ["auto", false, [true, false, false]],
+    ["auto", true, [false, false, false]],
+    ["first", false, [true, false, false]],
+    ["first", true, [true, false, false]],
+    ["all", false, [true, true, true]],
+    ["all", true, [true, true, true]],
+    ["batched", false, [false, false, false]],
+    ["off", false, [false, false, false]],
+  ];
+  test.each(modes)("%s, in a direct chat: %s", async (replyTo, direct, replies) => {
+    const world = await started({ stream: blocks, messages: { replyTo } });
+    world.runs.push(parts("one", "two", "three"));
+    await world.say("earshot?", { direct, id: "asked", ...(mention as object) });
+    await world.pass(10_000);
+    expect(world.sent.map((sent) => sent.replyTo)).toEqual(
+      replies.map((reply) => (reply ? "asked" : null)),
+    );
+  });
+
+  test("batched: to the newest of several messages, once", async () => {
+    const world = await started({ stream: blocks, messages: { replyTo: "batched" } });
+    world.runs.push(parts("one", "two"));
+    await world.say("earshot?", { id: "a", ...(mention as object) });
+    await world.say("are you there, earshot?", { id: "b", ...(mention as object) });
+    await world.pass(10_000);
+    expect(world.sent.map(({ replyTo }) => replyTo)).toEqual(["b", null]);
+  });
+
+  test("and shows what it answers where others spoke in between", async () => {
+    for (const [replyTo, quoted] of [
+      ["auto", true],
+      ["all", true],
+      ["batched", true],
+      ["off", false],
+    ] as const) {
+      const world = await started({ stream: blocks, messages: { replyTo } });
+      world.runs.push({ ...parts("one", "two"), afterMs: 0 });
+      await world.say("earshot?", { id: "asked", ...(mention as object) });
+      await world.say("lunch?", { author: { id: "bob", name: "Bob" } as never });
+      await world.pass(10_000);
+      expect(world.sent[0]).toMatchObject({ quote: quoted, replyTo: quoted ? "asked" : null });
+      expect(world.sent[1]).toMatchObject({ quote: false });
+    }
+  });
+});
+
+describe("a pause between blocks", () => {
+  const gaps = ({ sent }: World) =>
+    sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0));
+  const paced = async (humanDelay: unknown, seed: number) => {
+    const random = seededRandom(seed);
+    const config = { stream: { ...blocks, humanDelay } };
+    const world = await started(config, { random: () => random.next() });
+    world.runs.push(parts("one", "two", "three", "four"));
+    await world.say("go", { direct: true, id: "go" });
+    const asked = world.clock.now();
+    await world.pass(200_000);
+    expect(world.sent.map(({ text }) => text)).toEqual(["one", "two", "three", "four"]);
+    return { gaps: gaps(world), first: (world.sent[0]?.at ?? 0) - asked };
+  };
+
+  property.prop([fc.nat(), fc.nat(5_000), fc.nat(5_000)], { numRuns: 25 })(
+    "is as long as configured, never before the first, and the same for the same seed",
+    async (seed, minMs, more) => {
+      const given = { minMs, maxMs: minMs + more };
+      const one = await paced(given, seed);
+      expect(one.first).toBe(500);
+      for (const gap of one.gaps) {
+        expect(gap).toBeGreaterThanOrEqual(minMs);
+        expect(gap).toBeLessThanOrEqual(minMs + more);
+      }
+      expect(await paced(given, seed)).toEqual(one);
+    },
+  );
+
+  test("natural: between 800 and 2,500 ms, and not always the same", async () => {
+    const all = [];
+    for (const seed of [1, 2, 3, 4, 5]) all.push(...(await paced("natural", seed)).gaps);
+    expect(Math.min(...all)).toBeGreaterThanOrEqual(800);
+    expect(Math.max(...all)).toBeLessThanOrEqual(2_500);
+    expect(new Set(all).size).toBeGreaterThan(5);
+  });
+
+  test("off: none", async () => {
+    expect((await paced("off", 1)).gaps).toEqual([0, 0, 0]);
+  });
+
+  test("does not hold up the last text of a draft", async () => {
+    const config = { stream: { mode: "draft", humanDelay: { minMs: 9_000, maxMs: 9_000 } } };
+    const world = await started(config);
+    const text = "An answer of more than thirty letters.";
+    world.runs.push({ afterMs: 0, steps: [{ text }, { waitMs: 2_000 }, { text: " And more." }] });
+    await world.say("go", { direct: true });
+    await world.pass(3_000);
+    expect(world.shown()).toEqual([`${text} And more.`]);
+  });
+});
+
+describe("what is said is said once", () => {
+  test("two equal blocks are two, and the whole is not sent again behind its blocks", async () => {
+    const world = await started({ stream: { ...blocks, coalesceIdleMs: 0 } });
+    const code = "```\nsame\n```";
+    world.runs.push(parts(code, code));
+    await world.say("go", { direct: true });
+    await world.pass(10_000);
+    expect(world.sent.map(({ text }) => text)).toEqual([code, code]);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+  });
+
+  test("a restart after the answer sends nothing of it again", async () => {
+    const world = await started({ stream: blocks });
+    world.runs.push(parts("one", "two"));
+    await world.say("go", { direct: true });
+    await world.pass(10_000);
+    await world.restart();
+    await world.pass(60_000);
+    expect(world.sent.map(({ text }) => text)).toEqual(["one", "two"]);
+  });
+});
+
+test("a prefix stands before the first block only", async () => {
+  const world = await started({ stream: blocks, messages: { responsePrefix: "[{agent}]" } });
+  world.runs.push(parts("one", "two"));
+  await world.say("go", { direct: true });
+  await world.pass(10_000);
+  await world.say("go on", { direct: true });
+  await world.pass(10_000);
+  expect(world.sent.map(({ text }) => text)).toEqual(["[earshot] one", "two", "[earshot] ok"]);
+});

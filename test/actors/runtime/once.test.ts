@@ -1,0 +1,115 @@
+/** Decisions are told once, also when a host dies before their marks are on the disk. */
+import { expect, test } from "vitest";
+import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
+import { drivers } from "../../../src/adapters/agents/index.ts";
+import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
+import { scenarioConfig } from "../../../src/domain/config/index.ts";
+import { inboundSchema } from "../../../src/domain/message.ts";
+import type { Store } from "../../../src/domain/ports/index.ts";
+import type { StreamLine } from "../../../src/domain/stream.ts";
+
+/** So many that no conversation comes to the events after which its record is written. */
+const rooms = 10;
+const count = 400;
+
+/** A store that, once told to, keeps every commit with marks waiting until it is let go. */
+function slowMarks() {
+  const memory = createMemoryStore();
+  let letGo: () => void = () => undefined;
+  let free = Promise.resolve();
+  const hold = () => {
+    free = new Promise((resolve) => {
+      letGo = resolve;
+    });
+  };
+  /** Rows that were read for a host while their marks were on their way. */
+  const unmarked: number[] = [];
+  const store: Store = {
+    ...memory,
+    async commit(writes) {
+      if (writes.some(({ kind }) => kind === "applied")) await free;
+      return memory.commit(writes);
+    },
+    async tail(conv, after) {
+      const rows = await memory.tail(conv, after);
+      unmarked.push(...rows.flatMap(({ seq, code }) => (code === null ? [seq] : [])));
+      return rows;
+    },
+  };
+  return { store, hold, letGo: () => letGo(), unmarked };
+}
+
+async function crowd(workers: number) {
+  const { store, hold, letGo, unmarked } = slowMarks();
+  const told: string[] = [];
+  let held = false;
+  let crashed: Promise<void> | null = null;
+  const nobody = { outbound: () => null, ready: () => false, refreshMembership: () => undefined };
+  const runtime = createRuntime({
+    clock: createSystemClock(),
+    ids: createIds(),
+    random: createRandom(),
+    log: () => undefined,
+    store,
+    config: scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } }),
+    drivers,
+    directory: {
+      ...nobody,
+      textLimit: () => 4_096,
+      typingIntervalMs: () => 5_000,
+      isLocal: () => false,
+      membership: () => ({ humans: 9, bots: 1, truncated: false, fetchedAt: Date.now() }),
+    },
+    publish: (line: StreamLine) => {
+      if (!("decision" in line)) return;
+      told.push(String(line.id));
+      if (!held) return;
+      // The first decision is out, its mark is not: the host dies with the rest in its hands.
+      crashed ??= runtime.crashHost();
+    },
+    workers,
+  });
+  await runtime.start();
+  const events = Array.from({ length: count }, (_, n) => ({
+    type: "message" as const,
+    message: inboundSchema.parse({
+      ...{
+        channel: "telegram",
+        chat: { id: `room${n % rooms}`, kind: "group" },
+        id: `m${n}`,
+        text: "hm",
+      },
+      author: { id: "ann" },
+    }),
+  }));
+  // Whoever speaks for the first time has the members read: an effect, whose commit is waited for.
+  await runtime.ingest("telegram", "default", events.slice(0, rooms));
+  await runtime.settled();
+  held = true;
+  hold();
+  await runtime.ingest("telegram", "default", events.slice(rooms));
+  while (crashed === null) await new Promise(setImmediate);
+  await crashed;
+  const before = [...told];
+  for (let ticks = 0; ticks < 50; ticks += 1) await new Promise(setImmediate);
+  letGo();
+  await runtime.settled();
+  const codes = (await store.scan(0, count)).map(({ code }) => code);
+  await runtime.stop();
+  return { told, before, unmarked, codes };
+}
+
+test.each([0, 1])(
+  "with %i workers a decision whose mark is on its way is not told again after a crash",
+  async (workers) => {
+    const { told, before, unmarked, codes } = await crowd(workers);
+    expect(told.toSorted()).toEqual(Array.from({ length: count }, (_, n) => `m${n}`).toSorted());
+    expect(codes).not.toContain(null);
+    // It was no empty claim: some had been told, and the store did not know of it yet.
+    expect(before.length).toBeGreaterThan(rooms);
+    expect(before.length).toBeLessThan(count);
+    expect(unmarked).toContain(rooms + 1);
+  },
+);

@@ -1,0 +1,176 @@
+/**
+ * A transcript that outgrows its agent: the oldest part is summed up by the same agent, nobody is
+ * shown that, nothing is deleted, and no turn fails of it.
+ */
+import { expect, test } from "vitest";
+import type { AgentTurn } from "../../../src/domain/ports/index.ts";
+import { saying, untilStopped } from "../../support/agents/recording-agent.ts";
+import {
+  agentMain,
+  directKey,
+  type SessionWorld,
+  sessionWorld,
+} from "../../support/runtime/session-world.ts";
+
+const small = { agents: { list: [{ ...agentMain, contextTokens: 1_000 }] } };
+/** About 400 tokens. */
+const long = (name: string) => `${name} ${"word ".repeat(315)}${name}`;
+const said = ({ transcript }: AgentTurn) => transcript.map(({ text }) => text).join("\n");
+
+/** Talks until one turn had to be summed up for; gives that turn. */
+async function outgrow(world: SessionWorld, answers: SessionWorld["answers"] = []) {
+  for (let n = 1; n <= 4; n += 1) {
+    const before = world.turns.length;
+    if (n === 3) world.answers.push(...answers);
+    await world.talk(long(`m${n}`), { direct: true });
+    if (world.turns.slice(before).some(world.isSummary)) return n;
+  }
+  return 0;
+}
+const short = () => saying("fine");
+
+async function talked(answers: SessionWorld["answers"] = []) {
+  const world = await sessionWorld(small);
+  world.answers.push(short, short);
+  const at = await outgrow(world, answers);
+  return { world, at };
+}
+
+test("the oldest part is summed up in a turn without tools, which nobody is shown", async () => {
+  const { world, at } = await talked([() => saying("they said m1 and m2"), short]);
+  expect(at).toBe(3);
+  const [summary, turn] = world.turns.slice(2) as [AgentTurn, AgentTurn];
+  expect(world.isSummary(summary)).toBe(true);
+  expect(summary).toMatchObject({ tools: [], system: turn.system });
+  expect(await summary.callTool("channel_reply", { text: "hi" })).toMatch(/^Refused/);
+  expect(said(summary)).toContain("m1");
+  expect(said(turn)).toContain("they said m1 and m2");
+  expect(said(turn)).not.toContain("m1 word");
+  expect(world.sent.map(({ text }) => text)).toEqual(["fine", "fine", "fine"]);
+  expect(world.events("agent_start")).toHaveLength(3);
+});
+
+test("its line stands for the old ones, which stay; it is counted and is in the file", async () => {
+  const { world } = await talked([() => saying("they said m1"), short]);
+  const lines = await world.transcript();
+  const summary = lines.find(({ role }) => role === "summary");
+  expect(summary?.text).toBe("they said m1");
+  expect(lines.filter(({ role }) => role === "user")).toHaveLength(3);
+  expect(lines.some(({ id }) => id === summary?.covers)).toBe(true);
+  expect(world.files.lines()).toEqual(lines.map(({ sessionId: _, ...line }) => line));
+  expect(await world.runtime.session(directKey)).toMatchObject({
+    usage: { turns: 3, inputTokens: 40 },
+  });
+});
+
+test("a later summary is made from the one before, and replaces it", async () => {
+  const { world } = await talked([() => saying("first summary"), short]);
+  for (let n = 4; n <= 8; n += 1) {
+    world.answers.push((turn) => saying(world.isSummary(turn) ? `summary ${n}` : "fine"));
+    world.answers.push((turn) => saying(world.isSummary(turn) ? `summary ${n}` : "fine"));
+    await world.talk(long(`m${n}`), { direct: true });
+    world.answers.splice(0);
+  }
+  const summaries = world.turns.filter(world.isSummary);
+  expect(summaries.length).toBeGreaterThan(1);
+  expect(said(summaries[1] as AgentTurn)).toContain("first summary");
+  const last = world.turns.at(-1) as AgentTurn;
+  expect(said(last)).not.toContain("first summary");
+  expect(said(last)).toMatch(/summary \d/);
+});
+
+test.each([
+  [
+    "fails",
+    async function* () {
+      yield { type: "error", message: "no", retryable: false } as const;
+    },
+  ],
+  ["says nothing", () => saying()],
+] as const)(
+  "an agent that %s at it loses the old lines, with a note, and not the turn",
+  async (_, answer) => {
+    const { world } = await talked([answer, short]);
+    expect(world.sent.map(({ text }) => text)).toEqual(["fine", "fine", "fine"]);
+    const turn = world.turns.at(-1) as AgentTurn;
+    expect(said(turn)).toMatch(/\[\d earlier lines of this session were left out/);
+    expect(said(turn)).not.toContain("m1 word");
+    const note = (await world.transcript()).find(({ covers }) => covers !== undefined);
+    expect(note).toMatchObject({ role: "note" });
+    // Once: the next turn has room again.
+    await world.talk("short", { direct: true });
+    expect(world.turns.filter(world.isSummary)).toHaveLength(1);
+  },
+);
+
+test("an agent that hangs at it is ended by the turn's time, and the turn goes on", async () => {
+  const world = await sessionWorld({ ...small, turn: { maxMs: 10_000, idleMs: 10_000 } });
+  world.answers.push(short, short);
+  await outgrow(world, [(_, signal) => untilStopped(signal), short]);
+  await world.pass(30_000);
+  expect(world.sent.map(({ text }) => text)).toEqual(["fine", "fine", "fine"]);
+});
+
+test("a stop ends the summary with the turn it was for, and leaves no note", async () => {
+  const { world } = await talked([(_, signal) => untilStopped(signal)]);
+  await world.runtime.abortTurn(directKey, "operator");
+  await world.pass(5_000);
+  expect(world.events("agent_end").at(-1)).toMatchObject({ outcome: "cancelled" });
+  expect((await world.transcript()).filter(({ covers }) => covers !== undefined)).toEqual([]);
+});
+
+test("a process that dies meanwhile asks for it again", async () => {
+  const { world } = await talked([(_, signal) => untilStopped(signal)]);
+  expect(world.turns.filter(world.isSummary)).toHaveLength(1);
+  world.answers.push(() => saying("what they said"), short);
+  await world.restart();
+  await world.pass(10_000);
+  expect(world.turns.filter(world.isSummary)).toHaveLength(2);
+  expect(world.sent.map(({ text }) => text)).toEqual(["fine", "fine", "fine"]);
+  const lines = await world.transcript();
+  expect(lines.filter(({ role }) => role === "summary")).toHaveLength(1);
+  expect(lines.filter(({ role }) => role === "user")).toHaveLength(3);
+});
+
+test("by hand everything so far is summed up, once, and not while a turn runs", async () => {
+  const world = await sessionWorld();
+  expect(await world.runtime.compactSession(directKey)).toBe("empty");
+  await world.talk("one", { direct: true });
+  world.answers.push((_, signal) => untilStopped(signal));
+  await world.talk("two", { direct: true });
+  expect(await world.runtime.compactSession(directKey)).toBe("busy");
+  await world.runtime.abortTurn(directKey, "operator");
+  await world.pass(5_000);
+  world.answers.push(() => saying("one was said"));
+  expect(await world.runtime.compactSession(directKey)).toBe("done");
+  expect(await world.runtime.compactSession(directKey)).toBe("empty");
+  await world.talk("three", { direct: true });
+  expect(world.turns.at(-1)?.transcript.map(({ text }) => text)).toEqual([
+    "[Your summary of what was said before]\none was said",
+  ]);
+});
+
+test("a turn that comes while a summary is made by hand waits for it", async () => {
+  const world = await sessionWorld();
+  await world.talk("one", { direct: true });
+  world.answers.push(async function* () {
+    await world.gate;
+    yield* saying("one was said");
+  });
+  const done = world.runtime.compactSession(directKey);
+  await world.say("two", { direct: true });
+  world.clock.advanceTo(world.clock.now() + 1_000);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(world.turns).toHaveLength(2);
+  world.open();
+  expect(await done).toBe("done");
+  await world.pass(5_000);
+  expect(world.turns.at(-1)?.transcript.at(0)?.text).toContain("one was said");
+});
+
+test("a transcript that fits is given as it is", async () => {
+  const world = await sessionWorld(small);
+  for (let n = 0; n < 5; n += 1) await world.talk(`short ${n}`, { direct: true });
+  expect(world.turns.filter(world.isSummary)).toEqual([]);
+  expect(world.turns.at(-1)?.transcript).toHaveLength(8);
+});

@@ -1,0 +1,56 @@
+/** What is kept of transcripts for the next turn: as the store says it, and no more than its bound. */
+import { expect, test } from "vitest";
+import { createSessionTails } from "../../../src/actors/sessions/transcript-cache.ts";
+import { createLines } from "../../../src/adapters/stores/memory.lines.ts";
+import type { TranscriptLine } from "../../../src/domain/session.ts";
+
+function store() {
+  const lines = createLines();
+  const read: string[] = [];
+  return {
+    lines,
+    read,
+    transcriptMark: async (sessionId: string) => lines.mark(sessionId),
+    async transcript(query: Parameters<typeof lines.read>[0]) {
+      read.push(query.sessionId);
+      return [...lines.read(query)];
+    },
+  };
+}
+
+const line = (id: number, sessionId: string): TranscriptLine => ({
+  ...{ id, sessionId, at: id, turnId: `t${id}`, role: "user" },
+  text: `${id} `.padEnd(800, "x"),
+});
+
+test("sessions that grow line by line stay within the bound of all texts", async () => {
+  const kept = store();
+  const tails = createSessionTails(kept, 20_000);
+  const sessions = Array.from({ length: 10 }, (_, n) => `s${n}`);
+  for (const sessionId of sessions) await tails.read(sessionId);
+  let id = 0;
+  for (let round = 0; round < 5; round += 1)
+    for (const sessionId of sessions) {
+      id += 1;
+      kept.lines.add(line(id, sessionId));
+      tails.add([line(id, sessionId)]);
+    }
+  kept.read.length = 0;
+  for (const sessionId of [...sessions].reverse())
+    expect((await tails.read(sessionId)).lines).toHaveLength(5);
+  // Five lines of a thousand units each: at most four of the ten fit, the last one surely.
+  expect(kept.read.length).toBeGreaterThanOrEqual(6);
+  expect(kept.read).not.toContain("s9");
+});
+
+test("what fits is not read from the store again", async () => {
+  const kept = store();
+  const tails = createSessionTails(kept);
+  await tails.read("s");
+  for (let id = 1; id <= 50; id += 1) {
+    kept.lines.add(line(id, "s"));
+    tails.add([line(id, "s")]);
+    expect((await tails.read("s")).lines.at(-1)?.id).toBe(id);
+  }
+  expect(kept.read).toEqual(["s"]);
+});

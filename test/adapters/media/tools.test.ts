@@ -1,0 +1,254 @@
+/**
+ * `attachment_list`, `attachment_fetch` and `history_search` through the whole runtime, with the
+ * agent in this thread and in a worker, and with a model behind a socket.
+ */
+import { describe, expect, test } from "vitest";
+import type { InboundInput } from "../../../src/domain/message.ts";
+import { program } from "../../support/runtime/media-service.ts";
+import { type House, namesIn, openHouse } from "../../support/runtime/media-world.ts";
+import { sampleFiles } from "../../support/servers/media.ts";
+import { startModelServer } from "../../support/servers/openai.ts";
+
+const { png, ogg } = sampleFiles;
+const call = (tool: string, input: object = {}) => `call ${tool} ${JSON.stringify(input)}`;
+const file = (id: string, more: object = {}) => ({ id, kind: "file" as const, ...more });
+const image = { kind: "command", ...program("console.log('a blue door')") };
+
+const group: Partial<InboundInput> = {
+  chat: { id: "room", kind: "group" },
+  author: { id: "bo", name: "Bo" },
+};
+const mention = { mentions: [{ id: "bot", isSelf: true }] };
+
+describe.each([0, 1])("with %d workers", (workers) => {
+  test("what was overheard can be listed, newest first, and fetched; its path is nowhere", async () => {
+    const house = await openHouse({
+      workers,
+      files: { f1: Buffer.from("one,two\n1,2"), f2: png },
+      config: { media: { image } },
+    });
+    await house.say("the table", { ...group, attachments: [file("f1", { name: "../../t.csv" })] });
+    await house.say("a picture", { ...group, attachments: [{ id: "f2", kind: "image" }] });
+    expect(house.rig.fetched()).toBe(0);
+    const list = await house.ask(call("attachment_list"), { ...group, ...mention });
+    const names = namesIn(list);
+    expect(names).toHaveLength(2);
+    expect(list).toMatch(
+      /a\d+-0: image, from Bo, \d+ s ago\na\d+-0: file, “..\/..\/t.csv”, from Bo/,
+    );
+    const lines = names.map((name) => call("attachment_fetch", { attachment_id: name }));
+    const told = await house.ask(lines.join("\n"), { ...group, ...mention });
+    expect(house.decisions()).toEqual(["observe", "observe", "engage", "engage"]);
+    const [picture = "", table = ""] = told.split("~~");
+    expect(picture).toMatch(/image\/png, 70 bytes, its description:\n<room-text \w+>\na blue door/);
+    expect(table).toMatch(/file, 11 bytes, “..\/..\/t.csv”, its content:\n<room-text/);
+    expect(table).toContain("one,two\n1,2");
+    expect(told + list).not.toContain(house.folder);
+    expect(house.rig.fetched()).toBe(2);
+  });
+
+  test("an id of another conversation, of no row, or of no form is refused alike", async () => {
+    const house = await openHouse({ workers, files: { f1: Buffer.from("secret of the room") } });
+    await house.say("ours", { ...group, attachments: [file("f1")] });
+    const own = await house.ask(call("attachment_list"), { ...group, ...mention });
+    const [name = ""] = namesIn(own);
+    expect(name).not.toBe("");
+    const tries = [name, "a99999-0", "f1", "../../etc/passwd", `${name.split("-")[0]}-7`];
+    const told = await house.ask(
+      tries.map((one) => call("attachment_fetch", { attachment_id: one })).join("\n"),
+    );
+    const refusal = "Refused: no file of this conversation has that attachment_id.";
+    expect(told.split("\n~~\n")).toEqual(tries.map(() => refusal));
+    expect(house.rig.fetched()).toBe(0);
+    const allowed = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+      ...group,
+      ...mention,
+    });
+    expect(allowed).toContain("secret of the room");
+  });
+
+  test("a search finds what was said and answered here, newest first, and nothing of others", async () => {
+    const house = await openHouse({ workers });
+    await house.say("The Blue door is open", group);
+    await house.say("in the hall a blue [SYSTEM MESSAGE] lamp", group);
+    await house.say("nothing of that colour", group);
+    await house.ask("my blue secret");
+    const told = await house.ask(call("history_search", { query: "BLUE", limit: 5 }), {
+      ...group,
+      ...mention,
+    });
+    expect(told).not.toContain("secret");
+    expect(told).not.toContain("[SYSTEM MESSAGE");
+    const found = told.split("\n").filter((line) => line.includes("Bo: "));
+    // Those of one moment have no order; the question itself holds the word, too.
+    expect(found.map((line) => line.replace(/^.*Bo: /, "")).sort()).toEqual([
+      "The Blue door is open",
+      'call history_search {"query":"BLUE","limit":5}',
+      "in the hall a blue (SYSTEM MESSAGE] lamp",
+    ]);
+    const none = await house.ask(call("history_search", { query: "green.*+" }));
+    expect(none).toMatch(/green/);
+    expect(await house.ask(call("history_search", { query: "(a+)+$" }))).toMatch(/a\+/);
+  });
+
+  test("a file whose message was deleted is gone, and so are its words", async () => {
+    const house = await openHouse({ workers, files: { f1: Buffer.from("regretted") } });
+    await house.say("words I regret", { ...group, id: "oops", attachments: [file("f1")] });
+    const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
+    const { chat } = group as { chat: { id: string; kind: "group" } };
+    const deletion = { channel: "telegram", account: "default", chat, thread: null, id: "oops" };
+    await house.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
+    const told = await house.ask(
+      [
+        call("attachment_fetch", { attachment_id: name }),
+        call("history_search", { query: "words I regret" }),
+      ].join("\n"),
+      { ...group, ...mention },
+    );
+    expect(told).toContain("Refused: its message was deleted.");
+    expect(told).not.toMatch(/Bo: words I regret/);
+  });
+});
+
+test("a scripted agent may look around, too, and the turn goes on", async () => {
+  const look = { tool: "attachment_list", input: {} };
+  const runs = [
+    { steps: [look, { tool: "history_search", input: { query: "x" } }, { text: "done" }] },
+  ];
+  const house = await openHouse({ driver: { kind: "scripted", runs } });
+  expect(await house.ask("look around")).toBe("done");
+});
+
+test("the list and the search say so when there is nothing", async () => {
+  const house = await openHouse();
+  const told = await house.ask(call("attachment_list"));
+  expect(told).toBe("There are no files in the recent messages.");
+});
+
+test("wrong input is refused in words, and an agent that goes on is stopped", async () => {
+  const house = await openHouse();
+  const wrong = await house.ask(call("attachment_fetch", { path: "/etc/passwd" }));
+  expect(wrong).toMatch(/^Refused: /);
+  const far = Array.from({ length: 12 }, () => call("attachment_fetch", { attachment_id: "x" }));
+  await house.say(far.join("\n"));
+  await house.until(
+    () => house.lines.some((line) => "outcome" in line && line.outcome === "failed"),
+    "failed turn",
+  );
+});
+
+test("a model is offered the tools, calls one, and is given the answer", async () => {
+  const server = await startModelServer();
+  const house: House = await openHouse({
+    files: { f1: Buffer.from("the wifi is called attic") },
+    driver: { kind: "model", model: "m", baseUrl: server.baseUrl },
+  });
+  server.reply({ call: { name: "attachment_list", input: {} } }, { say: ["Listed."] });
+  expect(await house.ask("what files?", { attachments: [file("f1", { name: "note.txt" })] })).toBe(
+    "Listed.",
+  );
+  const [first, second] = server.requests;
+  const offered = first?.tools.map((tool) => tool.function.name) ?? [];
+  expect(offered).toEqual(
+    expect.arrayContaining(["attachment_list", "attachment_fetch", "history_search"]),
+  );
+  const answer = String(second?.messages.at(-1)?.content);
+  const [name = ""] = namesIn(answer);
+  expect(answer).toContain("note.txt");
+  server.reply(
+    { call: { name: "attachment_fetch", input: { attachment_id: name } } },
+    { say: ["It is attic."] },
+  );
+  expect(await house.ask("and the name?")).toBe("It is attic.");
+  expect(JSON.stringify(server.requests.at(-1)?.messages.at(-1))).toContain("wifi is called attic");
+  await server.close();
+});
+
+test.each([0, 1])(
+  "a picture that was overheard is fetched as one, with %d workers",
+  async (workers) => {
+    const house = await openHouse({
+      workers,
+      files: { f1: png },
+      driver: { kind: "asking", images: true },
+    });
+    await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+    const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
+    const told = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+      ...group,
+      ...mention,
+    });
+    expect(told).toBe("The picture is shown to you next.\n~~\nfetched image/png picture 70");
+  },
+);
+
+test("a model that takes pictures is shown the one it fetched, at its next step", async () => {
+  const server = await startModelServer();
+  const house = await openHouse({
+    files: { f1: png },
+    driver: { kind: "model", model: "m", baseUrl: server.baseUrl, images: true },
+  });
+  await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+  server.reply({ call: { name: "attachment_list", input: {} } }, { say: ["Listed."] });
+  await house.ask("what is there?", { ...group, ...mention });
+  const [name = ""] = namesIn(String(server.requests[1]?.messages.at(-1)?.content));
+  server.reply(
+    { call: { name: "attachment_fetch", input: { attachment_id: name } } },
+    { say: ["A door."] },
+  );
+  expect(await house.ask("show me", { ...group, ...mention })).toBe("A door.");
+  const last = server.requests.at(-1)?.messages.at(-1);
+  expect(last?.role).toBe("user");
+  expect(JSON.stringify(last?.content)).toContain(
+    `data:image/png;base64,${png.toString("base64").slice(0, 40)}`,
+  );
+  await server.close();
+});
+
+test("a program that takes pictures is given the one it fetched with the tool's result", async () => {
+  const code = `
+    let turn = null;
+    require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+      const told = JSON.parse(line);
+      const say = (event) => process.stdout.write(JSON.stringify(event) + "\\n");
+      if (told.type === "turn") {
+        const [, name, input] = /call (\\w+) (.*)$/.exec(told.said);
+        say({ type: "tool-call", id: 1, name, input: JSON.parse(input) });
+      } else {
+        const pictures = (told.images ?? []).map(({ mime, data }) => mime + " " + data.length);
+        say({ type: "text", text: [told.text, ...pictures].join("\\n") });
+        process.exit(0);
+      }
+    });`;
+  const house = await openHouse({
+    files: { f1: png },
+    driver: { kind: "command", command: process.execPath, args: ["-e", code], images: true },
+  });
+  await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+  const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
+  const told = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+    ...group,
+    ...mention,
+  });
+  expect(told).toBe(
+    `The picture is shown to you next.\nimage/png ${png.toString("base64").length}`,
+  );
+});
+
+test("pictures of the batch go to an agent that takes them, and to no other", async () => {
+  const attachments = [
+    { id: "f1", kind: "image" as const, name: "door.png" },
+    { id: "f2", kind: "image" as const },
+    { id: "f3", kind: "audio" as const },
+  ];
+  const files = { f1: png, f2: png, f3: ogg };
+  const seeing = await openHouse({ files, driver: { kind: "asking", images: true } });
+  const told = await seeing.ask("", { attachments });
+  expect(told).toBe("picture image/png door.png 70\n~~\npicture image/png picture 70");
+  const [prompt = ""] = seeing.prompts();
+  expect(prompt).toMatch(/image, “door.png”, picture 1 of this turn/);
+  expect(prompt).toMatch(/image, picture 2 of this turn/);
+  const blind = await openHouse({ files });
+  expect(await blind.ask("", { attachments })).toBe("ok");
+  expect(blind.rig.fetched()).toBe(0);
+});

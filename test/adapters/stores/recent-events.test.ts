@@ -1,0 +1,64 @@
+/**
+ * Recent events in memory are the journal's rows or nothing, whatever has been overwritten.
+ */
+import { test as check, fc } from "@fast-check/vitest";
+import { expect, test } from "vitest";
+import { createRecent } from "../../../src/adapters/stores/recent.ts";
+import type { EventWrite } from "../../../src/domain/ports/index.ts";
+
+const write = (body: string, more: Partial<EventWrite> = {}): EventWrite => ({
+  kind: "event",
+  at: 5,
+  eid: 1,
+  identity: "i",
+  conv: 2 ** 51 + 1,
+  key: "k",
+  cfg: 3,
+  body,
+  messageId: null,
+  ...more,
+});
+
+const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 20 }), { maxLength: 80 });
+
+check.prop([texts, fc.integer({ min: 1, max: 40 }), fc.integer({ min: 64, max: 2_048 })])(
+  "every row that is given is the one that was put",
+  (bodies, rows, bytes) => {
+    const recent = createRecent(rows, bytes);
+    for (const [index, body] of bodies.entries()) {
+      recent.put(index + 1, write(body));
+      recent.mark(index + 1, index + 7);
+      for (let seq = 1; seq <= index + 1; seq += 1) {
+        const found = recent.get(seq);
+        if (found === undefined) continue;
+        expect(found.body).toBe(bodies[seq - 1]);
+        expect(found).toMatchObject({ seq, at: 5, conv: 2 ** 51 + 1, cfg: 3 });
+        expect(found.code).toBe(seq + 6);
+      }
+    }
+  },
+);
+
+test("the latest rows are there, the ones before them are not", () => {
+  const recent = createRecent(4, 4_096);
+  for (let seq = 1; seq <= 9; seq += 1) recent.put(seq, write(`row ${seq} ü🌍`));
+  expect([5, 6, 9].map((seq) => recent.get(seq)?.body)).toEqual([
+    undefined,
+    "row 6 ü🌍",
+    "row 9 ü🌍",
+  ]);
+  expect(recent.get(9)?.code).toBeNull();
+});
+
+test("a text that would take too much of the room is not kept", () => {
+  const recent = createRecent(4, 1_024);
+  recent.put(1, write("x".repeat(900)));
+  expect(recent.get(1)).toBeUndefined();
+});
+
+test("a mark for a row that is gone changes nothing", () => {
+  const recent = createRecent(2, 1_024);
+  for (const seq of [1, 2, 3]) recent.put(seq, write("x"));
+  recent.mark(1, 9);
+  expect(recent.get(3)?.code).toBeNull();
+});

@@ -1,0 +1,65 @@
+/** The lock of the state directory: one daemon each, and no lock that outlives its owner. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { lockStateDir } from "../../../src/adapters/stores/lock.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "earshot-lock-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const owner = () => JSON.parse(readFileSync(join(folder, "lock"), "utf8")) as { pid: number };
+const writeLock = (text: string) => writeFileSync(join(folder, "lock"), text);
+
+test("a second daemon is refused with the first one's pid and what to do", async () => {
+  const lock = await lockStateDir(folder);
+  await expect(lockStateDir(folder)).rejects.toMatchObject({ code: "EAR_STATE_LOCKED" });
+  await expect(lockStateDir(folder)).rejects.toThrow(`pid ${process.pid}`);
+  await expect(lockStateDir(folder)).rejects.toThrow("--state-dir");
+  expect(statSync(lock.path).mode & 0o777).toBe(0o600);
+  await lock.release();
+  await (await lockStateDir(folder)).release();
+});
+
+test("a folder that takes no file is named", async () => {
+  const gone = join(folder, "gone");
+  const refused = await lockStateDir(gone).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "EAR_STORE_FAILED" });
+  expect(String(refused)).toContain(`Cannot write into ${gone}`);
+});
+
+test("the lock of a process that was killed is taken over", async () => {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  const lock = await lockStateDir(folder);
+  const left = { ...owner(), pid: child.pid, started: null };
+  writeLock(JSON.stringify(left));
+  await expect(lockStateDir(folder)).rejects.toMatchObject({ code: "EAR_STATE_LOCKED" });
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("exit", resolve));
+  const mine = await lockStateDir(folder);
+  expect(owner().pid).toBe(process.pid);
+  await lock.release();
+  expect(owner().pid).toBe(process.pid);
+  await mine.release();
+});
+
+test("a pid that was given to another program, or another boot, locks nothing", async () => {
+  const lock = await lockStateDir(folder);
+  const first = owner();
+  writeLock(JSON.stringify({ ...first, started: "1" }));
+  const second = await lockStateDir(folder);
+  writeLock(JSON.stringify({ ...first, boot: "another boot" }));
+  const third = await lockStateDir(folder);
+  await Promise.all([lock.release(), second.release(), third.release()]);
+});
+
+test("a half-written lock is no lock, and of several takers one wins", async () => {
+  writeLock('{"pid":');
+  const tries = await Promise.allSettled([1, 2, 3].map(() => lockStateDir(folder)));
+  const won = tries.filter((result) => result.status === "fulfilled");
+  expect(won).toHaveLength(1);
+});

@@ -1,0 +1,99 @@
+/**
+ * `earshot channels retry` and `earshot quarantine` beside a running daemon: what is listed, tried
+ * again and given up, and with which exit code.
+ */
+import { expect, test } from "vitest";
+import { leaveMended, leavePoison } from "../../support/runtime/quarantined.ts";
+import { telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
+
+const config = {
+  agents: { list: [{ id: "main", driver: { kind: "scripted" } }] },
+  messages: { inbound: { debounceMs: 50, debounceMaxMs: 200 } },
+  stream: { mode: "off" },
+};
+interface Status {
+  readonly connections: readonly { channel: string; state: string; connects: number }[];
+}
+interface Row {
+  readonly seq: number;
+  readonly tries: number;
+  readonly key: string;
+}
+
+test("a refused token halts the account until somebody has it tried again", async () => {
+  const daemon = await telegramDaemon(config);
+  const { server, rooms } = daemon;
+  const state = async () => {
+    const { connections } = await daemon.get<Status>("/api/status");
+    return connections.find(({ channel }) => channel === "telegram")?.state;
+  };
+  server.faults.add("getMe", { kind: "refuse", status: 401 }, 2);
+  await daemon.start();
+  await expect.poll(state, { timeout: 20_000 }).toBe("halted");
+  expect(server.calls("getMe")).toHaveLength(1);
+
+  // Refused again: one more login, and it stays where it is.
+  const refused = await daemon.run("channels", "retry", "telegram");
+  expect([refused.code, refused.out.trim()]).toEqual([0, "tried again: telegram/default"]);
+  await expect.poll(() => server.calls("getMe").length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(state).toBe("halted");
+
+  const taken = await daemon.run("channels", "retry", "telegram", "default");
+  expect(taken.code).toBe(0);
+  await expect.poll(state, { timeout: 20_000 }).toBe("live");
+  daemon.say("ann", "hello");
+  await server.until(() => server.world.answers(rooms.ann).length === 1, "the answer");
+
+  const live = await daemon.run("channels", "retry", "telegram");
+  expect([live.code, live.out]).toEqual([1, ""]);
+  expect(live.err).toContain("no such account is halted");
+  expect((await daemon.run("channels", "retry", "telegram", "nobody")).code).toBe(1);
+  expect((await daemon.run("channels", "--json")).code).toBe(0);
+}, 180_000);
+
+test("events in quarantine are listed, tried again and dropped", async () => {
+  const daemon = await telegramDaemon(config);
+  const { server, rooms, stateDir } = daemon;
+  await daemon.start();
+  expect((await daemon.run("quarantine")).out.trim()).toBe("nothing there");
+  await daemon.kill("SIGTERM");
+  const key = "agent:main:main";
+  await leaveMended(stateDir, key, {
+    ...{ channel: "telegram", id: "m1", text: "are you there?" },
+    chat: { id: rooms.ann.chat.id.toString(), kind: "direct" },
+    author: { id: rooms.ann.chat.id.toString(), name: "Ann" },
+  });
+  await daemon.start();
+  const rows = async () => {
+    const { out } = await daemon.run("quarantine", "list", "--json");
+    return JSON.parse(out) as Row[];
+  };
+  const [row] = await rows();
+  const table = (await daemon.run("quarantine")).out;
+  expect(table).toMatch(new RegExp(`${row?.seq} +2023-11-14 22:13:20 +0 +agent:main:main`));
+  expect(table).toContain("the step threw");
+  expect((await daemon.run("status")).out).toContain(`row ${row?.seq}: the step threw`);
+
+  const again = await daemon.run("quarantine", "retry", String(row?.seq));
+  expect([again.code, again.out.trim()]).toEqual([0, `tried again: row ${row?.seq}`]);
+  await server.until(() => server.world.answers(rooms.ann).length === 1, "the answer");
+  expect((await daemon.run("quarantine", "retry", String(row?.seq))).code).toBe(1);
+  expect(await rows()).toEqual([]);
+
+  // One that breaks each time is back with each try, also after a kill.
+  await daemon.kill("SIGTERM");
+  await leavePoison(stateDir, key);
+  await daemon.start();
+  await expect.poll(rows, { timeout: 20_000 }).toMatchObject([{ key, tries: 0 }]);
+  await daemon.run("quarantine", "retry", String((await rows())[0]?.seq));
+  await expect.poll(rows, { timeout: 20_000 }).toMatchObject([{ key, tries: 1 }]);
+  await daemon.kill("SIGKILL");
+  await daemon.start();
+  const [back] = await rows();
+  expect(back).toMatchObject({ key, tries: 1 });
+  expect((await daemon.run("quarantine", "drop", String(back?.seq))).code).toBe(0);
+  expect((await daemon.run("quarantine", "drop", String(back?.seq))).code).toBe(1);
+  expect((await daemon.run("quarantine", "drop", "the first")).code).toBe(2);
+  expect(await rows()).toEqual([]);
+  expect(server.world.answers(rooms.ann)).toHaveLength(1);
+}, 180_000);

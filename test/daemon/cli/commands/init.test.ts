@@ -1,0 +1,138 @@
+/**
+ * `earshot init` as a person meets it: questions on a real terminal (tmux), a token that is tried on a
+ * Bot API server of this process, and what is written in the end; and without questions.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { configFromText } from "../../../../src/adapters/files/config-file.ts";
+import { newFolder } from "../../../support/daemon/folder.ts";
+import { earshot } from "../../../support/runtime/commands.ts";
+import {
+  sampleToken,
+  startTelegramServer,
+  type TelegramServer,
+} from "../../../support/servers/telegram.ts";
+
+let telegram: TelegramServer;
+beforeAll(async () => {
+  telegram = await startTelegramServer();
+});
+afterAll(() => telegram.close());
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+const wrongToken = "1234:token-of-a-bot-that-is-not-there";
+
+describe("with --yes", () => {
+  const init = (path: string, env: Record<string, string>, ...more: string[]) =>
+    earshot(["init", "--yes", "--config", path, ...more], {
+      ...{ TELEGRAM_BOT_TOKEN: "", TELEGRAM_API_ROOT: telegram.apiRoot, ...env },
+    });
+  const written = (path: string) =>
+    configFromText(readFileSync(path, "utf8"), path, { env: { TELEGRAM_BOT_TOKEN: sampleToken } })
+      .config;
+
+  test("writes what runs without anything, and no bot", async () => {
+    const path = join(newFolder(), "earshot.json5");
+    expect(await init(path, {})).toMatchObject({ code: 0, err: "" });
+    expect(written(path).channels.telegram).toBeUndefined();
+    expect(modeOf(path)).toBe(0o600);
+  });
+
+  test("tries the environment's token, and points to it without writing it down", async () => {
+    const path = join(newFolder(), "earshot.json5");
+    const { code, out } = await init(path, { TELEGRAM_BOT_TOKEN: sampleToken });
+    expect([code, out]).toEqual([0, expect.stringContaining("the bot is @scout_bot (4242)")]);
+    expect(readFileSync(path, "utf8")).not.toContain(sampleToken);
+    expect(out).not.toContain(sampleToken);
+    expect(written(path).channels.telegram?.accounts?.default?.botToken).toBe(sampleToken);
+  });
+
+  test("writes nothing where the token is refused or has no form", async () => {
+    const path = join(newFolder(), "earshot.json5");
+    const refused = await init(path, { TELEGRAM_BOT_TOKEN: wrongToken });
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("was refused")]);
+    const odd = await init(path, { TELEGRAM_BOT_TOKEN: "no token" });
+    expect([odd.code, odd.err]).toEqual([1, expect.stringContaining("has not the form")]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("takes a token at its word while nobody can be asked", async () => {
+    const path = join(newFolder(), "earshot.json5");
+    const away = { TELEGRAM_BOT_TOKEN: sampleToken, TELEGRAM_API_ROOT: "http://127.0.0.1:9" };
+    const { code, err } = await init(path, away);
+    expect([code, err]).toEqual([0, expect.stringContaining("EAR_CHANNEL_UNAVAILABLE")]);
+    expect(written(path).channels.telegram).toBeDefined();
+  });
+
+  test("leaves what is there, and with --force shuts it to others", async () => {
+    const path = join(newFolder(), "earshot.json5");
+    writeFileSync(path, "{}");
+    chmodSync(path, 0o644);
+    expect(await init(path, {})).toMatchObject({ code: 2, out: "" });
+    expect(readFileSync(path, "utf8")).toBe("{}");
+    expect((await init(path, {}, "--force")).code).toBe(0);
+    expect(modeOf(path)).toBe(0o600);
+  });
+});
+
+const hasTmux = spawnSync("tmux", ["-V"]).status === 0;
+
+describe("on a terminal", () => {
+  const socket = `earshot-init-${process.pid}`;
+  const tmux = (...args: string[]) =>
+    execFileSync("tmux", ["-L", socket, ...args], { encoding: "utf8" });
+  const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
+
+  /** Waits for a question, then types an answer. A yes or no needs no return. */
+  async function answer(question: string, keys: string, enter = true): Promise<void> {
+    let screen = "";
+    for (let tries = 0; tries < 1_200; tries += 1) {
+      screen = tmux("capture-pane", "-p", "-t", "init");
+      if (screen.includes(question)) break;
+      await new Promise((go) => setTimeout(go, 50));
+    }
+    expect(screen).toContain(question);
+    if (keys !== "") tmux("send-keys", "-t", "init", "-l", "--", keys);
+    if (enter) tmux("send-keys", "-t", "init", "Enter");
+  }
+
+  test.skipIf(!hasTmux)(
+    "asks, tries the token, asks again where it is wrong, and writes what is fine",
+    async () => {
+      const stateDir = join(newFolder(), "state");
+      const path = join(stateDir, "earshot.json5");
+      const run = `${process.execPath} --import tsx ${main} init --state-dir ${stateDir}`;
+      const env = `TELEGRAM_API_ROOT=${telegram.apiRoot} TELEGRAM_BOT_TOKEN= NO_COLOR=1`;
+      const size = ["-x", "80", "-y", "60"];
+      tmux("new-session", "-d", "-s", "init", ...size, `${env} ${run}; echo "ended $?"; sleep 60`);
+      try {
+        await answer("What is your agent called?", "Two");
+        await answer("Who answers?", "");
+        await answer("Is there a Telegram bot for it?", "y", false);
+        await answer("Its token from @BotFather?", wrongToken);
+        await answer("take the current one from", sampleToken);
+        await answer("Where is the token kept?", "");
+        await answer("Your own id there", "77");
+        await answer("Which group may it hear?", "-100123");
+        await answer("ended 0", "");
+        const screen = tmux("capture-pane", "-p", "-t", "init");
+        expect(screen).toContain("the bot is @scout_bot (4242)");
+        expect(screen).toContain(`next: earshot start --state-dir ${stateDir}`);
+        expect(screen).not.toContain(sampleToken);
+        for (const line of screen.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+      } finally {
+        tmux("kill-session", "-t", "init");
+      }
+      const text = readFileSync(path, "utf8");
+      const { config } = configFromText(text, path, { env: {} });
+      expect(config.agents.list[0]?.name).toBe("Two");
+      expect(config.channels.telegram?.accounts?.default?.botToken).toBe(sampleToken);
+      expect(config.commands.ownerAllowFrom).toEqual(["telegram:77"]);
+      expect(Object.keys(config.access.groups)).toEqual(["telegram:-100123"]);
+      expect([modeOf(path), modeOf(stateDir)]).toEqual([0o600, 0o700]);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,49 @@
+/** `earshot inspect --stately`: the address it prints opens, and says what it will show. */
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
+import { newFolder } from "../../../support/daemon/folder.ts";
+
+const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
+const stateDir = newFolder();
+let daemon: Daemon;
+beforeAll(async () => {
+  daemon = await startDaemon({ stateDir, port: 0, workers: 0, env: {}, logLevel: "fatal" });
+});
+afterAll(() => daemon.stop());
+
+const run = (...args: readonly string[]) =>
+  new Promise<{ code: number; out: string; err: string }>((done) => {
+    const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+    const whole = ["--import", "tsx", main, "inspect", ...args];
+    execFile(process.execPath, whole, { env }, (error, out, err) =>
+      done({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+
+test("prints the address of the page, and asks for words only when told to", async () => {
+  const key = "agent:main:webhook:group:kitchen";
+  const [plain, words] = await Promise.all([
+    run("--stately"),
+    run("--stately", "--show-text", "--key", key, "--json"),
+  ]);
+  expect(plain).toMatchObject({ code: 0, out: `${daemon.base}/inspect#token=${daemon.token}\n` });
+  expect(plain.err).toContain("stately.ai/inspect");
+  expect(plain.err).toContain("without what people say");
+  const { address } = JSON.parse(words.out) as { address: string };
+  const asked = new URL(address).searchParams;
+  expect([asked.get("key"), asked.get("words")]).toEqual([key, "1"]);
+  expect(new URL(address).search).not.toContain(daemon.token);
+  expect((await fetch(address)).status).toBe(200);
+});
+
+test("refuses what makes no sense with it", async () => {
+  const [key, both, alone] = await Promise.all([
+    run("--stately", "--key", "../x"),
+    run("--stately", "--decision", "engage"),
+    run("--show-text"),
+  ]);
+  expect([key.code, both.code, alone.code]).toEqual([2, 2, 2]);
+  expect(alone.err).toContain("--stately");
+});

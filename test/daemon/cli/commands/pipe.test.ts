@@ -1,0 +1,82 @@
+/** Commands whose output nobody reads to its end (`| head`): they end, and it is no error. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
+import { newFolder } from "../../../support/daemon/folder.ts";
+
+const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
+const stateDir = newFolder();
+let daemon: Daemon;
+beforeAll(async () => {
+  daemon = await startDaemon({ stateDir, port: 0, workers: 0, env: {}, logLevel: "fatal" });
+});
+afterAll(() => daemon.stop());
+
+const slow = 60_000;
+let said = 0;
+
+/** A line in a room of its own: it engages. */
+function line(): object {
+  said += 1;
+  const chat = { id: `room-${said}`, kind: "group" };
+  return { channel: "webhook", chat, id: `m${said}`, author: { id: "ann" }, text: "hello" };
+}
+
+function post(): Promise<Response> {
+  const headers = { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" };
+  const body = JSON.stringify(line());
+  return fetch(`${daemon.base}/api/inbound`, { method: "POST", headers, body });
+}
+
+/** Reads the beginning of what a command prints and goes away; `meanwhile` until it has ended. */
+async function begun(args: readonly string[], meanwhile: () => Promise<unknown>) {
+  const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+  const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let err = "";
+  child.stderr.on("data", (data) => {
+    err += String(data);
+  });
+  const ended = once(child, "close");
+  const read = once(child.stdout, "data");
+  const state = { over: false };
+  void ended.then(() => {
+    state.over = true;
+  });
+  void read.then(() => child.stdout.destroy());
+  while (!state.over) {
+    await meanwhile();
+    await new Promise((go) => setTimeout(go, 100));
+  }
+  const [[code, signal], [data]] = await Promise.all([ended, read]);
+  return { code, signal, err, out: String(data) };
+}
+
+test(
+  "a watcher ends when its reader has gone",
+  async () => {
+    const { code, signal, err, out } = await begun(["inspect", "--json"], post);
+    expect(out).toContain("room-");
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(err).not.toContain("EPIPE");
+  },
+  slow,
+);
+
+test.each(["--json", "--threads=2"])(
+  "a replay ends when its reader has gone: %s",
+  async (option) => {
+    const path = join(stateDir, "long.jsonl");
+    const lines = Array.from({ length: 4_000 }, (_, n) => JSON.stringify({ t: n, in: line() }));
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    const { code, signal, err, out } = await begun(["replay", path, option], async () => {});
+    expect(out.length).toBeGreaterThan(0);
+    expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: "" });
+  },
+  slow,
+);

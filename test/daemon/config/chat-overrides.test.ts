@@ -1,0 +1,227 @@
+/**
+ * The daemon changed from a room: values over the config file, in the state directory or in memory,
+ * and a new start in the same process.
+ */
+import { execFile } from "node:child_process";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { DaemonOptions } from "../../../src/daemon/daemon.ts";
+import { type KeptDaemon, keepDaemon } from "../../../src/daemon/restartable-daemon.ts";
+import { newFolder } from "../../support/daemon/folder.ts";
+import { openPage } from "../../support/daemon/page.ts";
+
+interface House {
+  readonly kept: KeptDaemon;
+  readonly failures: unknown[];
+  /** Resolves with the next daemon. */
+  next(): Promise<void>;
+  readonly log: string[];
+}
+
+async function house(stateDir: string, more: DaemonOptions = {}): Promise<House> {
+  const failures: unknown[] = [];
+  const log: string[] = [];
+  let told: () => void = () => undefined;
+  const base = { stateDir, port: 0, workers: 0, env: {} };
+  const kept = await keepDaemon(
+    { ...base, writeLog: (line) => void log.push(line), ...more },
+    {
+      restarted: () => told(),
+      failed: (error) => {
+        failures.push(error);
+        told();
+      },
+    },
+  );
+  onTestFinished(() => kept.stop());
+  const next = () =>
+    new Promise<void>((resolve) => {
+      told = resolve;
+    });
+  return { kept, failures, next, log };
+}
+
+/** Says things on the page and gives the answers. */
+async function talk({ kept }: House, ...texts: string[]): Promise<string[]> {
+  const { base, token } = kept.current();
+  const page = await openPage(base, token);
+  await page.wait("ready");
+  const answers: string[] = [];
+  for (const text of texts) {
+    const id = page.say(text);
+    const taken = await page.wait("taken", (frame) => frame.id === id);
+    answers.push((await page.wait("said", ({ n }) => n > taken.n)).text);
+  }
+  page.close();
+  return answers;
+}
+
+const main = resolve(import.meta.dirname, "../../../src/daemon/cli/main.ts");
+/** What `earshot config show` prints about a place. */
+async function configShow(stateDir: string, path: string): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+  const args = ["--import", "tsx", main, "config", "show", path];
+  return (await promisify(execFile)(process.execPath, args, { env })).stdout;
+}
+
+describe("a value that an owner sets", () => {
+  test("counts at once, is kept over a restart, and leaves the operator's file as it is", async () => {
+    const stateDir = newFolder();
+    const file = join(stateDir, "earshot.json5");
+    const written = '{ log: { level: "info" }, // mine\n}';
+    await writeFile(file, written, { mode: 0o600 });
+    const first = await house(stateDir);
+    expect(await talk(first, "/config set engagement.activation mention")).toEqual([
+      '`engagement.activation` is now `"mention"`. It is kept, over the config file.',
+    ]);
+    expect(await talk(first, "/config get engagement.activation", "/status", "/debug")).toEqual([
+      expect.stringContaining('"mention"'),
+      expect.stringContaining("Engagement: mention"),
+      expect.stringMatching(/^`engagement\.activation` is `"mention"`: webchat:\w+, kept$/),
+    ]);
+    const saved = join(stateDir, "config-set.json");
+    expect((await stat(saved)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(saved, "utf8")).values).toMatchObject([
+      { path: "engagement.activation", value: "mention" },
+    ]);
+    expect(await readFile(file, "utf8")).toBe(written);
+    expect(await configShow(stateDir, "engagement.activation")).toMatch(
+      /^engagement\.activation +set in a chat by webchat:\w+ +"mention"$/m,
+    );
+    await first.kept.stop();
+
+    const second = await house(stateDir);
+    expect(
+      await talk(
+        second,
+        "/config get engagement.activation",
+        "/config unset engagement.activation",
+        "/config unset engagement.activation",
+        "/config get engagement.activation",
+      ),
+    ).toEqual([
+      expect.stringContaining('"mention"'),
+      "`engagement.activation`: as the config says again.",
+      "Nothing of that was said in a room.",
+      expect.stringContaining('"ladder"'),
+    ]);
+  });
+
+  test("stays over a file that changes, and a change of the file counts beside it", async () => {
+    const stateDir = newFolder();
+    const file = join(stateDir, "earshot.json5");
+    await writeFile(file, "{ context: { size: 7 } }", { mode: 0o600 });
+    const one = await house(stateDir);
+    await talk(one, "/config set engagement.activation mention");
+    await writeFile(file, '{ context: { size: 9 }, engagement: { activation: "always" } }');
+    await expect
+      .poll(async () => (await talk(one, "/config get context.size"))[0], { timeout: 8_000 })
+      .toContain("9");
+    expect(await talk(one, "/config get engagement.activation")).toEqual([
+      expect.stringContaining('"mention"'),
+    ]);
+  });
+
+  test.each([
+    ["/config set access.dmPolicy open", /who may speak/],
+    ['/config set commands.ownerAllowFrom ["telegram:7"]', /who may speak/],
+    ["/config set channels.telegram.accounts.default.botToken 12:abc", /secrets|file only/],
+    ["/config set agents.list.0.driver.command /bin/sh", /file only/],
+    ['/config set plugins ["./x.mjs"]', /programs/],
+    ["/debug set store.driver memory", /runs the machine/],
+    ["/config set engagement.activation sometimes", /engagement\.activation is wrong/],
+    [
+      "/config set engagement.nonsense 1",
+      /Cannot set that as "nonsense" is not a key of engagement/,
+    ],
+    ["/config set engagment.activation x", /did you mean "engagement"\?$/],
+    ["/config set __proto__.x 1", /Cannot set \\_\\_proto\\_\\_\.x from a room/],
+  ])("is refused with the reason: %s", async (text, why) => {
+    const stateDir = newFolder();
+    const one = await house(stateDir);
+    const [answer] = await talk(one, text);
+    expect(answer).toMatch(/^Nothing was changed\. Cannot/);
+    expect(answer).toMatch(why);
+    await expect(stat(join(stateDir, "config-set.json"))).rejects.toThrow("ENOENT");
+    expect(await talk(one, "/debug")).toEqual(["Nothing was said over the config file."]);
+  });
+
+  test("for debugging is gone at a restart, or when it is taken back", async () => {
+    const one = await house(newFolder());
+    await talk(one, "/debug set context.size 5", "/debug set stream.maxChars 900");
+    expect(await talk(one, "/config get context.size", "/debug unset context.size")).toEqual([
+      expect.stringContaining("5"),
+      "`context.size`: as the config says again.",
+    ]);
+    expect(await talk(one, "/debug reset")).toEqual([
+      "`stream.maxChars`: as the config says again.",
+    ]);
+    await talk(one, "/debug set context.size 5");
+    const next = one.next();
+    await talk(one, "/restart");
+    await next;
+    expect((await talk(one, "/config get context.size"))[0]).not.toContain("```json\n5\n");
+  });
+
+  test("that does not fit any more is left out of the start, and told", async () => {
+    const stateDir = newFolder();
+    const file = { values: [{ path: "engagement.activation", value: "gone", by: "telegram:7" }] };
+    await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
+    const one = await house(stateDir);
+    expect(one.log.join("")).toContain("config.said-left-out");
+    expect((await talk(one, "/config get engagement.activation"))[0]).toContain("ladder");
+  });
+
+  test("in a file of somebody else's making that says too much stops the start", async () => {
+    const stateDir = newFolder();
+    const file = { values: [{ path: "access.dmPolicy", value: "open", by: "telegram:7" }] };
+    await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
+    await expect(house(stateDir)).rejects.toThrow(/config-set\.json.*take it away/s);
+  });
+});
+
+describe("a restart from a room", () => {
+  test.each([0, 1])(
+    "answers, starts anew with the config as it is, and says so: workers %s",
+    async (workers) => {
+      const stateDir = newFolder();
+      const one = await house(stateDir, { workers });
+      const before = one.kept.current();
+      const next = one.next();
+      expect(await talk(one, "/restart")).toEqual(["Restarting once what is under way has ended."]);
+      await writeFile(join(stateDir, "earshot.json5"), "{ context: { size: 3 } }", { mode: 0o600 });
+      await next;
+      const after = one.kept.current();
+      expect(one.failures).toEqual([]);
+      expect(after).not.toBe(before);
+      expect(after.base).toBe(before.base);
+      const page = await openPage(after.base, after.token);
+      await page.wait("said", ({ text }) => text === "I am back.");
+      page.close();
+      expect((await talk(one, "/config get context.size"))[0]).toContain("3");
+      await one.kept.stop();
+      // It is said once.
+      const again = await house(stateDir);
+      const last = await openPage(again.kept.current().base, again.kept.current().token);
+      await last.wait("said", ({ text }) => text === "I am back.");
+      await talk(again, "/whoami");
+      expect(last.of("said").filter(({ text }) => text === "I am back.")).toHaveLength(1);
+      last.close();
+    },
+  );
+
+  test("is refused while the config file is wrong", async () => {
+    const stateDir = newFolder();
+    const file = join(stateDir, "earshot.json5");
+    await writeFile(file, "{}", { mode: 0o600 });
+    const one = await house(stateDir);
+    const before = one.kept.current();
+    await writeFile(file, "{ engagment: {} }");
+    const [answer] = await talk(one, "/restart");
+    expect(answer).toMatch(/^Not now: .*engagment/);
+    expect(one.kept.current()).toBe(before);
+    expect((await talk(one, "/whoami"))[0]).toContain("owner");
+  });
+});

@@ -1,0 +1,137 @@
+/**
+ * The receiver of @statelyai/inspect itself at a real daemon with real worker threads: it reads what
+ * it is sent, and what it reads is the conversation as it is.
+ */
+import { createWebSocketReceiver, type StatelyInspectionEvent } from "@statelyai/inspect";
+import { afterEach, describe, expect, test } from "vitest";
+import { createMachine } from "xstate";
+import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
+import { newFolder } from "../../support/daemon/folder.ts";
+import { soon } from "../../support/daemon/inspect-socket.ts";
+import { call, roomKey, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
+
+const canary = "xylophone-canary";
+let daemon: Daemon | null = null;
+afterEach(async () => {
+  await daemon?.stop({ drainMs: 0 });
+  daemon = null;
+});
+
+async function start(workers: number): Promise<Daemon> {
+  const stateDir = newFolder();
+  const spoken = [{ tool: "look", input: { for: canary } }, { text: `An answer with ${canary}.` }];
+  writeRoomConfig(stateDir, [
+    { steps: spoken },
+    { steps: [{ error: `failed over ${canary}` }] },
+    { steps: spoken },
+  ]);
+  daemon = await startDaemon({ stateDir, port: 0, workers, logLevel: "fatal", env: {} });
+  return daemon;
+}
+
+/** A receiver as the package makes it: it has nothing but an address. */
+async function receiver(at: Daemon, wish: object = {}): Promise<StatelyInspectionEvent[]> {
+  const answer = await call(at, "/api/inspect/tickets", wish);
+  const { socket } = (await answer.json()) as { socket: string };
+  const seen: StatelyInspectionEvent[] = [];
+  const server = `${at.base.replace("http", "ws")}${socket}`;
+  createWebSocketReceiver({ server }).subscribe((event) => void seen.push(event));
+  return seen;
+}
+
+const actors = (seen: readonly StatelyInspectionEvent[]) =>
+  seen.flatMap((one) => (one.type === "@xstate.actor" ? [one] : []));
+const states = (seen: readonly StatelyInspectionEvent[]) =>
+  seen.flatMap((one) => (one.type === "@xstate.snapshot" ? [one] : []));
+const events = (seen: readonly StatelyInspectionEvent[]) =>
+  seen.flatMap((one) => (one.type === "@xstate.event" ? [one.event.type] : []));
+
+describe.each([1, 2])("with %i workers", (workers) => {
+  test("it sees the room come to life, each event, and each state", async () => {
+    const at = await start(workers);
+    const seen = await receiver(at);
+    await say(at, "1", "ann", "scout, are you there?", { mentions: ["scout"] });
+    await soon(() => expect(events(seen)).toContain("delivery.sent"));
+    const [actor] = actors(seen);
+    expect(actor).toMatchObject({ name: roomKey, snapshot: { status: "active" } });
+    expect(actor?.sessionId).toMatch(/^\d+\.\d+\/x:\d+$/);
+    expect(events(seen).slice(0, 1)).toEqual(["message.received"]);
+    await soon(() => {
+      expect(JSON.stringify(states(seen).at(-1)?.snapshot)).toContain('"attention":"observing"');
+    });
+    const attentions = states(seen).map(({ snapshot }) => JSON.stringify(snapshot));
+    expect(attentions.some((one) => one.includes('"running":"open"'))).toBe(true);
+    for (const { sessionId, rootId } of seen)
+      expect([sessionId, rootId]).toEqual([actor?.sessionId, actor?.sessionId]);
+  });
+
+  test("rooms of different threads have different ids", async () => {
+    const at = await start(workers);
+    const seen = await receiver(at);
+    const rooms = Array.from({ length: 6 }, (_, n) => ({
+      ...{ channel: "webhook", id: `m${n}`, author: { id: "ann" }, text: "hm" },
+      ...{ chat: { id: `room${n}`, kind: "group" }, mentions: [{ id: "zoe" }] },
+    }));
+    await call(at, "/api/inbound?wait=decision", rooms);
+    await soon(() => expect(actors(seen)).toHaveLength(6));
+    expect(new Set(actors(seen).map(({ sessionId }) => sessionId)).size).toBe(6);
+    const hosts = new Set(actors(seen).map(({ sessionId }) => sessionId.split(".")[0]));
+    expect(hosts.size).toBe(workers);
+  });
+
+  test("who comes late is told of the room as it is, before anything else", async () => {
+    const at = await start(workers);
+    await say(at, "1", "ann", "hm", { mentions: ["bo"] });
+    const seen = await receiver(at, { key: roomKey });
+    await soon(() => expect(seen).toHaveLength(1));
+    expect(seen[0]).toMatchObject({
+      ...{ type: "@xstate.actor", name: roomKey },
+      snapshot: { value: { attention: "observing" }, context: { buffer: { dropped: 0 } } },
+    });
+    await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
+    await soon(() => expect(events(seen)).toEqual(["message.received"]));
+  });
+});
+
+test("the definition makes the same chart again", async () => {
+  const at = await start(0);
+  const seen = await receiver(at);
+  await say(at, "1", "ann", "scout?", { mentions: ["scout"] });
+  await soon(() => expect(events(seen)).toContain("delivery.sent"));
+  const again = createMachine(JSON.parse(actors(seen)[0]?.definition ?? "{}"));
+  expect(again.id).toBe("conversation");
+  const values = states(seen).map(({ snapshot }) => (snapshot as { value?: unknown }).value);
+  expect(new Set(values.map((value) => JSON.stringify(value))).size).toBeGreaterThan(2);
+  for (const value of values)
+    expect(() => again.resolveState({ value: value as never, context: {} as never })).not.toThrow();
+});
+
+describe("the words of a room", () => {
+  async function talk(wish: object): Promise<readonly StatelyInspectionEvent[]> {
+    const at = await start(1);
+    const seen = await receiver(at, wish);
+    await say(at, "1", "ann", `scout, ${canary}?`, { mentions: ["scout"] });
+    await soon(() => expect(events(seen)).toContain("delivery.sent"));
+    await say(at, "2", "bo", `scout, again: ${canary}`, { mentions: ["scout"] });
+    await soon(() => expect(events(seen)).toContain("agent.failed"));
+    await say(at, "3", "cy", `overheard ${canary}`, { mentions: ["bo"] });
+    await soon(() =>
+      expect(events(seen).filter((type) => type === "message.received")).toHaveLength(3),
+    );
+    return seen;
+  }
+
+  test("are in no frame: not in events, states, orders to agents, answers or errors", async () => {
+    const seen = await talk({});
+    expect(JSON.stringify(seen)).not.toContain(canary);
+    expect(events(seen)).toEqual(expect.arrayContaining(["agent.text", "agent.tool"]));
+  });
+
+  test("are in them where the holder of the token asks for words", async () => {
+    const seen = await talk({ words: true });
+    const spoken = (type: string) =>
+      JSON.stringify(seen.filter((one) => "event" in one && one.event.type === type));
+    for (const type of ["message.received", "agent.text", "agent.tool", "agent.failed"])
+      expect(spoken(type)).toContain(canary);
+  });
+});

@@ -1,0 +1,229 @@
+/** `earshot record` and `earshot replay --against` as a person and a program call them. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { momentOf } from "../../../src/daemon/cli/commands/record.ts";
+import { recordingText } from "../../../src/daemon/replay/recording.ts";
+import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
+import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
+import { startSmallServer } from "../../support/daemon/small-server.ts";
+import { play, playRoom, roomLines, sends, verdicts } from "../../support/replay/replay.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "earshot-record-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const program = resolve(import.meta.dirname, "../../support/replay/program.ts");
+const room = (name: string) =>
+  resolve(import.meta.dirname, "../../fixtures/rooms", `${name}.jsonl`);
+const file = (name: string, text: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const slow = 60_000;
+
+interface Result {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+function earshot(...args: readonly string[]): Promise<Result> {
+  return new Promise((done) => {
+    const command = ["--import", "tsx", program, ...args];
+    execFile(
+      process.execPath,
+      command,
+      { env: { ...process.env, FORCE_COLOR: "0" } },
+      (error, out, err) =>
+        done({
+          code: typeof error?.code === "number" ? error.code : error === null ? 0 : 1,
+          out,
+          err,
+        }),
+    );
+  });
+}
+
+const parsed = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+async function recordedText(lines: readonly unknown[], query = {}): Promise<string> {
+  const store = createMemoryStore();
+  await simulateScenario(scenarioOf(lines, "room"), { store });
+  let text = "";
+  for await (const line of recordingText(store, { since: 0, ...query })) text += line;
+  return text;
+}
+
+describe("earshot record", () => {
+  test(
+    "reads the journal without a daemon, leaves it as it was, and a replay tells the same",
+    async () => {
+      const stateDir = mkdtempSync(join(folder, "state-"));
+      const store = await openSqliteStore({ path: join(stateDir, "earshot.db") });
+      await simulateScenario(scenarioOf(roomLines("sticky"), "sticky"), { store });
+      const again = await openSqliteStore({ path: join(stateDir, "earshot.db") });
+      const before = await again.lastSeq();
+      await again.close();
+      const from = ["--since", "2020-01-01", "--state-dir", stateDir];
+      const [all, none, words] = await Promise.all([
+        earshot("record", ...from),
+        earshot("record", "--since", "2100-01-01", "--state-dir", join(folder, "none")),
+        earshot("record", "--since", "yesterday", "--state-dir", stateDir),
+      ]);
+      expect(all.err).toBe("");
+      expect(all.code).toBe(0);
+      const lines = await play(parsed(all.out));
+      expect(verdicts(lines)).toEqual(verdicts(await playRoom("sticky")));
+      expect(sends(lines).map(({ text }) => text)).toEqual(
+        sends(await playRoom("sticky")).map(({ text }) => text),
+      );
+      expect(none.code).toBe(2);
+      expect(none.err).toMatch(/no journal at/);
+      expect(words.code).toBe(2);
+      expect(words.err).toMatch(/expected 30m, 12h, 7d/);
+      const empty = await earshot("record", "--since", "2100-01-01", "--state-dir", stateDir);
+      expect([empty.code, empty.out]).toEqual([1, ""]);
+      const after = await openSqliteStore({ path: join(stateDir, "earshot.db") });
+      expect(await after.lastSeq()).toBe(before);
+      await after.close();
+    },
+    slow,
+  );
+
+  test("is streamed by the daemon, redacted where asked for, and refuses what it does not know", async () => {
+    const server = await startSmallServer();
+    try {
+      await simulateScenario(scenarioOf(roomLines("mention"), "mention"), { store: server.store });
+      const get = (query: string) =>
+        fetch(`${server.base}/api/record?${query}`, {
+          headers: { authorization: `Bearer ${server.token}` },
+        });
+      const plain = await (await get("since=0")).text();
+      expect(verdicts(await play(parsed(plain)))).toEqual(verdicts(await playRoom("mention")));
+      const other = await (await get("since=0&redact=1")).text();
+      expect(plain).toMatch(/lunch/);
+      expect(other).not.toMatch(/lunch/);
+      expect((await get("since=soon")).status).toBe(400);
+      expect((await get("since=0&conversation=x")).status).toBe(400);
+      expect((await fetch(`${server.base}/api/record?since=0`)).status).toBe(401);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test("one conversation or one channel, and nothing else of the house", async () => {
+    const said = (channel: string, id: string, t: number) => ({
+      ...{
+        t,
+        in: { channel, chat: { id: `g-${channel}`, kind: "group" }, id, author: { id: "u" } },
+      },
+    });
+    const lines = [said("irc", "m1", 0), said("xmpp", "m2", 5), said("irc", "m3", 900)];
+    const ids = (text: string) =>
+      parsed(text).flatMap((line) => ("in" in line ? [(line.in as { id: string }).id] : []));
+    expect(ids(await recordedText(lines, { channel: "xmpp" }))).toEqual(["m2"]);
+    const conversation = "agent:main:irc:group:g-irc";
+    expect(ids(await recordedText(lines, { conversation }))).toEqual(["m1", "m3"]);
+    expect(parsed(await recordedText(lines, { conversation }))[1]).toMatchObject({ t: 0 });
+  });
+
+  test("a config that changed on the way is a line of its own, and a replay changes with it", async () => {
+    const member = { channel: "irc", chat: { id: "g", kind: "group" } };
+    const lines = [
+      { earshot: 1, config: { agents: { list: [{ id: "main", name: "Scout" }] } } },
+      { t: 0, membership: { ...member, humans: 5 } },
+      { t: 1, in: { ...member, id: "m1", author: { id: "u" }, text: "Rover, look" } },
+      { t: 2, config: { agents: { list: [{ id: "main", name: "Rover" }] } } },
+      { t: 3, in: { ...member, id: "m2", author: { id: "u" }, text: "Rover, look" } },
+    ];
+    const text = await recordedText(lines);
+    expect(parsed(text).filter((line) => "config" in line && "t" in line)).toHaveLength(1);
+    expect(verdicts(await play(parsed(text)))).toEqual(["m1 default", "m2 alias"]);
+    expect(verdicts(await play(lines))).toEqual(["m1 default", "m2 alias"]);
+  });
+
+  test("a message that ordered something has its words back", async () => {
+    const direct = { channel: "irc", chat: { id: "d", kind: "direct" } };
+    const config = { commands: { allowFrom: { irc: ["u"] } } };
+    const text = "/think high what about lunch?";
+    const lines = [
+      { earshot: 1, config },
+      { t: 0, in: { ...direct, id: "m1", author: { id: "u" }, text } },
+    ];
+    const heard = parsed(await recordedText(lines)).flatMap((line) =>
+      "in" in line ? [line.in] : [],
+    );
+    expect(heard).toMatchObject([{ text }]);
+  });
+
+  test("moments are spans back from now, or dates", () => {
+    expect(momentOf("90s", 100_000)).toBe(10_000);
+    expect(momentOf("1d", 86_400_001)).toBe(1);
+    expect(momentOf("2026-11-21T18:00:00Z", 0)).toBe(Date.UTC(2026, 10, 21, 18));
+    expect(() => momentOf("2026-13-45", 0)).toThrow(/Cannot tell when/);
+  });
+});
+
+describe("earshot replay --against", () => {
+  test(
+    "counts and lists what differs, with exit 1; nothing where nothing does, with exit 0",
+    async () => {
+      const quiet = file(
+        "quiet.json5",
+        "{ engagement: { trigger: [], stickiness: { enabled: false } } }",
+      );
+      const broken = file("broken.json5", "{ engagment: {} }");
+      const scene = room("sticky");
+      const [table, json, same, bad] = await Promise.all([
+        earshot("replay", scene, "--against", quiet),
+        earshot("replay", scene, "--against", quiet, "--json"),
+        earshot("replay", scene, "--config", quiet, "--against", quiet),
+        earshot("replay", scene, "--against", broken),
+      ]);
+      expect(table.code).toBe(1);
+      expect(table.out).toMatch(/decision m2: engage by mention → observe by default/);
+      expect(table.out).toMatch(/Of 6 decisions:\n\d+ decisions differ/);
+      const found = parsed(json.out);
+      expect(json.code).toBe(1);
+      expect(found).toContainEqual(
+        expect.objectContaining({ what: "decision", id: "m2", before: "engage by mention" }),
+      );
+      expect(same).toEqual({ code: 0, out: "No difference in 6 decisions.\n", err: "" });
+      expect(bad.code).toBe(2);
+      expect(bad.out).toBe("");
+      expect(bad.err).toMatch(/broken\.json5.*engagment/s);
+    },
+    slow,
+  );
+});
+
+describe("a bad line", () => {
+  test(
+    "late in the file ends with its place and code 2, and nothing has run",
+    async () => {
+      const good = { channel: "irc", chat: { id: "g", kind: "group" }, author: { id: "u" } };
+      const lines = Array.from({ length: 500 }, (_, t) =>
+        JSON.stringify({ t, in: { ...good, id: `m${t}` } }),
+      );
+      const path = file("late.jsonl", [...lines, '{"t":501,"config":5}'].join("\n"));
+      const { code, out, err } = await earshot("replay", path, "--json");
+      expect([code, out]).toEqual([2, ""]);
+      expect(err.replaceAll(/\s+/g, " ")).toContain("late.jsonl:501 at config:");
+      const config = file(
+        "config.jsonl",
+        [...lines, '{"t":501,"config":{"engagment":{}}}'].join("\n"),
+      );
+      const second = await earshot("replay", config, "--json");
+      expect([second.code, second.out]).toEqual([2, ""]);
+      expect(second.err.replaceAll(/\s+/g, " ")).toMatch(/config\.jsonl:501 at config.*engagment/);
+    },
+    slow,
+  );
+});

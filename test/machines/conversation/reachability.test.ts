@@ -1,0 +1,247 @@
+/**
+ * A walk to every state the chart can reach, from every state by every kind of event, told apart by
+ * what matters and not by names and times. Bad states are not merely not found in random talks:
+ * they are not on the map.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import {
+  type Conversation,
+  createConversation,
+} from "../../../src/actors/host/conversation-actor.ts";
+import type { InboundInput } from "../../../src/domain/message.ts";
+import type { QueueMode } from "../../../src/domain/settings.ts";
+import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
+import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { attentions, guardStates } from "../../../src/machines/snapshot/snapshot-schema.ts";
+import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
+
+interface Place {
+  readonly now: number;
+  readonly key: string;
+  readonly attention: string;
+  readonly guard: string;
+  readonly typing: boolean;
+  readonly pending: number;
+}
+
+const route = {
+  ...{ channel: "test", account: "default", thread: null },
+  chat: { id: "room", kind: "group" },
+} as const;
+const few = (count: number) => Math.min(2, count);
+const some = (count: number) => Math.min(1, count);
+
+/** What two situations must share to count as the same. */
+function placeOf(conversation: Conversation, now: number): Place {
+  const { context } = conversation;
+  const { attention, guard } = conversation.view();
+  const { run, forming, inbox, quietAt, typing, heartbeat } = context;
+  const turn =
+    run === null
+      ? null
+      : [
+          ...[run.order.attempt, run.abortedBy !== null, some(run.blocks), few(run.open.length)],
+          run.order.heartbeat === true,
+        ];
+  const rest = [
+    ...[some(forming.length), few(inbox.length), quietAt !== null, typing !== null],
+    heartbeat !== null,
+  ];
+  return {
+    ...{ now, attention, guard },
+    key: JSON.stringify([attention, guard, turn, rest]),
+    typing: typing !== null,
+    pending: forming.length + inbox.length + (run === null ? 0 : 1) + (heartbeat === null ? 0 : 1),
+  };
+}
+
+/** Every kind of thing that can happen next, as far as it can make a difference here. */
+function eventsAt(
+  { context }: Conversation,
+  now: number,
+  rig: Rig,
+  mode: QueueMode,
+): ConversationEvent[] {
+  const { run, forming, inbox, flushAt, quietAt } = context;
+  const at = now;
+  const turnId = run?.order.turnId ?? "T0";
+  const index = run?.blocks ?? 0;
+  const open = run?.open[0]?.index ?? 9;
+  const text = { index, from: index * 4, to: index * 4 + 4, text: "word", mentions: [] };
+  const waiting = [...forming, ...inbox].map(({ messages }) => messages[0]?.id ?? "");
+  const attachments: InboundInput["attachments"] = [{ id: "a", kind: "image" }];
+  rig.now = now;
+  const messages =
+    waiting.length > 2
+      ? []
+      : [
+          rig.message("ann", "hm", { to: "us" }),
+          rig.message("bob", "hm", { to: "us", attachments }),
+          rig.message("bob", "hm"),
+          // The guard is beside the queue mode: one walk with bots is enough.
+          ...(mode === "collect" ? [rig.message("bot", "hm", { to: "us", bot: true })] : []),
+        ];
+  return [
+    ...messages,
+    ...waiting.map((id) => deletionOf(id, at)),
+    { type: "deadline.due", at: Math.max(now, flushAt ?? 0), id: "flush" },
+    { type: "deadline.due", at: Math.max(now, quietAt ?? 0), id: "quiet" },
+    ...(mode === "interrupt" ? [interruptDue(now)] : []),
+    { type: "lane.granted", at, turnId: `T${context.turnSeq + 1}` },
+    { type: "lane.granted", at: now + 900_001, turnId: `T${context.turnSeq + 1}` },
+    { type: "agent.text", at, turnId, ...text },
+    { type: "agent.spoke", at, turnId, what: "text" },
+    { type: "agent.ended", at, turnId, silent: false },
+    { type: "agent.failed", at, turnId, code: "error", message: "x" },
+    { type: "agent.failed", at, turnId, code: "host-lost", message: "x" },
+    { type: "agent.failed", at, turnId, code: "aborted", message: "x" },
+    { type: "host.recovered", at },
+    { type: "delivery.sent", at, turnId, index: open, messageIds: ["s"] },
+    { type: "delivery.failed", at, turnId, index: open, status: "dead" },
+    { type: "run.aborted", at, by: "ann" },
+    { type: "disengage", at },
+    { type: "skip", at, turnId },
+    { type: "command.applied", at, command: "status", args: [] },
+    // So are heartbeats: one walk with them is enough.
+    ...(mode === "interrupt" ? [{ type: "heartbeat.due", at, route } as const] : []),
+  ];
+}
+
+const interruptDue = (now: number): ConversationEvent => ({
+  type: "deadline.due",
+  at: now + 1_000,
+  id: "interrupt",
+});
+
+function deletionOf(id: string, at: number): ConversationEvent {
+  const chat = { id: "room", kind: "group" } as const;
+  const deletion = { channel: "test", account: "default", chat, thread: null, id };
+  return { type: "message.deleted", at, seq: 0, deletion };
+}
+
+function walk(mode: QueueMode): { places: Map<string, Place>; ways: Map<string, Set<string>> } {
+  const settings = settingsWith({
+    queue: { mode, cap: 3 },
+    loopGuard: { maxConsecutive: 1, maxInWindow: 1, windowMs: 60_000, hardLimit: 2 },
+    notifyRoom: "always",
+  });
+  const rig = new Rig();
+  const start = placeOf(rig.conversation, 0);
+  const places = new Map([[start.key, start]]);
+  const ways = new Map<string, Set<string>>();
+  const open = [{ ...start, record: rig.conversation.record() }];
+  for (let here = open.shift(); here !== undefined; here = open.shift()) {
+    const { record, now } = here;
+    const revive = () => createConversation({ key: "walk", settings, record });
+    for (const event of eventsAt(revive(), now, rig, mode)) {
+      const conversation = revive();
+      conversation.step(event);
+      const there = placeOf(conversation, event.at);
+      const from = ways.get(there.key) ?? new Set();
+      ways.set(there.key, from.add(here.key));
+      if (places.has(there.key)) continue;
+      places.set(there.key, there);
+      open.push({ ...there, record: conversation.record() });
+    }
+  }
+  return { places, ways };
+}
+
+/** Everything from which one of `targets` can be reached. */
+function reaching(targets: readonly string[], ways: Map<string, Set<string>>): Set<string> {
+  const found = new Set(targets);
+  const open = [...targets];
+  for (let key = open.pop(); key !== undefined; key = open.pop()) {
+    for (const from of ways.get(key) ?? []) {
+      if (found.has(from)) continue;
+      found.add(from);
+      open.push(from);
+    }
+  }
+  return found;
+}
+
+describe.each(["collect", "interrupt"] as const)("every reachable state (%s)", (mode) => {
+  let ways: Map<string, Set<string>>;
+  let all: Place[];
+  beforeAll(() => {
+    const walked = walk(mode);
+    ways = walked.ways;
+    all = [...walked.places.values()];
+  }, 600_000);
+
+  test("all states of the chart are among them", () => {
+    expect(new Set(all.map(({ attention }) => attention))).toEqual(new Set(attentions));
+    const guards = mode === "collect" ? guardStates : ["clear"];
+    expect(new Set(all.map(({ guard }) => guard))).toEqual(new Set(guards));
+    expect(all.length).toBeGreaterThan(200);
+  });
+
+  test("nobody observes with work pending", () => {
+    const bad = all.filter(({ attention, pending }) => attention === "observing" && pending > 0);
+    expect(bad).toEqual([]);
+  });
+
+  test("nobody is engaged with nothing to do", () => {
+    const bad = all.filter(({ attention, pending }) => attention !== "observing" && pending === 0);
+    expect(bad).toEqual([]);
+  });
+
+  test("nobody is shown as typing while observing", () => {
+    const bad = all.filter(({ attention, typing }) => attention === "observing" && typing);
+    expect(bad).toEqual([]);
+  });
+
+  test("each has a way back to observing", () => {
+    const idle = all.filter(({ attention }) => attention === "observing").map(({ key }) => key);
+    const back = reaching(idle, ways);
+    expect(all.filter(({ key }) => !back.has(key))).toEqual([]);
+  });
+});
+
+/** What the chart's own config says, for reading. */
+interface Described {
+  readonly description?: string;
+  readonly on?: Readonly<Record<string, unknown>>;
+  readonly states?: Readonly<Record<string, Described>>;
+  readonly [other: string]: unknown;
+}
+
+function statesOf(config: Described, path = "conversation"): [string, Described][] {
+  const inner = Object.entries(config.states ?? {});
+  return [[path, config], ...inner.flatMap(([name, one]) => statesOf(one, `${path}.${name}`))];
+}
+
+describe("the chart as a document", () => {
+  const states = statesOf(conversationMachine.config as unknown as Described);
+
+  test("every state says what it is", () => {
+    expect(states.filter(([, { description }]) => !description).map(([path]) => path)).toEqual([]);
+    expect(states.length).toBeGreaterThan(12);
+  });
+
+  test("it needs no timer, no child and no second step", () => {
+    const more = states.filter(([, one]) => "after" in one || "invoke" in one || "always" in one);
+    expect(more).toEqual([]);
+  });
+
+  test("every event of a conversation has its place in it", () => {
+    const known: Record<ConversationEvent["type"], true> = {
+      ...{ "message.received": true, "message.edited": true, "message.deleted": true },
+      ...{ "history.seeded": true, "membership.read": true, "deadline.due": true },
+      ...{ "lane.granted": true, "agent.started": true, "agent.spoke": true, "agent.text": true },
+      ...{ "agent.steered": true, "agent.message-ended": true, "agent.tool": true },
+      ...{ "agent.usage": true, "agent.ended": true, "agent.failed": true, "delivery.sent": true },
+      ...{ "delivery.failed": true, disengage: true, skip: true, "command.applied": true },
+      ...{ "config.changed": true, "run.aborted": true, "host.recovered": true },
+      ...{
+        "heartbeat.due": true,
+        "fellow.spoke": true,
+        "session.reset": true,
+        "session.overridden": true,
+      },
+    };
+    const placed = new Set(states.flatMap(([, { on = {} }]) => Object.keys(on)));
+    expect([...placed].sort()).toEqual(Object.keys(known).sort());
+  });
+});

@@ -1,0 +1,161 @@
+/** The record: short, complete, and refused when it is not one of ours. */
+import { fc, test } from "@fast-check/vitest";
+import { describe, expect } from "vitest";
+import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
+import { EarshotError } from "../../../src/domain/errors.ts";
+import { defaults, Rig } from "../../support/runtime/conversation-rig.ts";
+
+const start = 1_763_700_000_000;
+const revive = (record: string) => createConversation({ key: "k", settings: defaults, record });
+
+/** A room as it stands after a morning: two people, an exchange each, nothing owed. */
+function typicalRoom(): Rig {
+  const rig = new Rig({ chat: { id: "-1001234567890", kind: "group" } });
+  rig.now = start;
+  for (const author of ["123456789", "987654321"]) {
+    rig.say(author, "earshot, please", { to: "us" });
+    rig.wait(1_000);
+    rig.answer("sure");
+    rig.end();
+    rig.sent(0, rig.turnId, [`8${rig.now % 1_000}`]);
+    rig.wait(60_000);
+  }
+  expect(rig.attention).toBe("observing");
+  return rig;
+}
+
+function refusal(record: string): string {
+  try {
+    revive(record);
+  } catch (error) {
+    if (error instanceof EarshotError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  return "accepted";
+}
+
+describe("the record of a conversation", () => {
+  test("a typical idle room takes at most 200 bytes beside its buffer", () => {
+    const record = typicalRoom().conversation.record();
+    expect(Buffer.byteLength(record)).toBeLessThanOrEqual(200);
+  });
+
+  test("a room that was only heard takes less, and each remembered line some 30 bytes", () => {
+    const rig = new Rig();
+    rig.now = start;
+    for (let line = 0; line < 20; line += 1)
+      rig.say("123456789", "hello", { id: `${1_000 + line}` });
+    expect(Buffer.byteLength(rig.conversation.record())).toBeLessThanOrEqual(100 + 20 * 40);
+  });
+
+  test("it holds no text of the room when nothing is owed", () => {
+    const rig = typicalRoom();
+    rig.say("123456789", "the password is swordfish");
+    rig.wait(10_000);
+    if (rig.conversation.busy) rig.reply();
+    rig.wait(10_000);
+    rig.say("stranger", "xyzzy");
+    const record = rig.conversation.record();
+    expect([record.includes("swordfish"), record.includes("xyzzy")]).toEqual([false, false]);
+  });
+
+  test("it is the same after being read and written again, in every state of a turn", () => {
+    const rig = new Rig({ holdLanes: true });
+    const seen: string[] = [];
+    const check = () => {
+      const record = rig.conversation.record();
+      expect(JSON.parse(revive(record).record())).toEqual(JSON.parse(record));
+      expect(revive(record).view()).toEqual(rig.conversation.view());
+      seen.push(rig.attention);
+    };
+    check();
+    rig.say("ann", "earshot", { to: "us" });
+    check();
+    rig.wait(500);
+    check();
+    rig.grant();
+    check();
+    rig.say("bob", "earshot", { to: "us", attachments: [{ id: "a", kind: "image" }] });
+    rig.answer("well", { mentions: ["bob"] });
+    rig.step({ type: "disengage", at: rig.now });
+    check();
+    rig.step({ type: "skip", at: rig.now, turnId: rig.turnId });
+    check();
+    rig.end();
+    check();
+    rig.sent();
+    check();
+    expect(seen).toEqual([
+      "observing",
+      "engaged.gathering",
+      "engaged.waiting",
+      "engaged.running.open",
+      "engaged.running.disengaged",
+      "engaged.running.skipped",
+      "engaged.settling",
+      "engaged.gathering",
+    ]);
+  });
+
+  test("authors named like an object's own furniture survive it", () => {
+    const rig = new Rig();
+    for (const author of ["__proto__", "constructor", "toString"]) {
+      rig.say(author, "earshot", { to: "us" });
+      rig.wait(1_000);
+      rig.reply();
+      rig.wait(1_000);
+    }
+    expect(rig.credits.sort()).toEqual(["__proto__", "constructor", "toString"]);
+    const again = revive(rig.conversation.record());
+    expect(Object.keys(again.view().credits).sort()).toEqual(rig.credits.sort());
+    expect(again.step(rig.message("__proto__", "hi"))[0]).toMatchObject({ rule: "sticky" });
+  });
+});
+
+describe("what is no record of ours is refused", () => {
+  const good = (): unknown[] => JSON.parse(typicalRoom().conversation.record());
+  const changed = (place: number, value: unknown) => {
+    const record = good();
+    record[place] = value;
+    return JSON.stringify(record);
+  };
+
+  test("another version, an unknown state, an unknown field, no JSON at all", () => {
+    expect(refusal(JSON.stringify(good()))).toBe("accepted");
+    for (const bad of [
+      changed(0, 2),
+      changed(1, 99),
+      changed(2, "observing.deeply|clear"),
+      changed(2, "observing|angry"),
+      changed(3, { unknown: 1 }),
+      changed(3, { t: "one" }),
+      "not JSON",
+      "null",
+      "[]",
+      "",
+    ])
+      expect(refusal(bad)).toMatch(/^EAR_RECORD_INVALID: Cannot restore a conversation as /);
+  });
+
+  test("a state that its context makes untrue", () => {
+    for (const state of [
+      ...["engaged.gathering", "engaged.waiting", "engaged.running.open", "engaged.settling"],
+    ])
+      expect(refusal(changed(2, `${state}|clear`))).toMatch(/^EAR_RECORD_INVALID/);
+    const busy = new Rig();
+    busy.say("ann", "earshot", { to: "us" });
+    const record = busy.conversation.record().replace("engaged.gathering", "observing");
+    expect(refusal(record)).toMatch(/work pending/);
+  });
+
+  test.prop([fc.nat(), fc.string({ minLength: 1, maxLength: 3 })])(
+    "A38: damage is refused or harmless, never a crash of another kind",
+    (at, noise) => {
+      const record = typicalRoom().conversation.record();
+      const cut = at % record.length;
+      expect(refusal(record.slice(0, cut) + noise + record.slice(cut + noise.length))).toMatch(
+        /^accepted$|^EAR_RECORD_INVALID/,
+      );
+    },
+  );
+});

@@ -1,0 +1,166 @@
+/**
+ * The pages for those who see little, or less colour, or want nothing that moves: no motion, no
+ * chatter for those who listen, room in a small window, and every state told by more than a colour.
+ */
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { aside, group, type LiveDaemon, person } from "../support/daemon/live-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { crowdedHouse, gardenPath } from "../support/pages/crowded-rooms.ts";
+import { beyond } from "../support/pages/page-looks.ts";
+import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { listen, told } from "../support/runtime/told.ts";
+
+/** Run in the page, whose types this file does not have. */
+const moving = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty)";
+
+describe.skipIf(!haveChromium)("for everybody", () => {
+  const house = pagesHouse({ kept: true });
+  let crowded: LiveDaemon;
+  let calm: LiveDaemon;
+  let slow: LiveDaemon;
+
+  beforeAll(async () => {
+    calm = await house.daemon();
+    const steps = [{ text: "I am " }, { waitMs: 1_500 }, { text: "Scout, and I listen." }];
+    const driver = { kind: "scripted", runs: [{ steps }] };
+    slow = await house.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
+    [crowded] = await Promise.all([crowdedHouse(house), calm.start(), slow.start()]);
+  }, 60_000);
+
+  const say = (text: string) =>
+    crowded.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });
+
+  async function garden(reducedMotion: "reduce" | "no-preference"): Promise<Page> {
+    const page = await house.open(crowded.address(gardenPath), { reducedMotion });
+    await page.locator(".msg.writing .caret").waitFor();
+    return page;
+  }
+
+  test("nothing moves where no motion is wanted, while much happens", async () => {
+    const page = await garden("reduce");
+    const list = await house.open(crowded.address("/"), { reducedMotion: "reduce" });
+    await list.getByText("#garden").first().waitFor();
+    await page.getByRole("button", { name: /^Switch between/ }).hover();
+    for (const text of ["still one", "still two"]) {
+      await say(text);
+      await page.getByText(text).first().waitFor();
+      expect(await page.evaluate(moving)).toEqual([]);
+      expect(await list.evaluate(moving)).toEqual([]);
+    }
+    const chat = await house.open(calm.address("/chat"), { reducedMotion: "reduce" });
+    await chat.getByRole("button", { name: "Show an example" }).click();
+    await chat.locator(".msg.new").first().waitFor();
+    expect(await chat.evaluate(moving)).toEqual([]);
+  });
+
+  test("elsewhere what is being written blinks", async () => {
+    const page = await garden("no-preference");
+    expect(await page.evaluate(moving)).toContain("blink");
+  });
+
+  test("who listens is not told of every line that others say", async () => {
+    const pages = await Promise.all(
+      ["/", gardenPath, "/health"].map((path) => house.open(crowded.address(path))),
+    );
+    for (const page of pages) {
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.waitForTimeout(700);
+      await page.evaluate(listen);
+    }
+    for (let count = 0; count < 5; count += 1) await say(`chatter ${count}`);
+    await pages[1]?.getByText("chatter 4").first().waitFor();
+    await pages[0]?.getByText("chatter 4").waitFor();
+    for (const page of pages) expect(await page.evaluate(told)).toEqual([]);
+  });
+
+  test("who listens to the direct chat hears an answer once, whole", async () => {
+    const page = await house.open(slow.address("/chat"));
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.evaluate(listen);
+    const direct = page.getByRole("region", { name: "Direct chat" });
+    await direct.getByRole("textbox").fill("who are you?");
+    await direct.getByRole("textbox").press("Enter");
+    await direct.locator(".bubble.it", { hasText: "I am" }).locator(".caret").waitFor();
+    await direct.getByText("sent in").waitFor();
+    const heard = await page.evaluate<string[]>(told);
+    const words = "I am Scout, and I listen.";
+    expect(heard.filter((text) => text.includes("I am") && !text.includes(words))).toEqual([]);
+    expect(heard.some((text) => text.includes(words))).toBe(true);
+  });
+
+  test("in a low window the page scrolls, so that there is room for every part", async () => {
+    for (const [width, height] of [
+      [320, 256],
+      [844, 390],
+    ] as const) {
+      const page = await house.open(calm.address("/chat"), { width, height });
+      await page.getByRole("heading", { name: "Say something" }).waitFor();
+      const pane = page.getByRole("region", { name: "Room simulator" });
+      const box = await pane.locator(".scroll").boundingBox();
+      expect(box?.height).toBeGreaterThan(120);
+      await pane.getByLabel("Message in the simulated room").fill("@Scout hi");
+      await pane.getByRole("button", { name: "Send" }).click();
+      await pane.locator(".msg .chip.engage").waitFor();
+      expect(await beyond(page)).toEqual([]);
+    }
+  });
+
+  test("on a phone, who writes is in sight", async () => {
+    const page = await house.open(calm.address("/chat"), { width: 390, height: 844 });
+    const add = page.getByRole("button", { name: "Add a person or bot" });
+    for (const name of ["Dee", "Eve", "Fay", "Gus"]) {
+      await add.click();
+      await page.getByLabel("Name", { exact: true }).fill(name);
+      await page.getByRole("button", { name: "Add person" }).click();
+    }
+    const inSight = (name: string) =>
+      page.getByRole("radio", { name }).evaluate((pill) => {
+        const { left, right } = pill.getBoundingClientRect();
+        return left >= 0 && right <= 390;
+      });
+    await soon(() => inSight("Gus")).toBe(true);
+    expect(await inSight("Ann")).toBe(false);
+    await page.keyboard.press("Escape");
+    await page.locator("h1").click();
+    await page.keyboard.press("Alt+1");
+    await soon(() => inSight("Ann")).toBe(true);
+  });
+
+  test("where the system chooses the colours, outlines and glyphs tell the states", async () => {
+    const look = (page: Page, where: string, ...names: readonly string[]) =>
+      page
+        .locator(where)
+        .first()
+        .evaluate(
+          (one, all) => all.map((name) => getComputedStyle(one).getPropertyValue(name)),
+          [...names],
+        );
+    const page = await garden("reduce");
+    await page.emulateMedia({ forcedColors: "active" });
+    expect(await look(page, ".chip.engage", "border-top-style")).toEqual(["solid"]);
+    expect(await look(page, ".chip.observe", "border-top-style")).toEqual(["none"]);
+    expect(await look(page, '.msg[aria-selected="true"]', "outline-style")).toEqual(["solid"]);
+    expect(await look(page, ".rung.matched", "outline-style")).toEqual(["solid"]);
+    expect(await look(page, ".face", "border-top-style")).toEqual(["solid"]);
+    const [unlit] = await look(page, ".node:not(.lit) rect", "stroke-width");
+    expect(await look(page, ".node.lit rect", "stroke-width")).not.toEqual([unlit]);
+    expect(await look(page, ".node.lit circle", "display")).not.toEqual(["none"]);
+    const rooms = await house.open(crowded.address("/"));
+    await rooms.emulateMedia({ forcedColors: "active" });
+    await rooms.getByText("guard tripped").waitFor();
+    const dot = (where: string) =>
+      rooms
+        .locator(where)
+        .first()
+        .evaluate((one) => {
+          const { borderTopStyle, backgroundColor } = getComputedStyle(one, "::before");
+          return [borderTopStyle, backgroundColor];
+        });
+    const [ring, hollow] = await dot(".state:not(.on)");
+    expect(ring).toBe("solid");
+    expect((await dot(".state.on"))[1]).not.toBe(hollow);
+    expect(await look(rooms, '.seg [aria-pressed="true"]', "border-top-width")).toEqual(["2px"]);
+    expect(await look(rooms, '.seg [aria-pressed="false"]', "border-top-style")).toEqual(["none"]);
+  });
+});

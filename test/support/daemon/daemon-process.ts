@@ -1,0 +1,54 @@
+/**
+ * A daemon as a process of its own, to be ended without a word: `startProcess` spawns this file,
+ * which starts a daemon with the pages of a folder and prints its page's address.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { startDaemon } from "../../../src/daemon/daemon.ts";
+
+export interface DaemonProcess {
+  /** The address of the page, token included. */
+  readonly page: URL;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
+}
+
+const here = fileURLToPath(import.meta.url);
+
+/** Resolves when it takes messages. Port 0: any free one. */
+export async function startProcess(
+  stateDir: string,
+  pagesDir: string,
+  port = 0,
+): Promise<DaemonProcess> {
+  const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
+  const args = ["--import", "tsx", here, stateDir, pagesDir, String(port)];
+  const child: ChildProcess = spawn(process.execPath, args, { env, stdio: "pipe" });
+  let out = "";
+  const page = await new Promise<URL>((found, ended) => {
+    const read = (data: unknown) => {
+      out += String(data);
+      const said = /http:\S+#token=\S+/.exec(out)?.[0];
+      if (said !== undefined) found(new URL(said));
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.on("close", () => ended(new Error(`it ended: ${out}`)));
+  });
+  return {
+    page,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "close");
+    },
+  };
+}
+
+const [, script, stateDir, pagesDir, port] = process.argv;
+if (script === here && stateDir !== undefined && pagesDir !== undefined) {
+  const how = { stateDir, pagesDir, port: Number(port), workers: 0, logLevel: "error" } as const;
+  const daemon = await startDaemon({ ...how, env: {} });
+  process.stdout.write(`${daemon.page}\n`);
+}

@@ -1,0 +1,100 @@
+/**
+ * The house of the pages' tests
+ * =============================
+ * The pages as they are in the sources, one Chromium a test file, and daemons on request. Whatever
+ * goes wrong in a page that was opened here, from an exception to a broken content policy, fails
+ * the test it happened in. With `kept`, pages and daemons live as long as the file.
+ */
+import { rm } from "node:fs/promises";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import {
+  createLiveDaemon,
+  type LiveDaemon,
+  type LiveDaemonOptions,
+} from "../daemon/live-daemon.ts";
+import { buildPages } from "../servers/pages.ts";
+import { openPage, type PageOptions, startChromium, type WatchedPage } from "./chromium.ts";
+
+/** Waits for what is bound to happen; long, since other tests use the same two cores. */
+export const soon = <Found>(read: () => Found | Promise<Found>) =>
+  expect.poll(read, { timeout: 20_000 });
+
+export interface PagesHouseOptions {
+  /** Words of console lines that are part of what is tested, as of a daemon that went away. */
+  readonly forgiven?: readonly string[];
+  readonly kept?: boolean;
+}
+
+export interface PagesHouse {
+  readonly pagesDir: string;
+  readonly browser: Browser;
+  /** Makes a daemon that serves the pages; its `start` starts it. */
+  daemon(config?: LiveDaemonOptions["config"]): Promise<LiveDaemon>;
+  /** What is closed after the pages, as servers that they talk to. */
+  closing(close: () => Promise<unknown>): void;
+  /** From now to the end of the test, lines of the console with this word are part of it. */
+  forgive(word: string): void;
+  /** Opens an address in a context of its own. */
+  open(address: string, options?: PageOptions): Promise<Page>;
+}
+
+/** Once in a `describe`: what it returns can be used in its hooks and tests. */
+export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = {}): PagesHouse {
+  let pagesDir = "";
+  let browser: Browser | null = null;
+  const toClose: (() => Promise<unknown>)[] = [];
+  const forgivenNow: string[] = [];
+  const opened: WatchedPage[] = [];
+  const wrong = () =>
+    opened
+      .flatMap((one) => one.wrong.splice(0))
+      .filter((line) => ![...forgiven, ...forgivenNow].some((word) => line.includes(word)));
+  const leave = async () => {
+    await Promise.all(opened.splice(0).map(({ page }) => page.context().close()));
+    await Promise.all(toClose.splice(0).map((close) => close()));
+  };
+  const running = (): Browser => {
+    if (browser === null) throw new Error("the browser does not run");
+    return browser;
+  };
+  beforeAll(async () => {
+    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+  });
+  afterEach(async () => {
+    const found = wrong();
+    forgivenNow.length = 0;
+    if (!kept) await leave();
+    expect(found).toEqual([]);
+  });
+  afterAll(async () => {
+    await leave();
+    await browser?.close();
+    await rm(pagesDir, { recursive: true, force: true });
+  });
+  return {
+    get pagesDir() {
+      return pagesDir;
+    },
+    get browser() {
+      return running();
+    },
+    async daemon(config = {}) {
+      const daemon = await createLiveDaemon({ pagesDir, config });
+      toClose.push(() => daemon.close());
+      return daemon;
+    },
+    closing: (close) => {
+      toClose.push(close);
+    },
+    forgive: (word) => {
+      forgivenNow.push(word);
+    },
+    async open(address, options = {}) {
+      const one = await openPage(running(), options);
+      opened.push(one);
+      await one.page.goto(address);
+      return one.page;
+    },
+  };
+}

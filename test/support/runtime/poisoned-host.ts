@@ -1,0 +1,42 @@
+/**
+ * A worker host in which some words are poison
+ * ============================================
+ * The real host with a conversation that dies of certain texts: `!exit` ends the process of the
+ * thread, `!loop` never returns, `!wait` sleeps for ever, `!throw` throws, `!oom` eats the heap.
+ * Everything else is the real thing.
+ */
+import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
+import { type HostTask, runHost } from "../../../src/actors/host/worker.ts";
+
+export function host(task: HostTask): Promise<never> {
+  return runHost(task, (options) => {
+    const real = createConversation(options);
+    return {
+      step(event, settings) {
+        if (event.type === "message.received") poison(event.message.text);
+        return real.step(event, settings);
+      },
+      record: () => real.record(),
+      get idle() {
+        return real.idle;
+      },
+      get guarded() {
+        return real.guarded;
+      },
+      glance: (now) => real.glance(now),
+      inspect: () => real.inspect(),
+      stop: () => real.stop(),
+    };
+  });
+}
+
+function poison(text: string): void {
+  if (text.startsWith("!exit")) process.exit(3);
+  if (text.startsWith("!throw")) throw new Error("poison");
+  if (text.startsWith("!oom")) {
+    const eaten: string[][] = [];
+    for (;;) eaten.push(Array.from({ length: 10_000 }, (_, n) => `${n} ${eaten.length}`));
+  }
+  if (text.startsWith("!loop")) for (;;);
+  if (text.startsWith("!wait")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}

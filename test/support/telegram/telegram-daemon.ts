@@ -1,0 +1,147 @@
+/**
+ * A daemon on a Telegram
+ * ======================
+ * The real process, started as a user starts it, on a Bot API server of this process: what people
+ * see survives whatever happens to the daemon. It can be killed and started again on the same state
+ * directory.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import { callApi, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
+import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
+import type { Room } from "../servers/telegram-world.ts";
+
+const main = resolve(import.meta.dirname, "../../../src/daemon/cli/main.ts");
+
+interface Status {
+  readonly turns: { readonly running: number; readonly waiting: number };
+  readonly outbox: Readonly<Record<string, number>>;
+}
+
+export class TelegramDaemon {
+  readonly server: TelegramServer;
+  readonly stateDir: string;
+  /** A direct chat each. */
+  readonly rooms: Readonly<Record<"ann" | "bob", Room>>;
+  #child: ChildProcess | null = null;
+  #output = "";
+
+  constructor(server: TelegramServer, config: Record<string, unknown>) {
+    this.server = server;
+    this.stateDir = mkdtempSync(join(tmpdir(), "earshot-telegram-"));
+    const { world } = server;
+    this.rooms = { ann: world.direct(world.user("Ann")), bob: world.direct(world.user("Bob")) };
+    const account = { botToken: sampleToken, apiRoot: server.apiRoot, pollSeconds: 5 };
+    const channels = { telegram: { accounts: { default: account } } };
+    const whole = { channels, access: { dmPolicy: "open" }, ...config };
+    writeFileSync(join(this.stateDir, "earshot.json5"), JSON.stringify(whole), { mode: 0o600 });
+  }
+
+  say(who: "ann" | "bob", text: string): number {
+    const room = this.rooms[who];
+    const user = this.server.world.users.get(room.chat.id);
+    if (user === undefined) throw new Error(`nobody is called ${who}`);
+    return this.server.world.say(room, user, text).message_id;
+  }
+
+  /** Starts the process; resolves when it answers. */
+  async start(): Promise<void> {
+    const child = this.#spawn("start", "--state-dir", this.stateDir, "--port", "0");
+    this.#child = child;
+    const ended = once(child, "exit").then(() => {
+      throw new Error(`the daemon ended by itself:\n${this.#output}`);
+    });
+    ended.catch(() => undefined);
+    const ready = async () => {
+      while ((await findDaemon(this.stateDir).catch(() => null)) === null)
+        await new Promise((go) => setTimeout(go, 50));
+    };
+    await Promise.race([ready(), ended]);
+  }
+
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Runs another command of the program beside it. */
+  async run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+    const child = this.#spawn(...args, "--state-dir", this.stateDir);
+    let [out, err] = ["", ""];
+    child.stdout?.on("data", (data) => {
+      out += String(data);
+    });
+    child.stderr?.on("data", (data) => {
+      err += String(data);
+    });
+    const [code] = (await once(child, "close")) as [number];
+    return { code, out, err };
+  }
+
+  async get<Answer>(path: string): Promise<Answer> {
+    const daemon = await findDaemon(this.stateDir);
+    if (daemon === null) throw new Error(`no daemon answers:\n${this.#output}`);
+    return (await callApi<Answer>(daemon, path)) as Answer;
+  }
+
+  /** Null: there is no such thing. */
+  async post<Answer>(path: string, body?: unknown): Promise<Answer | null> {
+    const daemon = await findDaemon(this.stateDir);
+    if (daemon === null) throw new Error(`no daemon answers:\n${this.#output}`);
+    return callApi<Answer>(daemon, path, {
+      method: "POST",
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  /** Waits until everything said was taken, every turn has ended and nothing waits to be sent. */
+  async quiet(): Promise<void> {
+    for (let calm = 0; calm < 3; ) {
+      const { turns, outbox } = await this.get<Status>("/api/status");
+      const open = ["pending", "sending", "waiting"].some((state) => (outbox[state] ?? 0) > 0);
+      const busy = turns.running + turns.waiting > 0 || open;
+      calm = busy || this.server.world.queue.length > 0 ? 0 : calm + 1;
+      await new Promise((go) => setTimeout(go, 700));
+    }
+  }
+
+  /** The messages that still carry a reaction of ours. */
+  reacted(): string[] {
+    return Object.values(this.rooms).flatMap(({ reactions }) =>
+      [...reactions].filter(([, list]) => list.length > 0).map(([id, list]) => `${id} ${list}`),
+    );
+  }
+
+  #spawn(...args: string[]): ChildProcess {
+    const env = { PATH: process.env.PATH, HOME: this.stateDir, NO_COLOR: "1" };
+    const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (data) => {
+        this.#output = (this.#output + String(data)).slice(-20_000);
+      });
+    return child;
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    await this.server.close();
+    rmSync(this.stateDir, { recursive: true, force: true });
+  }
+}
+
+/** A daemon that is not started yet; it and its Telegram are gone when the test ends. */
+export async function telegramDaemon(config: Record<string, unknown>): Promise<TelegramDaemon> {
+  const daemon = new TelegramDaemon(await startTelegramServer(), config);
+  onTestFinished(() => daemon.end());
+  return daemon;
+}

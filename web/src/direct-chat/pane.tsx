@@ -1,0 +1,186 @@
+/**
+ * Direct chat
+ * ===========
+ * A real conversation with the agent, over the daemon's own channel. Streaming text grows in the
+ * last bubble; a line of mine shows as soon as it is written and says whether the daemon has it.
+ */
+import { useEffect } from "preact/hooks";
+import { useFollow } from "../lib/follow-scroll.ts";
+import { isBack } from "../lib/pictures.ts";
+import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { LinkBadge } from "../ui/badge.tsx";
+import { Jump } from "../ui/jump-to-newest.tsx";
+import { Prose } from "../ui/markdown.tsx";
+import {
+  draftOf,
+  type Entry,
+  lineKey,
+  linesOf,
+  type Mine,
+  type Said,
+  type Unsent,
+} from "./chat-reducer.ts";
+import { DirectComposer } from "./composer.tsx";
+import { Files } from "./files.tsx";
+import { MyLine, type MyLineProps, Via } from "./own-message.tsx";
+import { useUploads } from "./use-uploads.ts";
+import type { Direct } from "./use-webchat.ts";
+
+export interface DirectPaneProps {
+  readonly token: string;
+  readonly direct: Direct;
+  readonly agentName: string;
+  readonly selected: string | null;
+  readonly onSelect: (id: string) => void;
+}
+
+export function DirectPane({ token, direct, agentName, selected, onSelect }: DirectPaneProps) {
+  const { talk, link } = direct;
+  const files = useUploads(token, talk, link);
+  useEffect(() => {
+    if (link.state === "live") isBack();
+  }, [link.state]);
+  const draft = draftOf(talk);
+  const busy = talk.writing !== null || talk.typing;
+  const follow = useFollow(talk.entries.length + talk.pending.length);
+  const nothing = talk.entries.length === 0 && talk.pending.length === 0;
+  return (
+    <section class="pane direct" aria-label="Direct chat">
+      <div class="cap">
+        <h2>Direct chat</h2>
+        <span class="end">
+          <LinkBadge link={link} up="Connected" />
+        </span>
+      </div>
+      <div class="scroll" ref={follow.ref}>
+        {nothing && <SayHello agentName={agentName} />}
+        <div class="dm" role="log" aria-label={`Direct chat with ${agentName}`}>
+          {linesOf(talk).map((line, index) => (
+            <LineView
+              key={lineKey(line)}
+              line={line}
+              talk={talk}
+              token={token}
+              agentName={agentName}
+              live={link.state === "live"}
+              cause={causeOf(talk.entries, index)}
+              lastOfTurn={isLastOfTurn(talk.entries, index)}
+              selected={line.kind === "mine" && line.message === selected}
+              onSelect={onSelect}
+              onDiscard={direct.discard}
+            />
+          ))}
+          {draft !== "" && (
+            // Told once it is whole, not word by word.
+            <div class="bubble it" aria-live="off">
+              <Prose text={shownText(draft)} tail={<span class="caret" />} />
+            </div>
+          )}
+          {busy && <p class="meta">{shownName(agentName)} is writing</p>}
+          {talk.error !== null && (
+            <p class="meta bad" role="alert">
+              {talk.error}
+            </p>
+          )}
+        </div>
+        <Jump follow={follow} />
+      </div>
+      <DirectComposer
+        agentName={agentName}
+        commands={direct.commands}
+        files={files}
+        onSay={(text, attached) => {
+          direct.say(text, attached);
+          follow.toEnd();
+        }}
+      />
+    </section>
+  );
+}
+
+/** The line that an answer follows, said where the answer goes. */
+function causeOf(entries: readonly Entry[], index: number): Mine | null {
+  const answer = entries[index];
+  if (answer?.kind !== "said") return null;
+  const { via } = answer;
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const entry = entries[at];
+    if (entry?.kind === "mine" && (entry.via?.channel ?? null) === via) return entry;
+  }
+  return null;
+}
+
+function isLastOfTurn(entries: readonly Entry[], index: number): boolean {
+  const entry = entries[index];
+  const next = entries[index + 1];
+  return !(entry?.kind === "said" && next?.kind === "said" && next.turnId === entry.turnId);
+}
+
+interface LineViewProps extends Omit<MyLineProps, "line"> {
+  readonly line: Entry | Unsent;
+  readonly agentName: string;
+  readonly cause: Mine | null;
+  readonly lastOfTurn: boolean;
+}
+
+function LineView(props: LineViewProps) {
+  const { line } = props;
+  if (line.kind === "mine" || line.kind === "unsent") return <MyLine {...props} line={line} />;
+  if (line.kind === "said") return <SaidView {...props} line={line} />;
+  return <p class="meta">{quietWords(line.outcome, shownName(props.agentName))}</p>;
+}
+
+interface SaidViewProps extends LineViewProps {
+  readonly line: Said;
+}
+
+function SaidView(props: SaidViewProps) {
+  const { line: entry, talk, token, agentName, cause, lastOfTurn } = props;
+  const quoted =
+    entry.replyTo !== null && cause !== null && entry.replyTo !== cause.id
+      ? talk.entries.find((other) => other.kind === "mine" && other.id === entry.replyTo)
+      : undefined;
+  const took = cause === null ? "" : `, sent in ${duration(entry.at - cause.at)}`;
+  return (
+    <div class="dm-line">
+      <div class="bubble it">
+        {quoted?.kind === "mine" && <bdi class="quote cut">{shownText(quoted.text)}</bdi>}
+        <Prose text={shownText(entry.text)} />
+      </div>
+      <Files files={entry.files} token={token} />
+      {lastOfTurn && (
+        <p class="meta">
+          <bdi>{shownName(agentName)}</bdi>
+          {entry.via !== null && (
+            <>
+              {" "}
+              on <Via channel={entry.via} />
+            </>
+          )}
+          , {clockTime(entry.at)}
+          {took}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What to say of a turn that said nothing. */
+function quietWords(outcome: string, name: string): string {
+  if (outcome === "silent") return `${name} read it and chose to stay quiet.`;
+  if (outcome === "cancelled") return "The turn was stopped.";
+  if (outcome === "expired") return "The answer came too late and was not sent.";
+  return `${name} could not answer. Try again; the daemon's log says why.`;
+}
+
+function SayHello({ agentName }: { readonly agentName: string }) {
+  return (
+    <div class="empty">
+      <h2>Talk to {shownName(agentName)}</h2>
+      <p>
+        In a direct chat every line engages. The room beside it shows how that changes in a group.
+        What you say to {shownName(agentName)} directly on other channels stands here, too.
+      </p>
+    </div>
+  );
+}

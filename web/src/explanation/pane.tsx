@@ -1,0 +1,226 @@
+/**
+ * Why
+ * ===
+ * The ladder of one message: the answer first, then each rule in the order the runtime tried it
+ * with the fact it found, then what else counted. The page knows no order of rules: it draws what
+ * the trace says.
+ */
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Why } from "../../../src/daemon/api-types/runtime.ts";
+import type { Decision, Explanation, Rule, Rung } from "../../../src/domain/decision.ts";
+import { countdown, people, shownName, shownText } from "../lib/sanitize.ts";
+import { Chip } from "../ui/chip.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { deciderOf, sentenceOf } from "./words.ts";
+
+export interface WhyPaneProps {
+  /** "Ann, draft"; shown beside the title. */
+  readonly of: string;
+  readonly why: Why | null;
+  /** Known before the ladder is, as in a running chat. */
+  readonly verdict: { readonly decision: Decision; readonly rule: Rule } | null;
+  /** Text for the place where the ladder would be. */
+  readonly note: string | null;
+  /** It has not been said: it became nothing yet. */
+  readonly isDraft: boolean;
+  /** What to type in a terminal for the same answer. */
+  readonly command: string | null;
+  readonly onBack: () => void;
+  /** The ladder takes the focus as soon as it is there, and tells. */
+  readonly wantsFocus: boolean;
+  readonly onFocused: () => void;
+  /** Opens the list of keys. */
+  readonly onHelp: () => void;
+}
+
+/** The pane beside the rooms. */
+export function WhyPane(props: WhyPaneProps) {
+  const { of, why, verdict, note, onBack, onHelp, wantsFocus, onFocused } = props;
+  const ladder = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (!wantsFocus || ladder.current === null) return;
+    ladder.current.focus();
+    onFocused();
+  });
+  const told = why?.explanation?.verdict ?? why?.recorded ?? verdict;
+  const back = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    onBack();
+  };
+  return (
+    <section class="pane why-pane" aria-label="Why" data-scrolls onKeyDown={back}>
+      <div class="cap">
+        <h2>Why</h2>
+        <bdi class="of small muted cut">{of}</bdi>
+      </div>
+      <div class="scroll">
+        {told === null ? (
+          <NothingPicked note={note} onHelp={onHelp} />
+        ) : (
+          <div class="why">
+            <Announced text={`${told.decision}, ${told.rule}. ${sentenceOf(told.rule)}`} />
+            <div class="answer">
+              <div class="top">
+                <Chip decision={told.decision} rule={told.rule} />
+              </div>
+              <p>{sentenceOf(told.rule)}</p>
+            </div>
+            {why?.explanation ? (
+              <Ladder explanation={why.explanation} list={ladder} />
+            ) : (
+              <p class="muted">{note ?? why?.admission ?? deciderOf(told, why !== null)}</p>
+            )}
+            {why && <Facts {...props} why={why} />}
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const announceMs = 500;
+
+/**
+ * Says the answer to a screen reader once it has stood for a moment, not with every letter typed.
+ */
+function Announced({ text }: { readonly text: string }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSaid(text), announceMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <p class="sr" aria-live="polite">
+      {said}
+    </p>
+  );
+}
+
+function NothingPicked({ note, onHelp }: Pick<WhyPaneProps, "note" | "onHelp">) {
+  if (note !== null) return <p class="why muted">{note}</p>;
+  return (
+    <div class="empty">
+      <h2>Pick a message</h2>
+      <p>
+        You will see each rule in order, and the fact that made it match or not. The first match
+        decides.
+      </p>
+      <p class="small muted">
+        <kbd>j</kbd> <kbd>k</kbd> to move through messages
+      </p>
+      <div class="acts">
+        <button type="button" class="btn small" onClick={onHelp}>
+          All keys
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface LadderProps {
+  readonly explanation: Explanation;
+  readonly list?: RefObject<HTMLOListElement>;
+}
+
+/** Each rule in the order it was tried, with the fact it found. */
+export function Ladder({ explanation: { rungs, verdict }, list }: LadderProps) {
+  return (
+    <ol
+      {...(list === undefined ? {} : { ref: list })}
+      class="ladder"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
+      tabIndex={0}
+      aria-label="The ladder, first match wins"
+    >
+      {rungs.map((rung, index) => (
+        <RungRow
+          key={rung.rule}
+          rung={rung}
+          decision={verdict.decision}
+          opensTier={rungs[index - 1]?.tier !== rung.tier}
+        />
+      ))}
+    </ol>
+  );
+}
+
+const outcomes = { matched: "matched", passed: "no match", "not-reached": "" } as const;
+
+interface RungRowProps {
+  readonly rung: Rung;
+  readonly decision: Decision;
+  readonly opensTier: boolean;
+}
+
+function RungRow({ rung, decision, opensTier }: RungRowProps) {
+  const matched = rung.outcome === "matched";
+  return (
+    <li
+      class={`rung ${rung.outcome} ${matched ? decision : ""}`}
+      {...(matched ? { "aria-current": "true" as const } : {})}
+    >
+      <span class="tier">{opensTier ? rung.tier : ""}</span>
+      <span class="mk">
+        <Icon name={rung.outcome} size={14} />
+        <span class="sr">{outcomes[rung.outcome]}</span>
+      </span>
+      <span class="rule">{rung.rule}</span>
+      <bdi class="fact">{shownText(rung.fact)}</bdi>
+    </li>
+  );
+}
+
+function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) {
+  const { humans, guard, fate } = why;
+  const names = new Map(why.participants.map((one) => [one.id, shownName(one.name)]));
+  const credits = Object.entries(why.credits).filter(([, endsAt]) => endsAt > why.at);
+  return (
+    <dl class="facts">
+      <dt>People</dt>
+      <dd>
+        {people(humans.count)}, from {humans.source}
+      </dd>
+      {credits.length > 0 && (
+        <>
+          <dt>Credits then</dt>
+          <dd>
+            {credits.map(([author, endsAt]) => (
+              <div key={author}>
+                <bdi>{names.get(author) ?? shownName(author)}</bdi>, {countdown(endsAt - why.at)}{" "}
+                left
+              </div>
+            ))}
+          </dd>
+        </>
+      )}
+      {guard.state !== "clear" && (
+        <>
+          <dt>Guard</dt>
+          <dd>
+            {guard.state}, {guard.consecutive} turns by bots in a row
+          </dd>
+        </>
+      )}
+      {!isDraft && (fate.outcome ?? fate.dropped) !== null && (
+        <>
+          <dt>Became</dt>
+          <dd>
+            {fate.outcome === null
+              ? `dropped: ${fate.dropped}`
+              : `turn ${fate.turn}, ${fate.outcome}`}
+          </dd>
+        </>
+      )}
+      {command !== null && (
+        <>
+          <dt>Terminal</dt>
+          <dd>
+            <code>{command}</code>
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}

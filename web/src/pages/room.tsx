@@ -1,0 +1,361 @@
+/**
+ * Room
+ * ====
+ * One conversation: what was heard in it with each decision, the ladder of the line that is looked
+ * at, and how the conversation stands, live. Narrower windows show fewer panes at a time.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RoomPerson, RoomState } from "../../../src/daemon/api-types/room.ts";
+import type { Why } from "../../../src/daemon/api-types/runtime.ts";
+import { ApiError, ask } from "../lib/api.ts";
+import { useChannelNames } from "../lib/channel-names.ts";
+import { useKeys } from "../lib/keys.ts";
+import type { PageProps } from "../lib/page-props.ts";
+import { navigate } from "../lib/route.ts";
+import { bots, clockTime, people, shownName } from "../lib/sanitize.ts";
+import { shellWord } from "../lib/shell-quote.ts";
+import { Transcript } from "../room/build-rows.ts";
+import type { Room } from "../room/room-reducer.ts";
+import { Side, stateWord } from "../room/state-panel.tsx";
+import {
+  isLine,
+  type LineRow,
+  newestDecided,
+  type PersonRow,
+  type Row,
+} from "../room/transcript.ts";
+import { TranscriptPane, type Ways } from "../room/transcript-pane.tsx";
+import { type Pages, useRoom } from "../room/use-room.ts";
+import { Face } from "../ui/chip.tsx";
+import { Icon } from "../ui/icons.tsx";
+import "../styles/room.css";
+import { WhyPane, type WhyPaneProps } from "../explanation/pane.tsx";
+
+interface RoomPageProps extends PageProps {
+  readonly roomKey: string;
+  /** The message to open with; null: the newest decided one. */
+  readonly message: string | null;
+}
+
+type Pane = "talk" | "why" | "state";
+
+export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPageProps) {
+  const { room, missing, link, pages } = useRoom(token, roomKey);
+  useEffect(() => onLink(link), [link]);
+  if (room === null)
+    return (
+      <>
+        <RoomBar title={roomKey} />
+        <main id="main" tabIndex={-1}>
+          {missing && <NothingHeard />}
+        </main>
+      </>
+    );
+  const stale = link.state !== "live";
+  return <Shown {...{ token, room, message, pages, onHelp, stale }} />;
+}
+
+function NothingHeard() {
+  return (
+    <div class="empty">
+      <h2>Nothing was heard here yet</h2>
+      <p>
+        The room appears as soon as someone writes where the agent can hear. This page looks again
+        by itself.
+      </p>
+      <div class="acts">
+        <a class="btn" href="/">
+          All rooms
+        </a>
+      </div>
+    </div>
+  );
+}
+
+interface ShownProps {
+  readonly token: string;
+  readonly room: Room;
+  readonly message: string | null;
+  readonly pages: Pages;
+  readonly onHelp: () => void;
+  readonly stale: boolean;
+}
+
+function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
+  const transcript = useRef<Transcript | null>(null);
+  transcript.current ??= new Transcript();
+  const rows = transcript.current.rows(room.entries, room.amends);
+  const [selected, setSelected] = useState<string | null>(null);
+  const [pane, setPane] = useState<Pane>("talk");
+  const [opening, setOpening] = useState(false);
+  const ways = useRef<Ways | null>(null);
+  const wanted = useRef(message);
+  if (selected === null) {
+    const first = rowOfMessage(rows, wanted.current) ?? newestDecided(rows);
+    if (first !== null) setSelected(first.key);
+  }
+  const row = useSelected(rows, selected);
+  const told = useWhy(token, room, row);
+  const { title } = room.view;
+  useEffect(() => {
+    document.title = `${shownName(title)} · earshot`;
+  }, [title]);
+  const toLadder = () => {
+    setPane("why");
+    setOpening(true);
+  };
+  const back = () => {
+    setPane("talk");
+    if (selected !== null) ways.current?.reveal(selected, "nearest", true);
+  };
+  useKeys(roomKeys({ rows, selected, select: setSelected, ways: ways.current }));
+  const agentName = room.view.agent.name;
+  const channel = useChannelNames(token)(room.view.channel);
+  return (
+    <>
+      <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane} />
+      <main id="main" class={stale ? "one-room stale" : "one-room"} data-pane={pane} tabIndex={-1}>
+        <TranscriptPane
+          {...{ room, rows, agentName, selected, pages, ways }}
+          atSelected={message !== null}
+          onSelect={setSelected}
+          onOpen={toLadder}
+        />
+        <div class="right">
+          <WhyPane
+            {...whyOf(row, told, agentName)}
+            isDraft={false}
+            onBack={back}
+            onHelp={onHelp}
+            wantsFocus={opening}
+            onFocused={() => setOpening(false)}
+          />
+          <Side state={room.state} before={room.before} agentName={agentName} ahead={room.ahead} />
+        </div>
+      </main>
+    </>
+  );
+}
+
+/** The selected line; as it was last where it is not kept any more. */
+function useSelected(rows: readonly Row[], selected: string | null): LineRow | null {
+  const last = useRef<LineRow | null>(null);
+  const found = useMemo(() => rows.find(({ key }) => key === selected), [rows, selected]);
+  if (found !== undefined && isLine(found)) last.current = found;
+  return last.current?.key === selected ? last.current : null;
+}
+
+interface RoomBarProps {
+  readonly room?: Room;
+  readonly title: string;
+  /** As people call it. */
+  readonly channel?: string;
+  readonly pane?: Pane;
+  readonly onPane?: (pane: Pane) => void;
+}
+
+const panes: readonly (readonly [Pane, string])[] = [
+  ["talk", "Transcript"],
+  ["why", "Why"],
+  ["state", "State"],
+];
+
+function RoomBar({ room, title, channel = "", pane, onPane }: RoomBarProps) {
+  return (
+    <section class="page-bar room-bar" aria-labelledby="page-title">
+      <a class="btn quiet icon" href="/" aria-label="All rooms">
+        <Icon name="back" size={16} />
+      </a>
+      <h1 id="page-title" class="cut">
+        <bdi>{shownName(title)}</bdi>
+      </h1>
+      {room !== undefined && (
+        <>
+          <State state={room.state} />
+          <span class="small muted cut hide-s">
+            <bdi>{shownName(channel)}</bdi> <bdi class="mono">{shownName(room.view.key)}</bdi>
+          </span>
+          <span class="grow hide-s" />
+          <Faces state={room.state} />
+          {onPane !== undefined && (
+            // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip
+            <div class="seg" role="group" aria-label="Show">
+              {panes.map(([name, word]) => (
+                <button
+                  key={name}
+                  type="button"
+                  aria-pressed={pane === name}
+                  onClick={() => onPane(name)}
+                >
+                  {word}
+                </button>
+              ))}
+            </div>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function State({ state }: { readonly state: RoomState }) {
+  const word = stateWord(state.attention);
+  return <span class={word === "observing" ? "state" : "state on"}>{word}</span>;
+}
+
+const facesShown = 6;
+
+/** Those who spoke lately, each in the place where the face was before: only the others come and go. */
+function useSeats(here: readonly RoomPerson[]): readonly RoomPerson[] {
+  const seats = useRef<readonly RoomPerson[]>([]);
+  const latest = here.slice(0, facesShown);
+  const fresh = latest.filter(({ id }) => !seats.current.some((one) => one.id === id));
+  const kept = seats.current.flatMap(
+    (one) => latest.find(({ id }) => id === one.id) ?? fresh.shift() ?? [],
+  );
+  seats.current = [...kept, ...fresh];
+  return seats.current;
+}
+
+const nameOf = ({ name, isBot }: RoomPerson) => shownName(name) + (isBot ? ", a bot" : "");
+
+/** Who spoke here lately; the count is what the ladder reckons with. */
+function Faces({ state: { people: here, humans, bots: botCount } }: { readonly state: RoomState }) {
+  const shown = useSeats(here);
+  return (
+    <>
+      <span class="faces hide-s" role="img" aria-label={shown.map(nameOf).join(", ")}>
+        {shown.map(({ id, name, isBot }) => (
+          <Face key={id} name={name} kind={isBot ? "bot" : "person"} />
+        ))}
+      </span>
+      <span class="small muted hide-s" title={`Counted from ${humans.source}`}>
+        {people(humans.count)}
+        {botCount > 0 && `, ${bots(botCount)}`}
+      </span>
+    </>
+  );
+}
+
+const rowOfMessage = (rows: readonly Row[], id: string | null): LineRow | null =>
+  id === null
+    ? null
+    : (rows.filter(isLine).findLast((row) => row.kind === "person" && row.entry.id === id) ?? null);
+
+interface RoomKeyTools {
+  readonly rows: readonly Row[];
+  readonly selected: string | null;
+  readonly select: (key: string) => void;
+  readonly ways: Ways | null;
+}
+
+function roomKeys({ rows, selected, select, ways }: RoomKeyTools) {
+  /** Looks from the selected line on; without one, from the end. */
+  const go = (step: 1 | -1, isIt: (line: LineRow) => boolean) => {
+    const at = rows.findIndex(({ key }) => key === selected);
+    const from = at < 0 ? rows.length : at;
+    for (let index = from + step; index >= 0 && index < rows.length; index += step) {
+      const row = rows[index];
+      if (row === undefined || !isLine(row) || !isIt(row)) continue;
+      select(row.key);
+      return ways?.reveal(row.key, "nearest", true);
+    }
+    // There is no further one: the line itself comes back into sight.
+    if (at >= 0 && selected !== null) ways?.reveal(selected, "nearest", true);
+  };
+  const any = () => true;
+  const engaged = (line: LineRow) =>
+    line.kind === "person" && line.entry.verdict?.decision === "engage";
+  return {
+    j: () => go(1, any),
+    ArrowDown: () => go(1, any),
+    k: () => go(-1, any),
+    ArrowUp: () => go(-1, any),
+    e: () => go(1, engaged),
+    E: () => go(-1, engaged),
+    n: () => {
+      const newest = rows.findLast(isLine);
+      if (newest === undefined) return;
+      select(newest.key);
+      ways?.reveal(newest.key, "nearest", true);
+      ways?.toEnd();
+    },
+    Escape: () => navigate("/"),
+  };
+}
+
+interface Told {
+  readonly key: string;
+  readonly why: Why | null;
+  readonly note: string | null;
+}
+
+/** The ladder of a line, asked for again while what became of it is open. */
+function useWhy(token: string, room: Room, row: LineRow | null): Told | null {
+  const [told, setTold] = useState<Told | null>(null);
+  const person = row?.kind === "person" && row.entry.verdict !== null ? row : null;
+  const open = told?.key === person?.key && told?.why != null && told.why.fate.outcome === null;
+  // What became of it can only change with a turn.
+  const turned = open ? `${room.state.turns} ${room.state.turn?.turnId}` : "";
+  useEffect(() => {
+    if (person === null) return;
+    const stop = new AbortController();
+    const { id, seq } = person.entry;
+    ask(`/api/why/${encodeURIComponent(id)}?seq=${seq}`, { token, signal: stop.signal }).then(
+      (answer) => setTold({ key: person.key, why: whyIn(answer, room.view.key, seq), note: null }),
+      (error: unknown) => {
+        if (stop.signal.aborted) return;
+        const note = error instanceof ApiError ? error.message : "earshot could not be asked.";
+        setTold({ key: person.key, why: null, note });
+      },
+    );
+    return () => stop.abort();
+  }, [token, person?.key, turned]);
+  return told !== null && told.key === person?.key ? told : null;
+}
+
+/** Several agents may have heard it, and ids are unique in a chat only. */
+function whyIn(answer: unknown, key: string, seq: number): Why | null {
+  const { why = [] } = (answer ?? {}) as { readonly why?: readonly Why[] };
+  return why.find((one) => one.key === key && one.seq === seq) ?? null;
+}
+
+type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;
+
+/** What the Why pane says of a line. */
+function whyOf(row: LineRow | null, told: Told | null, agentName: string): About {
+  const blank = { of: "", why: null, verdict: null, note: null, command: null };
+  if (row === null) return blank;
+  const at = clockTime(row.entry.at);
+  if (row.kind === "person") return personWhy(row, told, at);
+  if (row.kind === "command") {
+    const verdict = { decision: "command", rule: "command" } as const;
+    return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, verdict };
+  }
+  const of = `${shownName(agentName)}, ${at}`;
+  if (row.kind === "quiet")
+    return { ...blank, of, note: "A turn of the agent that left no words in the room." };
+  const { quote, entry } = row;
+  const answered =
+    quote === null ? "It was sent as a plain message." : `It answers ${shownName(quote.name)}.`;
+  const way = entry.status === "sent" ? "" : ` It stands as ${entry.status} in the outbox.`;
+  const note = `The agent’s own line: nothing was decided about it. ${answered}${way}`;
+  return { ...blank, of, note };
+}
+
+function personWhy({ entry }: PersonRow, told: Told | null, at: string): About {
+  const { author, verdict, id, history, fellow } = entry;
+  const overheard =
+    history === true
+      ? "Read from the room’s history: nothing was decided about it."
+      : fellow === true
+        ? "Another agent of ours said it: it is overheard, and nothing is decided about it."
+        : null;
+  return {
+    of: `${shownName(author.name)}, ${at}`,
+    why: told?.why ?? null,
+    verdict,
+    note: overheard ?? told?.note ?? (verdict === null ? "It could not be decided." : null),
+    command: overheard !== null ? null : `earshot why ${shellWord(id)}`,
+  };
+}

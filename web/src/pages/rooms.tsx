@@ -1,0 +1,209 @@
+/**
+ * Rooms
+ * =====
+ * Every conversation the agent can hear: who is there, how it stands, what was decided last. It is
+ * told by one stream; ages and countdowns go on by themselves.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RoomRow, RoomsPageAnswer } from "../../../src/daemon/api-types/rooms.ts";
+import { ask, newestOnly } from "../lib/api.ts";
+import { useChannelNames } from "../lib/channel-names.ts";
+import { amount } from "../lib/format.ts";
+import { useKeys } from "../lib/keys.ts";
+import type { PageProps } from "../lib/page-props.ts";
+import { Pulse } from "../room-list/activity-bars.tsx";
+import { RoomList } from "../room-list/list.tsx";
+import { type Filter, filters, placesOf } from "../room-list/model.ts";
+import { useRooms } from "../room-list/use-rooms.ts";
+import { Icon } from "../ui/icons.tsx";
+import "../styles/rooms.css";
+
+const titles: Readonly<Record<Filter, string>> = {
+  all: "All",
+  engaged: "Engaged",
+  guarded: "Guarded",
+  direct: "Direct",
+};
+
+const findUnitsMax = 200;
+const ignore = () => undefined;
+const nowhere = () => null;
+
+export function RoomsPage({ token, onLink }: PageProps) {
+  const { model, stale, hold, sort, see, choose } = useRooms({ token, onLink });
+  const [filter, chooseFilter] = useState<Filter>("all");
+  const [find, setWords] = useState("");
+  const setFind = (words: string) => {
+    setWords(words);
+    choose({ find: words.slice(0, findUnitsMax) });
+  };
+  const setFilter = (name: Filter) => {
+    chooseFilter(name);
+    choose({ filter: name });
+  };
+  const box = useRef<HTMLInputElement>(null);
+  const found = useSearch(token, find);
+  const nameOf = useChannelNames(token);
+  useKeys({ "/": () => box.current?.focus() });
+  const searched = useMemo(() => (found.rows === null ? null : placesOf(found.rows)), [found.rows]);
+  const places = searched ?? model;
+  const second = Math.floor((Date.now() + model.ahead) / 1_000);
+  const { live: awake, asleep } = model.counts;
+  const showFresh = () => {
+    sort();
+    scrollTo({ top: 0 });
+  };
+  return (
+    <main id="main" class={`page${stale ? " stale" : ""}`} tabIndex={-1}>
+      <div class="head">
+        <h1>Rooms</h1>
+        <span class="sub">
+          {model.ready ? `${amount(awake)} live, ${amount(asleep)} asleep` : ""}
+        </span>
+        <span class="grow" />
+        <FilterSwitch filter={filter} counts={model.filters} onFilter={setFilter} />
+        <label class="field find">
+          <Icon name="find" size={14} />
+          <input
+            ref={box}
+            type="text"
+            placeholder="Room, person or rule"
+            aria-label="Find a room"
+            value={find}
+            onInput={(event) => setFind(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") found.search();
+              if (event.key !== "Escape") return;
+              if (find === "") event.currentTarget.blur();
+              setFind("");
+            }}
+          />
+          <kbd>/</kbd>
+        </label>
+      </div>
+      <Pulse pulse={model.pulse} />
+      {places.total > 0 && (
+        <RoomList
+          {...{ places, second, nameOf, hold }}
+          see={searched === null ? see : ignore}
+          begin={searched === null ? () => model.begin() : nowhere}
+        >
+          {model.fresh > 0 && found.rows === null && (
+            <div class="fresh">
+              <button type="button" class="btn small" onClick={showFresh}>
+                {model.fresh === 1 ? "1 new room" : `${amount(model.fresh)} new rooms`}
+              </button>
+            </div>
+          )}
+        </RoomList>
+      )}
+      {places.total === 0 && model.ready && (
+        <section class="panel">
+          {filter === "all" && find === "" ? (
+            <NoRoom />
+          ) : (
+            <NoMatch find={find} filter={filter} asleep={asleep} searched={found.rows !== null} />
+          )}
+        </section>
+      )}
+    </main>
+  );
+}
+
+interface FilterSwitchProps {
+  readonly filter: Filter;
+  readonly counts: Readonly<Record<Filter, number>>;
+  readonly onFilter: (filter: Filter) => void;
+}
+
+function FilterSwitch({ filter, counts, onFilter }: FilterSwitchProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip
+    <div class="seg" role="group" aria-label="Show">
+      {filters.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={filter === name}
+          onClick={() => onFilter(name)}
+        >
+          {titles[name]}
+          <span class="n">{amount(counts[name])}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Nobody has written where the agent can hear. */
+function NoRoom() {
+  return (
+    <div class="empty">
+      <h2>No room yet</h2>
+      <p>
+        Rooms appear here as soon as someone writes where the agent can hear. You can try the rules
+        without any account.
+      </p>
+      <div class="acts">
+        <a class="btn primary" href="/chat">
+          Open the simulator
+        </a>
+      </div>
+      <p class="small muted">
+        In a terminal, <code>earshot init</code> connects a channel.
+      </p>
+    </div>
+  );
+}
+
+interface NoMatchProps {
+  readonly find: string;
+  readonly filter: Filter;
+  readonly asleep: number;
+  /** The sleepers were searched, too. */
+  readonly searched: boolean;
+}
+
+function NoMatch({ find, filter, asleep, searched }: NoMatchProps) {
+  const what = find.trim() === "" ? `the filter “${titles[filter]}”` : `“${find.trim()}”`;
+  const sleepers = `${amount(asleep)} ${asleep === 1 ? "room is" : "rooms are"} asleep`;
+  return (
+    <div class="empty">
+      <h2>No room matches</h2>
+      <p>
+        {searched ? `Nothing fits ${what}, asleep or live. ` : `Nothing live fits ${what}. `}
+        {!searched && find.trim() !== "" && asleep > 0
+          ? `${sleepers}; press Enter to search them too.`
+          : ""}
+      </p>
+    </div>
+  );
+}
+
+interface Search {
+  /** What Enter found; null: nothing was searched for these words. */
+  readonly rows: readonly RoomRow[] | null;
+  readonly search: () => void;
+}
+
+/** Asks the daemon for rooms, also those that sleep. Other words end the search. */
+function useSearch(token: string, find: string): Search {
+  const [found, setFound] = useState<{ find: string; rows: readonly RoomRow[] } | null>(null);
+  const asking = useMemo(
+    () =>
+      newestOnly(async (words: string, signal) => {
+        const path = `/api/rooms?limit=1000&find=${encodeURIComponent(words.slice(0, findUnitsMax))}`;
+        return (await ask(path, { token, signal })) as RoomsPageAnswer;
+      }),
+    [token],
+  );
+  useEffect(() => () => asking.cancel(), [asking]);
+  const search = () => {
+    if (find.trim() === "") return;
+    asking.ask(find).then(
+      (answer) => answer !== null && setFound({ find, rows: answer.rooms }),
+      () => setFound({ find, rows: [] }),
+    );
+  };
+  return { rows: found?.find === find ? found.rows : null, search };
+}

@@ -1,0 +1,92 @@
+/** The last 15 minutes: four numbers, and the decisions as bars with the engaged ones below. */
+import type { PulseView } from "../../../src/daemon/api-types/rooms.ts";
+import { amount } from "../lib/format.ts";
+
+const barPx = 8;
+const tall = 28;
+
+export function Pulse({ pulse }: { readonly pulse: PulseView | null }) {
+  const words = pulse?.firstWordsMsP50 ?? null;
+  return (
+    <section class="panel pulse" aria-label="Last 15 minutes">
+      <Stat name="Messages a minute" value={pulse === null ? null : amount(pulse.perMinute)} />
+      <Stat name="Engaged" value={textOf(pulse?.engagedPercent)} unit="%" />
+      <Stat name="Decided in, p99" value={textOf(pulse?.decidedMsP99)} unit="ms" />
+      <Stat
+        name="First words in, p50"
+        value={words === null ? null : (words / 1_000).toFixed(1)}
+        unit="s"
+      />
+      <figure>
+        <figcaption>
+          <span class="key engage">
+            <i />
+            engage
+          </span>
+          <span class="key observe">
+            <i />
+            observe
+          </span>
+          <span>last 15 min</span>
+        </figcaption>
+        <Bars bars={pulse?.bars ?? []} />
+      </figure>
+    </section>
+  );
+}
+
+const textOf = (value: number | null | undefined): string | null =>
+  value === null || value === undefined ? null : amount(value);
+
+interface StatProps {
+  readonly name: string;
+  /** Null: nothing to tell yet. */
+  readonly value: string | null;
+  readonly unit?: string;
+}
+
+function Stat({ name, value, unit }: StatProps) {
+  return (
+    <dl class="stat">
+      <dt>{name}</dt>
+      <dd>
+        {value ?? "–"}
+        {value !== null && unit !== undefined && (
+          <>
+            {" "}
+            <small>{unit}</small>
+          </>
+        )}
+      </dd>
+    </dl>
+  );
+}
+
+function Bars({ bars }: { readonly bars: PulseView["bars"] }) {
+  const most = Math.max(1, ...bars.map(([heard]) => heard));
+  const scale = (count: number) => (count === 0 ? 0 : Math.max(1.5, (count / most) * tall));
+  let observed = "";
+  let engaged = "";
+  bars.forEach(([heard, owed], index) => {
+    const x = index * barPx;
+    const low = scale(owed);
+    const high = Math.min(tall - low, scale(heard - owed));
+    if (low > 0) engaged += `M${x} ${tall}h6v${-low.toFixed(1)}h-6z`;
+    if (high > 0) observed += `M${x} ${(tall - low).toFixed(1)}h6v${-high.toFixed(1)}h-6z`;
+  });
+  const sum = (which: 0 | 1) => bars.reduce((total, bar) => total + bar[which], 0);
+  const label = `Last 15 minutes: ${amount(sum(0))} messages, ${amount(sum(1))} engaged`;
+  const width = bars.length * barPx || barPx;
+  return (
+    <svg
+      class="bars"
+      viewBox={`0 0 ${width} ${tall}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path class="observe" d={observed} />
+      <path class="engage" d={engaged} />
+    </svg>
+  );
+}

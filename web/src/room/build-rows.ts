@@ -1,0 +1,206 @@
+/**
+ * From entries to rows
+ * ====================
+ * An edit changes the row it names, a delivery becomes the agent's line, a turn that said nothing
+ * leaves one quiet row. Entries may be given in any portions; the rows are the same.
+ */
+import type { HeardEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
+import { type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
+
+/** What later entries say about earlier ones. */
+class About {
+  readonly edits = new Map<string, { readonly text: string; readonly at: number }>();
+  readonly deleted = new Set<string>();
+  readonly heard = new Map<string, HeardEntry>();
+  /** What is quoted, whether it is loaded or not. */
+  readonly quoted = new Set<string>();
+  readonly turns = new Map<string, number>();
+  /** Turns that have a line in the room. */
+  readonly spoken = new Set<string>();
+  /** Deliveries that are loaded. */
+  readonly said = new Set<string>();
+  /** Turns that ended otherwise than with an answer. */
+  readonly unanswered = new Set<string>();
+  /** The last end of each turn. */
+  readonly ends = new Map<string, number>();
+  /** Texts that replaced what a delivery had sent, by its id. */
+  readonly replaced = new Map<string, string>();
+
+  add(entry: RoomEntry): void {
+    if (entry.kind === "heard") {
+      this.heard.set(entry.id, entry);
+      if (entry.quote !== null) this.quoted.add(entry.quote.id);
+    } else if (entry.kind === "edited") this.edits.set(entry.id, entry);
+    else if (entry.kind === "deleted") this.deleted.add(entry.id);
+    else if (entry.kind === "turn") this.turns.set(entry.turnId, entry.at);
+    else if (entry.kind === "ended") {
+      this.ends.set(entry.turnId, entry.seq);
+      if (entry.outcome !== "replied") this.unanswered.add(entry.turnId);
+    } else if (entry.kind === "said") {
+      this.spoken.add(entry.turnId);
+      this.said.add(entry.id);
+      if (entry.replyTo !== null) this.quoted.add(entry.replyTo);
+      if (entry.edits !== undefined) this.replaced.set(entry.edits, entry.text);
+    }
+  }
+
+  /** Whether rows that are already made say something else after this entry. */
+  changes(entry: RoomEntry): boolean {
+    switch (entry.kind) {
+      case "heard":
+      case "edited":
+      case "deleted":
+        return this.heard.has(entry.id) || this.quoted.has(entry.id);
+      case "turn":
+        return this.spoken.has(entry.turnId);
+      case "ended":
+        return this.ends.has(entry.turnId);
+      case "said":
+        return (
+          entry.edits !== undefined ||
+          this.unanswered.has(entry.turnId) ||
+          this.replaced.has(entry.id)
+        );
+      default:
+        return false;
+    }
+  }
+}
+
+/** The first moment of a day here, and of the next one. */
+function dayOf(at: number): readonly [from: number, to: number] {
+  const from = new Date(at).setHours(0, 0, 0, 0);
+  const next = new Date(from);
+  return [from, next.setDate(next.getDate() + 1)];
+}
+
+/** The rows of these entries, a day above each day's first. */
+export const rowsOf = (
+  entries: readonly RoomEntry[],
+  amends: readonly RoomEntry[] = [],
+): readonly Row[] => new Transcript().rows(entries, amends);
+
+/**
+ * Rows of entries that grow. What is as it was is the same object as before, so that of thousands
+ * only what changed is drawn again; and where entries only came behind the others, only they are
+ * looked at.
+ */
+export class Transcript {
+  #about = new About();
+  #entries: readonly RoomEntry[] = [];
+  #amends: readonly RoomEntry[] = [];
+  #rows: Row[] = [];
+  #day: readonly [from: number, to: number] = [0, 0];
+
+  /** `amends`: what later entries, which are not among these, say about them. */
+  rows(entries: readonly RoomEntry[], amends: readonly RoomEntry[] = []): readonly Row[] {
+    if (entries === this.#entries && amends === this.#amends) return this.#rows;
+    const added = this.#added(entries, amends);
+    if (added === null) this.#begin(entries, amends);
+    else this.#rows = [...this.#rows, ...this.#made(added)];
+    this.#entries = entries;
+    this.#amends = amends;
+    return this.#rows;
+  }
+
+  /** What came behind the others; null: it is not only that, or it changes rows that are there. */
+  #added(entries: readonly RoomEntry[], amends: readonly RoomEntry[]): readonly RoomEntry[] | null {
+    const { length } = this.#entries;
+    if (length === 0 || amends.length > 0 || this.#amends.length > 0) return null;
+    if (entries[0] !== this.#entries[0] || entries[length - 1] !== this.#entries[length - 1])
+      return null;
+    const added = entries.slice(length);
+    for (const entry of added) {
+      if (this.#about.changes(entry)) return null;
+      this.#about.add(entry);
+    }
+    return added;
+  }
+
+  #begin(entries: readonly RoomEntry[], amends: readonly RoomEntry[]): void {
+    const known = new Map(this.#rows.map((row) => [row.key, row]));
+    this.#about = new About();
+    this.#day = [0, 0];
+    for (const entry of entries) this.#about.add(entry);
+    const upTo = entries.at(-1)?.seq ?? 0;
+    for (const entry of amends) if (entry.seq > upTo) this.#about.add(entry);
+    this.#rows = this.#made(entries).map((row) => kept(row, known.get(row.key)));
+  }
+
+  #made(entries: readonly RoomEntry[]): Row[] {
+    const rows: Row[] = [];
+    for (const entry of entries) {
+      const row = rowOf(entry, this.#about);
+      if (row === null) continue;
+      const [from, to] = this.#day;
+      if (entry.at < from || entry.at >= to) {
+        this.#day = dayOf(entry.at);
+        rows.push({ kind: "day", key: `day ${row.key}`, at: entry.at });
+      }
+      rows.push(row);
+    }
+    return rows;
+  }
+}
+
+/** The row before, if this one says the same. */
+function kept(row: Row, before: Row | undefined): Row {
+  if (before === undefined) return row;
+  const now: Readonly<Record<string, unknown>> = { ...row };
+  const was: Readonly<Record<string, unknown>> = { ...before };
+  for (const name in now)
+    if (now[name] !== was[name] && (name !== "quote" || !isSameQuote(now[name], was[name])))
+      return row;
+  return before;
+}
+
+function isSameQuote(one: unknown, other: unknown): boolean {
+  const [a, b] = [one as Quoted | null, other as Quoted | null];
+  return a !== null && b !== null && a.name === b.name && a.text === b.text;
+}
+
+function rowOf(entry: RoomEntry, about: About): LineRow | null {
+  const key = nameOf(entry);
+  switch (entry.kind) {
+    case "heard": {
+      const edit = about.edits.get(entry.id);
+      const text = edit?.text ?? entry.text;
+      const deleted = about.deleted.has(entry.id);
+      const quote = quoteOf(entry, about);
+      return { kind: "person", key, entry, quote, text, editedAt: edit?.at ?? null, deleted };
+    }
+    case "command":
+      return { kind: "command", key, entry };
+    case "said": {
+      // What it replaced shows its text; where that is not loaded it is a line of its own.
+      if (entry.edits !== undefined && about.said.has(entry.edits)) return null;
+      const cause = entry.replyTo === null ? undefined : about.heard.get(entry.replyTo);
+      const quote = cause === undefined ? null : quotedLine(cause, about);
+      const from = cause?.at ?? about.turns.get(entry.turnId);
+      const tookMs = from === undefined ? null : entry.at - from;
+      return {
+        ...{ kind: "agent", key, entry, quote, tookMs },
+        text: about.replaced.get(entry.id) ?? entry.text,
+      };
+    }
+    case "ended": {
+      const isLast = about.ends.get(entry.turnId) === entry.seq;
+      const isQuiet = entry.outcome !== "replied" && !about.spoken.has(entry.turnId);
+      return isLast && isQuiet ? { kind: "quiet", key, entry } : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function quotedLine({ id, author, text }: HeardEntry, { edits, deleted }: About): Quoted {
+  return { name: author.name, text: deleted.has(id) ? "" : (edits.get(id)?.text ?? text) };
+}
+
+/** Some platforms tell only the id of what is answered: the rest stands further up. */
+function quoteOf({ quote }: HeardEntry, about: About): Quoted | null {
+  if (quote === null) return null;
+  const line = about.heard.get(quote.id);
+  if (line === undefined || line.author.name === "") return quote;
+  return quotedLine(line, about);
+}

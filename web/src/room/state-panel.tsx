@@ -1,0 +1,259 @@
+/**
+ * How the room stands, beside its transcript: statechart, the turn under way, sticky credits and
+ * the context buffer. Every panel keeps its rows, whatever they say, so that nothing below moves.
+ */
+import type { ComponentChildren } from "preact";
+import type {
+  RoomBatch,
+  RoomCredit,
+  RoomPerson,
+  RoomState,
+  RoomTurn,
+} from "../../../src/daemon/api-types/room.ts";
+import { age } from "../lib/format.ts";
+import { countdown, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { Face } from "../ui/chip.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Chart } from "./statechart.tsx";
+import { useNow } from "./use-room.ts";
+
+interface SideProps {
+  readonly state: RoomState;
+  readonly before: RoomState | null;
+  readonly agentName: string;
+  /** The daemon's clock less this one's. */
+  readonly ahead: number;
+}
+
+export function Side({ state, before, agentName, ahead }: SideProps) {
+  const now = useNow() + ahead;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
+    <section class="col state-col" aria-label="State" data-scrolls tabIndex={0}>
+      <div class="side">
+        <StatePanel state={state} before={before} now={now} />
+        <TurnPanel state={state} agentName={agentName} now={now} />
+        <Credits state={state} now={now} />
+        <Buffer state={state} now={now} />
+      </div>
+    </section>
+  );
+}
+
+interface PanelProps {
+  readonly title: string;
+  readonly end: string;
+  readonly bare?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Panel({ title, end, bare = false, children }: PanelProps) {
+  return (
+    <div class={bare ? "panel bare" : "panel"}>
+      <header>
+        <h2>{title}</h2>
+        <span class="end">
+          <bdi>{end}</bdi>
+        </span>
+      </header>
+      {children}
+    </div>
+  );
+}
+
+/** In every list, settling is called delivering. */
+export function stateWord(attention: string): string {
+  const [, name = attention] = attention.split(".");
+  return name === "settling" ? "delivering" : name;
+}
+
+interface Stands {
+  readonly state: RoomState;
+  readonly now: number;
+}
+
+function StatePanel({ state, before, now }: Stands & { readonly before: RoomState | null }) {
+  const word = stateWord(state.attention);
+  const end = state.since === null ? word : `${word}, ${age(now - state.since)}`;
+  const { guard } = state;
+  return (
+    <Panel title="State" end={end} bare>
+      <Chart state={state} before={before} />
+      <p class={guard.state === "clear" ? "guard-line" : "guard-line hot"}>
+        {guard.state !== "clear" && <Icon name="warn" size={14} />}
+        {guardWords(state)}
+      </p>
+    </Panel>
+  );
+}
+
+function guardWords({ guard }: RoomState): string {
+  const turns = `${guard.consecutive} ${guard.consecutive === 1 ? "turn" : "turns"}`;
+  if (guard.state === "muted") return "Muted: bots are only observed until a person speaks";
+  if (guard.state === "tripped") return `Tripped: ${turns} by bots since a person spoke`;
+  return guard.consecutive === 0
+    ? "No turn by bots since a person spoke"
+    : `${turns} by bots since a person spoke`;
+}
+
+const nothing = "–";
+
+function TurnPanel({ state, agentName, now }: Stands & { readonly agentName: string }) {
+  const { turn, turns, batches } = state;
+  const title = turn === null ? "Turn" : `Turn ${turn.turn}`;
+  const end = turn === null ? `${turns.toLocaleString("en")} so far` : shownName(agentName);
+  return (
+    <Panel title={title} end={end}>
+      <dl class="kv">
+        <Fact name="For">{turn === null ? nothing : forWords(turn)}</Fact>
+        <Fact name="Goes to">{turn === null ? nothing : wayWords(turn)}</Fact>
+        <Fact name="Ack">{turn === null ? nothing : ackWords(turn)}</Fact>
+        <Fact name="Sent">{turn === null ? nothing : partWords(turn)}</Fact>
+        <Fact name="Waiting">{batches.length === 0 ? nothing : waitingWords(batches, now)}</Fact>
+      </dl>
+    </Panel>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class="cut">
+        <bdi title={children}>{children}</bdi>
+      </dd>
+    </>
+  );
+}
+
+const names = (people: readonly RoomPerson[]): string =>
+  people.map(({ name }) => shownName(name)).join(", ");
+const lines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`);
+
+function forWords({ batch, attempt, context }: RoomTurn): string {
+  const authors = [...new Map(batch.map(({ author }) => [author.id, author])).values()];
+  const who = batch.length === 0 ? "nobody: a heartbeat" : names(authors);
+  const said = batch.length === 0 ? "" : `, ${lines(batch.length)}`;
+  const shown = context === 0 ? "" : `, shown ${context} overheard`;
+  return `${who}${said}${shown}${attempt > 1 ? `, try ${attempt}` : ""}`;
+}
+
+function wayWords({ place, replyTo, batch, lock }: RoomTurn): string {
+  if (lock === "skipped") return "nowhere: it chose silence";
+  const answered = batch.find(({ id }) => id === replyTo)?.author;
+  const reply = answered === undefined ? "" : `, in answer to ${shownName(answered.name)}`;
+  return `${place}${reply}`;
+}
+
+function ackWords({ ack, batch }: RoomTurn): string {
+  if (ack === null) return "none";
+  if (batch.length === 1) return `${ack.emoji} set`;
+  return ack.on === batch.length
+    ? `${ack.emoji} set on ${batch.length === 2 ? "both" : `all ${batch.length}`} lines`
+    : `${ack.emoji} set on ${ack.on} of ${lines(batch.length)}`;
+}
+
+function partWords({ parts: { made, open }, ended, abortedBy }: RoomTurn): string {
+  const count = `${made - open} of ${made} ${made === 1 ? "part" : "parts"}`;
+  if (abortedBy !== null) return `${count}, stopped by ${shownName(abortedBy)}`;
+  return made === 0 ? "nothing yet" : ended ? `${count}, the agent is done` : count;
+}
+
+function waitingWords(batches: readonly RoomBatch[], now: number): string {
+  return batches
+    .map(({ authors, messages, closesAt }) => {
+      const when = closesAt === null ? "in line" : `gathers ${duration(closesAt - now)}`;
+      return `${names(authors)}, ${lines(messages)}, ${when}`;
+    })
+    .join("; ");
+}
+
+const modes: Readonly<Record<string, string>> = { "one-shot": "one-shot", sliding: "sliding" };
+
+function Credits({ state, now }: Stands) {
+  const { credits, stickiness } = state;
+  const live = credits.filter(({ endsAt }) => endsAt === null || endsAt > now);
+  const end = `${duration(stickiness.windowMs)}, ${modes[stickiness.mode] ?? ""}`;
+  return (
+    <Panel title="Sticky credits" end={end}>
+      {live.length === 0 ? (
+        <p class="none">
+          No credits. When the agent answers someone, they get one: their next line engages without
+          a mention.
+        </p>
+      ) : (
+        <ul class="credits">
+          {live.map((credit) => (
+            <Credit key={credit.who.id} credit={credit} now={now} windowMs={stickiness.windowMs} />
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+interface CreditProps {
+  readonly credit: RoomCredit;
+  readonly now: number;
+  readonly windowMs: number;
+}
+
+const soonMs = 60_000;
+
+function Credit({ credit: { who, endsAt, held }, now, windowMs }: CreditProps) {
+  const left = endsAt === null ? 0 : Math.max(0, endsAt - now);
+  const share = Math.min(100, Math.round((left / Math.max(1, windowMs)) * 100));
+  return (
+    <li>
+      <Face name={who.name} kind={who.isBot ? "bot" : "person"} />
+      <bdi class="cut">{shownName(who.name)}</bdi>
+      {endsAt === null ? (
+        <span class="meter held" />
+      ) : (
+        <svg class={left < soonMs ? "meter warn" : "meter"} aria-hidden="true">
+          <rect class="part" width={`${share}%`} height="4" rx="2" />
+        </svg>
+      )}
+      <span class="num">
+        {endsAt === null ? "held by turn" : `${countdown(left)} left`}
+        {endsAt !== null && held && <span class="sr">, held by turn</span>}
+      </span>
+    </li>
+  );
+}
+
+const cellsMax = 40;
+
+function Buffer({ state, now }: Stands) {
+  const { size, used, dropped, newest } = state.buffer;
+  const cells = Math.max(1, Math.min(size, cellsMax));
+  const full = Math.min(cells, Math.ceil((used / Math.max(1, size)) * cells));
+  return (
+    <Panel title="Context buffer" end={`${used} of ${size}`}>
+      <div class="cells" role="img" aria-label={`${used} of ${size} places used`}>
+        {Array.from({ length: cells }, (_, index) => (
+          <i key={index} class={index < full ? "full" : ""} />
+        ))}
+      </div>
+      {newest.length === 0 ? (
+        <p class="none">Nothing waiting. Observed lines collect here and go into the next turn.</p>
+      ) : (
+        <ul class="heard">
+          {newest.map(({ seq, id, author, text, at }) => (
+            <li key={`${seq} ${id}`}>
+              <Face name={author.name} kind={author.isBot ? "bot" : "person"} />
+              <bdi class="cut">{shownText(text) || "a file"}</bdi>
+              <span class="small muted">{age(now - at)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {(used > newest.length || dropped > 0) && (
+        <p class="rest">
+          {used > newest.length && `${used - newest.length} older. `}
+          {dropped > 0 && `${dropped} fell off since the last turn.`}
+        </p>
+      )}
+    </Panel>
+  );
+}

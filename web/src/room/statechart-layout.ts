@@ -1,0 +1,103 @@
+/**
+ * The statechart as drawn
+ * =======================
+ * Five lanes with fixed places, so that only classes change while a room lives. Nodes are named by
+ * their path in the machine; `typing` is no region of it but is shown as a lane, because people
+ * look for it. A test compares the names with the machine's own states.
+ */
+import type { RoomState } from "../../../src/daemon/api-types/room.ts";
+
+export const nodeWidth = 71;
+export const nodeHeight = 28;
+export const chartWidth = 368;
+export const chartHeight = 250;
+
+const column = (n: number): number => 58 + n * 79;
+
+export interface ChartNode {
+  /** Path in the machine, without its root; or `typing.…`. */
+  readonly id: string;
+  readonly label: string;
+  readonly x: number;
+  readonly y: number;
+}
+export interface Lane {
+  readonly name: string;
+  readonly y: number;
+}
+
+const laneHeights = { attention: 12, turn: 64, lock: 116, guard: 168, typing: 220 } as const;
+export const lanes: readonly Lane[] = Object.entries(laneHeights).map(([name, y]) => ({ name, y }));
+
+const place = (id: string, lane: keyof typeof laneHeights, n: number): ChartNode => ({
+  id,
+  label: id.slice(id.lastIndexOf(".") + 1),
+  x: column(n),
+  y: laneHeights[lane],
+});
+
+export const nodes: readonly ChartNode[] = [
+  place("attention.observing", "attention", 0),
+  place("attention.engaged", "attention", 1),
+  place("attention.engaged.gathering", "turn", 0),
+  place("attention.engaged.waiting", "turn", 1),
+  place("attention.engaged.running", "turn", 2),
+  place("attention.engaged.settling", "turn", 3),
+  place("attention.engaged.running.open", "lock", 1),
+  place("attention.engaged.running.disengaged", "lock", 2),
+  place("attention.engaged.running.skipped", "lock", 3),
+  place("guard.clear", "guard", 0),
+  place("guard.tripped", "guard", 1),
+  place("guard.muted", "guard", 2),
+  place("typing.off", "typing", 0),
+  place("typing.on", "typing", 1),
+];
+
+/** Short lines between neighbours that lead to one another. */
+export const edges: readonly string[] = [
+  "M130 78H136",
+  "M209 78H215",
+  "M288 78H294",
+  "M130 182H136",
+  "M209 182H215",
+];
+/** Brackets from a state to those inside it; blue while it is entered. */
+export const drops = [
+  { from: "attention.engaged", path: "M172.5 41V55M93.5 62v-7H330.5v7" },
+  { from: "attention.engaged.running", path: "M251.5 93V107M172.5 114v-7H330.5v7" },
+] as const;
+/** Dashed rules between what runs side by side. */
+export const cuts: readonly number[] = [156, 208];
+
+/** The path of an attention and everything above it: `engaged.running.open` lights three. */
+export function pathsOf(attention: string): readonly string[] {
+  const names = attention.split(".");
+  return names.map((_, index) => ["attention", ...names.slice(0, index + 1)].join("."));
+}
+
+/** The nodes that are lit. */
+export function litNodes(
+  state: Pick<RoomState, "attention" | "guard" | "typing">,
+): ReadonlySet<string> {
+  const typing = state.typing ? "typing.on" : "typing.off";
+  return new Set([...pathsOf(state.attention), `guard.${state.guard.state}`, typing]);
+}
+
+/** How long a node shows that it was just left. */
+export const leftMs = 1_200;
+
+/**
+ * What was left between two looks, with how long ago: states that came and went in between are told
+ * by the trail.
+ */
+export function leftNodes(before: RoomState | null, now: RoomState): ReadonlyMap<string, number> {
+  const lit = litNodes(now);
+  const left = new Map<string, number>();
+  const leave = (id: string, ago: number) => {
+    if (!lit.has(id) && ago < leftMs) left.set(id, Math.max(0, ago));
+  };
+  for (const { attention, until } of now.trail)
+    for (const id of pathsOf(attention)) leave(id, now.now - until);
+  if (before !== null) for (const id of litNodes(before)) if (!left.has(id)) leave(id, 0);
+  return left;
+}

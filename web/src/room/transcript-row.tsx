@@ -1,0 +1,245 @@
+/**
+ * One row of a room's transcript: someone's line with its decision, a command, the agent's line
+ * with what became of it, or a turn that said nothing.
+ */
+import { Component, type ComponentChildren } from "preact";
+import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { pieces } from "../simulator/participants.ts";
+import { Chip, Face, type FaceKind } from "../ui/chip.tsx";
+import { FileWords } from "../ui/file-label.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Prose } from "../ui/markdown.tsx";
+import type { AgentRow, CommandRow, LineRow, PersonRow, QuietRow, Quoted } from "./transcript.ts";
+
+interface LineProps {
+  readonly row: LineRow;
+  readonly agentName: string;
+  readonly selected: boolean;
+  readonly tabbable: boolean;
+  /** Its number among the lines that are loaded, and how many there are; -1: nobody knows. */
+  readonly place: number;
+  readonly places: number;
+  /** It stands apart from the other rows, so far below the beginning of the list; null: it does not. */
+  readonly apartPx: number | null;
+  readonly onSelect: (key: string) => void;
+}
+
+/** Says itself whether it is drawn again. */
+export class Line extends Component<LineProps> {
+  override shouldComponentUpdate(next: LineProps): boolean {
+    const names = [
+      "row",
+      "agentName",
+      "selected",
+      "tabbable",
+      "place",
+      "places",
+      "apartPx",
+    ] as const;
+    return names.some((name) => this.props[name] !== next[name]);
+  }
+
+  override render({ row, agentName, selected, tabbable, place, places, apartPx }: LineProps) {
+    const isApart = apartPx !== null;
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
+      <div
+        class={isApart ? `msg ${row.kind} apart` : `msg ${row.kind}`}
+        style={isApart ? { top: `${apartPx}px` } : {}}
+        role="option"
+        data-key={row.key}
+        data-apart={isApart ? "" : undefined}
+        aria-selected={selected}
+        aria-posinset={place}
+        aria-setsize={places}
+        tabIndex={tabbable ? 0 : -1}
+        onClick={() => this.props.onSelect(row.key)}
+      >
+        {row.kind === "person" && <Person row={row} />}
+        {row.kind === "command" && <Command row={row} />}
+        {row.kind === "agent" && <Agent row={row} agentName={agentName} />}
+        {row.kind === "quiet" && <Quiet row={row} agentName={agentName} />}
+      </div>
+    );
+  }
+}
+
+interface BodyProps {
+  readonly name: string;
+  readonly kind: FaceKind;
+  readonly time: string;
+  readonly chip?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+function Body({ name, kind, time, chip, children }: BodyProps) {
+  return (
+    <>
+      <Face name={name} kind={kind} big />
+      <div>
+        <div class="who">
+          <bdi class="cut">{shownName(name)}</bdi>
+          {kind !== "person" && <span class="tag">{kind}</span>}
+          <time>{time}</time>
+        </div>
+        {children}
+      </div>
+      {chip !== undefined && <span class="verdict">{chip}</span>}
+    </>
+  );
+}
+
+function Person({ row }: { readonly row: PersonRow }) {
+  const { author, mentions, files, verdict, at, history, fellow } = row.entry;
+  const members = mentions.map((name) => ({ id: name, name, isBot: false }));
+  const time = [
+    clockTime(at),
+    ...(row.editedAt === null ? [] : [`edited ${clockTime(row.editedAt)}`]),
+    ...(history === true ? ["from history"] : []),
+  ].join(", ");
+  return (
+    <Body
+      name={author.name}
+      kind={fellow === true ? "agent" : author.isBot ? "bot" : "person"}
+      time={time}
+      chip={verdict && <Chip decision={verdict.decision} rule={verdict.rule} />}
+    >
+      {row.quote !== null && <Quote {...row.quote} />}
+      {row.deleted ? (
+        <span class="text muted">Deleted in the room</span>
+      ) : (
+        <bdi class="text">
+          {pieces(row.text, members).map((piece, index) =>
+            piece.who === null ? (
+              shownText(piece.text)
+            ) : (
+              <span key={index} class="at">
+                {shownText(piece.text)}
+              </span>
+            ),
+          )}
+        </bdi>
+      )}
+      <FilesSaid files={files} />
+    </Body>
+  );
+}
+
+/** What came with the line: told, and not to be had here. */
+function FilesSaid({ files }: { readonly files: PersonRow["entry"]["files"] }) {
+  if (files.length === 0) return null;
+  return (
+    <ul class="files" aria-label="Files">
+      {files.map((file, index) => (
+        <li key={index} class="file-chip">
+          <FileWords file={file} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Quote({ name, text }: Quoted) {
+  if (name === "" && text === "") return null;
+  return (
+    <bdi class="quote cut">
+      {shownName(name)}
+      {text === "" ? "" : `: ${shownText(text)}`}
+    </bdi>
+  );
+}
+
+function Command({ row }: { readonly row: CommandRow }) {
+  const { author, at, command, text } = row.entry;
+  return (
+    <Body
+      name={author.name}
+      kind={author.isBot ? "bot" : "person"}
+      time={clockTime(at)}
+      chip={<Chip decision="command" rule="command" word={shownName(command)} />}
+    >
+      <bdi class="text">{shownText(text)}</bdi>
+    </Body>
+  );
+}
+
+function Agent({ row, agentName }: { readonly row: AgentRow; readonly agentName: string }) {
+  const { entry, quote, text } = row;
+  return (
+    <Body name={agentName} kind="agent" time={clockTime(entry.at)}>
+      {quote !== null && <Quote {...quote} />}
+      <div class="text">
+        <Prose text={shownText(text)} />
+      </div>
+      <Fate row={row} />
+    </Body>
+  );
+}
+
+/** What became of the agent's line, in one line. */
+function Fate({ row: { entry, tookMs } }: { readonly row: AgentRow }) {
+  const { status, error, credited, aside } = entry;
+  if (status === "in-doubt") return <div class="sent warn">May not have arrived</div>;
+  if (status !== "sent")
+    return (
+      <div class="sent bad">
+        <bdi>
+          Not sent{status === "expired" ? ": it came too late" : error && `: ${shownText(error)}`}
+        </bdi>
+      </div>
+    );
+  const took = tookMs === null ? "Sent" : `Sent in ${duration(tookMs)}`;
+  const names = credited.map(({ name }) => shownName(name)).join(", ");
+  const longest = Math.max(0, ...credited.map(({ ms }) => ms));
+  const plural = credited.length === 1 ? "has a credit" : "have credits";
+  return (
+    <div class="sent">
+      <Icon name="ok" />
+      <bdi class="cut">
+        {aside === undefined ? took : `${took}, beside the answer`}
+        {credited.length > 0 && `. ${names} ${plural} for ${duration(longest)}`}
+      </bdi>
+    </div>
+  );
+}
+
+const quietWords = {
+  silent: "stayed silent",
+  failed: "could not answer",
+  cancelled: "was stopped",
+  replied: "answered",
+} as const;
+
+function Quiet({ row, agentName }: { readonly row: QuietRow; readonly agentName: string }) {
+  const { outcome, reason, at } = row.entry;
+  return (
+    <Body name={agentName} kind="agent" time={clockTime(at)}>
+      <bdi class={`text ${outcome === "failed" ? "bad" : "muted"}`}>
+        {shownName(agentName)} {quietWords[outcome]}
+        {reason === null ? "" : `: ${shownText(reason)}`}
+      </bdi>
+    </Body>
+  );
+}
+
+interface WritingProps {
+  readonly agentName: string;
+  readonly text: string;
+  readonly forMs: number;
+}
+
+/** The agent at work: its words so far, and a line reserved for what becomes of them. */
+export function Writing({ agentName, text, forMs }: WritingProps) {
+  return (
+    <div class="msg writing">
+      <Body name={agentName} kind="agent" time="now">
+        <div class="text">
+          <Prose text={shownText(text)} tail={<span class="caret" />} />
+        </div>
+        <div class="sent">
+          {text === "" ? "Thinking" : "Writing"}, {duration(forMs)}
+        </div>
+      </Body>
+    </div>
+  );
+}

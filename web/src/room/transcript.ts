@@ -1,0 +1,85 @@
+/**
+ * The transcript of a room
+ * ========================
+ * Its entries, put together from any portions, and the forms of its rows. Entries never change; an
+ * edit, a deletion or a delivery is one of its own.
+ */
+import type {
+  CommandEntry,
+  EndedEntry,
+  HeardEntry,
+  RoomEntry,
+  SaidEntry,
+} from "../../../src/daemon/api-types/room.ts";
+
+/** What a line answers, in the words it has now; no text: it is not known, or was deleted. */
+export interface Quoted {
+  readonly name: string;
+  readonly text: string;
+}
+export interface PersonRow {
+  readonly kind: "person";
+  readonly key: string;
+  readonly entry: HeardEntry;
+  readonly quote: Quoted | null;
+  readonly text: string;
+  readonly editedAt: number | null;
+  readonly deleted: boolean;
+}
+export interface CommandRow {
+  readonly kind: "command";
+  readonly key: string;
+  readonly entry: CommandEntry;
+}
+export interface AgentRow {
+  readonly kind: "agent";
+  readonly key: string;
+  readonly entry: SaidEntry;
+  readonly text: string;
+  /** What it was sent as a reply to, as far as it is loaded. */
+  readonly quote: Quoted | null;
+  /** From the line that caused it, or from the turn's beginning; null: neither is loaded. */
+  readonly tookMs: number | null;
+}
+/** A turn that ended without a word in the room. */
+export interface QuietRow {
+  readonly kind: "quiet";
+  readonly key: string;
+  readonly entry: EndedEntry;
+}
+export interface DayRow {
+  readonly kind: "day";
+  readonly key: string;
+  readonly at: number;
+}
+export type LineRow = PersonRow | CommandRow | AgentRow | QuietRow;
+export type Row = LineRow | DayRow;
+
+/** Tells apart what one journal row says: read history has several messages in one. */
+export const nameOf = (entry: RoomEntry): string =>
+  entry.kind === "heard" && entry.history === true ? `${entry.seq}/${entry.id}` : `${entry.seq}`;
+
+/** Both lists as one, in order, nothing twice. */
+export function merged(
+  entries: readonly RoomEntry[],
+  more: readonly RoomEntry[],
+): readonly RoomEntry[] {
+  const [next] = more;
+  if (next === undefined) return entries;
+  const newest = entries.at(-1);
+  if (newest === undefined || newest.seq < next.seq) return [...entries, ...more];
+  const known = new Set(entries.map(nameOf));
+  const added = more.filter((entry) => !known.has(nameOf(entry)));
+  if (added.length === 0) return entries;
+  const all = [...entries, ...added];
+  if (added.every(({ seq }) => seq >= newest.seq)) return all;
+  // Stable, so that messages of one row keep their order.
+  return all.sort((a, b) => a.seq - b.seq);
+}
+
+/** A row that can be selected. */
+export const isLine = (row: Row): row is LineRow => row.kind !== "day";
+/** A row whose ladder is worth a look at first: the newest decided message. */
+export const newestDecided = (rows: readonly Row[]): PersonRow | null =>
+  rows.findLast((row): row is PersonRow => row.kind === "person" && row.entry.verdict !== null) ??
+  null;

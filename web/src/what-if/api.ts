@@ -1,0 +1,77 @@
+/**
+ * Asking what would be
+ * ====================
+ * Loads recordings, tries rules on them as they are typed, and hands the answer on as it comes.
+ * Only the newest try counts: one that was overtaken is called off at the daemon as well.
+ */
+import type {
+  WhatIfApplied,
+  WhatIfFrame,
+  WhatIfLadders,
+  WhatIfRecording,
+} from "../../../src/daemon/api-types/what-if.ts";
+import { ApiError, ask } from "../lib/api.ts";
+
+export interface Trying {
+  readonly token: string;
+  readonly recording: string;
+  readonly rules: string;
+  readonly signal: AbortSignal;
+  readonly onFrame: (frame: WhatIfFrame) => void;
+}
+
+/** Tries rules on a recording. @throws ApiError, or the AbortError of `signal`. */
+export async function tryRules({ token, recording, rules, signal, onFrame }: Trying) {
+  const response = await fetch("/api/what-if/run", {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ recording, rules }),
+    signal,
+  });
+  if (!response.ok || response.body === null) throw await refusal(response);
+  const reader = response.body.pipeThrough(new TextDecoderStream() as never).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = (await reader.read()) as { value?: string; done: boolean };
+    if (done) return;
+    const events = (rest + value).split("\n\n");
+    rest = events.pop() ?? "";
+    for (const event of events)
+      if (event.startsWith("data: ")) onFrame(JSON.parse(event.slice(6)) as WhatIfFrame);
+  }
+}
+
+async function refusal(response: Response): Promise<ApiError> {
+  const answer = (await response.json().catch(() => null)) as {
+    readonly error?: { readonly message?: string };
+  } | null;
+  const message = answer?.error?.message ?? `earshot answered ${response.status}.`;
+  return new ApiError(response.status, message);
+}
+
+/** The journal from a moment on. */
+export const recordJournal = (token: string, since: number, name: string) =>
+  ask("/api/what-if/recordings", { token, body: { since, name } }) as Promise<WhatIfRecording>;
+
+/** A scenario somebody has. */
+export async function uploadFile(token: string, file: File): Promise<WhatIfRecording> {
+  const response = await fetch(`/api/what-if/files?name=${encodeURIComponent(file.name)}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/jsonl" },
+    body: file,
+  });
+  if (!response.ok) throw await refusal(response);
+  return (await response.json()) as WhatIfRecording;
+}
+
+export const bothLadders = (
+  token: string,
+  body: { readonly recording: string; readonly rules: string; readonly n: number },
+  signal: AbortSignal,
+) => ask("/api/what-if/ladders", { token, body, signal }) as Promise<WhatIfLadders>;
+
+export const applyRules = (token: string, rules: string) =>
+  ask("/api/what-if/apply", { token, body: { rules } }) as Promise<WhatIfApplied>;
+
+export const undoRules = (token: string, undo: string) =>
+  ask("/api/what-if/undo", { token, body: { undo } }) as Promise<{ readonly rules: string }>;
