@@ -47,7 +47,7 @@ export interface HouseOptions {
   /** Module that worker hosts take their drivers from. */
   readonly hostModule?: string;
   /** Told what happens in rooms. */
-  readonly rooms?: RuntimePorts["rooms"];
+  readonly rooms?: RuntimePorts["conversations"];
   /** Called with each text as the platform gets it. */
   readonly onSend?: (text: string) => void;
 }
@@ -92,7 +92,7 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     }),
     drivers: options.drivers ?? drivers,
     ...(hostModule === undefined ? {} : { hostModule }),
-    ...(rooms === undefined ? {} : { rooms }),
+    ...(rooms === undefined ? {} : { conversations: rooms }),
     directory: {
       outbound: () => ({ sendText: outbound, replyText: outbound }),
       ready: () => true,

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
-import type { RoomTap } from "../src/actors/protocol/runtime.ts";
+import type { ConversationListener } from "../src/actors/protocol/runtime.ts";
 import type { RoomsLook } from "../src/daemon/api-types/rooms.ts";
 import type { Rooms } from "../src/daemon/room-list/room-list.ts";
 import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
@@ -62,7 +62,7 @@ report({ bench: "pages", figures, ratios });
 
 async function throughput(): Promise<void> {
   const count = short ? 20_000 : 40_000;
-  let tap: RoomTap | null = null;
+  let tap: ConversationListener | null = null;
   const house = await openHouse(1, {
     rooms: {
       decided: (...what) => tap?.decided(...what),
@@ -124,8 +124,8 @@ function listOf({ store, runtime }: House): Rooms {
     clock: createSystemClock(),
     log: () => undefined,
     store,
-    glances: (convs) => runtime.glances(convs),
-    tally: () => runtime.tally(),
+    glances: (convs) => runtime.summaries(convs),
+    tally: () => runtime.count(),
   });
 }
 

@@ -7,9 +7,9 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Connections, createConnections } from "../actors/channels/connections.ts";
-import { createExtras } from "../actors/commands/extension-commands.ts";
+import { createExtensionCommands } from "../actors/commands/extension-commands.ts";
 import type { Runtime } from "../actors/protocol/runtime.ts";
-import { everyTap } from "../actors/protocol/telemetry.ts";
+import { combineTelemetry } from "../actors/protocol/telemetry.ts";
 import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
@@ -87,7 +87,7 @@ export function workersOf(config: EarshotConfig): number {
 
 /** Further commands of a menu: what plugins bring, and the skills of the default agent. */
 function defaultExtras({ plugged, skills, config }: AssemblyPorts): readonly ExtraCommand[] {
-  const all = createExtras({ plugins: plugged.plugins, skills: skills.list }).list();
+  const all = createExtensionCommands({ plugins: plugged.plugins, skills: skills.list }).list();
   return extrasFor(all, new Set([defaultAgentId(config())]));
 }
 
@@ -129,8 +129,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
   bus.subscribe(room.line);
   const rooms = createRooms({
     ...{ clock, log, store },
-    glances: (convs) => runtime.glances(convs),
-    tally: () => runtime.tally(),
+    glances: (convs) => runtime.summaries(convs),
+    tally: () => runtime.count(),
   });
   bus.subscribe(rooms.line);
   const inspector = createInspector({
@@ -151,7 +151,7 @@ export function assemble(ports: AssemblyPorts): Assembly {
     directory: connections.directory,
     media,
     plugins: ports.plugged.plugins,
-    house: ports.house,
+    control: ports.house,
     skills: ports.skills.list,
     workspaces: createWorkspaces(ports.plugged.baseDir),
     // What nothing is kept of leaves no files either.
@@ -159,8 +159,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
     zoneOffset: localOffset,
     version,
     publish: bus.publish,
-    rooms: { ...rooms.tap, applied: room.touched },
-    walk: everyTap([metrics.walk, ...(traces === null ? [] : [traces.tap])]),
+    conversations: { ...rooms.tap, applied: room.touched },
+    telemetry: combineTelemetry([metrics.walk, ...(traces === null ? [] : [traces.tap])]),
     workers: ports.workers,
     hostModule: hostPorts.href,
     onInspect: inspector.told,

@@ -4,7 +4,7 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { type RecordedLine, recordScenario } from "../../src/actors/recording/recorder.ts";
+import { type RecordingLine, recordScenario } from "../../src/actors/recording/recorder.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { redacted } from "../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
@@ -19,24 +19,24 @@ type Line = Record<string, unknown>;
 /** Plays a room and records what its journal says. */
 async function recorded(
   room: readonly Line[],
-): Promise<{ was: StreamLine[]; lines: RecordedLine[] }> {
+): Promise<{ was: StreamLine[]; lines: RecordingLine[] }> {
   const store = createMemoryStore();
   const was: StreamLine[] = [];
   const text = room.map((line) => JSON.stringify(line)).join("\n");
   await simulateScenario(parseScenario(text, "room"), { store, onLine: (line) => was.push(line) });
-  const lines: RecordedLine[] = [];
+  const lines: RecordingLine[] = [];
   for await (const line of recordScenario(store, { since: 0 })) lines.push(line);
   return { was, lines };
 }
 
-async function inOtherWords(lines: readonly unknown[]): Promise<RecordedLine[]> {
+async function inOtherWords(lines: readonly unknown[]): Promise<RecordingLine[]> {
   const { header, lines: rest } = scenarioOf(lines, "room");
-  const out: RecordedLine[] = [];
+  const out: RecordingLine[] = [];
   for await (const line of redacted([header, ...rest], "a key")) out.push(line);
   return out;
 }
 
-const again = (lines: readonly RecordedLine[]) => play(lines as readonly unknown[] as Line[]);
+const again = (lines: readonly RecordingLine[]) => play(lines as readonly unknown[] as Line[]);
 
 /** What was decided and what came of it, without names. */
 const history = (lines: readonly StreamLine[]) => ({

@@ -1,6 +1,6 @@
 /** Two rooms wait for one account, and what stood first is too old to be said by the time it may. */
 import { expect, test } from "vitest";
-import { createSendLanes, type QueuedDelivery } from "../../src/actors/outbox/send-queues.ts";
+import { createSendQueues, type QueuedDelivery } from "../../src/actors/outbox/send-queues.ts";
 import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
 import { play, sends } from "../support/replay/replay.ts";
 
@@ -22,7 +22,7 @@ test("a head that is over before it is tried lets those behind it start, each on
   const clock = new SimulatedClock(0);
   const started: number[] = [];
   let isReady = false;
-  const lanes = createSendLanes({
+  const lanes = createSendQueues({
     clock,
     ready: () => isReady,
     start: (item) => {

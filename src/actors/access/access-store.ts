@@ -35,7 +35,7 @@ import type { Configs } from "../journal/config-versions.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { AccessStore, Pending } from "../protocol/access-store.ts";
 
-export interface AccessBookPorts {
+export interface AccessStorePorts {
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
   readonly journal: Pick<Journal, "offer">;
@@ -46,9 +46,9 @@ const labelLetters = "abcdefghjkmnpqrstuvwxyz23456789";
 const labelLength = 6;
 
 /** A book with these rows in it (`Store.access`). */
-export function openAccessBook(
+export function openAccessStore(
   rows: readonly { readonly name: string; readonly body: string }[],
-  { clock, random, journal, configs }: AccessBookPorts,
+  { clock, random, journal, configs }: AccessStorePorts,
 ): AccessStore {
   const grants = new Map<string, Grant>();
   const open = new Map<string, Exclude<AccessEntry, Grant>>();

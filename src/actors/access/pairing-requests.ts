@@ -25,7 +25,7 @@ import type { AccessStore } from "../protocol/access-store.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
 
 /** What a message wants of the access book. */
-export type Knock =
+export type AccessRequest =
   | { readonly kind: "claim"; readonly code: string; readonly local: boolean }
   | { readonly kind: "pairing" };
 
@@ -33,11 +33,11 @@ export type Knock =
  * Whether a message knocks. Only its author's own words do, and only a person's: not what is passed
  * on, not a bot, not somebody who speaks in the name of a chat.
  */
-export function knockOf(
+export function accessRequestOf(
   message: Inbound,
   admission: Admission,
   { config, local }: { readonly config: EarshotConfig; readonly local: boolean },
-): Knock | null {
+): AccessRequest | null {
   const { author } = message;
   if (author.isBot || author.isChat === true) return null;
   const isLocal = local && message.outside !== true;
@@ -78,7 +78,7 @@ function struck(message: Inbound): Inbound {
   return { ...message, text, replyTo: parent };
 }
 
-export interface DoorPorts {
+export interface AccessRequestPorts {
   readonly log: Log;
   readonly access: Pick<AccessStore, "ask" | "redeem">;
   readonly unique: (about: string) => string;
@@ -87,7 +87,7 @@ export interface DoorPorts {
 }
 
 /** What came of a knock. */
-export interface Answered {
+export interface AccessReply {
   /** The message's row with all that is stored with it. */
   readonly event: NewEvent;
   readonly ended: Verdict;
@@ -99,19 +99,23 @@ export interface Answered {
 }
 
 /** Answers one knock; what it changes in the book counts at once. */
-export function answerKnock(
-  knock: Knock,
+export function answerAccessRequest(
+  knock: AccessRequest,
   message: Inbound,
   event: NewEvent,
-  ports: DoorPorts,
-): Answered | null {
+  ports: AccessRequestPorts,
+): AccessReply | null {
   return knock.kind === "pairing"
     ? answerStranger(message, event, ports)
     : answerClaim(knock, message, event, ports);
 }
 
 /** Null: nothing is said, and the message is denied as any other. */
-function answerStranger(message: Inbound, event: NewEvent, ports: DoorPorts): Answered | null {
+function answerStranger(
+  message: Inbound,
+  event: NewEvent,
+  ports: AccessRequestPorts,
+): AccessReply | null {
   const { channel, account, author } = message;
   const asked = ports.access.ask({ channel, account, id: author.id, name: author.name });
   if (asked === null) return null;
@@ -127,11 +131,11 @@ function answerStranger(message: Inbound, event: NewEvent, ports: DoorPorts): An
 }
 
 function answerClaim(
-  { code, local }: Extract<Knock, { kind: "claim" }>,
+  { code, local }: Extract<AccessRequest, { kind: "claim" }>,
   message: Inbound,
   event: NewEvent,
-  ports: DoorPorts,
-): Answered {
+  ports: AccessRequestPorts,
+): AccessReply {
   const { channel, account, author } = message;
   const redeemed = ports.access.redeem(code, { channel, account, id: author.id });
   const { result } = redeemed;
@@ -177,7 +181,7 @@ function noticeRow(
   message: Inbound,
   text: string,
   expiresAt: Millis,
-  { unique, now, config }: DoorPorts,
+  { unique, now, config }: AccessRequestPorts,
 ): OutboxRow {
   const { channel, account, chat, author } = message;
   const direct = chat.kind === "direct";

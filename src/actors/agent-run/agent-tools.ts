@@ -10,7 +10,11 @@ import { z } from "zod";
 import type { agentTools } from "../../domain/config/daemon/agents.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ToolDescription } from "../../domain/ports/index.ts";
-import { askInputs, askPurposes, isAsk } from "../protocol/context-tool-schemas.ts";
+import {
+  contextToolInputs,
+  contextToolPurposes,
+  isContextTool,
+} from "../protocol/context-tool-schemas.ts";
 
 const words = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
 const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
@@ -22,7 +26,7 @@ const inputs = {
   channel_react: reaction,
   channel_disengage: nothing,
   skip_response: nothing,
-  ...askInputs,
+  ...contextToolInputs,
 } as const satisfies Readonly<Record<(typeof agentTools)[number], z.ZodType>>;
 type ToolName = keyof typeof inputs;
 
@@ -33,7 +37,7 @@ const purposes: Readonly<Record<ToolName, string>> = {
   channel_disengage:
     "Step back: stop following this conversation until somebody addresses you again.",
   skip_response: "Say nothing this time. Whatever you write after it is not sent.",
-  ...askPurposes,
+  ...contextToolPurposes,
 };
 
 /** As agents are told of them. */
@@ -105,7 +109,7 @@ export function createTools(
     if (!isTurnTool(name) || !isOffered) return refuse("there is no such tool here.");
     const parsed = inputs[name].safeParse(input ?? {});
     if (!parsed.success) return refuse(z.prettifyError(parsed.error).slice(0, 500));
-    if (isAsk(name)) return ask(name, parsed.data);
+    if (isContextTool(name)) return ask(name, parsed.data);
     switch (name) {
       case "channel_reply":
       case "channel_send":

@@ -13,7 +13,7 @@ import { hardCut } from "../../machines/output/breaks.ts";
 
 /** Something to send, as the conversation is told of it. */
 export type OutputBlock = Omit<AgentText, "type" | "at" | "turnId">;
-export type Aside = NonNullable<AgentText["aside"]>;
+export type SideOutput = NonNullable<AgentText["aside"]>;
 
 /** A piece of the answer that may be a message. */
 export interface Piece {
@@ -24,7 +24,7 @@ export interface Piece {
   readonly closes: string;
 }
 
-export interface OutletOptions {
+export interface SequencerOptions {
   readonly clock: Clock;
   /** Numbers below it were used by an earlier try. */
   readonly firstIndex: number;
@@ -40,14 +40,14 @@ export interface OutletOptions {
 /** Said where an answer has more parts than a turn may send. */
 const restNote = "\n\n[the rest of this answer is too long to send]";
 /** Beyond this number nothing is shown beside the answer, so that the answer has room. */
-const asideIndexMax = limits.blocksPerTurnMax / 2;
+const sideIndexMax = limits.blocksPerTurnMax / 2;
 /** Shortest time between two looks at a growing message, ms; the platform's own pace is slower. */
-const lookMsMin = 250;
+const refreshMsMin = 250;
 
 const hasVisible = (text: string): boolean => /[^\s\p{Cf}\p{Cc}]/u.test(text);
 
-export class Outlet {
-  readonly #options: OutletOptions;
+export class OutputSequencer {
+  readonly #options: SequencerOptions;
   #index: number;
   /** The last piece a turn may have, until it is known whether more would follow. */
   #last: OutputBlock | null = null;
@@ -56,7 +56,7 @@ export class Outlet {
   #closed = false;
   #overflow = false;
 
-  constructor(options: OutletOptions) {
+  constructor(options: SequencerOptions) {
     this.#options = options;
     this.#index = options.firstIndex;
   }
@@ -116,18 +116,18 @@ export class Outlet {
   }
 
   /** Opens a message that grows. Null: there is no room for it. */
-  open(text: string, aside?: Aside): GrowingMessage | null {
+  open(text: string, aside?: SideOutput): GrowingMessage | null {
     const index = this.#index;
-    if (this.#closed || index >= asideIndexMax || !hasVisible(text)) return null;
+    if (this.#closed || index >= sideIndexMax || !hasVisible(text)) return null;
     this.#beside(text, { draft: true, ...(aside === undefined ? {} : { aside }) });
     const { clock, onDraft } = this.#options;
     return new GrowingMessage(clock, index, text, onDraft);
   }
 
   /** Sends something that is not part of the answer; `edits` names the growing message it ends. */
-  aside(aside: Aside, text: string, edits?: number): void {
+  side(aside: SideOutput, text: string, edits?: number): void {
     if (this.#closed || !hasVisible(text)) return;
-    if (edits === undefined && this.#index >= asideIndexMax) return;
+    if (edits === undefined && this.#index >= sideIndexMax) return;
     this.#beside(this.#fit(text), { aside, ...(edits === undefined ? {} : { edits }) });
   }
 
@@ -179,7 +179,7 @@ export class GrowingMessage {
   readonly #onDraft: (index: number, text: string) => void;
   #shown: string;
   #next: (() => string) | null = null;
-  #lookedAt: number;
+  #refreshedAt: number;
   #timer: TimerHandle | null = null;
 
   constructor(
@@ -193,15 +193,15 @@ export class GrowingMessage {
     this.#onDraft = onDraft;
     this.opened = shown;
     this.#shown = shown;
-    this.#lookedAt = clock.monotonic();
+    this.#refreshedAt = clock.monotonic();
   }
 
   show(text: () => string): void {
     this.#next = text;
     if (this.#timer !== null) return;
-    const left = this.#lookedAt + lookMsMin - this.#clock.monotonic();
-    if (left <= 0) this.#look();
-    else this.#timer = this.#clock.setTimer(this.#clock.now() + left, () => this.#look());
+    const left = this.#refreshedAt + refreshMsMin - this.#clock.monotonic();
+    if (left <= 0) this.#refresh();
+    else this.#timer = this.#clock.setTimer(this.#clock.now() + left, () => this.#refresh());
   }
 
   stop(): void {
@@ -210,11 +210,11 @@ export class GrowingMessage {
     this.#next = null;
   }
 
-  #look(): void {
+  #refresh(): void {
     this.#timer = null;
     const text = this.#next?.() ?? this.#shown;
     this.#next = null;
-    this.#lookedAt = this.#clock.monotonic();
+    this.#refreshedAt = this.#clock.monotonic();
     if (text === this.#shown) return;
     this.#shown = text;
     this.#onDraft(this.index, text);

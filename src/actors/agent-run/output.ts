@@ -15,7 +15,7 @@ import { type Block, type Chunker, createChunker } from "../../machines/output/c
 import { createSilence, type Silence } from "../../machines/output/silence.ts";
 import { heartbeatAnswer } from "../../machines/prompt/heartbeat.ts";
 import { Coalescer } from "./coalescer.ts";
-import { type GrowingMessage, Outlet, type OutputBlock } from "./output-sequencer.ts";
+import { type GrowingMessage, type OutputBlock, OutputSequencer } from "./output-sequencer.ts";
 import { noAnswer, reasoningMessage, Steps } from "./side-output.ts";
 
 export interface OutputOptions {
@@ -54,7 +54,7 @@ type Mode = "off" | "block" | "draft";
 export class TurnOutput {
   readonly #options: OutputOptions;
   readonly #mode: Mode;
-  readonly #outlet: Outlet;
+  readonly #sequencer: OutputSequencer;
   readonly #coalescer: Coalescer;
   readonly #steps: Steps;
   #silence: Silence;
@@ -84,7 +84,14 @@ export class TurnOutput {
     const { stream } = settings;
     this.#mode = this.#isUnasked ? "off" : modeOf(stream.mode, direct, options.edits);
     const prefix = cut(options.prefix, Math.floor(textLimit / 2));
-    this.#outlet = new Outlet({ clock, firstIndex, textLimit, prefix, onBlock, onDraft });
+    this.#sequencer = new OutputSequencer({
+      clock,
+      firstIndex,
+      textLimit,
+      prefix,
+      onBlock,
+      onDraft,
+    });
     this.#steps = new Steps(options.verbose);
     this.#silence = createSilence(settings.silent);
     const { min, max } = this.#sizes();
@@ -92,7 +99,7 @@ export class TurnOutput {
     this.#coalescer = new Coalescer({
       ...{ clock, enough: min, max },
       idleMs: stream.coalesceIdleMs,
-      onPiece: (piece) => this.#outlet.say(piece),
+      onPiece: (piece) => this.#sequencer.say(piece),
     });
   }
 
@@ -103,18 +110,18 @@ export class TurnOutput {
 
   /** Nothing of an answer was sent. */
   get isSilent(): boolean {
-    return this.#outlet.answers === 0;
+    return this.#sequencer.answers === 0;
   }
 
   /** More blocks than a turn may have: the rest was not sent. */
   get overflow(): boolean {
-    return this.#outlet.overflow;
+    return this.#sequencer.overflow;
   }
 
   /** From here on the turn is silent. What the room could see already stays, as it was. */
   mute(): void {
     if (this.#muted) return;
-    if (this.#outlet.showing === "answer") {
+    if (this.#sequencer.showing === "answer") {
       this.#show(this.#silence.end().rest);
       this.#flush();
     }
@@ -130,10 +137,10 @@ export class TurnOutput {
   /** The agent thinks aloud. */
   think(delta: string): void {
     const { reasoning, textLimit, edits } = this.#options;
-    if (reasoning === "off" || this.#muted || this.#outlet.showing === "answer") return;
+    if (reasoning === "off" || this.#muted || this.#sequencer.showing === "answer") return;
     if (this.#thoughts.length <= textLimit) this.#thoughts += delta;
     if (reasoning !== "stream" || !edits || this.#thoughts.length < sightUnitsMin) return;
-    this.#outlet.show("reasoning", () => reasoningMessage(this.#thoughts, textLimit));
+    this.#sequencer.show("reasoning", () => reasoningMessage(this.#thoughts, textLimit));
   }
 
   /** The agent begins to use a tool. */
@@ -147,8 +154,8 @@ export class TurnOutput {
     }
     if (this.#statuses >= statusCountMax) return;
     this.#statuses += 1;
-    if (this.#options.edits) this.#status = this.#outlet.open(this.#statusText(), "status");
-    else this.#outlet.aside("status", this.#steps.newest());
+    if (this.#options.edits) this.#status = this.#sequencer.open(this.#statusText(), "status");
+    else this.#sequencer.side("status", this.#steps.newest());
   }
 
   stepEnded(name: string, ok: boolean): void {
@@ -188,19 +195,19 @@ export class TurnOutput {
   /** The end of an answer that is not whole: what is complete leaves, and what grew is complete. */
   breakOff(): void {
     if (this.#muted) return;
-    if (this.#outlet.showing === "answer") this.#flush();
+    if (this.#sequencer.showing === "answer") this.#flush();
     this.#coalescer.flush();
     this.#muted = true;
     this.#endStatus();
     this.stop();
-    this.#outlet.close();
+    this.#sequencer.close();
   }
 
   /** Clears timers. */
   stop(): void {
     this.#clearSight();
     this.#coalescer.stop();
-    this.#outlet.stop();
+    this.#sequencer.stop();
     this.#status?.stop();
   }
 
@@ -220,13 +227,13 @@ export class TurnOutput {
 
   /** First words of a message: what was thought before them is shown before them. */
   #showThoughts(): void {
-    const { showing } = this.#outlet;
+    const { showing } = this.#sequencer;
     const { reasoning, edits } = this.#options;
     const waits = reasoning === "on" || !edits;
     if (waits && this.#thoughts.trim() !== "" && showing === null) {
       this.#coalescer.flush();
       const text = reasoningMessage(this.#thoughts, this.#options.textLimit);
-      this.#outlet.aside("reasoning", text);
+      this.#sequencer.side("reasoning", text);
     }
     this.#thoughts = "";
   }
@@ -236,7 +243,7 @@ export class TurnOutput {
     const sight = this.#sight;
     if (sight === null || sight.trim() === "") return;
     const { clock } = this.#options;
-    if (this.#outlet.showing !== null) {
+    if (this.#sequencer.showing !== null) {
       this.#open();
       return;
     }
@@ -254,7 +261,7 @@ export class TurnOutput {
   #open(): void {
     this.#clearSight();
     if (this.#sight === null || this.#sight.trim() === "") return;
-    this.#outlet.show("answer", () => this.#sight ?? "");
+    this.#sequencer.show("answer", () => this.#sight ?? "");
   }
 
   /** Sends what was said so far, whatever its size. */
@@ -271,7 +278,7 @@ export class TurnOutput {
       this.#flush();
       return;
     }
-    this.#outlet.say({ text, from: this.#base, to: this.#base + text.length, closes: "" });
+    this.#sequencer.say({ text, from: this.#base, to: this.#base + text.length, closes: "" });
     this.#base += text.length;
   }
 
@@ -308,7 +315,7 @@ export class TurnOutput {
     if (this.#muted) return;
     const piece = { text, from: this.#base + from, to: this.#base + to, opens, closes };
     if (this.#mode === "block") this.#coalescer.add(piece, this.#starts ? messageGap : "");
-    else this.#outlet.say(piece);
+    else this.#sequencer.say(piece);
     this.#starts = false;
   }
 
@@ -321,15 +328,16 @@ export class TurnOutput {
     this.#status = null;
     status?.stop();
     const text = this.#statusText();
-    if (status !== null && status.opened !== text) this.#outlet.aside("status", text, status.index);
+    if (status !== null && status.opened !== text)
+      this.#sequencer.side("status", text, status.index);
   }
 
   #finish(): void {
     this.stop();
     this.#endStatus();
-    const { unanswered } = this.#outlet;
-    if (unanswered !== null) this.#outlet.aside("reasoning", noAnswer, unanswered);
-    this.#outlet.close();
+    const { unanswered } = this.#sequencer;
+    if (unanswered !== null) this.#sequencer.side("reasoning", noAnswer, unanswered);
+    this.#sequencer.close();
   }
 
   /** How large the blocks of this mode are. */

@@ -20,15 +20,15 @@ import {
 import { oneLine } from "../../domain/sanitize.ts";
 import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
 import type { AgentFailed, ConversationEvent } from "../../machines/events/events.ts";
-import { permitAsk } from "../protocol/context-tool-schemas.ts";
+import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
-import type { AskAnswer } from "../protocol/host-protocol.ts";
-import type { Pace } from "../util/scheduling.ts";
-import { soon } from "../util/scheduling.ts";
+import type { ContextAnswer } from "../protocol/host-protocol.ts";
+import type { Scheduling } from "../util/scheduling.ts";
+import { scheduleSoon } from "../util/scheduling.ts";
 import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./agent-tools.ts";
 import { TurnOutput } from "./output.ts";
 
-export interface TurnRunPorts {
+export interface TurnAttemptPorts {
   readonly clock: Clock;
   readonly port: Promise<AgentPort>;
   /** Takes each report of this try, in order. */
@@ -38,15 +38,17 @@ export interface TurnRunPorts {
   /** The message of this block, which grows, should show this by now. */
   readonly onDraft: (index: number, text: string) => void;
   /** Asks the main thread. */
-  readonly ask: (tool: string, input: unknown) => Promise<AskAnswer>;
+  readonly ask: (tool: string, input: unknown) => Promise<ContextAnswer>;
   /** Something happened, reported or not. */
   readonly onActivity: () => void;
-  readonly pace?: Pace | undefined;
+  readonly pace?: Scheduling | undefined;
 }
 
 type Failure = Pick<AgentFailed, "code" | "message">;
 /** A report before its time and turn are written on it. */
-type Told<Event = ConversationEvent> = Event extends unknown ? Omit<Event, "at" | "turnId"> : never;
+type AttemptReport<Event = ConversationEvent> = Event extends unknown
+  ? Omit<Event, "at" | "turnId">
+  : never;
 
 /**
  * Events read before others get a chance: a stream that is always ready would starve every timer.
@@ -56,9 +58,9 @@ const messageUnitsMax = 300;
 const tooManyPictures = "Refused: too many pictures for one turn.";
 const toolInputUnitsMax = 8_192;
 
-export class TurnRun {
+export class TurnAttempt {
   readonly #job: TurnJob;
-  readonly #ports: TurnRunPorts;
+  readonly #ports: TurnAttemptPorts;
   readonly #output: TurnOutput;
   readonly #abort = new AbortController();
   #agent: AgentPort | null = null;
@@ -83,7 +85,7 @@ export class TurnRun {
   #idle: TimerHandle | null = null;
   #end: () => void = () => undefined;
 
-  constructor(job: TurnJob, ports: TurnRunPorts) {
+  constructor(job: TurnJob, ports: TurnAttemptPorts) {
     this.#job = job;
     this.#ports = ports;
     const { order, settings } = job;
@@ -158,7 +160,7 @@ export class TurnRun {
         this.#take(event);
         if (this.#isOver) return;
         if (this.#events % eventsPerTick === 0)
-          await new Promise<void>((resolve) => soon(this.#ports.pace, resolve));
+          await new Promise<void>((resolve) => scheduleSoon(this.#ports.pace, resolve));
       }
     } catch (error) {
       this.#fail("error", error instanceof Error ? error.message : String(error));
@@ -291,7 +293,7 @@ export class TurnRun {
           kind: kind.slice(0, messageUnitsMax),
           title: title.slice(0, messageUnitsMax),
         };
-        const answer = await this.#ports.ask(permitAsk, input).finally(() => {
+        const answer = await this.#ports.ask(approvalRequest, input).finally(() => {
           this.#waiting -= 1;
           this.#lastSign = this.#ports.clock.monotonic();
         });
@@ -378,7 +380,7 @@ export class TurnRun {
     else this.#idle = clock.setTimer(clock.now() + left, () => this.#watchIdle());
   }
 
-  #report(told: Told): void {
+  #report(told: AttemptReport): void {
     if (this.#lost) return;
     const { turnId } = this.#job.order;
     // The type first, as every row begins.

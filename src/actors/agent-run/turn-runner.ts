@@ -12,15 +12,15 @@ import { blotted } from "../../domain/redact-secrets.ts";
 import type { AgentFailed } from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type {
-  AskAnswer,
-  TurnAsk,
+  ContextAnswer,
+  ContextQuestion,
   TurnDelta,
   TurnDraft,
   TurnReport,
 } from "../protocol/host-protocol.ts";
-import type { Pace } from "../util/scheduling.ts";
+import type { Scheduling } from "../util/scheduling.ts";
 import { TurnAgents } from "./agent-pool.ts";
-import { TurnRun } from "./turn-attempt.ts";
+import { TurnAttempt } from "./turn-attempt.ts";
 
 export interface TurnRunnerOptions {
   readonly clock: Clock;
@@ -31,8 +31,8 @@ export interface TurnRunnerOptions {
   /** A message that is edited in place should show more by now. */
   readonly onDraft: (draft: TurnDraft) => void;
   /** Asks the main thread for something that only it has. */
-  readonly ask: (question: TurnAsk) => Promise<AskAnswer>;
-  readonly pace?: Pace | undefined;
+  readonly ask: (question: ContextQuestion) => Promise<ContextAnswer>;
+  readonly pace?: Scheduling | undefined;
 }
 
 export interface TurnRunner {
@@ -67,7 +67,7 @@ function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
 class Runner implements TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #agents: TurnAgents;
-  readonly #runs = new Map<string, TurnRun>();
+  readonly #runs = new Map<string, TurnAttempt>();
   readonly #watched = new Set<number>();
   #reports: TurnReport[] = [];
   #flushing = false;
@@ -94,12 +94,12 @@ class Runner implements TurnRunner {
     const lease = this.#agents.lease(job.agent);
     if (watched) this.#watched.add(conv);
     let n = 0;
-    const run: TurnRun = new TurnRun(job, {
+    const run: TurnAttempt = new TurnAttempt(job, {
       clock: this.#options.clock,
       port: lease.port,
       report: (given) => {
         const event = given.type === "agent.failed" ? discreet(given, job) : given;
-        if (event.type === "agent.failed") this.#tell(key, turnId, event);
+        if (event.type === "agent.failed") this.#notify(key, turnId, event);
         this.#report({ conv, key, turnId, n, attempt, event });
         n += 1;
       },
@@ -149,7 +149,7 @@ class Runner implements TurnRunner {
   }
 
   /** Why a turn failed stands in the log only: the room is told no more than that it did. */
-  #tell(key: string, turnId: string, { code, message }: AgentFailed): void {
+  #notify(key: string, turnId: string, { code, message }: AgentFailed): void {
     this.#options.log("warn", "agent.failed", { key, turnId, code, error: message });
   }
 

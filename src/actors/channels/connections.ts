@@ -115,7 +115,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         context: contextOf(options, definition.id, account, (id) =>
           ours.set(accountId(channel, account), accountId(channel, id)),
         ),
-        changed: (status) => tellChange(options, status),
+        changed: (status) => reportChange(options, status),
       }),
     );
   };
@@ -187,7 +187,7 @@ function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
   return false;
 }
 
-function tellChange(
+function reportChange(
   { clock, publish, onChange }: ConnectionsOptions,
   { channel, account, state, detail }: ConnectionStatus,
 ): void {

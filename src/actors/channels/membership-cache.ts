@@ -14,7 +14,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 
-const keptMs = 30 * 60_000;
+const cacheMs = 30 * 60_000;
 const staleMs = 60_000;
 const refusedMs = 5 * 60_000;
 const failedMs = 30_000;
@@ -31,7 +31,7 @@ export type ReadMembers = (route: Route) => Promise<{
   readonly truncated: boolean;
 } | null>;
 
-type Room = {
+type CachedRead = {
   membership: Membership | null;
   /** No new read before this. */
   quietUntil: Millis;
@@ -58,10 +58,10 @@ const accountKey = (channel: string, account: string) => JSON.stringify([channel
 
 /** @param read is never called for direct chats. It may reject, and logs its own failures. */
 export function createMembershipCache(clock: Clock, read: ReadMembers): MembershipCache {
-  const rooms = new LRUCache<string, Room>({ max: limits.membershipRoomsMax });
+  const rooms = new LRUCache<string, CachedRead>({ max: limits.membershipRoomsMax });
   const flights = new Set<Promise<void>>();
 
-  const roomOf = (route: Route): Room => {
+  const roomOf = (route: Route): CachedRead => {
     const key = accountKey(route.channel, route.account) + JSON.stringify(route.chat.id);
     let room = rooms.get(key);
     if (room === undefined) {
@@ -71,7 +71,7 @@ export function createMembershipCache(clock: Clock, read: ReadMembers): Membersh
     return room;
   };
 
-  const fly = async (room: Room, route: Route): Promise<void> => {
+  const fly = async (room: CachedRead, route: Route): Promise<void> => {
     try {
       const answer = await read(route);
       const now = clock.now();
@@ -83,7 +83,7 @@ export function createMembershipCache(clock: Clock, read: ReadMembers): Membersh
     }
   };
 
-  const start = (room: Room, route: Route): void => {
+  const start = (room: CachedRead, route: Route): void => {
     if (room.reading !== null || clock.now() < room.quietUntil) {
       room.again = true;
       return;
@@ -105,7 +105,7 @@ export function createMembershipCache(clock: Clock, read: ReadMembers): Membersh
       const age =
         membership === null ? Number.POSITIVE_INFINITY : clock.now() - membership.fetchedAt;
       if (age >= staleMs || room.again) start(room, route);
-      return age < keptMs ? membership : null;
+      return age < cacheMs ? membership : null;
     },
     refresh(route) {
       if (route.chat.kind === "direct") return;

@@ -54,7 +54,7 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
   let stopped = false;
 
   /** False: not now. */
-  function tell(place: string, route: Route, on: boolean): boolean {
+  function send(place: string, route: Route, on: boolean): boolean {
     if (!directory.ready(route.channel, route.account)) return false;
     const under = calls.get(place);
     if (under === undefined) start(place, route, on);
@@ -98,7 +98,7 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
       const state: Shown = { route, endsAt: clock.now() + ttlMs, missed: false, timer: null };
       shown.set(place, state);
       const refresh = () => {
-        state.missed = !tell(place, route, true);
+        state.missed = !send(place, route, true);
         const next = clock.now() + every;
         // Past its end it is not refreshed: the platform lets it fade by itself.
         if (next < state.endsAt) state.timer = clock.setTimer(next, refresh);
@@ -110,13 +110,13 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
       const place = placeOf(route);
       // Said even if it has faded: a platform that shows it until told otherwise is told.
       end(place);
-      tell(place, route, false);
+      send(place, route, false);
     },
     wake(channel, account) {
       for (const [place, state] of shown) {
         const { route, missed } = state;
         if (missed && route.channel === channel && route.account === account)
-          state.missed = !tell(place, route, true);
+          state.missed = !send(place, route, true);
       }
     },
     stop() {

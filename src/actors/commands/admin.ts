@@ -29,7 +29,7 @@ const code = (text: string, units = valueUnitsMax) =>
 
 /** `/config`. */
 export async function configCommand(
-  { configs, house }: CommandPorts,
+  { configs, control: house }: CommandPorts,
   args: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
@@ -40,18 +40,18 @@ export async function configCommand(
 
 /** `/debug`. */
 export async function debugCommand(
-  { house }: CommandPorts,
+  { control: house }: CommandPorts,
   args: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
   const [verb = "show"] = args;
   if (house === null) return elsewhere;
   if (verb !== "show") return change(house, "debug", args, about);
-  const said = (["set", "debug"] as const).flatMap((layer) => saidLines(house.layers, layer));
+  const said = (["set", "debug"] as const).flatMap((layer) => overrideLines(house.layers, layer));
   return said.length === 0 ? "Nothing was said over the config file." : said.join("\n");
 }
 
-function saidLines(layers: ConfigLayers, layer: LayerName): string[] {
+function overrideLines(layers: ConfigLayers, layer: LayerName): string[] {
   const kept = layer === "set" ? "kept" : "until a restart";
   return layers
     .said(layer)
@@ -84,7 +84,7 @@ async function change(
 }
 
 /** `/restart`. */
-export async function restartText({ house, configs }: CommandPorts): Promise<string> {
+export async function restartText({ control: house, configs }: CommandPorts): Promise<string> {
   if (house?.restart == null) return elsewhere;
   const problem = await house.restart.problem();
   if (problem !== null) return `Not now: ${reasonText(problem)}`;

@@ -23,7 +23,7 @@ const after: Readonly<Record<string, After>> = {
     const session = await store.sessionOf(conv);
     if (session !== null) await compaction.compact({ conv, key, agentId: agentIn(key) }, session);
   },
-  async approve({ permits }, _, __, args) {
+  async approve({ approvals: permits }, _, __, args) {
     const said = approvalOf(args);
     if (said !== null) permits.answer(said.id, said.answer);
   },
@@ -36,7 +36,7 @@ const after: Readonly<Record<string, After>> = {
       await ports.stop(run.key, asked?.author ?? "an owner");
   },
   async restart(ports, { asked }, step) {
-    const restart = ports.house?.restart;
+    const restart = ports.control?.restart;
     if (restart == null || asked === null || (await restart.problem()) !== null) return;
     await noteReturn(ports, asked, step);
     restart.begin();

@@ -13,9 +13,9 @@ import type { PermissionAnswer, PermissionRequest } from "../../domain/permissio
 import type { Clock, Ids, Log, OutboxRow } from "../../domain/ports/index.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import type { TextBody } from "../outbox/row-body.ts";
-import type { TurnAsk } from "../protocol/host-protocol.ts";
+import type { ContextQuestion } from "../protocol/host-protocol.ts";
 
-export interface PermitPorts {
+export interface ApprovalPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -24,7 +24,7 @@ export interface PermitPorts {
 }
 
 /** A turn whose agent may ask. */
-export interface PermitTurn {
+export interface ApprovalTurn {
   readonly turnId: string;
   readonly conv: number;
   readonly key: string;
@@ -34,26 +34,26 @@ export interface PermitTurn {
 }
 
 /** A question that has no answer yet. */
-export interface Permit extends PermissionRequest {
+export interface Approval extends PermissionRequest {
   readonly id: string;
   readonly conv: number;
   readonly turnId: string;
 }
 
-export interface Permits {
+export interface Approvals {
   /** A turn is about to run; what its conversation asked before is over. */
-  opened(turn: PermitTurn): void;
-  ask(question: TurnAsk): Promise<PermissionAnswer>;
+  opened(turn: ApprovalTurn): void;
+  ask(question: ContextQuestion): Promise<PermissionAnswer>;
   /** Of one conversation, oldest first. */
-  pending(conv: number): readonly Permit[];
+  pending(conv: number): readonly Approval[];
   /** In any case. */
-  find(id: string): Permit | null;
+  find(id: string): Approval | null;
   answer(id: string, answer: PermissionAnswer): void;
   ended(turnId: string): void;
 }
 
 interface Waiting {
-  readonly permit: Permit;
+  readonly permit: Approval;
   readonly settle: (answer: PermissionAnswer) => void;
 }
 
@@ -61,11 +61,11 @@ const shownUnitsMax = 200;
 const idLength = 4;
 const requestSchema = z.object({ kind: z.string(), title: z.string() });
 
-export function createPermits({ clock, ids, log, say }: PermitPorts): Permits {
-  const turns = new Map<string, PermitTurn>();
+export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approvals {
+  const turns = new Map<string, ApprovalTurn>();
   const waiting = new Map<string, Waiting>();
 
-  const over = (which: (permit: Permit) => boolean) => {
+  const over = (which: (permit: Approval) => boolean) => {
     for (const [id, { permit, settle }] of waiting) {
       if (!which(permit)) continue;
       waiting.delete(id);
@@ -81,7 +81,7 @@ export function createPermits({ clock, ids, log, say }: PermitPorts): Permits {
     return whole.slice(-length);
   }
 
-  function rowOf(turn: PermitTurn, { id, kind, title }: Permit): OutboxRow {
+  function rowOf(turn: ApprovalTurn, { id, kind, title }: Approval): OutboxRow {
     const { route, conv, key } = turn;
     const at = clock.now();
     const what = oneLine(`${kind}: ${title}`, shownUnitsMax).replaceAll("`", "'");

@@ -32,7 +32,7 @@ export interface CommandOutcome {
   readonly row: OutboxRow | null;
 }
 
-export interface CommandDesk {
+export interface CommandExecutor {
   /**
    * Works out what the commands among these steps lead to, in order. Rejects only where the store
    * does, and may be asked again then.
@@ -42,7 +42,7 @@ export interface CommandDesk {
   settled(effect: CommandDue, step: HostStep): void;
 }
 
-export function createCommandDesk(ports: CommandPorts): CommandDesk {
+export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
   const answers = createAnswers(ports);
 
   async function carryOut(
@@ -71,7 +71,7 @@ export function createCommandDesk(ports: CommandPorts): CommandDesk {
     }
     const asked = effect.asked;
     if (asked === null) return { writes, row: null };
-    const about = { asked, step, standing: effect.standing, agent, session, settings };
+    const about = { asked, step, status: effect.standing, agent, session, settings };
     const texts: string[] = [];
     for (const call of calls)
       if (!isExtra(call.command)) texts.push(await answerOf(answers, call as BuiltInCall, about));

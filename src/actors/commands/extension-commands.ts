@@ -7,13 +7,13 @@
 import type { Plugin, PluginCommand, Skill } from "../../domain/ports/index.ts";
 import { type ExtraCommand, extraWord } from "../../machines/commands/extension-commands.ts";
 
-export interface ExtraPorts {
+export interface ExtensionPorts {
   readonly plugins?: readonly Plugin[];
   /** The skills of all agents. */
   readonly skills?: () => readonly Skill[];
 }
 
-export interface Extras {
+export interface ExtensionCommands {
   /** Plugins' in their order, then skills. */
   list(): readonly ExtraCommand[];
   /** What an agent is told for a skill of its own; null: it has none of that name any more. */
@@ -22,7 +22,10 @@ export interface Extras {
   handler(name: string): PluginCommand | null;
 }
 
-export function createExtras({ plugins = [], skills = () => [] }: ExtraPorts): Extras {
+export function createExtensionCommands({
+  plugins = [],
+  skills = () => [],
+}: ExtensionPorts): ExtensionCommands {
   const handlers = new Map<string, PluginCommand>();
   const brought: ExtraCommand[] = [];
   for (const { name: plugin, commands = {} } of plugins)

@@ -20,7 +20,7 @@ export async function answerByPlugin(
   { asked, step, index }: Omit<CommandAnswer, "text">,
 ): Promise<void> {
   const { key, at } = step;
-  const handler = ports.extras.handler(command);
+  const handler = ports.extensions.handler(command);
   const say = (text: string) =>
     ports.say(commandRow(ports.configs, { asked, step, text, index: index ?? 0 }));
   if (handler === null) return say(`/${command}: nobody answers that any more.`);

@@ -23,8 +23,8 @@ import type { HostStep } from "../protocol/host-protocol.ts";
 import type { Why } from "../protocol/runtime.ts";
 import type { Compaction } from "../sessions/compaction.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
-import type { Permits } from "./approvals.ts";
-import type { Extras } from "./extension-commands.ts";
+import type { Approvals } from "./approvals.ts";
+import type { ExtensionCommands } from "./extension-commands.ts";
 
 export interface CommandPorts {
   readonly clock: Clock;
@@ -38,10 +38,10 @@ export interface CommandPorts {
   /** Null: none is told. */
   readonly version: string | null;
   readonly access: Pick<AccessStore, "allow" | "revoke" | "list">;
-  readonly extras: Extras;
-  readonly permits: Pick<Permits, "pending" | "find" | "answer">;
+  readonly extensions: ExtensionCommands;
+  readonly approvals: Pick<Approvals, "pending" | "find" | "answer">;
   /** Null: nothing of the daemon can be changed from a room. */
-  readonly house: House | null;
+  readonly control: House | null;
   readonly keep: (writes: readonly StoreWrite[]) => Promise<void>;
   /** Stores a line of the runtime's own and sends it. */
   readonly say: (row: OutboxRow) => Promise<void>;
@@ -53,7 +53,7 @@ export interface CommandPorts {
 export interface CommandAbout {
   readonly asked: CommandAsked;
   readonly step: HostStep;
-  readonly standing: Standing;
+  readonly status: Standing;
   readonly agent: ConfiguredAgent;
   /** As it was before; null: nothing was said yet. */
   readonly session: SessionRow | null;

@@ -24,7 +24,8 @@ type Answer = (args: readonly string[], about: CommandAbout) => string | Promise
 export type Answers = Readonly<Record<CommandName, Answer>>;
 
 export function createAnswers(ports: CommandPorts): Answers {
-  const known = ({ agent }: CommandAbout) => extrasFor(ports.extras.list(), new Set([agent.id]));
+  const known = ({ agent }: CommandAbout) =>
+    extrasFor(ports.extensions.list(), new Set([agent.id]));
   return {
     help: ([word], about) => helpText(word, known(about)),
     commands: (_, about) => commandsText(known(about)),
@@ -32,14 +33,14 @@ export function createAnswers(ports: CommandPorts): Answers {
     whoami: (_, about) => whoText(about),
     new: () => "A new session has begun.",
     reset: () => "A new session has begun.",
-    stop: (_, { standing }) =>
+    stop: (_, { status: standing }) =>
       standing.attention === "running" ? "Stopped." : "Nothing is running here.",
-    activation: ([word], { standing }) =>
+    activation: ([word], { status: standing }) =>
       setTo("Activation", word, `${standing.activation} (ladder, mention, always)`),
-    send: ([word], { standing }) => setTo("Sending answers", word, standing.send),
+    send: ([word], { status: standing }) => setTo("Sending answers", word, standing.send),
     usage: (_, about) => usageText(ports, about),
     session: (_, about) => sessionText(ports, about),
-    compact: (_, { session, standing }) => {
+    compact: (_, { session, status: standing }) => {
       if (isBusy(standing)) return "Not while a turn waits or runs here: say it again afterwards.";
       if (session === null) return "There is nothing to sum up yet.";
       return "What was said so far is being summed up.";

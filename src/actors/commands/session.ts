@@ -55,7 +55,7 @@ export async function usageText({ store }: CommandPorts, { session, agent }: Com
 }
 
 export async function contextText({ store }: CommandPorts, about: CommandAbout): Promise<string> {
-  const { session, agent, standing } = about;
+  const { session, agent, status: standing } = about;
   const overheard = `Overheard since the last turn: ${standing.remembered} messages.`;
   const system = `System prompt: about ${estimateTokens(agent.system)} tokens.`;
   if (session === null) return [none, overheard, system].join("\n");

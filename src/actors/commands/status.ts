@@ -14,7 +14,7 @@ const decisionsShown = 3;
 
 /** What `/status` says. */
 export async function statusText(ports: CommandPorts, about: CommandAbout): Promise<string> {
-  const { agent, settings, standing, session } = about;
+  const { agent, settings, status: standing, session } = about;
   const { attention, guard, consecutive, turns, remembered, credits } = standing;
   const decided = await latestDecisions(ports, about);
   const levels = [
@@ -71,7 +71,10 @@ export function modelsText({ configs }: CommandPorts, about: CommandAbout): stri
 }
 
 /** The queue settings in force once the words of a `/queue` apply. */
-export function queueText(args: readonly string[], { settings, standing }: CommandAbout): string {
+export function queueText(
+  args: readonly string[],
+  { settings, status: standing }: CommandAbout,
+): string {
   if (args[0] === "default") return "as configured";
   const queue = { ...standing.queue, ...(args.length > 0 ? settings.override.queue : {}) };
   const { mode, debounceMs, cap, drop } = queue;

@@ -73,7 +73,7 @@ export function approvalOf(
 }
 
 export function approveText(
-  { permits }: CommandPorts,
+  { approvals: permits }: CommandPorts,
   args: readonly string[],
   { step }: CommandAbout,
 ): string {

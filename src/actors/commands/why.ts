@@ -40,11 +40,11 @@ function written({ message, recorded, explanation, humans, guard, levels, fate }
     ...(rung === undefined ? [] : [`Because: ${oneLine(rung.fact, 200)}`]),
     `Humans: ${humans.count} (${humans.source}); loop guard: ${guard.state}`,
     ...(asked.length === 0 ? [] : [`It asked for: ${asked.join(", ")}`]),
-    ...fateLines(fate),
+    ...outcomeLines(fate),
   ].join("\n");
 }
 
-function fateLines({ turn, outcome, dropped, deliveries }: Why["fate"]): string[] {
+function outcomeLines({ turn, outcome, dropped, deliveries }: Why["fate"]): string[] {
   if (dropped !== null) return [`It was dropped: ${dropped}`];
   if (turn === null) return [];
   const sent = deliveries.map(({ status }) => status).join(", ");

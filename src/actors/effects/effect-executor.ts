@@ -20,10 +20,10 @@ import type {
 } from "../../machines/events/effects.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
 import type { Typing } from "../channels/typing-indicators.ts";
-import type { Permits } from "../commands/approvals.ts";
-import type { CommandDesk } from "../commands/command-executor.ts";
-import type { Timers } from "../journal/deadlines.ts";
-import { passedOn } from "../journal/deadlines.ts";
+import type { Approvals } from "../commands/approvals.ts";
+import type { CommandExecutor } from "../commands/command-executor.ts";
+import type { Deadlines } from "../journal/deadlines.ts";
+import { relayDeadlines } from "../journal/deadlines.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Quarantine } from "../journal/quarantine.ts";
 import type { HookRunner } from "../outbox/plugin-hooks.ts";
@@ -34,16 +34,16 @@ import {
   type HostStep,
   quarantinedCode,
 } from "../protocol/host-protocol.ts";
-import type { OutboundDirectory, RoomTap } from "../protocol/runtime.ts";
-import type { WalkTap } from "../protocol/telemetry.ts";
-import type { Lanes } from "../protocol/turn-slots.ts";
+import type { ConversationListener, OutboundDirectory } from "../protocol/runtime.ts";
+import type { MessageTelemetry } from "../protocol/telemetry.ts";
+import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import { turnConcerned } from "../sessions/session-writes.ts";
-import type { FiledLine, Projection } from "../sessions/transcript-files.ts";
+import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts";
 import type { SaidLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
-import type { Pace } from "../util/scheduling.ts";
+import type { Scheduling } from "../util/scheduling.ts";
 import type { DecisionWaiters } from "./decision-waiters.ts";
 import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./event-stream.ts";
@@ -52,12 +52,12 @@ export interface EffectPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly journal: Journal;
-  readonly timers: Timers;
-  readonly lanes: Lanes;
+  readonly timers: Deadlines;
+  readonly slots: TurnSlots;
   readonly outbox: Outbox;
   readonly typing: Typing;
   readonly sessions: Sessions;
-  readonly projection: Pick<Projection, "write">;
+  readonly projection: Pick<TranscriptFiles, "write">;
   readonly turns: TurnStarter;
   readonly waiters: DecisionWaiters;
   /**
@@ -72,15 +72,15 @@ export interface EffectPorts {
   /** The words of messages, as a transcript has them. */
   readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
-  readonly hooks: Pick<HookRunner, "hears" | "tell">;
-  readonly commands: CommandDesk;
-  readonly permits: Pick<Permits, "ended">;
+  readonly hooks: Pick<HookRunner, "hears" | "notify">;
+  readonly commands: CommandExecutor;
+  readonly approvals: Pick<Approvals, "ended">;
   readonly quarantine: Pick<Quarantine, "note">;
   readonly publish: (line: StreamLine) => void;
-  readonly pace?: Pace;
+  readonly pace?: Scheduling;
   readonly live: boolean;
-  readonly rooms?: RoomTap;
-  readonly walk?: WalkTap;
+  readonly rooms?: ConversationListener;
+  readonly walk?: MessageTelemetry;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
   readonly onPoint?: (point: "after-lines") => void;
 }
@@ -104,8 +104,9 @@ export function createEffects(ports: EffectPorts): Effects {
   const { clock, journal } = ports;
 
   async function handle(result: HostResult, entries: readonly HostEntry[]): Promise<void> {
-    if (ports.pace?.straight === true && result.steps.some(leadsOn)) ports.pace.straight = false;
-    tellRooms(result, entries);
+    if (ports.pace?.straight === true && result.steps.some(hasConsequences))
+      ports.pace.straight = false;
+    reportToRooms(result, entries);
     const applied = await appliedEvents(ports, result, entries);
     const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
     if (result.rejected.length > 0) writes.push(...(await ports.quarantine.note(result.rejected)));
@@ -127,7 +128,7 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   /** What a list of rooms would not see by itself. */
-  function tellRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {
+  function reportToRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {
     const { rooms } = ports;
     if (rooms === undefined) return;
     for (const conv of passivated) rooms.changed(conv);
@@ -171,7 +172,7 @@ export function createEffects(ports: EffectPorts): Effects {
       ports.publish(line);
       ports.rooms?.decided(conv, key, message, verdict);
       ports.waiters.decided(conv, message.message.id, verdict);
-      tellHeard(key, message, verdict);
+      reportHeard(key, message, verdict);
       if (verdict.decision === "engage") {
         const { seq, at, message: said } = message;
         ports.media.engaged(key, { conv, seq, at, said, offset: 0 });
@@ -183,25 +184,25 @@ export function createEffects(ports: EffectPorts): Effects {
     ports.outbox.enqueue(plan.rows);
   }
 
-  function tellHeard(key: string, { message }: MessageReceived, verdict: Verdict): void {
+  function reportHeard(key: string, { message }: MessageReceived, verdict: Verdict): void {
     if (!ports.hooks.hears("message.received")) return;
     const { decision, rule } = verdict;
     const who = { at: clock.now(), key, agentId: ports.agentOf(key) };
-    ports.hooks.tell("message.received", { ...who, message, decision, rule });
+    ports.hooks.notify("message.received", { ...who, message, decision, rule });
   }
 
-  function tellStart(key: string, at: number, { turnId, turn, batch }: TurnRun): void {
+  function reportStart(key: string, at: number, { turnId, turn, batch }: TurnRun): void {
     if (!ports.hooks.hears("turn.started")) return;
     const who = { at, key, agentId: ports.agentOf(key) };
-    ports.hooks.tell("turn.started", { ...who, turnId, turn, batch: batch.map(({ id }) => id) });
+    ports.hooks.notify("turn.started", { ...who, turnId, turn, batch: batch.map(({ id }) => id) });
   }
 
-  function tellEnd(key: string, at: number, effect: OutcomeReached): void {
+  function reportEnd(key: string, at: number, effect: OutcomeReached): void {
     if (!ports.hooks.hears("turn.ended")) return;
     const { turnId, turn, outcome, reason } = effect;
     const who = { at, key, agentId: ports.agentOf(key) };
     const why = reason === undefined ? {} : { reason };
-    ports.hooks.tell("turn.ended", { ...who, turnId, turn, outcome, ...why });
+    ports.hooks.notify("turn.ended", { ...who, turnId, turn, outcome, ...why });
   }
 
   function perform(effect: Effect, step: HostStep): void {
@@ -212,16 +213,16 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.timers.set({ conv, id: effect.id, at: effect.at });
         break;
       case "lane.request":
-        ports.lanes.request({ conv, key, agentId: ports.agentOf(key) });
+        ports.slots.request({ conv, key, agentId: ports.agentOf(key) });
         break;
       case "lane.release":
-        ports.lanes.release(conv);
+        ports.slots.release(conv);
         break;
       case "turn.run":
         ports.walk?.turnStarted(key, effect);
         if (effect.attempt === 1) {
           ports.publish(agentStartLine(t, key, effect));
-          tellStart(key, t, effect);
+          reportStart(key, t, effect);
         }
         ports.turns.start(effect, step);
         break;
@@ -230,7 +231,7 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "turn.abort":
         ports.turns.abort(effect, step);
-        ports.permits.ended(effect.turnId);
+        ports.approvals.ended(effect.turnId);
         ports.outbox.discard(effect.turnId, effect.reason);
         break;
       case "typing":
@@ -257,13 +258,13 @@ export function createEffects(ports: EffectPorts): Effects {
       case "outcome":
         ports.walk?.turnEnded(key, effect);
         ports.turns.ended(effect.turnId);
-        ports.permits.ended(effect.turnId);
+        ports.approvals.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
         ports.publish(agentEndLine(t, key, effect));
-        tellEnd(key, t, effect);
+        reportEnd(key, t, effect);
         break;
       case "relay.pass":
-        for (const deadline of passedOn(effect, step.at)) ports.timers.set(deadline);
+        for (const deadline of relayDeadlines(effect, step.at)) ports.timers.set(deadline);
         break;
       case "membership.refresh":
         ports.directory.refreshMembership(effect.route);
@@ -316,7 +317,7 @@ async function contextOf(ports: EffectPorts, result: HostResult): Promise<PlanCo
 }
 
 /** Whether a step has consequences that others have to wait for. */
-const leadsOn = ({ effects }: HostStep) =>
+const hasConsequences = ({ effects }: HostStep) =>
   effects.some(({ type }) => type !== "dropped" && type !== "membership.refresh");
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;

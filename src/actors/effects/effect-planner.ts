@@ -12,7 +12,7 @@ import type { TranscriptLine } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Block, CommandDue, Effect, React, Unreact } from "../../machines/events/effects.ts";
 import type { CommandOutcome } from "../commands/command-executor.ts";
-import { deadlineWrite, passedOn } from "../journal/deadlines.ts";
+import { deadlineWrite, relayDeadlines } from "../journal/deadlines.ts";
 import { asWritten, type ReactionBody, type TextBody } from "../outbox/row-body.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
@@ -62,7 +62,7 @@ export function planStep(step: HostStep, context: PlanContext): StepPlan {
       if (outcome?.row) rows.push(outcome.row);
       writes.push(...(outcome?.writes ?? []));
     } else if (effect.type === "relay.pass")
-      writes.push(...passedOn(effect, step.at).map(deadlineWrite));
+      writes.push(...relayDeadlines(effect, step.at).map(deadlineWrite));
     else {
       const write = writeFor(effect, step, context);
       if (write === null) writes.push(...sessionWrites(effect, step, context));

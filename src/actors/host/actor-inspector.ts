@@ -19,21 +19,21 @@ export interface Standpoint {
 }
 
 /** Told of each event, before it is applied, and of each state that an event led to. */
-export interface Onlooker {
+export interface InspectionListener {
   event(event: ConversationEvent): void;
   state(at: Standpoint, event: ConversationEvent): void;
 }
 
-export interface LookedInto {
+export interface InspectedActor {
   /** The actor's id within its thread. */
   readonly actor: string;
   now(): Standpoint;
-  follow(onlooker: Onlooker): void;
+  follow(onlooker: InspectionListener): void;
   /** Tells nobody any more. */
   end(): void;
 }
 
-export function lookInto(actor: ActorRefFrom<typeof conversationMachine>): LookedInto {
+export function inspectActor(actor: ActorRefFrom<typeof conversationMachine>): InspectedActor {
   const ends: (() => void)[] = [];
   const now = () => actor.getSnapshot() as Standpoint;
   return {

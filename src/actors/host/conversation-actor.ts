@@ -17,9 +17,9 @@ import { conversationMachine } from "../../machines/conversation.machine.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
 import { attentionOf, readRecord, writeRecord } from "../../machines/snapshot/snapshot.ts";
-import type { Glance } from "../protocol/conversation-summary.ts";
-import { type LookedInto, lookInto } from "./actor-inspector.ts";
-import { glanceAt } from "./conversation-summary.ts";
+import type { ConversationSummary } from "../protocol/conversation-summary.ts";
+import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
+import { summaryAt } from "./conversation-summary.ts";
 
 export interface ConversationOptions {
   /** Session key: the actor's id in inspectors and in errors. */
@@ -70,9 +70,9 @@ export interface Conversation {
   engagementInputFor(event: MessageReceived): EngagementInput;
   view(): ConversationView;
   /** The few fields of it that a list shows. */
-  glance(now: Millis): Glance;
+  summary(now: Millis): ConversationSummary;
   /** Lets somebody look into it. Until then a step does nothing for that. */
-  inspect(): LookedInto;
+  inspect(): InspectedActor;
   stop(): void;
 }
 
@@ -150,8 +150,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     engagementInputFor: (event) => engagementInput(context, event),
     view: () => viewOf(actor.getSnapshot()),
-    glance: (now) => glanceAt(actor.getSnapshot().value, context, now),
-    inspect: () => lookInto(actor),
+    summary: (now) => summaryAt(actor.getSnapshot().value, context, now),
+    inspect: () => inspectActor(actor),
     stop: () => {
       actor.stop();
     },

@@ -11,8 +11,8 @@ import type { Millis } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import type { Glance, Tally } from "../protocol/conversation-summary.ts";
-import type { LookedInto } from "./actor-inspector.ts";
+import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
+import type { InspectedActor } from "./actor-inspector.ts";
 
 /** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
 export interface LiveConversation {
@@ -23,9 +23,9 @@ export interface LiveConversation {
   /** Its guard holds: tripped or muted. */
   readonly guarded: boolean;
   /** How it stands, for lists. */
-  glance(now: Millis): Glance;
+  summary(now: Millis): ConversationSummary;
   /** Lets somebody look into it. */
-  inspect(): LookedInto;
+  inspect(): InspectedActor;
   stop(): void;
 }
 
@@ -50,7 +50,7 @@ export interface Passivating {
   readonly seq: number;
 }
 
-export class LiveSet {
+export class ConversationCache {
   readonly #engaged = new Map<number, Slot>();
   readonly #idle: LRUCache<number, Slot>;
   readonly #passivating = new Map<number, Passivating>();
@@ -92,7 +92,7 @@ export class LiveSet {
     yield* this.#idle.values();
   }
 
-  tally(): Tally {
+  count(): ConversationCount {
     const guarded: number[] = [];
     for (const { conv, actor } of this.slots()) if (actor.guarded) guarded.push(conv);
     return { live: this.size, engaged: [...this.#engaged.keys()], guarded };

@@ -17,7 +17,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { InspectOrder } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { Glance, Tally } from "../protocol/conversation-summary.ts";
+import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import {
   type Activation,
@@ -30,7 +30,7 @@ import {
   notLiveCode,
   quarantinedCode,
 } from "../protocol/host-protocol.ts";
-import { type LiveConversation, LiveSet, type Slot } from "./conversation-cache.ts";
+import { ConversationCache, type LiveConversation, type Slot } from "./conversation-cache.ts";
 import { HostInspection, type InspectSink } from "./host-inspector.ts";
 
 /** Makes a conversation, from a record or from nothing. @throws EarshotError EAR_RECORD_INVALID */
@@ -40,7 +40,7 @@ export type ConversationFactory = (options: {
   readonly record?: string;
 }) => LiveConversation;
 
-export interface HostCoreOptions {
+export interface ConversationHostOptions {
   readonly create: ConversationFactory;
   /** What a config says for one conversation. */
   readonly settingsFor: (
@@ -63,14 +63,14 @@ export interface HostCoreOptions {
   readonly onInspect?: InspectSink;
 }
 
-export interface HostCore {
+export interface ConversationHost {
   apply(batch: HostBatch): HostResult;
   /** What the config of `version` says for a conversation. @throws EarshotError EAR_PROTOCOL */
   settings(key: string, version: number): ConversationSettings;
   /** How these conversations stand; null for one that is not live here. */
-  glance(convs: readonly number[], now: Millis): (Glance | null)[];
+  summary(convs: readonly number[], now: Millis): (ConversationSummary | null)[];
   /** What is live here. */
-  tally(): Tally;
+  count(): ConversationCount;
   /** Begins to tell one reader of conversations. */
   inspect(order: InspectOrder): void;
   /** Tells that reader nothing any more. */
@@ -82,7 +82,7 @@ export interface HostCore {
 export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, 500);
 
-export function createHostCore(options: HostCoreOptions): HostCore {
+export function createHostCore(options: ConversationHostOptions): ConversationHost {
   return new Core(options);
 }
 
@@ -107,22 +107,22 @@ const emptyDraft = (): Draft => ({
   unreadable: [],
 });
 
-class Core implements HostCore {
-  readonly #options: HostCoreOptions;
+class Core implements ConversationHost {
+  readonly #options: ConversationHostOptions;
   readonly #configs = new Map<number, EarshotConfig>();
-  readonly #live: LiveSet;
+  readonly #live: ConversationCache;
   readonly #mark: (conv: number, seq: number) => void;
   readonly #inspection: HostInspection | null;
   #draft = emptyDraft();
   #records = false;
 
-  constructor(options: HostCoreOptions) {
+  constructor(options: ConversationHostOptions) {
     this.#options = options;
     this.#mark = options.mark ?? (() => undefined);
     const { onInspect } = options;
     this.#inspection = onInspect === undefined ? null : new HostInspection(onInspect);
     const tailMax = options.evictedTail ?? limits.evictedTailEventsMax;
-    this.#live = new LiveSet(
+    this.#live = new ConversationCache(
       options.live,
       ({ steps }) => this.#records || steps > tailMax,
       (slot, record) => this.#evicted(slot, record),
@@ -163,12 +163,12 @@ class Core implements HostCore {
     return this.#options.settingsFor(config, key, version);
   }
 
-  glance(convs: readonly number[], now: Millis): (Glance | null)[] {
-    return convs.map((conv) => this.#live.peek(conv)?.actor.glance(now) ?? null);
+  summary(convs: readonly number[], now: Millis): (ConversationSummary | null)[] {
+    return convs.map((conv) => this.#live.peek(conv)?.actor.summary(now) ?? null);
   }
 
-  tally(): Tally {
-    return this.#live.tally();
+  count(): ConversationCount {
+    return this.#live.count();
   }
 
   inspect(order: InspectOrder): void {

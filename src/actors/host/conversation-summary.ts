@@ -9,16 +9,16 @@ import type { Millis } from "../../domain/message.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
 import { attentionOf, type ConversationValue } from "../../machines/snapshot/snapshot.ts";
-import type { Glance } from "../protocol/conversation-summary.ts";
+import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 
 const creditsShownMax = 8;
 
 /** The conversation of this state and context, looked at now. */
-export function glanceAt(
+export function summaryAt(
   value: ConversationValue,
   context: Readonly<ConversationContext>,
   now: Millis,
-): Glance {
+): ConversationSummary {
   const { participants, membership, settings, ledger, forming, inbox, guard } = context;
   const room = { participants, membership };
   const { count, source } = effectiveHumans(room, settings.engagement, now);

@@ -9,12 +9,12 @@
 import { limits } from "../../domain/limits.ts";
 import type { InspectFrame, InspectOrder } from "../../domain/ports/index.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import type { LookedInto, Standpoint } from "./actor-inspector.ts";
+import type { InspectedActor, Standpoint } from "./actor-inspector.ts";
 import type { Slot } from "./conversation-cache.ts";
 import { shownContext, shownError, shownEvent } from "./projected-fields.ts";
 
 interface Watched {
-  readonly look: LookedInto;
+  readonly look: InspectedActor;
   readonly orders: Map<number, InspectOrder>;
 }
 

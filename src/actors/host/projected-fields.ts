@@ -8,10 +8,10 @@
 import type { ConversationContext } from "../../machines/conversation/context.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import { fieldsOf, type Lens, type Shown } from "./projection.ts";
+import { fieldsOf, type Projected, type Projection } from "./projection.ts";
 
-const fields = (of: Readonly<Record<string, Lens>>): Lens => ({ fields: of });
-const list = (of: Lens): Lens => ({ list: of });
+const fields = (of: Readonly<Record<string, Projection>>): Projection => ({ fields: of });
+const list = (of: Projection): Projection => ({ list: of });
 const all = (...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, "plain"] as const));
 
@@ -52,7 +52,7 @@ const relay = { ...all("token", "place"), keys: list("plain") };
 const turn = all("turnId");
 
 type Type<Of extends { readonly type: string }> = {
-  readonly [Name in Of["type"]]: Shown<Extract<Of, { readonly type: Name }>>;
+  readonly [Name in Of["type"]]: Projected<Extract<Of, { readonly type: Name }>>;
 };
 
 const events: Type<ConversationEvent> = {
@@ -133,7 +133,7 @@ const effects: Type<Effect> = {
 
 const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "words" });
 const batch = { ...all("instant", "holds", "overtaken"), route, messages: list(pending) };
-const context: Shown<ConversationContext> = {
+const context: Projected<ConversationContext> = {
   ...all("guard", "seeded", "flushAt", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
   ...all("disengagedTurn", "introduced", "abortedLastRun"),
   settings,

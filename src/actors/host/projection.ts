@@ -11,22 +11,22 @@ import { cut } from "../../domain/sanitize.ts";
  * `plain`: numbers, yes and no, and short strings of closed sets and ids. `words`: what a person or
  * an agent said or chose; its length, unless the words are asked for.
  */
-export type Lens =
+export type Projection =
   | "plain"
   | "words"
-  | { readonly list: Lens }
-  | { readonly map: Lens }
-  | { readonly fields: Readonly<Record<string, Lens>> };
+  | { readonly list: Projection }
+  | { readonly map: Projection }
+  | { readonly fields: Readonly<Record<string, Projection>> };
 
 /** A lens for each field of `Value` that is shown. */
-export type Shown<Value> = Readonly<Partial<Record<keyof Value & string, Lens>>>;
+export type Projected<Value> = Readonly<Partial<Record<keyof Value & string, Projection>>>;
 
 const plainUnitsMax = 256;
 const wordsUnitsMax = 2_000;
 const listMax = 32;
 
 /** The part of a value that a lens lets through; undefined: nothing. */
-export function through(lens: Lens, value: unknown, words: boolean): unknown {
+export function through(lens: Projection, value: unknown, words: boolean): unknown {
   if (value === null || value === undefined) return value;
   if (lens === "plain") return plain(value);
   if (lens === "words") return spoken(value, words);
@@ -38,13 +38,17 @@ export function through(lens: Lens, value: unknown, words: boolean): unknown {
 
 /** The fields of a value that have a lens. */
 export function fieldsOf(
-  fields: Readonly<Record<string, Lens>>,
+  fields: Readonly<Record<string, Projection>>,
   value: object,
   words: boolean,
 ): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
-    const seen = through(fields[name] as Lens, (value as Record<string, unknown>)[name], words);
+    const seen = through(
+      fields[name] as Projection,
+      (value as Record<string, unknown>)[name],
+      words,
+    );
     if (seen !== undefined) shown[name] = seen;
   }
   return shown;
@@ -60,13 +64,13 @@ function spoken(value: unknown, words: boolean): unknown {
   return words ? cut(text, wordsUnitsMax) : `(${text.length} characters, not shown)`;
 }
 
-function listed(lens: Lens, values: readonly unknown[], words: boolean): unknown[] {
+function listed(lens: Projection, values: readonly unknown[], words: boolean): unknown[] {
   const shown = values.slice(0, listMax).map((one) => through(lens, one, words) ?? null);
   const more = values.length - shown.length;
   return more === 0 ? shown : [...shown, `and ${more} more`];
 }
 
-function mapped(lens: Lens, value: object, words: boolean): Record<string, unknown> {
+function mapped(lens: Projection, value: object, words: boolean): Record<string, unknown> {
   const entries = Object.entries(value);
   const shown = entries.slice(0, listMax).map(([name, one]) => {
     return [cut(name, plainUnitsMax), through(lens, one, words) ?? null] as const;

@@ -11,10 +11,10 @@ import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { Millis } from "../../domain/message.ts";
 import type { AgentDriver, Clock, InspectOrder } from "../../domain/ports/index.ts";
 import { unpackBatch, type WireBatch } from "../protocol/batch-encoding.ts";
-import type { Glance, Tally } from "../protocol/conversation-summary.ts";
+import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import type { HostEvents, TurnJob } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
-import { createPulse } from "../protocol/shared-heartbeat.ts";
+import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
 import { createConversation } from "./conversation-actor.ts";
 import { type ConversationFactory, createHostCore } from "./conversation-host.ts";
@@ -28,7 +28,7 @@ export interface HostTask {
   readonly events: MessagePort;
   /** From the drivers of this thread to `serve` of the host module on the main thread. */
   readonly outside: MessagePort;
-  readonly pulse: SharedArrayBuffer;
+  readonly heartbeat: SharedArrayBuffer;
   readonly host: number;
   readonly epoch: number;
   readonly live: number;
@@ -42,8 +42,8 @@ export interface HostApi {
   /** The incarnation that answers. */
   hello(): number;
   apply(batch: WireBatch): HostResult;
-  glance(convs: readonly number[], now: Millis): (Glance | null)[];
-  tally(): Tally;
+  summary(convs: readonly number[], now: Millis): (ConversationSummary | null)[];
+  count(): ConversationCount;
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;
   ping(): void;
@@ -66,7 +66,7 @@ export function host(task: HostTask): Promise<never> {
 
 /** The same with conversations made by somebody else (tests poison some). */
 export function runHost(task: HostTask, create: ConversationFactory): Promise<never> {
-  const pulse = createPulse(task.pulse);
+  const pulse = createSharedHeartbeat(task.heartbeat);
   pulse.ofThread(currentThread());
   const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
   const core = createHostCore({
@@ -78,10 +78,10 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     onInspect: (frames) => void supervisor.onInspect(frames),
   });
   const loadRunner = once(async () => {
-    pulse.excuse(true);
+    pulse.pauseWatchdog(true);
     // Both only now: a host that answers sooner after a crash is worth more than a warm first turn.
     const loading = Promise.all([import(task.hostModule), import("../agent-run/turn-runner.ts")]);
-    const [module, { createTurnRunner }] = await loading.finally(() => pulse.excuse(false));
+    const [module, { createTurnRunner }] = await loading.finally(() => pulse.pauseWatchdog(false));
     const { drivers, createSystemClock, attach } = module as HostModule;
     attach?.(task.outside);
     return createTurnRunner({
@@ -97,8 +97,8 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
   const api: HostApi = {
     hello: () => task.epoch,
     apply: (batch) => core.apply(unpackBatch(batch)),
-    glance: (convs, now) => core.glance(convs, now),
-    tally: () => core.tally(),
+    summary: (convs, now) => core.summary(convs, now),
+    count: () => core.count(),
     inspect: (order) => core.inspect(order),
     uninspect: (reader) => core.uninspect(reader),
     ping: () => pulse.beat(),

@@ -34,7 +34,7 @@ export interface CommandIntake {
   readonly now: Millis;
   readonly unique: () => string;
   /** Commands of plugins and agents. */
-  readonly extras: readonly ExtraCommand[];
+  readonly extensions: readonly ExtraCommand[];
 }
 
 /** What a message orders, and of which of the agents that hear it. */
@@ -50,7 +50,7 @@ export interface Ordered extends Orders {
 export function ordersIn(
   message: Inbound,
   authority: Authority,
-  { config, extras: all }: Pick<CommandIntake, "config" | "extras">,
+  { config, extensions: all }: Pick<CommandIntake, "config" | "extensions">,
 ): Ordered {
   if (!config.commands.text) return noOrders(message.text);
   const { stopWords } = config.commands;
@@ -84,7 +84,7 @@ export function skillOf(
   message: Inbound,
   { skill }: Orders,
   route: { readonly agentId: string } | undefined,
-  { extras }: Pick<CommandIntake, "extras">,
+  { extensions: extras }: Pick<CommandIntake, "extensions">,
 ): { readonly skill?: string; readonly message?: Inbound } {
   const has = extras.some(({ name, agentId }) => name === skill && agentId === route?.agentId);
   if (skill === null || !has) return {};

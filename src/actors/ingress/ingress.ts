@@ -22,8 +22,8 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { createDenials } from "../access/denial-log.ts";
-import { type Answered, answerKnock } from "../access/pairing-requests.ts";
-import { createExtras } from "../commands/extension-commands.ts";
+import { type AccessReply, answerAccessRequest } from "../access/pairing-requests.ts";
+import { createExtensionCommands } from "../commands/extension-commands.ts";
 import type { DecisionWaiter, DecisionWaiters } from "../effects/decision-waiters.ts";
 import { decisionLine } from "../effects/event-stream.ts";
 import type { Configs } from "../journal/config-versions.ts";
@@ -32,13 +32,13 @@ import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
 import type {
+  ConversationListener,
   IngestOptions,
   IngestOutcome,
   OutboundDirectory,
-  RoomTap,
 } from "../protocol/runtime.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
-import type { Admitted, WalkTap } from "../protocol/telemetry.ts";
+import type { Admitted, MessageTelemetry } from "../protocol/telemetry.ts";
 import type { Heartbeats } from "../turns/heartbeats.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
 import { type Prepared, prepare } from "./prepare-event.ts";
@@ -48,7 +48,7 @@ export interface IngressPorts {
   readonly ids: Ids;
   readonly log: Log;
   readonly journal: Journal;
-  readonly supervisor: Pick<Supervisor, "room">;
+  readonly supervisor: Pick<Supervisor, "capacity">;
   readonly configs: Configs;
   readonly directory: Pick<OutboundDirectory, "isLocal" | "membership" | "isOurs">;
   readonly waiters: DecisionWaiters;
@@ -59,8 +59,8 @@ export interface IngressPorts {
   readonly pace?: { straight: boolean } | undefined;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
-  readonly rooms?: RoomTap;
-  readonly walk?: WalkTap;
+  readonly rooms?: ConversationListener;
+  readonly walk?: MessageTelemetry;
   readonly onPoint: (point: "before-ack") => void;
   readonly plugins?: readonly Plugin[];
   readonly skills?: () => readonly Skill[];
@@ -91,14 +91,14 @@ interface Taken {
   readonly claim: Claim | null;
   readonly copyOf: Promise<boolean> | null;
   /** What came of its knock. */
-  readonly door: Answered | null;
+  readonly access: AccessReply | null;
 }
 
 export function createIngress(ports: IngressPorts): Ingress {
   const { clock, configs, journal } = ports;
   const { entries, ttlMs } = configs.current().messages.dedupe;
   const dedupe = createDedupe(clock, entries, ttlMs);
-  const extras = createExtras(ports);
+  const extras = createExtensionCommands(ports);
   const denials = createDenials(clock, ports.log);
   let pending = 0;
   let refused = 0;
@@ -114,7 +114,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       membership: ports.directory.membership,
       isOurs: (author: string) => ports.directory.isOurs?.(channel, author) ?? false,
       unique: () => ports.ids.next(),
-      extras: extras.list(),
+      extensions: extras.list(),
     };
     const found: Prepared[] = [];
     for (const event of events) {
@@ -125,24 +125,24 @@ export function createIngress(ports: IngressPorts): Ingress {
   }
 
   function take(prepared: Prepared): Taken {
-    if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null, door: null };
+    if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null, access: null };
     const claim = dedupe.claim(prepared.dedupeId);
-    if (claim instanceof Promise) return { prepared, claim: null, copyOf: claim, door: null };
-    const door = knocked(prepared);
-    if (door === null) return { prepared, claim, copyOf: null, door };
+    if (claim instanceof Promise) return { prepared, claim: null, copyOf: claim, access: null };
+    const door = requestAccess(prepared);
+    if (door === null) return { prepared, claim, copyOf: null, access: door };
     const { event, ended, explanation } = door;
     return {
       prepared: { ...prepared, events: [event], ended, explanation },
       claim,
       copyOf: null,
-      door,
+      access: door,
     };
   }
 
-  function knocked({ knock, message, events }: Prepared): Answered | null {
+  function requestAccess({ accessRequest: knock, message, events }: Prepared): AccessReply | null {
     const [event] = events;
     if (knock === null || message === null || event === undefined) return null;
-    return answerKnock(knock, message, event, {
+    return answerAccessRequest(knock, message, event, {
       ...{ log: ports.log, access: ports.access, unique: (about) => ports.ids.next(about) },
       ...{ now: clock.now(), config: configs.current() },
     });
@@ -166,7 +166,7 @@ export function createIngress(ports: IngressPorts): Ingress {
         events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
       for (const { claim } of own) claim?.commit();
       let at = 0;
-      return taken.map(({ copyOf, prepared, door }) => {
+      return taken.map(({ copyOf, prepared, access: door }) => {
         if (copyOf !== null) return null;
         at += prepared.before.length + prepared.events.length;
         const given = numbers.slice(at - prepared.events.length, at);
@@ -175,7 +175,7 @@ export function createIngress(ports: IngressPorts): Ingress {
         return given;
       });
     } catch (error) {
-      for (const { claim, door } of [...own].reverse()) {
+      for (const { claim, access: door } of [...own].reverse()) {
         claim?.release();
         door?.undo();
       }
@@ -184,7 +184,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     }
   }
 
-  function sendOff({ rows }: Answered): void {
+  function sendOff({ rows }: AccessReply): void {
     if (ports.pace !== undefined && rows.length > 0) ports.pace.straight = false;
     ports.outbox.enqueue(rows);
   }
@@ -224,7 +224,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     };
   }
 
-  function tell({ prepared }: Taken, { heard }: IngestOutcome, since: Millis): void {
+  function report({ prepared }: Taken, { heard }: IngestOutcome, since: Millis): void {
     const { message, explanation } = prepared;
     if (message === null) return;
     for (const { key, verdict } of heard) {
@@ -250,7 +250,7 @@ export function createIngress(ports: IngressPorts): Ingress {
   }
 
   /** Waits for the hosts; not while the store fails, because then nothing is taken at all. */
-  async function orFailing(room: Promise<void>): Promise<void> {
+  async function untilStoreFails(room: Promise<void>): Promise<void> {
     let callOff: () => void = () => undefined;
     const failing = new Promise<void>((resolve) => {
       callOff = journal.onceFailing(resolve);
@@ -267,7 +267,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     since: Millis,
   ): Promise<IngestOutcome[]> {
     const taken = admitted(channel, account, events).map(take);
-    const walking = ports.walk === undefined ? [] : taken.flatMap(walkOf);
+    const walking = ports.walk === undefined ? [] : taken.flatMap(admittedOf);
     ports.walk?.admitted(walking, since);
     const waiting = taken.map(({ prepared, copyOf }) =>
       wait === undefined || copyOf !== null || prepared.ended !== null
@@ -282,7 +282,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       ports.walk?.stored(walking, since);
       const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
       taken.forEach((one, index) => {
-        tell(one, outcomes[index] as IngestOutcome, since);
+        report(one, outcomes[index] as IngestOutcome, since);
       });
       ports.onPoint("before-ack");
       const answers = outcomes.map((one, index) => decided(one, waiting[index] ?? []));
@@ -302,8 +302,8 @@ export function createIngress(ports: IngressPorts): Ingress {
       pending += events.length;
       const since = clock.now();
       try {
-        const room = ports.supervisor.room();
-        if (room !== null) await orFailing(room);
+        const room = ports.supervisor.capacity();
+        if (room !== null) await untilStoreFails(room);
         return await ingest(channel, account, events, options, since);
       } finally {
         pending -= events.length;
@@ -318,7 +318,7 @@ export function createIngress(ports: IngressPorts): Ingress {
 }
 
 /** A message with the forms of it that its conversations hear. */
-function walkOf({ prepared: { message, events } }: Taken): Admitted[] {
+function admittedOf({ prepared: { message, events } }: Taken): Admitted[] {
   if (message === null) return [];
   const heard = events.flatMap(({ event }) =>
     event.type === "message.received" ? event.message : [],

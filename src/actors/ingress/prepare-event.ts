@@ -23,7 +23,12 @@ import type { ExtraCommand } from "../../machines/commands/extension-commands.ts
 import { noOrders } from "../../machines/commands/parse-command.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import { resolveRoute } from "../../machines/routing/routing.ts";
-import { type Knock, knockOf, withoutCode, withoutCodes } from "../access/pairing-requests.ts";
+import {
+  type AccessRequest,
+  accessRequestOf,
+  withoutCode,
+  withoutCodes,
+} from "../access/pairing-requests.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import { sharesOf } from "./broadcast.ts";
 import { orderRows, ordersIn, skillOf, wordsOfEdit } from "./command-events.ts";
@@ -41,7 +46,7 @@ export interface PrepareContext {
   /** One of our accounts on this channel writes under that id. */
   readonly isOurs: (authorId: string) => boolean;
   /** Commands of plugins and agents. */
-  readonly extras: readonly ExtraCommand[];
+  readonly extensions: readonly ExtraCommand[];
   /** A new unique text. */
   readonly unique: () => string;
 }
@@ -63,7 +68,7 @@ export interface Prepared {
   /** For the log where it was refused: what would admit it. */
   readonly explanation: string;
   /** What it wants of the access book, which is asked only when it is no copy. */
-  readonly knock: Knock | null;
+  readonly accessRequest: AccessRequest | null;
 }
 
 type Place = ReturnType<typeof placeOf>;
@@ -101,14 +106,15 @@ export function prepare(
   if (admission.decision === "own") return null;
   const clean = withoutCodes(event);
   if (clean.type === "message" && context.isOurs(clean.message.author.id))
-    return prepareFellow(clean.message, context);
+    return prepareSibling(clean.message, context);
   if (clean.type === "message") {
-    const knock = event.type === "message" ? knockOf(event.message, admission, context) : null;
+    const knock =
+      event.type === "message" ? accessRequestOf(event.message, admission, context) : null;
     const prepared =
       knock?.kind === "claim"
         ? prepareMessage(withoutCode(clean.message), unclaimed, context)
         : prepareMessage(clean.message, admission, context);
-    return { ...prepared, knock };
+    return { ...prepared, accessRequest: knock };
   }
   if (admission.decision !== null) return null;
   return prepareOther(clean, place, admission, context);
@@ -128,7 +134,7 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     admission.decision === null ? ordersIn(message, authority, context) : noOrders(message.text);
   const before = orderRows(message, identity, orders, authority.owner, context);
   const { explanation } = admission;
-  const common = { message, dedupeId: identity, explanation, before, knock: null };
+  const common = { message, dedupeId: identity, explanation, before, accessRequest: null };
   const isWhole = orders.text === message.text;
   const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
   // Rows of what was heard are told from others by how they begin: the type is first.
@@ -172,7 +178,7 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
 }
 
 /** Words of another agent of ours, which speaks through another account: told, never decided. */
-function prepareFellow(message: Inbound, context: PrepareContext): Prepared | null {
+function prepareSibling(message: Inbound, context: PrepareContext): Prepared | null {
   if (!context.local && !hearsPlace(context.config, message)) return null;
   const { config, cfg, now: at } = context;
   const identity = `fellow|${messageIdentity(message)}`;
@@ -185,7 +191,14 @@ function prepareFellow(message: Inbound, context: PrepareContext): Prepared | nu
 
 /** What is no message that anybody waits for an answer about. */
 const nothingSaid = {
-  ...{ message: null, dedupeId: null, before: [], ended: null, knock: null, explanation: "" },
+  ...{
+    message: null,
+    dedupeId: null,
+    before: [],
+    ended: null,
+    accessRequest: null,
+    explanation: "",
+  },
 };
 
 function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {

@@ -20,17 +20,17 @@ import { hasSharedPlaces, resolveRoute } from "../../machines/routing/routing.ts
 import { type Delivery, isText, type TextBody } from "../outbox/row-body.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 
-export interface FellowContext {
+export interface SiblingContext {
   readonly config: EarshotConfig;
   readonly cfg: number;
   readonly now: Millis;
 }
 
 /** What the other agents of the place are told of words that were delivered. */
-export function toldToFellows(
+export function forSiblings(
   delivery: Delivery,
   agentId: string,
-  context: FellowContext,
+  context: SiblingContext,
 ): NewEvent[] {
   const { row, body } = delivery;
   if (!isText(delivery) || !isAnswer(row, delivery.body)) return [];

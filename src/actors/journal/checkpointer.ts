@@ -11,11 +11,11 @@ import { createConversation } from "../host/conversation-actor.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
-import { breath } from "../util/scheduling.ts";
+import { nextEventLoopTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
 
-export interface SweepPorts {
+export interface CheckpointerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Store;
@@ -23,7 +23,7 @@ export interface SweepPorts {
   readonly configs: Configs;
 }
 
-export interface Sweep {
+export interface Checkpointer {
   start(): void;
   /** One round now; resolves to the number of records written. */
   round(): Promise<number>;
@@ -41,7 +41,13 @@ const foldSlice = 8;
 const pruneSlice = 1_000;
 const pruneSlicesMax = 100;
 
-export function createSweep({ clock, log, store, journal, configs }: SweepPorts): Sweep {
+export function createCheckpointer({
+  clock,
+  log,
+  store,
+  journal,
+  configs,
+}: CheckpointerPorts): Checkpointer {
   let timer: TimerHandle | null = null;
   let stopped = false;
   /** The last journal number of the round before: what has not moved since is quiet. */
@@ -84,7 +90,7 @@ export function createSweep({ clock, log, store, journal, configs }: SweepPorts)
       }
       await journal.keep(writes);
       written += writes.length;
-      await breath();
+      await nextEventLoopTurn();
     }
     dirty = found.length - written;
     return written;
@@ -94,7 +100,7 @@ export function createSweep({ clock, log, store, journal, configs }: SweepPorts)
     const before = clock.now() - configs.current().messages.dedupe.retentionMs;
     for (let slice = 0; slice < pruneSlicesMax && !stopped; slice += 1) {
       if ((await store.prune(before, pruneSlice)) < pruneSlice) return;
-      await breath();
+      await nextEventLoopTurn();
     }
   }
 

@@ -21,7 +21,7 @@ export interface Deadline {
   readonly at: Millis;
 }
 
-export interface Timers {
+export interface Deadlines {
   /** Arms a deadline whose row is stored. Replaces the one of the same conversation and id. */
   set(deadline: Deadline): void;
   clear(conv: number, id: string): void;
@@ -31,7 +31,10 @@ export interface Timers {
 }
 
 /** `fire` gets the deadline and the event's time. It removes the row with the event it journals. */
-export function createTimers(clock: Clock, fire: (deadline: Deadline, at: Millis) => void): Timers {
+export function createDeadlines(
+  clock: Clock,
+  fire: (deadline: Deadline, at: Millis) => void,
+): Deadlines {
   const armed = new Map<number, Map<string, TimerHandle>>();
   let stopped = false;
 
@@ -74,7 +77,7 @@ export function createTimers(clock: Clock, fire: (deadline: Deadline, at: Millis
 }
 
 /** The deadlines, due at once, by which those behind hear that somebody has ended. */
-export function passedOn({ token, place, to }: RelayPassed, at: Millis): readonly Deadline[] {
+export function relayDeadlines({ token, place, to }: RelayPassed, at: Millis): readonly Deadline[] {
   const id = passedId(token, place);
   return to.map((key) => ({ conv: conversationOf(key).conv, id, at }));
 }

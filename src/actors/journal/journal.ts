@@ -20,8 +20,8 @@ import type { Clock, Log, Store, StoreWrite } from "../../domain/ports/index.ts"
 import { entryOf, type NewEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
 import { Times } from "../util/quantiles.ts";
-import type { Pace } from "../util/scheduling.ts";
-import { breath, soon } from "../util/scheduling.ts";
+import type { Scheduling } from "../util/scheduling.ts";
+import { nextEventLoopTurn, scheduleSoon } from "../util/scheduling.ts";
 
 export interface JournalPorts {
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export interface JournalPorts {
   readonly onCommit?: ((ms: number, rows: number) => void) | undefined;
   /** Deterministic runtimes only: resolves when no host is at work. */
   readonly quiet?: () => Promise<void>;
-  readonly pace?: Pace | undefined;
+  readonly pace?: Scheduling | undefined;
 }
 
 export interface Journal {
@@ -137,7 +137,7 @@ export function createJournal(ports: JournalPorts): Journal {
   function schedule(): void {
     if (scheduled || committing || failure !== null || queue.length === 0) return;
     scheduled = true;
-    soon(ports.pace, () => {
+    scheduleSoon(ports.pace, () => {
       scheduled = false;
       // commitNext answers every error itself.
       void commitNext();
@@ -258,7 +258,7 @@ export function createJournal(ports: JournalPorts): Journal {
     lastSeq: () => lastSeq,
     async stop() {
       while (!stopped && failure === null && (committing || queue.length + gated.length > 0)) {
-        await breath();
+        await nextEventLoopTurn();
       }
       stopped = true;
       if (retryTimer !== null) clock.clearTimer(retryTimer);

@@ -15,16 +15,16 @@ import type { RelayPassed } from "../../machines/events/effects.ts";
 import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
 import { decodeEvent, newEvent, type TriedAgain, triesOf } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
-import type { RetryOutcome, SetAside } from "../protocol/runtime.ts";
+import type { QuarantinedEvent, RetryOutcome } from "../protocol/runtime.ts";
 import type { Configs } from "./config-versions.ts";
-import type { Timers } from "./deadlines.ts";
-import { deadlineWrite, passedOn } from "./deadlines.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { deadlineWrite, relayDeadlines } from "./deadlines.ts";
 import type { Journal } from "./journal.ts";
 
 export interface QuarantinePorts {
   readonly store: Pick<Store, "events" | "conversation" | "tail">;
   readonly journal: Pick<Journal, "append" | "keep">;
-  readonly timers: Pick<Timers, "set">;
+  readonly timers: Pick<Deadlines, "set">;
   readonly configs: Pick<Configs, "version">;
   readonly now: () => number;
 }
@@ -38,7 +38,7 @@ export interface Culprit {
 
 export interface Quarantine {
   /** What waits for the operator, the oldest first. */
-  list(): readonly SetAside[];
+  list(): readonly QuarantinedEvent[];
   /** Puts events on the list; what has to be committed with their marks. */
   note(culprits: readonly Culprit[]): Promise<readonly StoreWrite[]>;
   /** Sets an event aside for good, if that was not done yet. Rejects once the journal has stopped. */
@@ -54,8 +54,10 @@ const listedMax = 100;
 const errorUnitsMax = 500;
 
 /** The list as the last start left it, without what the journal does not have any more. */
-export async function readQuarantine(store: Pick<Store, "events" | "meta">): Promise<SetAside[]> {
-  const listed = JSON.parse((await store.meta(name)) ?? "[]") as SetAside[];
+export async function readQuarantine(
+  store: Pick<Store, "events" | "meta">,
+): Promise<QuarantinedEvent[]> {
+  const listed = JSON.parse((await store.meta(name)) ?? "[]") as QuarantinedEvent[];
   const rows = await store.events(listed.map(({ seq }) => seq));
   const marked = new Set(rows.flatMap(({ seq, code }) => (code === quarantinedCode ? [seq] : [])));
   return listed.filter(({ seq }) => marked.has(seq));
@@ -64,7 +66,7 @@ export async function readQuarantine(store: Pick<Store, "events" | "meta">): Pro
 /** Makes the quarantine from what `readQuarantine` has found. */
 export function createQuarantine(
   { store, journal, timers, configs, now }: QuarantinePorts,
-  found: readonly SetAside[],
+  found: readonly QuarantinedEvent[],
 ): Quarantine {
   let listed = found;
 
@@ -161,5 +163,5 @@ function passedBy(row: EventRow) {
   if (event?.type !== "message.received" || event.relay === undefined) return [];
   const { token, place, keys } = event.relay;
   const pass: RelayPassed = { type: "relay.pass", token, place, to: keys.slice(place + 1) };
-  return passedOn(pass, event.at);
+  return relayDeadlines(pass, event.at);
 }

@@ -10,8 +10,8 @@ import type { Clock, EventRow, Log, RunRow, Store } from "../../domain/ports/ind
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
-import type { Lanes } from "../protocol/turn-slots.ts";
-import { breath } from "../util/scheduling.ts";
+import type { TurnSlots } from "../protocol/turn-slots.ts";
+import { nextEventLoopTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -25,7 +25,7 @@ export interface RecoveryPorts {
   readonly store: Store;
   readonly journal: Journal;
   readonly configs: Configs;
-  readonly lanes: Lanes;
+  readonly slots: TurnSlots;
   /** Number of this start, for the identity of what it journals. */
   readonly boot: number;
 }
@@ -57,7 +57,7 @@ export async function findUnapplied(
       if (event !== null) entries.push({ conv, key, seq, cfg, event });
       else await quarantine.add({ conv, seq, error: "its journal row cannot be read" });
     }
-    await breath();
+    await nextEventLoopTurn();
   }
   return entries;
 }
@@ -77,7 +77,7 @@ function readable(row: EventRow, log: Log): ConversationEvent | null {
  * twice.
  */
 export async function recoverRuns(
-  { clock, configs, journal, lanes, boot }: Omit<RecoveryPorts, "store" | "log">,
+  { clock, configs, journal, slots: lanes, boot }: Omit<RecoveryPorts, "store" | "log">,
   runs: readonly RunRow[],
   unapplied: readonly HostEntry[],
 ): Promise<void> {

@@ -6,14 +6,14 @@
  */
 import type { HostEntry } from "../protocol/host-protocol.ts";
 
-export interface Gate {
+export interface StartGate {
   /** Events in journal order, new ones. */
   readonly pass: (entries: readonly HostEntry[]) => void;
   /** Lets the old ones through, then those that waited, then everything. */
   open(old: readonly HostEntry[]): void;
 }
 
-export function createGate(dispatch: (entries: readonly HostEntry[]) => void): Gate {
+export function createStartGate(dispatch: (entries: readonly HostEntry[]) => void): StartGate {
   let held: HostEntry[] | null = [];
   return {
     pass(entries) {

@@ -8,7 +8,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { Clock, OutboxRow, Random } from "../../domain/ports/index.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
-export interface Pace {
+export interface Backoff {
   /** When the next text may leave: a person would pause between two blocks of one answer. */
   between(last: Delivery, next: Delivery | undefined): Millis;
   /** ms; as long as the platform said, and without a word from it longer each time. */
@@ -20,7 +20,7 @@ const backoffMsMax = 60_000;
 /** A platform that names very short waits is taken at its word this often. */
 const quickTriesMax = 8;
 
-export function createPace(clock: Clock, random: Random): Pace {
+export function createBackoff(clock: Clock, random: Random): Backoff {
   return {
     between(last, next) {
       if (next === undefined || !isText(last) || !isText(next)) return 0;

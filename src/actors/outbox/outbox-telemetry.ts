@@ -1,11 +1,11 @@
 /**
  * An outbox that reports its new rows to whoever measures the way of messages.
  */
-import type { WalkTap } from "../protocol/telemetry.ts";
+import type { MessageTelemetry } from "../protocol/telemetry.ts";
 import type { Outbox } from "./types.ts";
 
 /** An outbox whose new rows are told. */
-export function tellingQueued(outbox: Outbox, walk: WalkTap | undefined): Outbox {
+export function withTelemetry(outbox: Outbox, walk: MessageTelemetry | undefined): Outbox {
   if (walk === undefined) return outbox;
   return {
     ...outbox,

@@ -14,7 +14,7 @@ import { type ChannelOutbound, noConversation, type OutboxRow } from "../../doma
 import type { SendStatus } from "../../domain/stream.ts";
 import { type DeliveryEvent, nextDelivery } from "../../machines/delivery.machine.ts";
 import { newEvent } from "../protocol/event-codec.ts";
-import { backoffMsMin, createPace } from "./backoff.ts";
+import { backoffMsMin, createBackoff } from "./backoff.ts";
 import { createWaitingReactions } from "./pending-reactions.ts";
 import {
   asMessage,
@@ -29,7 +29,7 @@ import {
 } from "./row-body.ts";
 import { type SendOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
-import { createSendLanes, type QueuedDelivery } from "./send-queues.ts";
+import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
 import { createDrafts } from "./streamed-drafts.ts";
 import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
 
@@ -39,14 +39,14 @@ const cutShort = "the answer that it began was cut short";
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
-  const pace = createPace(clock, ports.random);
+  const pace = createBackoff(clock, ports.random);
   const counts: Record<string, number> = {};
   const queued = new Map<string, QueuedDelivery>();
   const reactions = createWaitingReactions();
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
   let stopped = false;
-  const lanes = createSendLanes({
+  const lanes = createSendQueues({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
     start: (item) => {
@@ -83,7 +83,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
     const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
     ports.onPoint("before-mark");
-    const told = () => [report(), ...ports.told(deliveryWith(delivery, row))];
+    const told = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
     await journal.append(row.conv === noConversation ? [] : told(), [write]);
     ports.publish(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
   }
@@ -179,19 +179,19 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     let next = changed(row, outcome.kind, { error: outcome.error }) as OutboxRow;
     if (next.state === "in-doubt" && body.draft) {
       // The whole answer is sent anyway, as a message of its own.
-      tellDoubt(item.delivery);
+      reportDoubt(item.delivery);
       next = changed(next, "drop") as OutboxRow;
     }
     const again = next.state === "in-doubt" ? resendOnce(next) : null;
     if (again === null) return done(item, next);
     put(item, again);
     await journal.keep([{ kind: "outbox", row: again }]);
-    tellDoubt(item.delivery);
+    reportDoubt(item.delivery);
     lanes.release(item, again.dueAt);
   }
 
   /** Says that a row is in doubt although it goes again: the room may see it twice. */
-  function tellDoubt(delivery: Delivery): void {
+  function reportDoubt(delivery: Delivery): void {
     if (isText(delivery))
       ports.publish(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
   }
@@ -330,7 +330,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         if (next.state === "pending") {
           add(next, false);
           await journal.keep([{ kind: "outbox", row: next }]);
-          return tellDoubt(deliveryOf(next));
+          return reportDoubt(deliveryOf(next));
         }
         return finish(deliveryOf(next), next);
       });

@@ -25,10 +25,10 @@ export interface HookCall {
 }
 
 type EventOf<Name extends HookName> = Parameters<NonNullable<Hooks[Name]>>[0];
-type Looking = Exclude<HookName, "message.sending">;
+type WatchingHook = Exclude<HookName, "message.sending">;
 
 /** What became of a text that plugins were asked about. */
-export type Passed =
+export type HookVerdict =
   | { readonly kind: "send"; readonly text: string }
   | { readonly kind: "refuse"; readonly why: string };
 
@@ -36,9 +36,9 @@ export interface HookRunner {
   /** Whether any plugin listens: nobody has to copy what nobody is told. */
   hears(name: HookName): boolean;
   /** Tells the plugins that look. Never throws. */
-  tell<Name extends Looking>(name: Name, event: EventOf<Name>): void;
+  notify<Name extends WatchingHook>(name: Name, event: EventOf<Name>): void;
   /** Asks each plugin in turn about a text; each sees what the one before left. Never rejects. */
-  sending(event: EventOf<"message.sending">): Promise<Passed>;
+  sending(event: EventOf<"message.sending">): Promise<HookVerdict>;
 }
 
 interface Listener {
@@ -107,7 +107,7 @@ export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRun
 
   return {
     hears: (name) => listeners.some(({ plugin }) => plugin.hooks?.[name] !== undefined),
-    tell(name, event) {
+    notify(name, event) {
       for (const listener of listeners) void call(listener, name, event);
     },
     async sending(event) {

@@ -6,7 +6,7 @@
  * same.
  */
 import type { Clock, OutboxRow } from "../../domain/ports/index.ts";
-import type { HookRunner, Passed } from "./plugin-hooks.ts";
+import type { HookRunner, HookVerdict } from "./plugin-hooks.ts";
 import { type Delivery, isText, type TextBody } from "./row-body.ts";
 
 export interface OutboxHooks {
@@ -19,7 +19,7 @@ export interface OutboxHooks {
 export async function askHooks(
   delivery: Delivery,
   { clock, hooks, agentOf }: OutboxHooks,
-): Promise<Passed | null> {
+): Promise<HookVerdict | null> {
   if (!isText(delivery) || delivery.body.asked || !hooks.hears("message.sending")) return null;
   const { row, body } = delivery;
   const { route, text, replyTo } = body;

@@ -21,7 +21,7 @@ export interface QueuedDelivery {
   queue: Queue | null;
 }
 
-export interface SendLanes {
+export interface SendQueues {
   add(item: QueuedDelivery): void;
   /** Takes a row out that is not being sent. */
   remove(item: QueuedDelivery): void;
@@ -41,7 +41,7 @@ export interface SendLanes {
   stop(): void;
 }
 
-export interface SendLanePorts {
+export interface SendQueuePorts {
   readonly clock: Clock;
   readonly ready: (channel: string, account: string) => boolean;
   /** Starts a try; ends in `release`, `next`, `park` or `remove`. */
@@ -50,13 +50,13 @@ export interface SendLanePorts {
 
 export interface Queue {
   readonly id: string;
-  readonly lane: Lane;
+  readonly lane: SendQueue;
   readonly items: QueuedDelivery[];
   /** `idle`: empty or due later; `ready`: in the lane's list; `busy`: its head is being sent. */
   state: "idle" | "ready" | "busy";
   timer: TimerHandle | null;
 }
-interface Lane {
+interface SendQueue {
   readonly channel: string;
   readonly account: string;
   readonly queues: Map<string, Queue>;
@@ -66,16 +66,16 @@ interface Lane {
   timer: TimerHandle | null;
 }
 
-const laneId = (channel: string, account: string) => JSON.stringify([channel, account]);
+const sendQueueId = (channel: string, account: string) => JSON.stringify([channel, account]);
 const queueId = ({ delivery }: QueuedDelivery) =>
   `${delivery.row.conv} ${isText(delivery) ? "text" : "reaction"}`;
 
-export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLanes {
-  const lanes = new Map<string, Lane>();
+export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQueues {
+  const lanes = new Map<string, SendQueue>();
   let stopped = false;
 
-  function laneOf(channel: string, account: string): Lane {
-    const id = laneId(channel, account);
+  function sendQueueOf(channel: string, account: string): SendQueue {
+    const id = sendQueueId(channel, account);
     let lane = lanes.get(id);
     if (lane === undefined) {
       lane = {
@@ -97,7 +97,7 @@ export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLan
   }
   function findQueue(item: QueuedDelivery): Queue {
     const { channel, account } = item.delivery.body.route;
-    const lane = laneOf(channel, account);
+    const lane = sendQueueOf(channel, account);
     const id = queueId(item);
     let queue = lane.queues.get(id);
     if (queue === undefined) {
@@ -131,7 +131,7 @@ export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLan
     pump(queue.lane);
   }
 
-  function pump(lane: Lane): void {
+  function pump(lane: SendQueue): void {
     if (stopped || lane.ready.length === 0) return;
     if (clock.now() < lane.pausedUntil) {
       lane.timer ??= clock.setTimer(lane.pausedUntil, () => {
@@ -198,12 +198,12 @@ export function createSendLanes({ clock, ready, start }: SendLanePorts): SendLan
     },
     following: (item) => queueOf(item).items[1] ?? null,
     pause(channel, account, until) {
-      const lane = laneOf(channel, account);
+      const lane = sendQueueOf(channel, account);
       lane.pausedUntil = Math.max(lane.pausedUntil, until);
     },
-    pausedUntil: (channel, account) => lanes.get(laneId(channel, account))?.pausedUntil ?? 0,
+    pausedUntil: (channel, account) => lanes.get(sendQueueId(channel, account))?.pausedUntil ?? 0,
     wake(channel, account) {
-      const lane = lanes.get(laneId(channel, account));
+      const lane = lanes.get(sendQueueId(channel, account));
       if (lane !== undefined) pump(lane);
     },
     active() {

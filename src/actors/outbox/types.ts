@@ -30,7 +30,7 @@ export interface OutboxPorts {
   /** The agent that speaks in a conversation. */
   readonly agentOf: (key: string) => string;
   /** What others are told of a text that has ended, in the commit that says so. */
-  readonly told: (delivery: Delivery) => readonly NewEvent[];
+  readonly onSettled: (delivery: Delivery) => readonly NewEvent[];
   /** A row as the store has it. */
   readonly row: (id: string) => Promise<OutboxRow | null>;
 }

@@ -8,7 +8,7 @@
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
 
-export const askInputs = {
+export const contextToolInputs = {
   attachment_list: z.strictObject({
     limit: z.number().int().min(1).max(limits.attachmentsListedMax).default(20),
   }),
@@ -18,9 +18,9 @@ export const askInputs = {
     limit: z.number().int().min(1).max(limits.searchHitsMax).default(10),
   }),
 } as const;
-export type AskName = keyof typeof askInputs;
+export type ContextToolName = keyof typeof contextToolInputs;
 
-export const askPurposes: Readonly<Record<AskName, string>> = {
+export const contextToolPurposes: Readonly<Record<ContextToolName, string>> = {
   attachment_list:
     "List the files of the recent messages of this conversation, newest first, with their ids.",
   attachment_fetch:
@@ -29,6 +29,7 @@ export const askPurposes: Readonly<Record<AskName, string>> = {
 };
 
 /** What a turn asks under this name is for an owner, not a tool of the agent's. */
-export const permitAsk = "permission";
+export const approvalRequest = "permission";
 
-export const isAsk = (name: string): name is AskName => Object.hasOwn(askInputs, name);
+export const isContextTool = (name: string): name is ContextToolName =>
+  Object.hasOwn(contextToolInputs, name);

@@ -6,7 +6,7 @@
  */
 import type { Millis } from "../../domain/message.ts";
 
-export interface Glance {
+export interface ConversationSummary {
   /** For example "engaged.running.open". */
   readonly attention: string;
   readonly guard: "clear" | "tripped" | "muted";
@@ -23,7 +23,7 @@ export interface Glance {
 }
 /** The live conversations of a house, or of one host, as counted for a list of rooms. */
 
-export interface Tally {
+export interface ConversationCount {
   /** How many are live. */
   readonly live: number;
   /** Those at anything but observing. */
@@ -32,4 +32,4 @@ export interface Tally {
   readonly guarded: readonly number[];
 }
 
-export const nothingLive: Tally = { live: 0, engaged: [], guarded: [] };
+export const nothingLive: ConversationCount = { live: 0, engaged: [], guarded: [] };

@@ -7,24 +7,24 @@
  */
 import type { InspectFrame, InspectOrder, Log } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
-import type { Glance, Tally } from "./conversation-summary.ts";
+import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type {
   AgentSpec,
-  AskAnswer,
+  ContextAnswer,
+  ContextQuestion,
   HostBatch,
   HostResult,
-  TurnAsk,
   TurnDelta,
   TurnDraft,
-  TurnOrder,
   TurnReport,
+  TurnRequest,
 } from "./host-protocol.ts";
-import type { Pulse } from "./shared-heartbeat.ts";
+import type { SharedHeartbeat } from "./shared-heartbeat.ts";
 import type { ThreadWork } from "./thread-state.ts";
 
 /** A turn with all that a host needs to run it. */
 export interface TurnJob {
-  readonly order: TurnOrder;
+  readonly order: TurnRequest;
   readonly agent: AgentSpec;
   readonly settings: ConversationSettings;
 }
@@ -36,7 +36,7 @@ export interface HostEvents {
   onDraft(draft: TurnDraft): void;
   onInspect(frames: readonly InspectFrame[]): void;
   /** Resolves to what the agent is told. */
-  ask(question: TurnAsk): Promise<AskAnswer>;
+  ask(question: ContextQuestion): Promise<ContextAnswer>;
   onLog(...line: Parameters<Log>): void;
 }
 
@@ -50,15 +50,15 @@ export interface TurnPlace {
 
 export interface HostLink {
   readonly epoch: number;
-  readonly pulse: Pulse;
+  readonly heartbeat: SharedHeartbeat;
   /** Resolves with the reason once the host is gone, whoever ended it. Never rejects. */
-  readonly gone: Promise<string>;
+  readonly exited: Promise<string>;
   /** Never settles if the host dies first. */
   apply(batch: HostBatch): Promise<HostResult>;
   /** How these conversations stand; null for one that is not live there. May reject. */
-  glance(convs: readonly number[]): Promise<readonly (Glance | null)[]>;
+  summary(convs: readonly number[]): Promise<readonly (ConversationSummary | null)[]>;
   /** What is live there. May reject. */
-  tally(): Promise<Tally>;
+  count(): Promise<ConversationCount>;
   /** Lets a reader look into conversations there, until it is stopped or the host is gone. */
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;
@@ -75,7 +75,7 @@ export interface HostLink {
 }
 
 /** Opens hosts; one for the worker pool, one for this thread. */
-export interface HostOpener {
+export interface HostFactory {
   /**
    * Starts an incarnation; resolves when it answers.
    * @throws EarshotError EAR_HOST_START

@@ -136,7 +136,7 @@ export interface HostResult {
 }
 
 /** One try of one turn, complete: texts read, prompt composed, driver named. */
-export interface TurnOrder {
+export interface TurnRequest {
   readonly conv: number;
   readonly key: string;
   readonly cfg: number;
@@ -201,7 +201,7 @@ export interface TurnReport {
  * `attachment_fetch`, `history_search`). Answered with what the agent is told; refusals are words
  * too.
  */
-export interface TurnAsk {
+export interface ContextQuestion {
   readonly conv: number;
   readonly key: string;
   readonly turnId: string;
@@ -210,7 +210,9 @@ export interface TurnAsk {
 }
 
 /** Words, and pictures that were asked for by an agent that takes them. */
-export type AskAnswer = string | { readonly text: string; readonly images: readonly AgentImage[] };
+export type ContextAnswer =
+  | string
+  | { readonly text: string; readonly images: readonly AgentImage[] };
 
 /** What a message that is edited in place should show by now; never journalled. */
 export interface TurnDraft {

@@ -27,11 +27,11 @@ import type {
 import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../domain/session.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
-import type { Pace } from "../util/scheduling.ts";
+import type { Scheduling } from "../util/scheduling.ts";
 import type { AccessStore } from "./access-store.ts";
-import type { Glance, Tally } from "./conversation-summary.ts";
-import type { WalkTap } from "./telemetry.ts";
-import type { LaneOfAgent, LaneWatch } from "./turn-slots.ts";
+import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
+import type { MessageTelemetry } from "./telemetry.ts";
+import type { SlotsOfAgent, SlotWatch } from "./turn-slots.ts";
 
 /** The platform side as the outbox sees it. */
 export interface OutboundDirectory {
@@ -66,7 +66,7 @@ export interface RuntimePorts {
   /** The skills of all agents, as they are now. @default none */
   readonly skills?: () => readonly Skill[];
   /** What owners may change of the daemon itself. @default nothing */
-  readonly house?: House;
+  readonly control?: House;
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
   readonly workspaces?: Workspaces;
   /** Where transcripts are written for people; left out: nowhere. */
@@ -89,7 +89,7 @@ export interface RuntimePorts {
    */
   readonly deterministic?: boolean;
   /** Simulations without workers: what may be done at once. @default nothing */
-  readonly pace?: Pace;
+  readonly pace?: Scheduling;
   /** Simulations that run rooms apart: told of what rooms have in common. @default nobody is */
   readonly contacts?: Contacts | undefined;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
@@ -101,9 +101,9 @@ export interface RuntimePorts {
   /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
   readonly hostEntry?: URL;
   /** @default nobody is told */
-  readonly rooms?: RoomTap;
+  readonly conversations?: ConversationListener;
   /** Measures the walk of messages. @default nobody does */
-  readonly walk?: WalkTap;
+  readonly telemetry?: MessageTelemetry;
   /** What is told to those who look into conversations. @default nobody is told */
   readonly onInspect?: (report: InspectReport) => void;
   /** Called at named points of the message's walk; crash tests end the process there. */
@@ -114,7 +114,7 @@ export interface RuntimePorts {
  * Told what happens in conversations, as it happens and in order, for lists of rooms. It must be
  * quick and must not throw.
  */
-export interface RoomTap {
+export interface ConversationListener {
   /** A conversation decided a message. */
   decided(conv: number, key: string, received: MessageReceived, verdict: Verdict): void;
   /** Admission ended a message; `key`: the conversation that has it already, or null. */
@@ -128,7 +128,7 @@ export interface RoomTap {
 }
 
 /** Told where what one room does depends on others, or means something to them. */
-export interface Contacts extends LaneWatch {
+export interface Contacts extends SlotWatch {
   touched(what: string): void;
 }
 
@@ -170,7 +170,7 @@ export interface RuntimeStatus {
   readonly conversations: { readonly live: number; readonly dirty: number };
   readonly turns: { readonly running: number; readonly waiting: number };
   /** Agents that have turns or wait for some. */
-  readonly lanes: readonly LaneOfAgent[];
+  readonly lanes: readonly SlotsOfAgent[];
   readonly outbox: Readonly<Record<string, number>>;
   readonly ingress: { readonly pending: number; readonly refused: number };
   /** When agents are woken next, the soonest first. */
@@ -182,11 +182,11 @@ export interface RuntimeStatus {
     /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows half of them had. */
     readonly commits: { readonly msP99: Millis | null; readonly rows: number | null };
   };
-  readonly quarantined: readonly SetAside[];
+  readonly quarantined: readonly QuarantinedEvent[];
 }
 
 /** An event in quarantine: its conversation goes on without it. */
-export interface SetAside {
+export interface QuarantinedEvent {
   readonly key: string;
   readonly conv: number;
   /** Its journal row. */
@@ -301,9 +301,9 @@ export interface Runtime {
   /** A connection came up or went down: waiting sends may start. */
   connectionChanged(channel: string, account: string): void;
   /** How conversations stand now; those that are asleep have no entry. */
-  glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
   /** Which conversations are live, engaged, and held by their guard. */
-  tally(): Promise<Tally>;
+  count(): Promise<ConversationCount>;
   /** Lets a reader look into conversations, until it is stopped: `onInspect` is told. */
   inspect(order: InspectOrder): void;
   uninspect(reader: number): void;

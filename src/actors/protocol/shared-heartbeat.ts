@@ -6,7 +6,7 @@
  * and after it died, which is how the supervisor knows that it hangs and whose event it was.
  */
 
-export interface Pulse {
+export interface SharedHeartbeat {
   readonly buffer: SharedArrayBuffer;
   /** Moves the counter. */
   beat(): void;
@@ -15,20 +15,20 @@ export interface Pulse {
   /** The counter; wraps around. */
   beats(): number;
   /** Says that the thread may be silent for a while: it is loading modules. */
-  excuse(on: boolean): void;
-  excused(): boolean;
+  pauseWatchdog(on: boolean): void;
+  isPaused(): boolean;
   /** The number by which the system knows the host's thread; 0: unknown. */
   thread(): number;
   /** Said once, by the host. */
   ofThread(id: number): void;
   /** The event being stepped; null between steps. */
-  culprit(): { readonly conv: number; readonly seq: number } | null;
+  currentEvent(): { readonly conv: number; readonly seq: number } | null;
 }
 
 const bytes = 32;
 
 /** A pulse on its own or, in the host, on the buffer it was given. */
-export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
+export function createSharedHeartbeat(buffer = new SharedArrayBuffer(bytes)): SharedHeartbeat {
   const counter = new Int32Array(buffer, 0, 1);
   const loading = new Int32Array(buffer, 4, 1);
   // Journal numbers pass 2^31, so they are kept as doubles (exact up to 2^53).
@@ -43,12 +43,12 @@ export function createPulse(buffer = new SharedArrayBuffer(bytes)): Pulse {
       at[1] = seq;
       beat();
     },
-    excuse: (on) => void Atomics.store(loading, 0, on ? 1 : 0),
-    excused: () => Atomics.load(loading, 0) === 1,
+    pauseWatchdog: (on) => void Atomics.store(loading, 0, on ? 1 : 0),
+    isPaused: () => Atomics.load(loading, 0) === 1,
     beats: () => Atomics.load(counter, 0),
     thread: () => Atomics.load(thread, 0),
     ofThread: (id) => void Atomics.store(thread, 0, id),
-    culprit() {
+    currentEvent() {
       const conv = at[0] ?? 0;
       const seq = at[1] ?? 0;
       return seq === 0 ? null : { conv, seq };

@@ -9,19 +9,19 @@
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { AgentDriver, Clock, InspectReport, Log } from "../../domain/ports/index.ts";
 import type { SystemLine } from "../../domain/stream.ts";
-import type { Pace } from "../util/scheduling.ts";
-import type { Glance, Tally } from "./conversation-summary.ts";
+import type { Scheduling } from "../util/scheduling.ts";
+import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type {
   Activation,
-  AskAnswer,
+  ContextAnswer,
+  ContextQuestion,
   HostConfig,
   HostEntry,
   HostResult,
-  TurnAsk,
   TurnDelta,
   TurnDraft,
-  TurnOrder,
   TurnReport,
+  TurnRequest,
 } from "./host-protocol.ts";
 import type { InspectionReaders } from "./inspection.ts";
 import type { HostStatus } from "./runtime.ts";
@@ -56,7 +56,7 @@ export interface SupervisorPorts {
   /** 0: the host is an object on this thread. */
   readonly workers: number;
   readonly deterministic: boolean;
-  readonly pace?: Pace | undefined;
+  readonly pace?: Scheduling | undefined;
   /** Live conversations a host. */
   readonly liveConversations: number;
   /** Used when turns run on the main thread (workers 0 or deterministic). */
@@ -91,7 +91,7 @@ export interface SupervisorPorts {
   /** What is told to those who look into conversations. @default nobody is told */
   readonly onInspect?: (report: InspectReport) => void;
   /** A running turn asks for something that only this thread has. Resolves to what it is told. */
-  ask(question: TurnAsk): Promise<AskAnswer>;
+  ask(question: ContextQuestion): Promise<ContextAnswer>;
   /**
    * The host is gone; these turns ran there. Events in flight are dispatched again by themselves.
    */
@@ -118,8 +118,8 @@ export interface Supervisor {
   /** Journalled events in seq order, without activation: the supervisor attaches it. */
   dispatch(entries: readonly HostEntry[]): void;
   /** Null: bring more. Otherwise resolves when the hosts have caught up enough. */
-  room(): Promise<void> | null;
-  run(order: TurnOrder): void;
+  capacity(): Promise<void> | null;
+  run(order: TurnRequest): void;
   /** Cancels a running turn; its `agent.failed` (aborted) follows within 1 s. */
   abort(turnId: string, reason: string): void;
   /** Adds text to a running turn. False: too late. */
@@ -139,9 +139,9 @@ export interface Supervisor {
   /** Whether something is under way that `settled` waits for. */
   busy(): boolean;
   /** How conversations stand; those that are live nowhere have no entry. */
-  glances(convs: readonly number[]): Promise<ReadonlyMap<number, Glance>>;
+  summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
   /** What is live in all hosts together. */
-  tally(): Promise<Tally>;
+  count(): Promise<ConversationCount>;
   /** Who looks into conversations. */
   readonly inspections: InspectionReaders;
   status(): readonly HostStatus[];

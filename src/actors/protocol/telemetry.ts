@@ -22,7 +22,7 @@ export interface Admitted {
   readonly heard: readonly Inbound[];
 }
 
-export interface WalkTap {
+export interface MessageTelemetry {
   /** Admission is done; they go into the journal next. `since`: when the intake was given them. */
   admitted(messages: readonly Admitted[], since: Millis): void;
   /** They are durable, and the platform may be told. */
@@ -47,10 +47,10 @@ export interface WalkTap {
 }
 
 /** One tap that tells several. */
-export function everyTap(taps: readonly WalkTap[]): WalkTap {
+export function combineTelemetry(taps: readonly MessageTelemetry[]): MessageTelemetry {
   const [only] = taps;
   if (taps.length === 1 && only !== undefined) return only;
-  const tell = (say: (tap: WalkTap) => void) => {
+  const tell = (say: (tap: MessageTelemetry) => void) => {
     for (const tap of taps) say(tap);
   };
   return {

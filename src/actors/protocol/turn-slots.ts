@@ -2,24 +2,24 @@
  * Turn slots: what those who ask for one see of them.
  */
 
-export interface LaneRequest {
+export interface SlotRequest {
   readonly conv: number;
   readonly key: string;
   readonly agentId: string;
 }
 
 /** Turns of one agent. */
-export interface LaneOfAgent {
+export interface SlotsOfAgent {
   readonly agentId: string;
   readonly running: number;
   readonly waiting: number;
 }
 
-export interface Lanes {
+export interface TurnSlots {
   /** Asks for a slot. A conversation that waits or runs already changes nothing. */
-  request(request: LaneRequest): void;
+  request(request: SlotRequest): void;
   /** Takes a slot that was granted before a restart, whether one is free or not. */
-  occupy(request: LaneRequest): void;
+  occupy(request: SlotRequest): void;
   /** Gives the slot (or the place in the queue) back. */
   release(conv: number): void;
   /** Serves the queue again, after the bounds changed. */
@@ -27,11 +27,11 @@ export interface Lanes {
   waiting(): number;
   running(): number;
   /** Agents that have turns or wait for some. */
-  agents(): readonly LaneOfAgent[];
+  agents(): readonly SlotsOfAgent[];
 }
 
 /** Told of slots as they are taken and given back. */
-export interface LaneWatch {
+export interface SlotWatch {
   /** `slots`, `agentSlots`: how many there are at the moment, in all and for that agent. */
   taken(agentId: string, slots: number, agentSlots: number): void;
   freed(agentId: string): void;

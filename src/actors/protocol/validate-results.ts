@@ -16,7 +16,7 @@ import {
 } from "./host-protocol.ts";
 
 /** What the asker knows. */
-export interface Asked {
+export interface Expected {
   readonly epoch: number;
   /** Events of the batch. */
   readonly events: number;
@@ -40,7 +40,7 @@ const isCode = (value: unknown): boolean =>
   special.has(value) || (isCount(value) && decodeVerdict(value) !== null);
 
 /** Why an answer cannot be taken, in words; null: it can. */
-export function resultProblem(given: unknown, asked: Asked): string | null {
+export function resultProblem(given: unknown, asked: Expected): string | null {
   if (typeof given !== "object" || given === null) return "answered with no object";
   const result = given as Partial<Record<keyof HostResult, unknown>>;
   const { id, epoch, codes, live } = result;
@@ -81,7 +81,10 @@ function each(
   return null;
 }
 
-function stepProblem({ seq, conv, key, at, code, effects }: Fields, asked: Asked): string | null {
+function stepProblem(
+  { seq, conv, key, at, code, effects }: Fields,
+  asked: Expected,
+): string | null {
   if (!isCount(conv) || !asked.knows(conv))
     return `stepped conversation ${String(conv)}, not its own`;
   if (!isCount(seq) || seq > asked.lastSeq)
@@ -94,7 +97,7 @@ function stepProblem({ seq, conv, key, at, code, effects }: Fields, asked: Asked
     : "wants what is no effect";
 }
 
-function recordProblem({ conv, recordSeq, record }: Fields, asked: Asked): string | null {
+function recordProblem({ conv, recordSeq, record }: Fields, asked: Expected): string | null {
   if (!isCount(conv) || !asked.knows(conv))
     return `recorded conversation ${String(conv)}, not its own`;
   if (!isCount(recordSeq) || recordSeq > asked.lastSeq)

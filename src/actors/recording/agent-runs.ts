@@ -14,7 +14,7 @@ import type { ScriptedRun, ScriptStep } from "../../domain/scenario/script.ts";
 import type { AgentFailed, AgentText, ConversationEvent } from "../../machines/events/events.ts";
 
 /** A conversation as rows name it, and where it was last spoken in. */
-interface Heard {
+interface HeardMessage {
   readonly conv: number;
   readonly key: string;
   readonly place: Pick<Route, "channel" | "chat" | "thread"> | null;
@@ -50,18 +50,18 @@ interface Run {
   lostAt: Millis | null;
 }
 
-type Fate = "ok" | "fail" | "hang" | "429";
+type DeliveryOutcome = "ok" | "fail" | "hang" | "429";
 interface Send {
   readonly turnId: string;
   readonly index: number;
   readonly at: Millis;
-  fate: { readonly send: Fate; readonly waitMs: number } | null;
+  outcome: { readonly send: DeliveryOutcome; readonly waitMs: number } | null;
 }
 
 /** Where the scripts of one conversation stand, and the fates of what it sent. */
-interface Kept {
+interface RunInProgress {
   readonly t: Millis;
-  heard: Heard | null;
+  heard: HeardMessage | null;
   readonly runs: Run[];
   readonly sends: Send[];
   touchedAt: Millis;
@@ -75,8 +75,8 @@ interface Kept {
 }
 
 export class RecordedRuns {
-  #waiting: (ScenarioLine | Kept)[] = [];
-  readonly #open = new Map<number, Kept>();
+  #waiting: (ScenarioLine | RunInProgress)[] = [];
+  readonly #open = new Map<number, RunInProgress>();
   /** Conversations in which a heartbeat was due and no turn has come of it yet. */
   readonly #beats = new Set<number>();
 
@@ -93,7 +93,7 @@ export class RecordedRuns {
   }
 
   /** Anything that did not come from outside. */
-  note(heard: Heard, event: ConversationEvent, t: Millis): void {
+  note(heard: HeardMessage, event: ConversationEvent, t: Millis): void {
     const { conv } = heard;
     if (event.type === "heartbeat.due") this.#beats.add(conv);
     if (event.type === "disengage") {
@@ -113,9 +113,9 @@ export class RecordedRuns {
       if (open === undefined || open.shown.has(`${event.turnId} ${event.index}`)) return;
       // A notice is nobody's text. Whatever it is, it waited for its turn behind the one before.
       const { turnId, index } = event;
-      const one = sent ?? { turnId, index, at: event.at, fate: null };
+      const one = sent ?? { turnId, index, at: event.at, outcome: null };
       if (sent === undefined) open.sends.push(one);
-      one.fate = fateOf(event, Math.max(one.at, open.sentAt));
+      one.outcome = deliveryOutcomeOf(event, Math.max(one.at, open.sentAt));
       open.sentAt = event.at;
       return;
     }
@@ -135,7 +135,7 @@ export class RecordedRuns {
     if (event.type !== "agent.text") return;
     const { turnId, index, at } = event;
     if (event.draft === undefined && event.edits === undefined)
-      kept.sends.push({ turnId, index, at, fate: null });
+      kept.sends.push({ turnId, index, at, outcome: null });
     else kept.shown.add(`${turnId} ${index}`);
   }
 
@@ -143,7 +143,7 @@ export class RecordedRuns {
   *ready(now: Millis): Generator<ScenarioLine> {
     let done = 0;
     for (const one of this.#waiting) {
-      const waits = isKept(one) && !one.closed && !isOver(one, now);
+      const waits = isComplete(one) && !one.closed && !isOver(one, now);
       if (waits && this.#waiting.length - done <= waitingMax) break;
       yield* this.#close(one);
       done += 1;
@@ -156,7 +156,7 @@ export class RecordedRuns {
     this.#waiting = [];
   }
 
-  #keptFor(conv: number, t: Millis): Kept {
+  #keptFor(conv: number, t: Millis): RunInProgress {
     const open = this.#open.get(conv);
     if (open !== undefined && !open.closed && !isOver(open, t)) return open;
     const nothing = {
@@ -168,14 +168,14 @@ export class RecordedRuns {
       awaits: false,
       closed: false,
     };
-    const kept: Kept = { ...nothing, t, touchedAt: t };
+    const kept: RunInProgress = { ...nothing, t, touchedAt: t };
     this.#open.set(conv, kept);
     this.#waiting.push(kept);
     return kept;
   }
 
-  *#close(one: ScenarioLine | Kept): Generator<ScenarioLine> {
-    if (!isKept(one)) {
+  *#close(one: ScenarioLine | RunInProgress): Generator<ScenarioLine> {
+    if (!isComplete(one)) {
       yield one;
       return;
     }
@@ -188,17 +188,17 @@ export class RecordedRuns {
     const { agentId } = parseSessionKey(key);
     for (let from = 0; from < runs.length; from += runsPerLineMax)
       yield { t, agent: { agentId, key, runs: runs.slice(from, from + runsPerLineMax) } };
-    if (place !== null) yield* fates(one.sends, place, t);
+    if (place !== null) yield* deliveryOutcomes(one.sends, place, t);
   }
 }
 
-const isKept = (one: ScenarioLine | Kept): one is Kept => "touchedAt" in one;
+const isComplete = (one: ScenarioLine | RunInProgress): one is RunInProgress => "touchedAt" in one;
 
-function isOver({ runs, sends, touchedAt, awaits }: Kept, now: Millis): boolean {
+function isOver({ runs, sends, touchedAt, awaits }: RunInProgress, now: Millis): boolean {
   if (awaits || runs.length === 0) return now - touchedAt > unstartedMs;
   const isDone =
     runs.every(({ ended, lostAt }) => ended || lostAt !== null) &&
-    sends.every(({ fate }) => fate !== null);
+    sends.every(({ outcome: fate }) => fate !== null);
   return now - touchedAt > (isDone ? quietMs : runMs);
 }
 
@@ -286,10 +286,10 @@ function scriptOf(run: Run): ScriptedRun {
   return { afterMs: afterMs ?? 0, steps: ended ? steps : [...steps, { hang: true }] };
 }
 
-function fateOf(
+function deliveryOutcomeOf(
   event: Extract<ConversationEvent, { type: "delivery.sent" | "delivery.failed" }>,
   sentAt: Millis,
-): NonNullable<Send["fate"]> {
+): NonNullable<Send["outcome"]> {
   const tookMs = Math.min(event.at - sentAt, 86_400_000);
   // A first block that came so late was asked to wait; later ones may have paused by themselves.
   const waitMs = event.index === 0 && tookMs >= lateMs ? tookMs : 0;
@@ -300,19 +300,19 @@ function fateOf(
 }
 
 /** Orders for a chat's sends up to the last that went wrong; what is not ordered goes well. */
-function* fates(
+function* deliveryOutcomes(
   sends: readonly Send[],
-  { channel, chat, thread }: NonNullable<Heard["place"]>,
+  { channel, chat, thread }: NonNullable<HeardMessage["place"]>,
   t: Millis,
 ): Generator<ScenarioLine> {
   const last = sends.findLastIndex(
-    ({ fate }) => fate !== null && (fate.send !== "ok" || fate.waitMs > 0),
+    ({ outcome: fate }) => fate !== null && (fate.send !== "ok" || fate.waitMs > 0),
   );
   const where = { channel, chat: chat.id, ...(thread === null ? {} : { thread: thread.id }) };
-  const order = (send: Fate, retryAfterMs: Millis): ScenarioLine => ({
+  const order = (send: DeliveryOutcome, retryAfterMs: Millis): ScenarioLine => ({
     ...{ t, platform: { ...where, send, retryAfterMs, count: 1 } },
   });
-  for (const { fate } of sends.slice(0, last + 1)) {
+  for (const { outcome: fate } of sends.slice(0, last + 1)) {
     const { send, waitMs } = fate ?? { send: "ok" as const, waitMs: 0 };
     const mayBeLate = send === "ok" || send === "fail";
     if (mayBeLate && waitMs > 0) yield order("429", waitMs);

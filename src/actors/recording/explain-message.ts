@@ -54,7 +54,7 @@ export async function whyMessage(ports: WhyPorts, messageId: string, seq?: numbe
   return answers;
 }
 
-const noFate: Why["fate"] = {
+const noOutcome: Why["fate"] = {
   turnId: null,
   turn: null,
   batch: [],
@@ -88,7 +88,7 @@ async function whyEnded(
     credits: {},
     held: [],
     guard: { state: "clear", consecutive: 0 },
-    fate: noFate,
+    fate: noOutcome,
   };
 }
 
@@ -111,17 +111,17 @@ async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived):
   }
   const { key } = found;
   // A record from before the message saves the walk from the beginning.
-  if (found.recordSeq >= row.seq) return walk(ports, row, event, key, beginning);
+  if (found.recordSeq >= row.seq) return explain(ports, row, event, key, beginning);
   try {
-    return await walk(ports, row, event, key, found);
+    return await explain(ports, row, event, key, found);
   } catch (error) {
     const isRecord = error instanceof EarshotError && error.code === "EAR_RECORD_INVALID";
     if (!isRecord || found.record === null) throw error;
-    return walk(ports, row, event, key, beginning);
+    return explain(ports, row, event, key, beginning);
   }
 }
 
-async function walk(
+async function explain(
   ports: WhyPorts,
   row: EventRow,
   event: MessageReceived,
@@ -143,7 +143,7 @@ async function walk(
     }
     const at = positionOf(conversation, event);
     const rest = rows.filter(({ seq }) => seq >= row.seq);
-    const fate = await fateOf(ports, row.seq, rest, (one) =>
+    const fate = await outcomeOf(ports, row.seq, rest, (one) =>
       conversation.step(decodeEvent(one), settings(one.cfg)),
     );
     const recorded = decodeVerdict(row.code ?? 0);
@@ -177,13 +177,13 @@ function positionOf(conversation: Conversation, event: MessageReceived) {
 }
 
 /** Follows the message through the steps from its own on, until its turn has an outcome. */
-async function fateOf(
+async function outcomeOf(
   { store }: WhyPorts,
   seq: number,
   rows: readonly EventRow[],
   step: (row: EventRow) => readonly Effect[],
 ): Promise<Why["fate"]> {
-  let fate = noFate;
+  let fate = noOutcome;
   const follow = (effect: Effect): void => {
     if (effect.type === "dropped" && effect.message.seq === seq && fate.turnId === null) {
       fate = { ...fate, dropped: effect.why };

@@ -16,7 +16,7 @@ import { quarantinedCode } from "../protocol/host-protocol.ts";
 import { type RecordedRow, Recorder } from "./scenario-lines.ts";
 
 /** Which part of the journal. */
-export interface RecordQuery {
+export interface RecordingRange {
   /** ms since the epoch; what was heard before is left out. */
   readonly since: Millis;
   /** What was heard at this moment or later is left out. @default up to now */
@@ -28,10 +28,10 @@ export interface RecordQuery {
 }
 
 /** What a recording is read from. */
-export type RecordStore = Pick<Store, "scan" | "lastSeq" | "config" | "conversation" | "access">;
+export type RecordingStore = Pick<Store, "scan" | "lastSeq" | "config" | "conversation" | "access">;
 
 /** A line of a recording; the first is the header. */
-export type RecordedLine = ScenarioHeader | ScenarioLine;
+export type RecordingLine = ScenarioHeader | ScenarioLine;
 
 /** Journal rows read at a time. */
 const sliceRows = 512;
@@ -41,9 +41,9 @@ const sliceRows = 512;
  * @throws EarshotError EAR_STORE_FAILED; EAR_RECORD_INVALID for a row that is no event.
  */
 export async function* recordScenario(
-  store: RecordStore,
-  query: RecordQuery,
-): AsyncGenerator<RecordedLine> {
+  store: RecordingStore,
+  query: RecordingRange,
+): AsyncGenerator<RecordingLine> {
   const last = await store.lastSeq();
   const recorder = new Recorder(store, query);
   const { until = Number.POSITIVE_INFINITY } = query;
@@ -61,14 +61,14 @@ export async function* recordScenario(
   yield* recorder.finish();
 }
 
-async function slice(store: RecordStore, after: number, last: number): Promise<RecordedRow[]> {
+async function slice(store: RecordingStore, after: number, last: number): Promise<RecordedRow[]> {
   if (after >= last) return [];
   const rows = await store.scan(after, sliceRows);
   return rows.filter(({ seq }) => seq <= last).map((row) => ({ ...row, event: decodeEvent(row) }));
 }
 
 /** The number before the first row that was admitted at `since` or later: admission takes turns. */
-async function seqBefore(store: RecordStore, since: Millis, last: number): Promise<number> {
+async function seqBefore(store: RecordingStore, since: Millis, last: number): Promise<number> {
   let low = 0;
   let high = last;
   while (low < high) {

@@ -21,7 +21,7 @@ import type {
 import { conversationOf } from "../protocol/event-codec.ts";
 import { RecordedRuns } from "./agent-runs.ts";
 import { RecordedPeople } from "./known-people.ts";
-import type { RecordedLine, RecordQuery, RecordStore } from "./recorder.ts";
+import type { RecordingLine, RecordingRange, RecordingStore } from "./recorder.ts";
 
 /** A journal row, read. */
 export interface RecordedRow extends EventRow {
@@ -40,8 +40,8 @@ const rememberedMax = 100_000;
 
 /** Makes the lines of a recording, row by row. */
 export class Recorder {
-  readonly #store: RecordStore;
-  readonly #query: RecordQuery;
+  readonly #store: RecordingStore;
+  readonly #query: RecordingRange;
   /** The one conversation that is wanted. */
   readonly #only: number | null;
   readonly #runs = new RecordedRuns();
@@ -50,7 +50,7 @@ export class Recorder {
   /** Where the conversations were last spoken in. */
   readonly #places = new Map<number, Place>();
   /** The member list of each room as the recording has told it. */
-  readonly #told = new Map<string, string>();
+  readonly #known = new Map<string, string>();
   #start: Millis | null = null;
   #cfg = 0;
   #last: Millis = 0;
@@ -59,7 +59,7 @@ export class Recorder {
   /** The message whose orders the wanted conversation was told of. */
   #ordered: string | null = null;
 
-  constructor(store: RecordStore, query: RecordQuery) {
+  constructor(store: RecordingStore, query: RecordingRange) {
     this.#store = store;
     this.#query = query;
     this.#people = new RecordedPeople(store);
@@ -68,7 +68,7 @@ export class Recorder {
   }
 
   /** Takes the next row; gives the lines that are complete by now. */
-  async *add(row: RecordedRow): AsyncGenerator<RecordedLine> {
+  async *add(row: RecordedRow): AsyncGenerator<RecordingLine> {
     this.#notePlace(row);
     if (!this.#isWanted(row)) return;
     const { event, cfg, conv, code } = row;
@@ -91,7 +91,7 @@ export class Recorder {
   }
 
   /** What is left. */
-  *finish(): Generator<RecordedLine> {
+  *finish(): Generator<RecordingLine> {
     yield* this.#runs.finish();
   }
 
@@ -219,8 +219,8 @@ export class Recorder {
     const { channel, account, chat, thread } = place;
     const room = JSON.stringify([channel, account, chat.id]);
     const told = JSON.stringify([humans, bots, truncated, fetchedAt]);
-    if (this.#told.get(room) === told) return;
-    remember(this.#told, room, told);
+    if (this.#known.get(room) === told) return;
+    remember(this.#known, room, told);
     const age = ageMs === undefined ? {} : { ageMs: Math.max(0, ageMs) };
     this.#put({
       membership: { channel, account, chat, thread, humans, bots, truncated, ...age },

@@ -10,42 +10,42 @@ import { limits } from "../../domain/limits.ts";
 import type { AccessRow } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { resetPolicy } from "../../machines/routing/session-policy.ts";
-import { openAccessBook } from "../access/access-store.ts";
+import { openAccessStore } from "../access/access-store.ts";
 import { createTyping, type Typing } from "../channels/typing-indicators.ts";
-import type { Permits } from "../commands/approvals.ts";
+import type { Approvals } from "../commands/approvals.ts";
 import { returnWrites } from "../commands/restart-notice.ts";
 import { createWaiters, type DecisionWaiters } from "../effects/decision-waiters.ts";
 import { createEffects } from "../effects/effect-executor.ts";
-import { toldToFellows } from "../ingress/sibling-agents.ts";
-import { createSweep, type Sweep } from "../journal/checkpointer.ts";
+import { forSiblings } from "../ingress/sibling-agents.ts";
+import { type Checkpointer, createCheckpointer } from "../journal/checkpointer.ts";
 import { type Configs, openConfigs } from "../journal/config-versions.ts";
-import { createTimers, type Deadline, type Timers } from "../journal/deadlines.ts";
+import { createDeadlines, type Deadline, type Deadlines } from "../journal/deadlines.ts";
 import { createJournal, type Journal } from "../journal/journal.ts";
 import { loadActivation } from "../journal/load-conversation.ts";
 import { createQuarantine, type Quarantine, readQuarantine } from "../journal/quarantine.ts";
-import { createGate, type Gate } from "../journal/start-gate.ts";
+import { createStartGate, type StartGate } from "../journal/start-gate.ts";
 import { createOutbox } from "../outbox/outbox.ts";
-import { tellingQueued } from "../outbox/outbox-telemetry.ts";
+import { withTelemetry } from "../outbox/outbox-telemetry.ts";
 import { createHooks, type HookRunner } from "../outbox/plugin-hooks.ts";
 import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
-import { permitAsk } from "../protocol/context-tool-schemas.ts";
+import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
-import type { RuntimePorts, SetAside } from "../protocol/runtime.ts";
+import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
 import type { Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
-import type { Lanes } from "../protocol/turn-slots.ts";
-import { createGrant } from "../sessions/session-start.ts";
+import type { TurnSlots } from "../protocol/turn-slots.ts";
+import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { spokenWords } from "../turns/attachment-names.ts";
-import { type Asks, createAsks } from "../turns/context-tools.ts";
+import { type ContextTools, createContextTools } from "../turns/context-tools.ts";
 import { createHeartbeats, type Heartbeats } from "../turns/heartbeats.ts";
 import { createMedia, type Media } from "../turns/media.ts";
 import { readMessages } from "../turns/turn-composer.ts";
-import { createLanes } from "../turns/turn-slots.ts";
+import { createTurnSlots } from "../turns/turn-slots.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
-import { breath, stillRanks } from "../util/scheduling.ts";
-import { isFailing, unlessFailing } from "../util/until-failure.ts";
-import { createDesk, createPermitDesk } from "./command-assembly.ts";
+import { idlePriorities, nextEventLoopTurn } from "../util/scheduling.ts";
+import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
+import { createApprovalService, createExecutor } from "./command-assembly.ts";
 import { createSessionParts, type SessionParts } from "./session-assembly.ts";
 import { assembleTurns } from "./turn-assembly.ts";
 
@@ -54,19 +54,19 @@ export interface Parts extends SessionParts {
   readonly boot: number;
   readonly configs: Configs;
   readonly journal: Journal;
-  readonly gate: Gate;
+  readonly startGate: StartGate;
   readonly supervisor: Supervisor;
-  readonly lanes: Lanes;
-  readonly timers: Timers;
+  readonly slots: TurnSlots;
+  readonly timers: Deadlines;
   readonly outbox: Outbox;
   readonly typing: Typing;
   readonly turns: TurnStarter;
   readonly waiters: DecisionWaiters;
-  readonly sweep: Sweep;
+  readonly checkpointer: Checkpointer;
   readonly access: AccessStore;
   readonly media: Media;
-  readonly asks: Asks;
-  readonly permits: Permits;
+  readonly contextTools: ContextTools;
+  readonly approvals: Approvals;
   readonly heartbeats: Heartbeats;
   readonly hooks: HookRunner;
   readonly quarantine: Quarantine;
@@ -87,7 +87,7 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
   const lastSeq = await store.lastSeq();
   const [book, aside] = [await store.access(), await readQuarantine(store)];
-  return new Assembly(ports, { boot, lastSeq, configs, book, aside }).parts;
+  return new Assembly(ports, { boot, lastSeq, configs, access: book, quarantined: aside }).parts;
 }
 
 /** What the store held at start. */
@@ -95,8 +95,8 @@ interface Found {
   readonly boot: number;
   readonly lastSeq: number;
   readonly configs: Configs;
-  readonly book: readonly AccessRow[];
-  readonly aside: readonly SetAside[];
+  readonly access: readonly AccessRow[];
+  readonly quarantined: readonly QuarantinedEvent[];
 }
 
 class Assembly {
@@ -105,10 +105,13 @@ class Assembly {
   readonly #agents = new Map<string, string>();
   #parked = false;
 
-  constructor(ports: RuntimePorts, { boot, lastSeq, configs, book, aside }: Found) {
+  constructor(
+    ports: RuntimePorts,
+    { boot, lastSeq, configs, access: book, quarantined: aside }: Found,
+  ) {
     this.#ports = ports;
     const { store, directory, clock, log } = ports;
-    const gate = createGate((entries) => this.parts.supervisor.dispatch(entries));
+    const gate = createStartGate((entries) => this.parts.supervisor.dispatch(entries));
     const publish = (line: StreamLine) => ports.publish(line);
     const journal = createJournal({
       ...{ clock, log, store, lastSeq },
@@ -116,19 +119,19 @@ class Assembly {
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
       pace: ports.pace,
-      onCommit: ports.walk?.committed,
+      onCommit: ports.telemetry?.committed,
     });
-    const access = openAccessBook(book, { clock, random: ports.random, journal, configs });
+    const access = openAccessStore(book, { clock, random: ports.random, journal, configs });
     const sessions = createSessionParts({
       ...{ ...ports, journal, configs },
       supervisor: () => this.parts.supervisor,
       onHealth: (error) => this.#system({ system: "sessions", working: error === null }),
     });
-    const lanes = createLanes({
+    const lanes = createTurnSlots({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
       watch: ports.contacts,
-      grant: createGrant({
+      grant: createSessionStart({
         ...{ clock, log, store, ids: ports.ids },
         zoneOffset: ports.zoneOffset ?? (() => 0),
         cfg: () => configs.version(),
@@ -136,7 +139,7 @@ class Assembly {
         append: (events, writes) => this.#append(events, writes),
       }),
     });
-    const timers = createTimers(clock, (deadline, at) => this.#due(deadline, at));
+    const timers = createDeadlines(clock, (deadline, at) => this.#due(deadline, at));
     const hooks = createHooks({
       ...{ clock, log, plugins: ports.plugins ?? [] },
       onCall: (call) => this.#system({ system: "hook", ...call }),
@@ -151,12 +154,12 @@ class Assembly {
       cfg: () => configs.version(),
       onPoint: ports.onPoint ?? (() => undefined),
       row: (id) => store.outboxRow(id),
-      told: (delivery) => {
+      onSettled: (delivery) => {
         const context = { config: configs.current(), cfg: configs.version(), now: clock.now() };
-        return toldToFellows(delivery, this.#agentOf(delivery.row.key), context);
+        return forSiblings(delivery, this.#agentOf(delivery.row.key), context);
       },
     });
-    const outbox = tellingQueued(sender, ports.walk);
+    const outbox = withTelemetry(sender, ports.telemetry);
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
     const media = createMedia({
@@ -164,8 +167,8 @@ class Assembly {
       config: () => configs.current(),
       agentOf: (key) => this.#agentOf(key),
     });
-    const asks = createAsks({ clock, log, ids: ports.ids, store, media });
-    const permits = createPermitDesk(ports, () => this.parts);
+    const asks = createContextTools({ clock, log, ids: ports.ids, store, media });
+    const permits = createApprovalService(ports, () => this.parts);
     const heartbeats = createHeartbeats({
       ...{ clock, log, store, configs, workspaces: ports.workspaces ?? null },
       append: (events, writes) => this.#append(events, writes),
@@ -179,14 +182,36 @@ class Assembly {
     const now = () => clock.now();
     const quarantine = createQuarantine({ store, journal, timers, configs, now }, aside);
     const supervisor = this.#supervisor(boot, configs);
-    const sweep = createSweep({ clock, log, store, journal, configs });
+    const sweep = createCheckpointer({ clock, log, store, journal, configs });
     const park = () => {
       this.#parked = true;
     };
     this.parts = {
-      ...{ store, boot, configs, journal, gate, supervisor, lanes, timers, outbox, typing },
-      ...{ ...sessions, turns, waiters, sweep, quarantine, park, media, asks, heartbeats, hooks },
-      ...{ permits, access },
+      ...{
+        store,
+        boot,
+        configs,
+        journal,
+        startGate: gate,
+        supervisor,
+        slots: lanes,
+        timers,
+        outbox,
+        typing,
+      },
+      ...{
+        ...sessions,
+        turns,
+        waiters,
+        checkpointer: sweep,
+        quarantine,
+        park,
+        media,
+        contextTools: asks,
+        heartbeats,
+        hooks,
+      },
+      ...{ approvals: permits, access },
     };
   }
 
@@ -201,7 +226,7 @@ class Assembly {
         unmarked,
         settings: (key) => configs.settings(key),
         agentOf: (key) => this.#agentOf(key),
-        commands: createDesk(
+        commands: createExecutor(
           this.#ports,
           configs,
           (key) => this.#agentOf(key),
@@ -245,7 +270,7 @@ class Assembly {
         return made.handle(result, entries);
       },
       onTurnReports: (reports) => {
-        this.#ports.walk?.reported(reports);
+        this.#ports.telemetry?.reported(reports);
         const events = this.parts.summaries.reported(reports).map((report) =>
           newEvent(report, configs.version(), report.event, {
             identity: `turn|${report.turnId}|${report.attempt}|${report.n}`,
@@ -260,8 +285,8 @@ class Assembly {
       onDraft: (draft) => this.parts.outbox.draft(draft),
       ...(onInspect === undefined ? {} : { onInspect }),
       ask: (question) => {
-        const { asks, permits } = this.parts;
-        return question.tool === permitAsk ? permits.ask(question) : asks.answer(question);
+        const { contextTools: asks, approvals: permits } = this.parts;
+        return question.tool === approvalRequest ? permits.ask(question) : asks.answer(question);
       },
       onHostLost: ({ host, turns }) => {
         const events = this.parts.summaries.lost(turns).map(({ conv, key, turnId }) => {
@@ -349,11 +374,11 @@ class Assembly {
       const idle = turns.preparing() === 0 || isFailing([projection]);
       return journal.isWritten() && idle && heartbeats.looking() === 0;
     };
-    await pace?.still?.(stillRanks.gate);
+    await pace?.still?.(idlePriorities.gate);
     if (pace?.still !== undefined && !supervisor.busy() && isQuiet()) return;
     for (let calm = 0; calm < 2; ) {
-      await unlessFailing([projection], supervisor.settled());
-      await breath(pace);
+      await unlessStoreFails([projection], supervisor.settled());
+      await nextEventLoopTurn(pace);
       calm = isQuiet() ? calm + 1 : 0;
     }
   }

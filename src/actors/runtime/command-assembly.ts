@@ -7,9 +7,9 @@
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import type { CommandName } from "../../machines/commands/table.ts";
 import type { CommandDue } from "../../machines/events/effects.ts";
-import { createPermits, type Permits } from "../commands/approvals.ts";
-import { type CommandDesk, createCommandDesk } from "../commands/command-executor.ts";
-import { createExtras } from "../commands/extension-commands.ts";
+import { type Approvals, createApprovals } from "../commands/approvals.ts";
+import { type CommandExecutor, createCommandExecutor } from "../commands/command-executor.ts";
+import { createExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
@@ -23,20 +23,23 @@ const sayer = (parts: () => Parts) => async (row: OutboxRow) => {
   outbox.enqueue([row]);
 };
 
-export function createPermitDesk({ clock, ids, log }: RuntimePorts, parts: () => Parts): Permits {
-  return createPermits({ clock, ids, log, say: sayer(parts) });
+export function createApprovalService(
+  { clock, ids, log }: RuntimePorts,
+  parts: () => Parts,
+): Approvals {
+  return createApprovals({ clock, ids, log, say: sayer(parts) });
 }
 
-export function createDesk(
+export function createExecutor(
   ports: RuntimePorts,
   configs: Configs,
   agentOf: (key: string) => string,
   parts: () => Parts,
-): CommandDesk {
-  const { clock, ids, log, store, directory, version = null, house = null } = ports;
+): CommandExecutor {
+  const { clock, ids, log, store, directory, version = null, control: house = null } = ports;
   const { isLocal } = directory;
-  const { sessions, compaction, permits, access } = parts();
-  const desk = createCommandDesk({
+  const { sessions, compaction, approvals: permits, access } = parts();
+  const desk = createCommandExecutor({
     ...{
       clock,
       log,
@@ -44,13 +47,13 @@ export function createDesk(
       configs,
       sessions,
       compaction,
-      permits,
+      approvals: permits,
       access,
       version,
-      house,
+      control: house,
       agentOf,
     },
-    extras: createExtras(ports),
+    extensions: createExtensionCommands(ports),
     say: sayer(parts),
     keep: (writes) => parts().journal.keep([...writes]),
     why: (messageId) => whyMessage({ store, configs, isLocal }, messageId),

@@ -21,8 +21,8 @@ type Operator = Pick<
   | "retryEvent"
   | "dropEvent"
   | "reload"
-  | "glances"
-  | "tally"
+  | "summaries"
+  | "count"
   | "inspect"
   | "uninspect"
 >;
@@ -31,7 +31,7 @@ export function createOperator(
   { clock, ids, publish, live, log }: RuntimePorts,
   opened: () => Parts,
 ): Operator {
-  async function tell(key: string, event: ConversationEvent): Promise<void> {
+  async function inject(key: string, event: ConversationEvent): Promise<void> {
     const { journal, configs } = opened();
     const identity = `operator|${ids.next()}`;
     await journal.append([newEvent(conversationOf(key), configs.version(), event, { identity })]);
@@ -41,13 +41,13 @@ export function createOperator(
     async abortTurn(key, by) {
       const runs = await opened().store.runs();
       if (!runs.some((run) => run.key === key && run.turnId !== null)) return false;
-      await tell(key, { type: "run.aborted", at: clock.now(), by, operator: true });
+      await inject(key, { type: "run.aborted", at: clock.now(), by, operator: true });
       return true;
     },
-    disengage: (key) => tell(key, { type: "disengage", at: clock.now(), operator: true }),
+    disengage: (key) => inject(key, { type: "disengage", at: clock.now(), operator: true }),
     passivateAll: () => opened().supervisor.passivateAll(),
-    glances: async (convs) => opened().supervisor.glances(convs),
-    tally: async () => opened().supervisor.tally(),
+    summaries: async (convs) => opened().supervisor.summaries(convs),
+    count: async () => opened().supervisor.count(),
     inspect: (order) => opened().supervisor.inspections.begin(order),
     uninspect: (reader) => opened().supervisor.inspections.stop(reader),
     crashHost: (id) => opened().supervisor.crash(id),
@@ -68,7 +68,7 @@ export function createOperator(
     },
     dropEvent: (seq) => opened().quarantine.drop(seq),
     async reload(config) {
-      const { configs, journal, supervisor, lanes, heartbeats } = opened();
+      const { configs, journal, supervisor, slots: lanes, heartbeats } = opened();
       const write = configs.next(config);
       if (write !== null) await journal.keep([write]);
       supervisor.addConfig({ version: configs.version(), config });

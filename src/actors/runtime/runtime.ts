@@ -11,15 +11,15 @@ import { createIngress } from "../ingress/ingress.ts";
 import { findUnapplied, recoverRuns } from "../journal/recovery.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
-import { breath, stillRanks } from "../util/scheduling.ts";
-import { isFailing, unlessFailing } from "../util/until-failure.ts";
+import { idlePriorities, nextEventLoopTurn } from "../util/scheduling.ts";
+import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
 import { createParts, type Parts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
 import { createSessionOperator } from "./session-operator.ts";
 import { createStatus } from "./status.ts";
 
 const drainPollMs = 20;
-const putAwayMsMax = 2_000;
+const passivateMsMax = 2_000;
 
 /**
  * Makes a runtime from its ports; `start` opens it.
@@ -43,7 +43,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function start(): Promise<void> {
     parts = await createParts(ports);
-    const { supervisor, timers, outbox, store, sweep, heartbeats } = parts;
+    const { supervisor, timers, outbox, store, checkpointer: sweep, heartbeats } = parts;
     await heartbeats.load();
     ingress = createIngress({
       ...ports,
@@ -66,9 +66,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
     });
     for (const deadline of deadlines) timers.set(deadline);
-    const sending = mendFor(parts, open).then(() => outbox.recover(open, counts));
-    await unlessFailing([parts.projection], sending);
-    mend(parts);
+    const sending = repairFor(parts, open).then(() => outbox.recover(open, counts));
+    await unlessStoreFails([parts.projection], sending);
+    repairTranscripts(parts);
     heartbeats.start();
     if (ports.deterministic !== true) {
       sweep.start();
@@ -77,16 +77,19 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   }
 
   /** What is sent next stands in its file first, also when the crash came between the two. */
-  async function mendFor({ store, projection }: Parts, open: readonly OutboxRow[]): Promise<void> {
+  async function repairFor(
+    { store, projection }: Parts,
+    open: readonly OutboxRow[],
+  ): Promise<void> {
     const turns = new Set(open.map(({ turnId }) => turnId).filter((turnId) => turnId !== ""));
     for (const turnId of turns) {
       const session = await store.sessionOfTurn(turnId);
-      if (session !== null) await projection.mend([session]);
+      if (session !== null) await projection.repairNow([session]);
     }
   }
 
   /** Files that a crash left behind the store; whoever writes to one of them mends it first. */
-  function mend({ projection, sessionIndex }: Parts): void {
+  function repairTranscripts({ projection, sessionIndex }: Parts): void {
     projection
       .repair()
       .then(() => sessionIndex.repair())
@@ -95,26 +98,30 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   /** Feeds what was journalled and not applied, then whatever came in meanwhile. */
   async function recover(
-    { store, configs, journal, lanes, boot, gate, quarantine }: Parts,
+    { store, configs, journal, slots: lanes, boot, startGate: gate, quarantine }: Parts,
     lastSeq: number,
     runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
   ): Promise<void> {
     const unapplied = await findUnapplied({ store, configs, quarantine, log: ports.log }, lastSeq);
     if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
     gate.open(unapplied);
-    await recoverRuns({ clock: ports.clock, journal, configs, lanes, boot }, runs, unapplied);
+    await recoverRuns(
+      { clock: ports.clock, journal, configs, slots: lanes, boot },
+      runs,
+      unapplied,
+    );
   }
 
   async function settled(): Promise<void> {
     await recovering.catch(() => undefined);
     const { pace } = ports;
-    await pace?.still?.(stillRanks.settled);
+    await pace?.still?.(idlePriorities.settled);
     if (pace?.still !== undefined && isSettled()) return;
     const { supervisor, journal, projection } = opened();
     const disks = [journal, projection];
     for (let calm = 0; calm < 2; ) {
-      await unlessFailing(disks, supervisor.settled());
-      await breath(pace);
+      await unlessStoreFails(disks, supervisor.settled());
+      await nextEventLoopTurn(pace);
       const quiet = journal.isQuiet() && underway() === 0;
       calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }
@@ -134,7 +141,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   /** Waits until nothing is running or leaving any more, at most `drainMs`. */
   async function drain(drainMs: number): Promise<void> {
     const { clock } = ports;
-    const { lanes, outbox, journal } = opened();
+    const { slots: lanes, outbox, journal } = opened();
     const until = clock.monotonic() + drainMs;
     const busy = () => lanes.running() + outbox.active() > 0 || !journal.isQuiet();
     while (busy() && clock.monotonic() < until) {
@@ -145,15 +152,15 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   }
 
   /** Records of everything idle, so that the next start has little to look through. */
-  async function putAway(untilMs: number): Promise<void> {
-    const { supervisor, sweep, journal, projection } = opened();
+  async function passivate(untilMs: number): Promise<void> {
+    const { supervisor, checkpointer: sweep, journal, projection } = opened();
     const { clock } = ports;
     let callOff: () => void = () => undefined;
     const late = new Promise<void>((resolve) => {
       const timer = clock.setTimer(clock.now() + untilMs, resolve);
       callOff = () => clock.clearTimer(timer);
     });
-    await Promise.race([unlessFailing([journal, projection], supervisor.passivateAll()), late]);
+    await Promise.race([unlessStoreFails([journal, projection], supervisor.passivateAll()), late]);
     callOff();
     await sweep.mark();
   }
@@ -164,9 +171,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts.park();
     if (ports.deterministic !== true && drainMs > 0) {
       await drain(drainMs);
-      await putAway(putAwayMsMax);
+      await passivate(passivateMsMax);
     }
-    parts.sweep.stop();
+    parts.checkpointer.stop();
     parts.media.stop();
     parts.timers.stop();
     parts.heartbeats.stop();

@@ -14,13 +14,13 @@ import { type Compaction, createCompaction } from "../sessions/compaction.ts";
 import { createSessionIndex, type SessionIndex } from "../sessions/session-index.ts";
 import { createSessions, type Sessions } from "../sessions/session-registry.ts";
 import { createSummaries, type Summaries } from "../sessions/summarizer.ts";
-import { createSessionTails } from "../sessions/transcript-cache.ts";
-import { createProjection, type Projection } from "../sessions/transcript-files.ts";
+import { createTranscriptCache } from "../sessions/transcript-cache.ts";
+import { createTranscriptFiles, type TranscriptFiles } from "../sessions/transcript-files.ts";
 import { enterSession, type TurnSessions } from "../sessions/turn-session.ts";
 
 export interface SessionParts {
   readonly sessions: Sessions;
-  readonly projection: Projection;
+  readonly projection: TranscriptFiles;
   readonly sessionIndex: SessionIndex;
   readonly summaries: Summaries;
   readonly compaction: Compaction;
@@ -43,14 +43,14 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
   // Where the store is memory itself, a copy of much of it gains little.
-  const tails = createSessionTails(
+  const tails = createTranscriptCache(
     store,
     ports.deterministic === true
       ? limits.transcriptUnitsSimulatedMax
       : limits.transcriptUnitsCachedMax,
   );
-  const toFiles = createProjection({ clock, log, store, files, onHealth });
-  const projection: Projection = {
+  const toFiles = createTranscriptFiles({ clock, log, store, files, onHealth });
+  const projection: TranscriptFiles = {
     ...toFiles,
     write(filed) {
       tails.add(filed.map(({ line }) => line));
@@ -65,7 +65,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
     abort: (turnId, reason) => supervisor().abort(turnId, reason),
   });
   const common = { clock, log, store, journal, sessions, projection };
-  const compaction = createCompaction({ ...common, summaries, tails, config });
+  const compaction = createCompaction({ ...common, summaries, transcripts: tails, config });
   const turnSessions: TurnSessions = {
     enter: (turn, said) => enterSession(common, turn, said),
     remember: compaction.remember,

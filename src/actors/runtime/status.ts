@@ -33,7 +33,15 @@ export function createStatus(
     read() {
       const made = parts();
       if (made === null) return notStarted;
-      const { journal, supervisor, lanes, outbox, sweep, quarantine, heartbeats } = made;
+      const {
+        journal,
+        supervisor,
+        slots: lanes,
+        outbox,
+        checkpointer: sweep,
+        quarantine,
+        heartbeats,
+      } = made;
       const hosts = supervisor.status();
       const problem = problemOf(made);
       return {

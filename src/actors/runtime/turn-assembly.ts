@@ -6,12 +6,12 @@
  */
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import { composeSteered } from "../../machines/prompt/prompt.ts";
-import { createExtras } from "../commands/extension-commands.ts";
+import { createExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
-import { composeOrder, type OrderPorts, readMessages } from "../turns/turn-composer.ts";
+import { type ComposerPorts, composeTurn, readMessages } from "../turns/turn-composer.ts";
 import { createTurnStarter, type TurnStarter } from "../turns/turn-starter.ts";
 import type { Parts } from "./assembly.ts";
 import type { SessionParts } from "./session-assembly.ts";
@@ -29,7 +29,7 @@ export interface TurnParts {
 export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter {
   const { store, clock, log } = ports;
   const { configs, parts } = own;
-  const extras = createExtras(ports);
+  const extras = createExtensionCommands(ports);
   return createTurnStarter({
     log,
     now: () => clock.now(),
@@ -40,12 +40,17 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
     },
     waiting: () => parts().media.waiting() + parts().compaction.waiting(),
     compose: async (effect, step, signal) => {
-      const order = await composeOrder({ ...composing(ports, own), extras }, effect, step, signal);
+      const order = await composeTurn(
+        { ...composing(ports, own), extensions: extras },
+        effect,
+        step,
+        signal,
+      );
       if (order === null) return null;
       const { key, turn, prompt } = order;
       const { turnId, route } = effect;
       const { replyAgeMsMax: ageMsMax } = configs.settings(key).turn;
-      parts().permits.opened({ turnId, conv: step.conv, key, route, ageMsMax });
+      parts().approvals.opened({ turnId, conv: step.conv, key, route, ageMsMax });
       if (ports.prompts === true)
         ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
       return order;
@@ -66,10 +71,10 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
 function composing(
   { store, ids, directory, live, deterministic }: RuntimePorts,
   { configs, sessions, parts, agentOf }: TurnParts,
-): Omit<OrderPorts, "extras"> {
-  const { hooks, media, asks, heartbeats } = parts();
+): Omit<ComposerPorts, "extensions"> {
+  const { hooks, media, contextTools: asks, heartbeats } = parts();
   return {
-    ...{ store, configs, ids, agentOf, media, asks, heartbeats },
+    ...{ store, configs, ids, agentOf, media, contextTools: asks, heartbeats },
     sessions: sessions.turnSessions,
     textLimit: directory.textLimit,
     // What plugins are asked about is whole before it is shown.

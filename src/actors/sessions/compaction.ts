@@ -20,8 +20,8 @@ import { noUsage, type TranscriptLine } from "../../domain/session.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderedTurn, Sessions } from "./session-registry.ts";
 import type { Summaries, Summary } from "./summarizer.ts";
-import type { Past, SessionTails } from "./transcript-cache.ts";
-import type { Projection } from "./transcript-files.ts";
+import type { Past, TranscriptCache } from "./transcript-cache.ts";
+import type { TranscriptFiles } from "./transcript-files.ts";
 import {
   entriesOf,
   estimateEntries,
@@ -35,9 +35,9 @@ export interface CompactionPorts {
   readonly log: Log;
   readonly journal: Pick<Journal, "keep">;
   readonly sessions: Sessions;
-  readonly projection: Pick<Projection, "write">;
+  readonly projection: Pick<TranscriptFiles, "write">;
   readonly summaries: Summaries;
-  readonly tails: Pick<SessionTails, "read">;
+  readonly transcripts: Pick<TranscriptCache, "read">;
   readonly config: () => EarshotConfig;
 }
 
@@ -67,7 +67,7 @@ interface Work {
 const keptShare = 0.5;
 
 export function createCompaction(ports: CompactionPorts): Compaction {
-  const { tails, journal, sessions, projection, summaries, clock } = ports;
+  const { transcripts: tails, journal, sessions, projection, summaries, clock } = ports;
   /** Conversations in which a summary was asked for by hand: a turn waits for it. */
   const busy = new Map<number, Promise<void>>();
   let waiting = 0;
@@ -121,7 +121,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     await summedUp(turn.conv);
     const view = { named };
     const past = await read(session.sessionId, turn.turnId);
-    const room = roomFor(what, ports.config());
+    const room = capacityFor(what, ports.config());
     const whole = entries(past, view);
     const kept = keep(past, whole, view, room);
     if (kept === past.lines.length) return whole;
@@ -160,7 +160,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
 }
 
 /** Tokens that the past may have beside what the turn itself needs. */
-function roomFor({ turn, system, prompt }: Remembering, config: EarshotConfig): number {
+function capacityFor({ turn, system, prompt }: Remembering, config: EarshotConfig): number {
   const { contextTokens } = agentOf(config, turn.agentId);
   return Math.max(0, contextTokens - estimateTokens(system) - estimateTokens(prompt));
 }

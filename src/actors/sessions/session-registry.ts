@@ -73,7 +73,7 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
     return { kind: "session", op: "open", conv, key, agentId, at, sessionId };
   }
 
-  function tell(sessionId: string): void {
+  function publishChange(sessionId: string): void {
     waiting.get(sessionId)?.();
     waiting.delete(sessionId);
   }
@@ -119,11 +119,11 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
       new Promise((resolve) => {
         waiting.set(sessionId, resolve);
         const [oldest] = waiting;
-        if (waiting.size > waitingMax && oldest !== undefined) tell(oldest[0]);
+        if (waiting.size > waitingMax && oldest !== undefined) publishChange(oldest[0]);
       }),
     began(sessionId, agentId) {
       onBegan(agentId);
-      tell(sessionId);
+      publishChange(sessionId);
     },
   };
 }

@@ -22,7 +22,7 @@ import {
   type ZoneOffset,
 } from "../../machines/routing/session-policy.ts";
 import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
-import type { LaneRequest } from "../protocol/turn-slots.ts";
+import type { SlotRequest } from "../protocol/turn-slots.ts";
 import { heartbeatNote } from "./turn-session.ts";
 
 /** Lines of a session that are looked at for the last that somebody asked for. */
@@ -43,10 +43,10 @@ export interface GrantPorts {
 }
 
 /** What lanes call when a request's turn has come. */
-export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
+export function createSessionStart(ports: GrantPorts): (request: SlotRequest) => void {
   const { clock, ids, store } = ports;
 
-  function give(request: LaneRequest, turnId: string, at: number, over: boolean): void {
+  function give(request: SlotRequest, turnId: string, at: number, over: boolean): void {
     const { conv, key, agentId } = request;
     const made = (event: Parameters<typeof newEvent>[2], identity: string) =>
       newEvent(request, ports.cfg(), event, { identity });
@@ -61,7 +61,7 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
     else ports.append([granted], [run, open]);
   }
 
-  async function look(request: LaneRequest, policy: ResetPolicy): Promise<boolean> {
+  async function findPast(request: SlotRequest, policy: ResetPolicy): Promise<boolean> {
     const session = await store.sessionOf(request.conv);
     if (session === null) return false;
     const last = policy.mode === "idle" ? await lastAsked(session) : session.updatedAt;
@@ -81,7 +81,7 @@ export function createGrant(ports: GrantPorts): (request: LaneRequest) => void {
     const turnId = ids.next(`turn|${request.key}`);
     const policy = ports.policyOf(request.key);
     if (policy.mode === "none") return give(request, turnId, clock.now(), false);
-    void look(request, policy)
+    void findPast(request, policy)
       .catch((error: unknown) => {
         // A session that lives on for a turn is less than a turn that never begins.
         ports.log("warn", "sessions.policy", { key: request.key, error: String(error) });

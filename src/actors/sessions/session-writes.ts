@@ -59,7 +59,7 @@ export function sessionWrites(
       return lines.map((line) => ({ kind: "transcript", conv, line }));
     }
     case "usage": {
-      const usage = told(effect);
+      const usage = transcriptReasons(effect);
       const used = { ...noUsage, ...usage };
       return [counted(sessionId, at, used, null), note({ role: "note", text: "usage", usage })];
     }
@@ -97,7 +97,7 @@ function begin({ sessionId }: SessionBegan, step: HostStep, context: SessionPlan
   return { kind: "session", op: "begin", ...names, at, fromSeq: seq } as const;
 }
 
-const told = ({ inputTokens, outputTokens, costUsd }: Usage) => ({
+const transcriptReasons = ({ inputTokens, outputTokens, costUsd }: Usage) => ({
   inputTokens,
   outputTokens,
   costUsd,

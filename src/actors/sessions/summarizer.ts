@@ -8,7 +8,7 @@
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import type { Ids, SessionRow, TranscriptEntry } from "../../domain/ports/index.ts";
 import { defaultSessionSettings } from "../../domain/session.ts";
-import type { TurnOrder, TurnReport } from "../protocol/host-protocol.ts";
+import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
 import type { LostTurn } from "../protocol/supervisor.ts";
 import type { OrderedTurn } from "./session-registry.ts";
 
@@ -16,7 +16,7 @@ export interface SummariesPorts {
   readonly ids: Ids;
   readonly config: () => EarshotConfig;
   readonly cfg: () => number;
-  readonly run: (order: TurnOrder) => void;
+  readonly run: (order: TurnRequest) => void;
   readonly abort: (turnId: string, reason: string) => void;
 }
 
@@ -123,7 +123,7 @@ function orderFor(
   { conv, key, agentId, session, transcript }: SummaryRequest,
   turnId: string,
   { config, cfg }: SummariesPorts,
-): TurnOrder {
+): TurnRequest {
   const agent = agentOf(config(), agentId);
   const chatKind = "direct";
   const quiet = { because: [], heardQuietly: 0, humans: 1, guardActive: false, creditWindowMs: 0 };

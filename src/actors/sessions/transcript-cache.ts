@@ -17,14 +17,14 @@ export interface Past {
   readonly lines: readonly TranscriptLine[];
 }
 
-export interface SessionTails {
+export interface TranscriptCache {
   /** The newest part of a session, no more lines than a turn may be given. */
   read(sessionId: string): Promise<Past>;
   /** These lines are durable now. */
   add(lines: readonly TranscriptLine[]): void;
 }
 
-interface Tail {
+interface CachedTranscript {
   mark: TranscriptLine | null;
   lines: TranscriptLine[];
   units: number;
@@ -35,18 +35,18 @@ const lineUnits = 200;
 const sizeOf = ({ text }: TranscriptLine) => text.length + lineUnits;
 
 /** `unitsMax`: of all its texts. */
-export function createSessionTails(
+export function createTranscriptCache(
   store: Pick<Store, "transcript" | "transcriptMark">,
   unitsMax: number = limits.transcriptUnitsCachedMax,
-): SessionTails {
-  const tails = new LRUCache<string, Tail>({
+): TranscriptCache {
+  const tails = new LRUCache<string, CachedTranscript>({
     maxSize: unitsMax,
     sizeCalculation: ({ units }) => Math.max(1, units),
   });
   /** Lines that became durable while their session was being read. */
   const meanwhile = new Map<string, TranscriptLine[]>();
 
-  async function load(sessionId: string): Promise<Tail> {
+  async function load(sessionId: string): Promise<CachedTranscript> {
     const late: TranscriptLine[] = [];
     meanwhile.set(sessionId, late);
     const mark = await store.transcriptMark(sessionId);
@@ -55,7 +55,7 @@ export function createSessionTails(
     const found = await store.transcript({ sessionId, after, limit, newest: true });
     const lines = found.filter(({ covers }) => covers === undefined);
     const units = [...lines, ...(mark === null ? [] : [mark])].map(sizeOf);
-    const tail: Tail = { mark, lines, units: units.reduce((sum, one) => sum + one, 0) };
+    const tail: CachedTranscript = { mark, lines, units: units.reduce((sum, one) => sum + one, 0) };
     for (const line of late) put(tail, line);
     if (meanwhile.get(sessionId) === late) meanwhile.delete(sessionId);
     tails.set(sessionId, tail);
@@ -82,7 +82,7 @@ export function createSessionTails(
 }
 
 /** Adds one line. One that stands for others takes their place. */
-function put(tail: Tail, line: TranscriptLine): void {
+function put(tail: CachedTranscript, line: TranscriptLine): void {
   const { covers } = line;
   if (covers !== undefined) {
     if (tail.mark !== null && tail.mark.id >= line.id) return;

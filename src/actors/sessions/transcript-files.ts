@@ -38,11 +38,11 @@ export interface FiledLine {
   readonly line: TranscriptLine;
 }
 
-export interface Projection {
+export interface TranscriptFiles {
   /** Resolves when the lines stand in their files; never after `stop`. */
   write(lines: readonly FiledLine[]): Promise<void>;
   /** Compares these files with the store, and mends them. Resolves when they are whole. */
-  mend(files: readonly SessionFile[]): Promise<void>;
+  repairNow(files: readonly SessionFile[]): Promise<void>;
   /** The same for the files that were written last. */
   repair(): Promise<void>;
   failing(): EarshotError | null;
@@ -64,7 +64,7 @@ const retryMsMax = 5_000;
 const repairLines = 5_000;
 const pageLines = 1_000;
 
-export function createProjection(ports: ProjectionPorts): Projection {
+export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   const { clock, log, store, files } = ports;
   /** The newest line of files that were looked at in this life. */
   const reached = new LRUCache<string, number>({ max: limits.sessionFilesKnownMax });
@@ -125,12 +125,12 @@ export function createProjection(ports: ProjectionPorts): Projection {
       retryMs = retryMsMin;
       return true;
     } catch (error) {
-      tell(error);
+      report(error);
       return false;
     }
   }
 
-  function tell(error: unknown): void {
+  function report(error: unknown): void {
     const words = error instanceof Error ? error.message : String(error);
     const told =
       error instanceof EarshotError
@@ -174,7 +174,7 @@ export function createProjection(ports: ProjectionPorts): Projection {
       if (files === null || lines.length === 0) return Promise.resolve();
       return enter({ lines });
     },
-    mend,
+    repairNow: mend,
     async repair() {
       if (files !== null) await mend(await store.lately(repairLines));
     },

@@ -8,7 +8,7 @@ import type { SessionRow, Store, StoreWrite, TranscriptEntry } from "../../domai
 import type { TranscriptLine } from "../../domain/session.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { OrderedTurn, Sessions } from "./session-registry.ts";
-import type { Projection } from "./transcript-files.ts";
+import type { TranscriptFiles } from "./transcript-files.ts";
 
 /** A message as it goes into a transcript. */
 export interface SaidLine {
@@ -41,7 +41,7 @@ export interface EnterPorts {
   readonly store: Store;
   readonly journal: Pick<Journal, "keep">;
   readonly sessions: Sessions;
-  readonly projection: Pick<Projection, "write">;
+  readonly projection: Pick<TranscriptFiles, "write">;
 }
 
 /** As `TurnSessions.enter`. */

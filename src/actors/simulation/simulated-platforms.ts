@@ -13,7 +13,7 @@ import type { ChannelOutbound, Clock, Ids, Random, SendReceipt } from "../../dom
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
 
-type Fate = Extract<ScenarioLine, { platform: unknown }>["platform"];
+type ScriptedOutcome = Extract<ScenarioLine, { platform: unknown }>["platform"];
 
 /** A member read is offered for this long; the ladder calls it stale much earlier. */
 const membershipKeptMs = 30 * 60_000;
@@ -23,19 +23,19 @@ const typingIntervalMs = 5_000;
 export interface SimulatedWorld {
   readonly directory: OutboundDirectory;
   /** Orders the fate of the next sends on a channel; orders queue up. */
-  order(fate: Fate): void;
+  order(fate: ScriptedOutcome): void;
   /** The channel read its member list, `ageMs` ago. */
   readMembers(report: MembershipReport, ageMs: number): void;
 }
 
 /** `local`: channels whose sender is the operator. */
 export function createSimulatedWorld(clock: Clock, local: readonly string[] = []): SimulatedWorld {
-  const fates = new Map<string, { fate: Fate; left: number }[]>();
+  const fates = new Map<string, { fate: ScriptedOutcome; left: number }[]>();
   const members = new Map<string, NonNullable<ReturnType<OutboundDirectory["membership"]>>>();
   /** Messages that a room was sent. */
   const sent = new Map<string, number>();
 
-  const ordered = (name: string): Fate | null => {
+  const ordered = (name: string): ScriptedOutcome | null => {
     const queue = fates.get(name);
     const first = queue?.[0];
     if (queue === undefined || first === undefined) return null;
@@ -44,14 +44,14 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
     if (queue.length === 0) fates.delete(name);
     return first.fate;
   };
-  const nextFate = ({ channel, chat, thread }: Route): Fate | null => {
+  const nextFate = ({ channel, chat, thread }: Route): ScriptedOutcome | null => {
     if (fates.size === 0) return null;
     return ordered(placeName(channel, chat.id, thread?.id)) ?? ordered(placeName(channel));
   };
   const send = (route: Route, signal: AbortSignal): Promise<SendReceipt> => {
     const fate = nextFate(route);
     if (fate === null || fate.send === "ok") {
-      const room = roomOf(route);
+      const room = chatOf(route);
       const count = (sent.get(room) ?? 0) + 1;
       sent.set(room, count);
       return Promise.resolve({ messageIds: [`sent-${count}`] });
@@ -75,7 +75,7 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
       // What a read would find stands in the scenario: there is nobody to ask.
       refreshMembership: () => {},
       membership(route) {
-        const read = members.get(roomOf(route));
+        const read = members.get(chatOf(route));
         return read !== undefined && clock.now() - read.fetchedAt < membershipKeptMs ? read : null;
       },
     },
@@ -88,7 +88,7 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
     readMembers(report, ageMs) {
       const { humans, bots, truncated } = report;
       const fetchedAt = clock.now() - ageMs;
-      members.set(roomOf(report), { humans, bots, truncated, fetchedAt });
+      members.set(chatOf(report), { humans, bots, truncated, fetchedAt });
     },
   };
 }
@@ -98,12 +98,12 @@ const placeName = (channel: string, chat?: string, thread?: string): string =>
   JSON.stringify(chat === undefined ? [channel] : [channel, chat, thread ?? null]);
 
 /** Threads are looked up under their parent. */
-function roomOf(place: Pick<Route, "channel" | "account" | "chat">): string {
+function chatOf(place: Pick<Route, "channel" | "account" | "chat">): string {
   const { channel, account, chat } = place;
   return `${channel.length} ${account.length} ${channel}${account}${chat.id}`;
 }
 
-function suffer(fate: Fate, signal: AbortSignal): Promise<never> {
+function suffer(fate: ScriptedOutcome, signal: AbortSignal): Promise<never> {
   switch (fate.send) {
     case "429":
       return Promise.reject(

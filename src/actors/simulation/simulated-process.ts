@@ -18,20 +18,20 @@ import type {
 import type { StreamLine } from "../../domain/stream.ts";
 import type { Contacts, OutboundDirectory, Runtime } from "../protocol/runtime.ts";
 import { createRuntime } from "../runtime/runtime.ts";
-import type { Pace } from "../util/scheduling.ts";
+import type { Scheduling } from "../util/scheduling.ts";
 
-export interface Incarnation {
+export interface SimulatedProcess {
   readonly runtime: Runtime;
   /** Resolves when a host was given up. Never rejects. */
   readonly broken: Promise<void>;
   isBroken(): boolean;
   /** The process is killed: nothing of it is heard again. */
-  die(): Promise<void>;
+  kill(): Promise<void>;
   /** The end of the simulation: quietly, and its worker threads are gone afterwards. */
   end(): Promise<void>;
 }
 
-export interface Circumstances {
+export interface SimulatedProcessOptions {
   readonly ids: Ids;
   readonly random: Random;
   readonly log: Log;
@@ -41,12 +41,16 @@ export interface Circumstances {
   readonly publish: (line: StreamLine) => void;
   readonly workers: number;
   readonly prompts: boolean;
-  readonly pace?: Pace;
+  readonly pace?: Scheduling;
   readonly contacts?: Contacts | undefined;
 }
 
 /** Boots a runtime on `store`; it still has to be started. */
-export function incarnate(clock: Clock, store: Store, given: Circumstances): Incarnation {
+export function startProcess(
+  clock: Clock,
+  store: Store,
+  given: SimulatedProcessOptions,
+): SimulatedProcess {
   let alive = true;
   const timers = new Set<TimerHandle>();
   const ownClock: Clock = {
@@ -100,5 +104,5 @@ export function incarnate(clock: Clock, store: Store, given: Circumstances): Inc
     timers.clear();
     await runtime.stop({ drainMs: 0 });
   };
-  return { runtime, broken, isBroken: () => isBroken, die: cut, end: cut };
+  return { runtime, broken, isBroken: () => isBroken, kill: cut, end: cut };
 }

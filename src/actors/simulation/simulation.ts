@@ -19,8 +19,8 @@ import type { ScriptedRun } from "../../domain/scenario/script.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { struckClaim } from "../../machines/access/codes.ts";
 import type { Runtime, Why } from "../protocol/runtime.ts";
-import type { Pace } from "../util/scheduling.ts";
-import { paceAlone } from "../util/scheduling.ts";
+import type { Scheduling } from "../util/scheduling.ts";
+import { singleThreadScheduling } from "../util/scheduling.ts";
 import type { Recorder } from "./activity-log.ts";
 import { type Places, placesOf } from "./chat-index.ts";
 import { operate } from "./operator-actions.ts";
@@ -32,7 +32,7 @@ import {
   type SimulatedWorld,
   seededIds,
 } from "./simulated-platforms.ts";
-import { type Incarnation, incarnate } from "./simulated-process.ts";
+import { type SimulatedProcess, startProcess } from "./simulated-process.ts";
 
 /** What `t` 0 stands for where the scenario does not say: 2025-11-21 04:40 UTC. */
 const startDefault: Millis = 1_763_700_000_000;
@@ -103,15 +103,15 @@ class Simulation {
   readonly #given = new Map<string, Map<string, ScriptedRun>>();
   readonly #messages = new Set<string>();
   readonly #log: Log;
-  readonly #pace: Pace;
+  readonly #pace: Scheduling;
   readonly #reading: SimulationPorts["reading"];
-  readonly #boot: () => Incarnation;
+  readonly #boot: () => SimulatedProcess;
   #config: EarshotConfig;
   /** Time of the line that was done last, ms from the start. */
   #reached = -1;
   /** Ends a wait for what will not settle any more. */
   #wake: () => void = () => {};
-  #life: Incarnation;
+  #life: SimulatedProcess;
 
   constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
     this.#scenario = scenario;
@@ -121,7 +121,7 @@ class Simulation {
     this.#config = ports.config;
     this.#options = options;
     const isAlone = options.workers === 0;
-    this.#pace = isAlone ? paceAlone() : { straight: false, soon: setImmediate };
+    this.#pace = isAlone ? singleThreadScheduling() : { straight: false, soon: setImmediate };
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock, scenario.header.local);
@@ -142,7 +142,7 @@ class Simulation {
     };
     const clock: Clock = options.recorder?.over(this.#clock) ?? this.#clock;
     this.#boot = () => {
-      const life = incarnate(clock, ports.store, { ...common, config: this.#config });
+      const life = startProcess(clock, ports.store, { ...common, config: this.#config });
       void life.broken.then(() => this.#wake());
       return life;
     };
@@ -333,7 +333,7 @@ class Simulation {
       await this.#runtime.crashHost();
       return;
     }
-    await this.#life.die();
+    await this.#life.kill();
     this.#life = this.#boot();
     await this.#runtime.start();
   }

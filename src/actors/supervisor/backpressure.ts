@@ -7,10 +7,10 @@
  */
 import { limits } from "../../domain/limits.ts";
 
-export class Backlog {
+export class Backpressure {
   readonly #size: () => number;
   readonly #change: () => Promise<void>;
-  #room: Promise<void> | null = null;
+  #capacity: Promise<void> | null = null;
 
   /** `size`: events that wait; `change`: resolves after it may have become smaller. */
   constructor(size: () => number, change: () => Promise<void>) {
@@ -19,13 +19,14 @@ export class Backlog {
   }
 
   /** Null: there is room. Otherwise resolves when half of the backlog is gone. */
-  room(): Promise<void> | null {
-    if (this.#room === null && this.#size() > limits.backlogEventsMax) this.#room = this.#drained();
-    return this.#room;
+  capacity(): Promise<void> | null {
+    if (this.#capacity === null && this.#size() > limits.backlogEventsMax)
+      this.#capacity = this.#drained();
+    return this.#capacity;
   }
 
   async #drained(): Promise<void> {
     while (this.#size() > limits.backlogEventsMax / 2) await this.#change();
-    this.#room = null;
+    this.#capacity = null;
   }
 }

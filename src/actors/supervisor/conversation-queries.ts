@@ -4,10 +4,14 @@
  * Asks the hosts how their live conversations are and how many there are. A host that is down or
  * dies meanwhile answers for none.
  */
-import { type Glance, nothingLive, type Tally } from "../protocol/conversation-summary.ts";
+import {
+  type ConversationCount,
+  type ConversationSummary,
+  nothingLive,
+} from "../protocol/conversation-summary.ts";
 import type { HostLink } from "../protocol/host-link.ts";
 
-interface Glanced {
+interface QueriedHost {
   readonly link: HostLink | null;
 }
 
@@ -15,10 +19,10 @@ interface Glanced {
  * Asks each conversation's host. Those that are not live anywhere have no entry; a host that dies
  * meanwhile answers for none.
  */
-export async function glances(
+export async function summaries(
   convs: readonly number[],
-  hostOf: (conv: number) => Glanced | undefined,
-): Promise<ReadonlyMap<number, Glance>> {
+  hostOf: (conv: number) => QueriedHost | undefined,
+): Promise<ReadonlyMap<number, ConversationSummary>> {
   const asked = new Map<HostLink, number[]>();
   for (const conv of convs) {
     const link = hostOf(conv)?.link;
@@ -27,12 +31,14 @@ export async function glances(
     if (list === undefined) asked.set(link, [conv]);
     else list.push(conv);
   }
-  const seen = new Map<number, Glance>();
+  const seen = new Map<number, ConversationSummary>();
   await Promise.all(
     [...asked].map(async ([link, list]) => {
       const nothing = () => null;
       // Nobody is worse off without an answer.
-      const found = await Promise.race([link.glance(list), link.gone.then(nothing)]).catch(nothing);
+      const found = await Promise.race([link.summary(list), link.exited.then(nothing)]).catch(
+        nothing,
+      );
       for (const [index, conv] of list.entries()) {
         const glance = found?.[index];
         if (glance !== null && glance !== undefined) seen.set(conv, glance);
@@ -43,13 +49,13 @@ export async function glances(
 }
 
 /** Asks every host what is live there; a host that is down or dies meanwhile has nothing live. */
-export async function tally(hosts: Iterable<Glanced>): Promise<Tally> {
+export async function count(hosts: Iterable<QueriedHost>): Promise<ConversationCount> {
   const nothing = () => nothingLive;
   const counted = await Promise.all(
     [...hosts].map(({ link }) =>
       link === null
         ? nothingLive
-        : Promise.race([link.tally(), link.gone.then(nothing)]).catch(nothing),
+        : Promise.race([link.count(), link.exited.then(nothing)]).catch(nothing),
     ),
   );
   return {

@@ -23,19 +23,19 @@ import {
 } from "../protocol/host-protocol.ts";
 import { resultProblem } from "../protocol/validate-results.ts";
 import { Mailbox } from "./mailbox.ts";
-import type { Strikes } from "./poison-tracker.ts";
+import type { PoisonTracker } from "./poison-tracker.ts";
 import type { Answer } from "./result-queue.ts";
 
-export interface TrafficPorts {
+export interface DispatcherPorts {
   readonly host: number;
-  readonly strikes: Strikes;
+  readonly poison: PoisonTracker;
   /** Record and tail; rejects while the store is failing. */
   load(conv: number, key: string, beforeSeq: number, rebuild: boolean): Promise<Activation>;
   configFor(version: number): HostConfig;
   /** Too many conversations are without a record of their last events. @default never */
   tight?(): boolean;
   /** An answer to be made durable; `answered` is called back with it. */
-  onAnswer(answer: Answer): void;
+  onReply(answer: Answer): void;
   /** The host broke the protocol: end it. */
   onBreach(reason: string): void;
   /** A load failed; try again later by calling `pump`. */
@@ -50,8 +50,8 @@ interface Sent {
   readonly done: readonly (() => void)[];
 }
 
-export class HostTraffic {
-  readonly #ports: TrafficPorts;
+export class HostDispatcher {
+  readonly #ports: DispatcherPorts;
   readonly #mailbox = new Mailbox();
   /** Conversation to the last batch that carried an event of it; present means live there. */
   readonly #live = new Map<number, number>();
@@ -79,7 +79,7 @@ export class HostTraffic {
   /** The highest event that a host of this number was sent. */
   #lastSeq = 0;
 
-  constructor(ports: TrafficPorts) {
+  constructor(ports: DispatcherPorts) {
     this.#ports = ports;
   }
 
@@ -106,7 +106,7 @@ export class HostTraffic {
   }
 
   /** Whether the host owes an answer. */
-  get owed(): boolean {
+  get awaitsReply(): boolean {
     return this.#flight.size > 0;
   }
 
@@ -120,7 +120,7 @@ export class HostTraffic {
   }
 
   push(entry: HostEntry): void {
-    const { strikes } = this.#ports;
+    const { poison: strikes } = this.#ports;
     if (strikes.isQuarantined(entry.seq)) return;
     if (triesOf(entry.event) > 0) strikes.suspect(entry.seq);
     this.#mailbox.push(entry);
@@ -150,7 +150,7 @@ export class HostTraffic {
     this.#liveThere = 0;
     this.#gate = this.#answered;
     for (const conv of this.#heldUntil.keys()) this.#heldUntil.set(conv, this.#gate);
-    this.#mailbox.putBack(this.#ports.strikes.clean(lost));
+    this.#mailbox.putBack(this.#ports.poison.clean(lost));
     this.#releaseHeld();
     return lost;
   }
@@ -165,7 +165,7 @@ export class HostTraffic {
   pump(): void {
     this.#stalled = false;
     while (this.#mayBuild()) {
-      const entries = this.#ports.strikes.clean(this.#mailbox.take(limits.hostBatchEventsMax));
+      const entries = this.#ports.poison.clean(this.#mailbox.take(limits.hostBatchEventsMax));
       const done = this.#mailbox.ready ? [] : this.#passivations.splice(0);
       if (entries.length === 0 && done.length === 0) continue;
       const id = this.#nextBatch;
@@ -257,7 +257,7 @@ export class HostTraffic {
 
   /** A batch that could not be sent. */
   #return(sent: Sent): void {
-    this.#mailbox.putBack(this.#ports.strikes.clean(sent.entries));
+    this.#mailbox.putBack(this.#ports.poison.clean(sent.entries));
     this.#passivations.push(...sent.done);
   }
 
@@ -271,7 +271,7 @@ export class HostTraffic {
       // Only the first event of the conversation brings it to life.
       activations.delete(entry.conv);
       if (this.#unreadable.delete(entry.conv)) this.#rebuilt.add(entry.conv);
-      const activation = this.#ports.strikes.cleanTail(loaded);
+      const activation = this.#ports.poison.withoutQuarantined(loaded);
       for (const { cfg } of activation.tail) versions.add(cfg);
       return { ...entry, activation };
     });
@@ -316,7 +316,7 @@ export class HostTraffic {
     this.#notDurable += 1;
     this.#answered = result.id;
     if (sent.done.length > 0) this.#finishing.set(result.id, sent.done);
-    this.#ports.onAnswer(this.#sort(result, sent));
+    this.#ports.onReply(this.#sort(result, sent));
     this.pump();
     this.#ports.onChange();
   }
@@ -330,7 +330,7 @@ export class HostTraffic {
 
   /** Keeps what was applied, and holds back what has to be sent again. */
   #sort(result: HostResult, sent: Sent): Answer {
-    const { host, strikes } = this.#ports;
+    const { host, poison: strikes } = this.#ports;
     const rejected = [...result.rejected];
     const hopeless = this.#unreadableOf(result, sent);
     const again: HostEntry[] = [];

@@ -5,16 +5,16 @@
  */
 import { hostPorts } from "../entries.ts";
 import { createConversation } from "../host/conversation-actor.ts";
-import type { HostOpener } from "../protocol/host-link.ts";
+import type { HostFactory } from "../protocol/host-link.ts";
 import type { Supervision, SupervisorPorts } from "../protocol/supervisor.ts";
 import { createLocalHosts } from "./in-process-host.ts";
 import { createPool } from "./worker-pool.ts";
 
-export function openerFor(
+export function hostFactoryFor(
   ports: SupervisorPorts,
   supervision: Supervision,
   workers: number,
-): HostOpener {
+): HostFactory {
   const { clock, log, liveConversations: live, hostModule, pace } = ports;
   const { checkpointEvery, memoryMb, startMsMax } = supervision;
   if (workers === 0)

@@ -10,21 +10,21 @@ import type { Clock } from "../../domain/ports/index.ts";
 import { type ConversationFactory, createHostCore } from "../host/conversation-host.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
 import { nothingLive } from "../protocol/conversation-summary.ts";
-import type { HostEvents, HostLink, HostOpener } from "../protocol/host-link.ts";
+import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
-import { createPulse } from "../protocol/shared-heartbeat.ts";
-import type { Pace } from "../util/scheduling.ts";
-import { soon } from "../util/scheduling.ts";
+import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
+import type { Scheduling } from "../util/scheduling.ts";
+import { scheduleSoon } from "../util/scheduling.ts";
 
 export interface LocalHostOptions {
   readonly clock: Clock;
   readonly create: ConversationFactory;
   readonly live: number;
   readonly checkpointEvery: number;
-  readonly pace?: Pace | undefined;
+  readonly pace?: Scheduling | undefined;
 }
 
-export function createLocalHosts(options: LocalHostOptions): HostOpener {
+export function createLocalHosts(options: LocalHostOptions): HostFactory {
   return {
     open: async (_host, epoch, events) => openLocalHost(options, epoch, events),
     close: async () => undefined,
@@ -32,7 +32,7 @@ export function createLocalHosts(options: LocalHostOptions): HostOpener {
 }
 
 function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEvents): HostLink {
-  const pulse = createPulse();
+  const pulse = createSharedHeartbeat();
   let alive = true;
   const core = createHostCore({
     ...{ ...options, settingsFor, mark: pulse.mark },
@@ -46,12 +46,12 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
   });
   return {
     epoch,
-    pulse,
-    gone,
+    heartbeat: pulse,
+    exited: gone,
     turns: null,
     apply: (batch) =>
       new Promise<HostResult>((resolve, reject) => {
-        soon(options.pace, () => {
+        scheduleSoon(options.pace, () => {
           if (!alive) return;
           try {
             resolve(core.apply(batch));
@@ -60,8 +60,8 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
           }
         });
       }),
-    glance: async (convs) => (alive ? core.glance(convs, options.clock.now()) : []),
-    tally: async () => (alive ? core.tally() : nothingLive),
+    summary: async (convs) => (alive ? core.summary(convs, options.clock.now()) : []),
+    count: async () => (alive ? core.count() : nothingLive),
     inspect: core.inspect.bind(core),
     uninspect: core.uninspect.bind(core),
     ping: pulse.beat,

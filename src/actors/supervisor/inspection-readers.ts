@@ -13,14 +13,14 @@ interface Host {
   readonly link: HostLink | null;
 }
 
-export class Inspections {
+export class InspectionOrders {
   readonly #orders = new Map<number, InspectOrder>();
   readonly #hosts: readonly Host[];
-  readonly #tell: (report: InspectReport) => void;
+  readonly #report: (report: InspectReport) => void;
 
   constructor(hosts: readonly Host[], tell: (report: InspectReport) => void = () => undefined) {
     this.#hosts = hosts;
-    this.#tell = tell;
+    this.#report = tell;
   }
 
   begin(order: InspectOrder): void {
@@ -39,8 +39,8 @@ export class Inspections {
   }
 
   /** What a host has to tell; of an incarnation that is gone nothing is wanted. */
-  told(host: number, frames: readonly InspectFrame[]): void {
+  received(host: number, frames: readonly InspectFrame[]): void {
     const { link } = this.#hosts[host] as Host;
-    if (link !== null) this.#tell({ host, epoch: link.epoch, frames });
+    if (link !== null) this.#report({ host, epoch: link.epoch, frames });
   }
 }

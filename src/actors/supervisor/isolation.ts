@@ -9,14 +9,14 @@ import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";
 import type { Log } from "../../domain/ports/index.ts";
 import { reasonOf } from "../host/conversation-host.ts";
-import type { HostEvents, HostLink, HostOpener, TurnJob } from "../protocol/host-link.ts";
+import type { HostEvents, HostFactory, HostLink, TurnJob } from "../protocol/host-link.ts";
 import type { LostTurn } from "../protocol/supervisor.ts";
 
 export interface IsolationPorts {
   readonly log: Log;
   readonly events: HostEvents;
   /** A way to open one thread; closed when its turn has ended. */
-  open(): HostOpener;
+  open(): HostFactory;
   nextEpoch(): number;
   /** The place is free again: its turn has ended, or was lost with the thread for this reason. */
   onFree(place: number, reason: string): void;
@@ -26,9 +26,9 @@ export interface IsolationPorts {
 export class IsolatedPlace {
   readonly id: number;
   /** It is sent no batches. */
-  readonly owed = false;
+  readonly awaitsReply = false;
   readonly #ports: IsolationPorts;
-  #opener: HostOpener | null = null;
+  #factory: HostFactory | null = null;
   #link: HostLink | null = null;
   #aborted: string | null = null;
   #ended = false;
@@ -44,14 +44,14 @@ export class IsolatedPlace {
   }
 
   get free(): boolean {
-    return this.#opener === null;
+    return this.#factory === null;
   }
 
   run(job: TurnJob): void {
-    this.#opener = this.#ports.open();
+    this.#factory = this.#ports.open();
     this.#aborted = null;
     this.#ended = false;
-    this.#done = this.#run(this.#opener, job);
+    this.#done = this.#run(this.#factory, job);
   }
 
   abort(turnId: string, reason: string): void {
@@ -79,7 +79,7 @@ export class IsolatedPlace {
     this.#link?.kill(reason);
   }
 
-  async #run(opener: HostOpener, job: TurnJob): Promise<void> {
+  async #run(opener: HostFactory, job: TurnJob): Promise<void> {
     const { log, events, nextEpoch } = this.#ports;
     const { turnId } = job.order;
     log("warn", "turn.isolated", { key: job.order.key, turnId, attempt: job.order.attempt });
@@ -90,7 +90,7 @@ export class IsolatedPlace {
       link.turns?.run(job);
       if (this.#aborted !== null) link.turns?.abort(turnId, this.#aborted);
       if (this.#ended) link.kill("the turn has ended");
-      reason = await link.gone;
+      reason = await link.exited;
     } catch (error) {
       reason = reasonOf(error);
     }
@@ -98,7 +98,7 @@ export class IsolatedPlace {
     await opener.close().catch((error: unknown) => {
       log("warn", "isolation.close-failed", { error: reasonOf(error) });
     });
-    this.#opener = null;
+    this.#factory = null;
     this.#ports.onFree(this.id, reason);
   }
 }

@@ -9,35 +9,35 @@
  */
 
 import type { HostEntry } from "../protocol/host-protocol.ts";
-import type { Pace } from "../util/scheduling.ts";
-import { breath, stillRanks } from "../util/scheduling.ts";
-import type { Answer, ResultLine } from "./result-queue.ts";
+import type { Scheduling } from "../util/scheduling.ts";
+import { idlePriorities, nextEventLoopTurn } from "../util/scheduling.ts";
+import type { Answer, ResultQueue } from "./result-queue.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
 
-export interface RoundsPorts {
+export interface LockstepPorts {
   readonly hosts: readonly SupervisedHost[];
-  readonly line: ResultLine;
+  readonly line: ResultQueue;
   readonly route: (entry: HostEntry) => void;
   /** Grows with everything that happens on the main thread. */
   readonly activity: () => number;
   /** Resolves at the next change of any host or of the line. */
   readonly change: () => Promise<void>;
   readonly onChange: () => void;
-  readonly pace?: Pace | undefined;
+  readonly pace?: Scheduling | undefined;
 }
 
 /** Turns of the event loop without any activity that count as quiet. */
 const quietTicks = 4;
 
-export class Rounds {
-  readonly #ports: RoundsPorts;
+export class Lockstep {
+  readonly #ports: LockstepPorts;
   #next: HostEntry[] = [];
   #answers: Answer[] = [];
   #wanted = false;
   #running = false;
   #dispatches = 0;
 
-  constructor(ports: RoundsPorts) {
+  constructor(ports: LockstepPorts) {
     this.#ports = ports;
   }
 
@@ -78,13 +78,13 @@ export class Rounds {
   async #quiet(): Promise<void> {
     const { pace } = this.#ports;
     if (pace?.straight === true) return;
-    if (pace?.still !== undefined) return pace.still(stillRanks.round);
+    if (pace?.still !== undefined) return pace.still(idlePriorities.round);
     let seen = -1;
     for (let still = 0; still < quietTicks; still += 1) {
       const now = this.#ports.activity() + this.#dispatches;
       if (now !== seen) still = 0;
       seen = now;
-      await breath(pace);
+      await nextEventLoopTurn(pace);
     }
   }
 

@@ -15,12 +15,12 @@ const rememberedMax = 10_000;
 /** A cache told its `max` makes room for all of it at once, and nearly every process needs none. */
 const remembered = { maxSize: rememberedMax, sizeCalculation: () => 1 };
 
-export class Strikes {
+export class PoisonTracker {
   readonly #counts = new LRUCache<number, number>(remembered);
   readonly #quarantined = new LRUCache<number, true>(remembered);
 
   /** Counts a death on an event. True: that was one too many, the event is quarantined now. */
-  strike(seq: number): boolean {
+  recordDeath(seq: number): boolean {
     const count = (this.#counts.get(seq) ?? 0) + 1;
     this.#counts.set(seq, count);
     if (count < limits.poisonStrikesMax) return false;
@@ -48,7 +48,7 @@ export class Strikes {
     return entries.filter(({ seq }) => !this.#quarantined.has(seq));
   }
 
-  cleanTail(activation: Activation): Activation {
+  withoutQuarantined(activation: Activation): Activation {
     if (this.#quarantined.size === 0) return activation;
     const tail = activation.tail.filter(({ seq }) => !this.#quarantined.has(seq));
     return { ...activation, tail };

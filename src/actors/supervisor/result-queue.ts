@@ -17,7 +17,7 @@ export interface Answer {
   readonly entries: readonly HostEntry[];
 }
 
-export interface ResultLineOptions {
+export interface ResultQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly commit: (result: HostResult, entries: readonly HostEntry[]) => Promise<void>;
@@ -30,13 +30,13 @@ export interface ResultLineOptions {
 /** Pause before a failed commit is tried again, ms. */
 const retryMs = 250;
 
-export class ResultLine {
-  readonly #options: ResultLineOptions;
+export class ResultQueue {
+  readonly #options: ResultQueueOptions;
   #waiting: Answer[] = [];
   #busy = false;
   #stalled = false;
 
-  constructor(options: ResultLineOptions) {
+  constructor(options: ResultQueueOptions) {
     this.#options = options;
   }
 

@@ -9,24 +9,24 @@ import { initialTransition, type SnapshotFrom, transition } from "xstate";
 import type { Clock, Log } from "../../domain/ports/index.ts";
 import { type HostEvent, hostMachine } from "../../machines/host.machine.ts";
 import { reasonOf } from "../host/conversation-host.ts";
-import type { HostEvents, HostLink, HostOpener } from "../protocol/host-link.ts";
+import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
 import type { HostStatus } from "../protocol/runtime.ts";
 import type { Supervision } from "../protocol/supervisor.ts";
-import { HostTraffic, type TrafficPorts } from "./host-dispatcher.ts";
-import type { Strikes } from "./poison-tracker.ts";
+import { type DispatcherPorts, HostDispatcher } from "./host-dispatcher.ts";
+import type { PoisonTracker } from "./poison-tracker.ts";
 
 export interface SupervisedHostPorts {
   readonly id: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly opener: HostOpener;
+  readonly factory: HostFactory;
   readonly supervision: Supervision;
-  readonly strikes: Strikes;
+  readonly poison: PoisonTracker;
   readonly events: HostEvents;
   readonly traffic: Omit<
-    TrafficPorts,
-    "host" | "strikes" | "onBreach" | "onLoadFailed" | "onChange"
+    DispatcherPorts,
+    "host" | "poison" | "onBreach" | "onLoadFailed" | "onChange"
   >;
   nextEpoch(): number;
   /** False while batches are sent in rounds (simulations). */
@@ -45,7 +45,7 @@ const reloadMs = 250;
 
 export class SupervisedHost {
   readonly id: number;
-  readonly traffic: HostTraffic;
+  readonly traffic: HostDispatcher;
   readonly #ports: SupervisedHostPorts;
   #snapshot: SnapshotFrom<typeof hostMachine>;
   #link: HostLink | null = null;
@@ -63,10 +63,10 @@ export class SupervisedHost {
     const { intensityMax, periodMs, backoffMsMax } = ports.supervision;
     const rules = { intensityMax, periodMs, backoffMsMax };
     [this.#snapshot] = initialTransition(hostMachine, rules);
-    this.traffic = new HostTraffic({
+    this.traffic = new HostDispatcher({
       ...ports.traffic,
       host: this.id,
-      strikes: ports.strikes,
+      poison: ports.poison,
       onBreach: (reason) => this.kill(`broke the protocol: ${reason}`),
       onLoadFailed: (error) => this.#reloadLater(error),
       onChange: ports.onChange,
@@ -82,8 +82,8 @@ export class SupervisedHost {
   }
 
   /** Whether it owes an answer to a batch. */
-  get owed(): boolean {
-    return this.traffic.owed;
+  get awaitsReply(): boolean {
+    return this.traffic.awaitsReply;
   }
 
   status(turns: number): HostStatus {
@@ -123,7 +123,7 @@ export class SupervisedHost {
   }
 
   async #start(): Promise<void> {
-    const { clock, log, opener, events, nextEpoch } = this.#ports;
+    const { clock, log, factory: opener, events, nextEpoch } = this.#ports;
     this.#epoch = nextEpoch();
     try {
       const link = await opener.open(this.id, this.#epoch, events);
@@ -133,7 +133,7 @@ export class SupervisedHost {
       }
       this.#link = link;
       this.#step({ type: "answered" });
-      void link.gone.then((reason) => this.#lost(link, reason));
+      void link.exited.then((reason) => this.#lost(link, reason));
       this.traffic.connect(link);
       log("info", "host.ready", { host: this.id, epoch: this.#epoch });
       this.#ports.onReady(this);
@@ -158,9 +158,9 @@ export class SupervisedHost {
     const ordered = this.#ordered !== null;
     this.#ordered = null;
     this.#step({ type: "lost", at: this.#ports.clock.monotonic() });
-    const culprit = ordered ? null : link.pulse.culprit();
+    const culprit = ordered ? null : link.heartbeat.currentEvent();
     this.#ports.log("warn", "host.lost", { host: this.id, reason, ...culprit });
-    const poison = culprit !== null && this.#ports.strikes.strike(culprit.seq);
+    const poison = culprit !== null && this.#ports.poison.recordDeath(culprit.seq);
     const flown = this.traffic.disconnect();
     if (poison) this.#ports.onPoison({ ...culprit, key: keyOf(flown, culprit.conv) }, reason);
     this.#ports.onLost(this, reason, !ordered && culprit === null);

@@ -11,28 +11,28 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { createTurnRunner, type TurnRunner } from "../agent-run/turn-runner.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
-import type { HostEvents, HostOpener } from "../protocol/host-link.ts";
+import type { HostEvents, HostFactory } from "../protocol/host-link.ts";
 import type {
   AgentSpec,
   HostConfig,
   HostEntry,
-  TurnOrder,
   TurnReport,
+  TurnRequest,
 } from "../protocol/host-protocol.ts";
 import type { HostStatus } from "../protocol/runtime.ts";
 import type { LostTurn, Supervision, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
-import { breath } from "../util/scheduling.ts";
-import { Backlog } from "./backpressure.ts";
-import { glances, tally } from "./conversation-queries.ts";
-import { openerFor } from "./host-factory.ts";
-import { Inspections } from "./inspection-readers.ts";
+import { nextEventLoopTurn } from "../util/scheduling.ts";
+import { Backpressure } from "./backpressure.ts";
+import { count, summaries } from "./conversation-queries.ts";
+import { hostFactoryFor } from "./host-factory.ts";
+import { InspectionOrders } from "./inspection-readers.ts";
 import { Isolation } from "./isolation.ts";
-import { Rounds } from "./lockstep.ts";
-import { Strikes } from "./poison-tracker.ts";
+import { Lockstep } from "./lockstep.ts";
+import { PoisonTracker } from "./poison-tracker.ts";
 import { ownerOf } from "./rendezvous-hash.ts";
-import { type Answer, ResultLine } from "./result-queue.ts";
+import { type Answer, ResultQueue } from "./result-queue.ts";
 import { SupervisedHost } from "./supervised-host.ts";
-import { TurnOrders } from "./turn-dispatcher.ts";
+import { TurnDispatcher } from "./turn-dispatcher.ts";
 import { Watchdog } from "./watchdog.ts";
 
 export type {
@@ -61,20 +61,20 @@ class HostSupervisor implements Supervisor {
   readonly #hosts: SupervisedHost[] = [];
   /** Hosts that are not broken. */
   #usable: readonly number[];
-  readonly #lines = new Map<number, ResultLine>();
-  readonly #opener: HostOpener;
-  readonly #strikes = new Strikes();
-  readonly inspections: Inspections;
+  readonly #results = new Map<number, ResultQueue>();
+  readonly #factory: HostFactory;
+  readonly #poison = new PoisonTracker();
+  readonly inspections: InspectionOrders;
   readonly #configs = new Map<number, HostConfig>();
-  readonly #turns: TurnOrders;
+  readonly #turns: TurnDispatcher;
   /** A simulation ends its hosts as one, so that their number does not show in what follows. */
   #lostTogether: LostTurn[] | null = null;
   /** Runs the turns when no worker does. */
   readonly #runner: TurnRunner | null;
   readonly #isolation: Isolation | null;
-  readonly #rounds: Rounds | null;
+  readonly #lockstep: Lockstep | null;
   readonly #watchdog: Watchdog | null;
-  readonly #backlog = new Backlog(
+  readonly #backlog = new Backpressure(
     () => (this.#stopped ? 0 : this.#hosts.reduce((sum, { traffic }) => sum + traffic.waiting, 0)),
     () => this.#change(),
   );
@@ -99,14 +99,15 @@ class HostSupervisor implements Supervisor {
     const watched = ports.workers > 0 && !ports.deterministic;
     this.#isolation = watched ? this.#createIsolation(supervision) : null;
     this.#turns = this.#createTurns();
-    this.#opener = openerFor(ports, supervision, ports.workers);
-    this.inspections = new Inspections(this.#hosts, ports.onInspect);
+    this.#factory = hostFactoryFor(ports, supervision, ports.workers);
+    this.inspections = new InspectionOrders(this.#hosts, ports.onInspect);
     for (let id = 0; id < Math.max(1, ports.workers); id += 1)
       this.#hosts.push(this.#createHost(id, supervision));
     this.#usable = this.#hosts.map(({ id }) => id);
-    const shared = ports.deterministic ? this.#createLine(true) : null;
-    for (const { id } of this.#hosts) this.#lines.set(id, shared ?? this.#createLine(false));
-    this.#rounds = shared === null ? null : this.#createRounds(shared);
+    const shared = ports.deterministic ? this.#createResultQueue(true) : null;
+    for (const { id } of this.#hosts)
+      this.#results.set(id, shared ?? this.#createResultQueue(false));
+    this.#lockstep = shared === null ? null : this.#createLockstep(shared);
     const all = [...this.#hosts, ...(this.#isolation?.places ?? [])];
     const turnsOn = (host: number) => this.#turns.countOn(host);
     this.#watchdog = watched ? new Watchdog(ports.clock, all, supervision.loopMs, turnsOn) : null;
@@ -125,8 +126,8 @@ class HostSupervisor implements Supervisor {
   }
 
   dispatch(entries: readonly HostEntry[]): void {
-    if (this.#rounds !== null) {
-      this.#rounds.add(entries);
+    if (this.#lockstep !== null) {
+      this.#lockstep.add(entries);
       return;
     }
     const touched = new Set<SupervisedHost>();
@@ -139,12 +140,12 @@ class HostSupervisor implements Supervisor {
     });
   }
 
-  room(): Promise<void> | null {
+  capacity(): Promise<void> | null {
     // In a simulation nobody may wait for threads.
-    return this.#ports.deterministic ? null : this.#backlog.room();
+    return this.#ports.deterministic ? null : this.#backlog.capacity();
   }
 
-  run(order: TurnOrder): void {
+  run(order: TurnRequest): void {
     this.#turns.run(order);
   }
 
@@ -164,8 +165,8 @@ class HostSupervisor implements Supervisor {
     await this.settled();
     const usable = this.#hosts.filter(({ state }) => state !== "broken" && state !== "stopped");
     const done = usable.map(({ traffic }) => traffic.passivate());
-    if (this.#rounds === null) for (const { traffic } of usable) traffic.pump();
-    else this.#rounds.want();
+    if (this.#lockstep === null) for (const { traffic } of usable) traffic.pump();
+    else this.#lockstep.want();
     await Promise.all(done);
   }
 
@@ -196,18 +197,18 @@ class HostSupervisor implements Supervisor {
     for (;;) {
       while (this.busy()) await this.#change();
       const before = this.#activity();
-      await breath(this.#ports.pace);
-      await breath(this.#ports.pace);
+      await nextEventLoopTurn(this.#ports.pace);
+      await nextEventLoopTurn(this.#ports.pace);
       if (!this.busy() && this.#activity() === before) return;
     }
   }
 
-  glances(convs: readonly number[]) {
-    return glances(convs, (conv) => this.#ownerOf(conv));
+  summaries(convs: readonly number[]) {
+    return summaries(convs, (conv) => this.#ownerOf(conv));
   }
 
-  tally() {
-    return tally(this.#hosts);
+  count() {
+    return count(this.#hosts);
   }
 
   status(): readonly HostStatus[] {
@@ -220,7 +221,7 @@ class HostSupervisor implements Supervisor {
     this.#runner?.close();
     this.#turns.clear();
     for (const host of this.#hosts) host.stop();
-    await Promise.all([this.#opener.close(), this.#isolation?.stop()]);
+    await Promise.all([this.#factory.close(), this.#isolation?.stop()]);
     this.#changed();
   }
 
@@ -230,9 +231,9 @@ class HostSupervisor implements Supervisor {
     return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask, pace });
   }
 
-  #createTurns(): TurnOrders {
+  #createTurns(): TurnDispatcher {
     const { clock, configFor, onTurnReports } = this.#ports;
-    return new TurnOrders({
+    return new TurnDispatcher({
       clock,
       here: this.#runner,
       isolation: this.#isolation,
@@ -251,7 +252,7 @@ class HostSupervisor implements Supervisor {
     return new Isolation({
       log,
       events: this.#hostEvents(),
-      open: () => openerFor(this.#ports, supervision, 1),
+      open: () => hostFactoryFor(this.#ports, supervision, 1),
       nextEpoch: () => this.#nextEpoch(),
       onFree: (place, reason) => {
         if (this.#stopped) return;
@@ -268,7 +269,7 @@ class HostSupervisor implements Supervisor {
     const { log: onLog, onDelta, onDraft, ask } = this.#ports;
     const onReports: HostEvents["onReports"] = (reports) => this.#turns.reported(reports);
     const onInspect: HostEvents["onInspect"] = (frames) => {
-      if (host !== null) this.inspections.told(host, frames);
+      if (host !== null) this.inspections.received(host, frames);
     };
     return { onReports, onDelta, onDraft, onInspect, ask, onLog };
   }
@@ -284,9 +285,9 @@ class HostSupervisor implements Supervisor {
       id,
       clock,
       log,
-      opener: this.#opener,
+      factory: this.#factory,
       supervision,
-      strikes: this.#strikes,
+      poison: this.#poison,
       eager: !this.#ports.deterministic,
       events: this.#hostEvents(id),
       nextEpoch: () => this.#nextEpoch(),
@@ -294,12 +295,12 @@ class HostSupervisor implements Supervisor {
         load,
         configFor: (version) => this.#configFor(version),
         tight: () => this.#ports.tight?.() === true,
-        onAnswer: (answer) => {
-          if (this.#rounds === null) this.#lines.get(id)?.push(answer);
-          else this.#rounds.answer(answer);
+        onReply: (answer) => {
+          if (this.#lockstep === null) this.#results.get(id)?.push(answer);
+          else this.#lockstep.answer(answer);
         },
         onRebuild: (conv, key, error) =>
-          this.#tell("conversation.rebuilt", { host: id, conv, key, error }),
+          this.#report("conversation.rebuilt", { host: id, conv, key, error }),
       },
       onReady: (host) => {
         this.inspections.ready(host);
@@ -312,9 +313,9 @@ class HostSupervisor implements Supervisor {
     });
   }
 
-  #createLine(bySeq: boolean): ResultLine {
+  #createResultQueue(bySeq: boolean): ResultQueue {
     const { clock, log, onResult } = this.#ports;
-    return new ResultLine({
+    return new ResultQueue({
       clock,
       log,
       bySeq,
@@ -323,8 +324,8 @@ class HostSupervisor implements Supervisor {
     });
   }
 
-  #createRounds(line: ResultLine): Rounds {
-    return new Rounds({
+  #createLockstep(line: ResultQueue): Lockstep {
+    return new Lockstep({
       ...{ hosts: this.#hosts, line, pace: this.#ports.pace },
       route: (entry) => this.#route(entry),
       activity: () => this.#activity(),
@@ -343,7 +344,7 @@ class HostSupervisor implements Supervisor {
         const key = [...entries, ...result.steps].find((one) => one.conv === conv)?.key ?? "";
         this.#quarantine({ conv, key, seq }, error);
       }
-    if (this.#rounds === null) for (const { traffic } of this.#hosts) traffic.pump();
+    if (this.#lockstep === null) for (const { traffic } of this.#hosts) traffic.pump();
     this.#changed();
   }
 
@@ -358,7 +359,7 @@ class HostSupervisor implements Supervisor {
     return host;
   }
 
-  #agentSpec({ agentId, cfg }: TurnOrder): AgentSpec {
+  #agentSpec({ agentId, cfg }: TurnRequest): AgentSpec {
     const { configFor } = this.#ports;
     // Only the latest config is sure to have its secrets: older ones may come from the journal.
     const latest = configFor(Math.max(cfg, this.#latest));
@@ -380,17 +381,17 @@ class HostSupervisor implements Supervisor {
   #lost(host: SupervisedHost, reason: string, unexplained: boolean): void {
     const turns = this.#turns.lose(host.id);
     if (unexplained) this.#isolation?.suspect(turns);
-    this.#tell("host.lost", { host: host.id, reason, turns: turns.length });
+    this.#report("host.lost", { host: host.id, reason, turns: turns.length });
     if (this.#lostTogether !== null) this.#lostTogether.push(...turns);
     else this.#ports.onHostLost({ host: host.id, turns });
   }
 
   async #broken(host: SupervisedHost): Promise<void> {
     this.#ports.log("error", "host.broken", { host: host.id });
-    this.#tell("host.broken", { host: host.id });
+    this.#report("host.broken", { host: host.id });
     this.#usable = this.#usable.filter((id) => id !== host.id);
     const entries = host.traffic.drain();
-    const line = this.#lines.get(host.id);
+    const line = this.#results.get(host.id);
     this.#moving += 1;
     // Its last answers first: what moves is loaded from the store.
     while (line !== undefined && !line.empty) await this.#change();
@@ -406,17 +407,17 @@ class HostSupervisor implements Supervisor {
     this.#ports.onQuarantine({ conv, key, seq, error });
   }
 
-  #tell(system: string, fields: Readonly<Record<string, string | number>>): void {
+  #report(system: string, fields: Readonly<Record<string, string | number>>): void {
     this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
   }
 
   busy(): boolean {
     if (this.#stopped) return false;
-    if (this.#moving > 0 || this.#rounds?.busy === true) return true;
+    if (this.#moving > 0 || this.#lockstep?.busy === true) return true;
     if (!this.#ports.deterministic && this.#turns.size > 0) return true;
     return this.#hosts.some((host) => {
       if (host.state === "broken") return false;
-      const line = this.#lines.get(host.id);
+      const line = this.#results.get(host.id);
       if (line?.stalled === true) return false;
       return line?.empty === false || !host.traffic.settled;
     });

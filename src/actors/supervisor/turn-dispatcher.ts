@@ -12,7 +12,7 @@ import type { ConversationSettings } from "../../domain/settings.ts";
 import type { TurnRunner } from "../agent-run/turn-runner.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import type { TurnPlace } from "../protocol/host-link.ts";
-import type { AgentSpec, TurnOrder, TurnReport } from "../protocol/host-protocol.ts";
+import type { AgentSpec, TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
 import type { LostTurn } from "../protocol/supervisor.ts";
 import type { IsolatedPlace, Isolation } from "./isolation.ts";
 import type { SupervisedHost } from "./supervised-host.ts";
@@ -25,18 +25,18 @@ export interface TurnOrdersPorts {
   readonly isolation: Isolation | null;
   /** The host of a conversation; undefined when all are broken. */
   hostOf(conv: number): SupervisedHost | undefined;
-  agentOf(order: TurnOrder): AgentSpec;
-  settingsOf(order: TurnOrder): ConversationSettings;
+  agentOf(order: TurnRequest): AgentSpec;
+  settingsOf(order: TurnRequest): ConversationSettings;
   onReports(reports: readonly TurnReport[]): void;
 }
 
 interface Turn {
-  readonly order: TurnOrder;
+  readonly order: TurnRequest;
   /** null: waits for a host. Negative: an isolated place. */
   host: number | null;
 }
 
-export class TurnOrders {
+export class TurnDispatcher {
   readonly #ports: TurnOrdersPorts;
   readonly #turns = new Map<string, Turn>();
 
@@ -54,7 +54,7 @@ export class TurnOrders {
     return count;
   }
 
-  run(order: TurnOrder): void {
+  run(order: TurnRequest): void {
     const turn: Turn = { order, host: null };
     this.#turns.set(order.turnId, turn);
     this.#start(turn);
@@ -132,7 +132,7 @@ export class TurnOrders {
   }
 
   /** Where a turn may begin now; null: it waits. */
-  #hostFor({ turnId, conv }: TurnOrder): number | null {
+  #hostFor({ turnId, conv }: TurnRequest): number | null {
     const { isolation, hostOf } = this.#ports;
     if (isolation?.suspects(turnId)) return isolation.free?.id ?? null;
     const host = hostOf(conv);
@@ -154,7 +154,7 @@ export class TurnOrders {
   }
 
   /** Ends a turn for which no agent was called. */
-  #fail(order: TurnOrder, code: "aborted" | "error", message: string): void {
+  #fail(order: TurnRequest, code: "aborted" | "error", message: string): void {
     const { conv, key, turnId, attempt } = order;
     const at = this.#ports.clock.now();
     const event = { type: "agent.failed", at, turnId, code, message } as const;

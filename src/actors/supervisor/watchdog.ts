@@ -16,11 +16,11 @@ export interface Watched {
   readonly id: number;
   readonly link: HostLink | null;
   /** Whether it owes an answer to a batch. */
-  readonly owed: boolean;
+  readonly awaitsReply: boolean;
   kill(reason: string): void;
 }
 
-const looksPerLoop = 5;
+const checksPerLoop = 5;
 /** A thread that loads its agents' modules may take this many times as long. */
 const loadingFactor = 20;
 
@@ -54,12 +54,12 @@ export class Watchdog {
   }
 
   get #pauseMs(): number {
-    return this.#loopMs / looksPerLoop;
+    return this.#loopMs / checksPerLoop;
   }
 
   start(): void {
     this.#timer = this.#clock.setTimer(this.#clock.now() + this.#pauseMs, () => {
-      for (const host of this.#hosts) this.#look(host);
+      for (const host of this.#hosts) this.#check(host);
       this.start();
     });
   }
@@ -69,20 +69,20 @@ export class Watchdog {
     this.#timer = null;
   }
 
-  #look(host: Watched): void {
+  #check(host: Watched): void {
     const { link } = host;
     const runs = this.#turnsOn(host.id) > 0;
-    if (link === null || (!host.owed && !runs)) {
+    if (link === null || (!host.awaitsReply && !runs)) {
       this.#seen.delete(host.id);
       return;
     }
-    const beats = link.pulse.beats();
+    const beats = link.heartbeat.beats();
     const before = this.#seen.get(host.id);
     const same = before !== undefined && before.epoch === link.epoch && before.beats === beats;
     const work = link.work?.() ?? null;
     const still = same ? before.still + weightOf(before.work, work, this.#pauseMs) : 0;
     this.#seen.set(host.id, { epoch: link.epoch, beats, work, still });
-    if (still > looksPerLoop * (link.pulse.excused() ? loadingFactor : 1))
+    if (still > checksPerLoop * (link.heartbeat.isPaused() ? loadingFactor : 1))
       host.kill(`hung for ${this.#loopMs} ms`);
     // Between steps only an answered ping moves the pulse.
     else if (still === 0) link.ping();

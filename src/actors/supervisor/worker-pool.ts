@@ -22,9 +22,9 @@ import { hostWorker } from "../entries.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import { endpoint, type HostApi, type HostTask } from "../host/worker.ts";
 import { packBatch } from "../protocol/batch-encoding.ts";
-import type { HostEvents, HostLink, HostOpener } from "../protocol/host-link.ts";
-import type { TurnOrder, TurnReport } from "../protocol/host-protocol.ts";
-import { createPulse } from "../protocol/shared-heartbeat.ts";
+import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
+import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
+import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { threadWork } from "../protocol/thread-state.ts";
 import { guardEvents, onlyCalls } from "../protocol/validate-host-calls.ts";
 
@@ -45,11 +45,11 @@ export interface PoolOptions {
 /** The environment a host sees: nothing that could hold a secret. */
 const environment = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "NODE_ENV"];
 
-export function createPool(options: PoolOptions): HostOpener {
+export function createPool(options: PoolOptions): HostFactory {
   return new Pool(options);
 }
 
-class Pool implements HostOpener {
+class Pool implements HostFactory {
   readonly #options: PoolOptions;
   readonly #entry: URL;
   /** Piscina to the hosts that run in it. */
@@ -67,7 +67,7 @@ class Pool implements HostOpener {
     const piscina = this.#current ?? this.#create();
     this.#pools.set(piscina, (this.#pools.get(piscina) ?? 0) + 1);
     const link = startHost(piscina, this.#options, { host, epoch, events });
-    void link.gone.then(() => this.#ended(piscina));
+    void link.exited.then(() => this.#ended(piscina));
     this.#starting.set(link, piscina);
     try {
       await link.ready;
@@ -162,13 +162,13 @@ function startHost(
   const calls = new MessageChannel();
   const reports = new MessageChannel();
   const outside = new MessageChannel();
-  const pulse = createPulse();
+  const pulse = createSharedHeartbeat();
   const end = new AbortController();
   const task: HostTask = {
     port: calls.port2,
     events: reports.port2,
     outside: outside.port2,
-    pulse: pulse.buffer,
+    heartbeat: pulse.buffer,
     host,
     epoch,
     live: options.live,
@@ -200,8 +200,8 @@ function startHost(
   return {
     ...callsTo(api, options, events, gone),
     epoch,
-    pulse,
-    gone,
+    heartbeat: pulse,
+    exited: gone,
     ready: answered(api, gone, epoch, options),
     work: () => threadWork(pulse.thread()),
     refused: () => refusals,
@@ -252,7 +252,7 @@ function answered(
 
 type Calls = Pick<
   HostLink,
-  "apply" | "glance" | "tally" | "inspect" | "uninspect" | "ping" | "turns"
+  "apply" | "summary" | "count" | "inspect" | "uninspect" | "ping" | "turns"
 >;
 
 function callsTo(
@@ -265,8 +265,8 @@ function callsTo(
     log("error", "host.call-failed", { what, error: reasonOf(error) });
   return {
     apply: (batch) => api.apply(packBatch(batch)),
-    glance: (convs) => api.glance([...convs], clock.now()),
-    tally: () => api.tally(),
+    summary: (convs) => api.summary([...convs], clock.now()),
+    count: () => api.count(),
     inspect: (order) => void api.inspect(order).catch(told("inspect")),
     uninspect: (reader) => void api.uninspect(reader).catch(told("uninspect")),
     ping: () => void api.ping().catch(told("ping")),
@@ -286,7 +286,7 @@ function callsTo(
 }
 
 /** The one report of a turn that its host could not even begin. */
-function unstarted(order: TurnOrder, at: number, message: string): TurnReport {
+function unstarted(order: TurnRequest, at: number, message: string): TurnReport {
   const { conv, key, turnId, attempt } = order;
   const event = { type: "agent.failed", at, turnId, code: "error", message } as const;
   return { conv, key, turnId, attempt, n: 0, event };

@@ -14,8 +14,8 @@ import type { Clock, Ids, Log, MediaReading, Store } from "../../domain/ports/in
 import { cut } from "../../domain/sanitize.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
-import { askInputs, isAsk } from "../protocol/context-tool-schemas.ts";
-import type { AskAnswer, TurnAsk } from "../protocol/host-protocol.ts";
+import { contextToolInputs, isContextTool } from "../protocol/context-tool-schemas.ts";
+import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
 import {
   type FoundMessage,
   type MediaRef,
@@ -25,7 +25,7 @@ import {
 } from "./attachment-names.ts";
 import type { Media } from "./media.ts";
 
-export interface AskPorts {
+export interface ContextToolPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
@@ -43,10 +43,10 @@ export interface AskingTurn {
   readonly refs: readonly MessageRef[];
 }
 
-export interface Asks {
+export interface ContextTools {
   /** A turn is about to run and may ask. Replaces the one its conversation had before. */
   opened(turn: AskingTurn): void;
-  answer(question: TurnAsk): Promise<AskAnswer>;
+  answer(question: ContextQuestion): Promise<ContextAnswer>;
 }
 
 /** Conversations whose turn is remembered; more never run at once. */
@@ -58,7 +58,7 @@ const sessionsLookedAtMax = 10_000;
 const nothingFound = "Nothing in this session contains that.";
 const refused = (why: string) => `Refused: ${why}`;
 
-export function createAsks(ports: AskPorts): Asks {
+export function createContextTools(ports: ContextToolPorts): ContextTools {
   const turns = new LRUCache<number, AskingTurn>({
     // Told its `max`, it would make room for all of them at once.
     maxSize: turnsMax,
@@ -70,8 +70,8 @@ export function createAsks(ports: AskPorts): Asks {
       const turn = turns.get(question.conv);
       if (turn === undefined || turn.turnId !== question.turnId || turn.key !== question.key)
         return refused("no such turn is running.");
-      if (!isAsk(question.tool)) return refused("there is no such tool here.");
-      const input = askInputs[question.tool].safeParse(question.input ?? {});
+      if (!isContextTool(question.tool)) return refused("there is no such tool here.");
+      const input = contextToolInputs[question.tool].safeParse(question.input ?? {});
       if (!input.success) return refused(cut(z.prettifyError(input.error), 500));
       const work = perform(ports, turn, question.tool, input.data).catch((error: unknown) => {
         ports.log("warn", "ask.failed", { tool: question.tool, error: String(error) });
@@ -82,14 +82,14 @@ export function createAsks(ports: AskPorts): Asks {
   };
 }
 
-type Input<Tool extends keyof typeof askInputs> = z.infer<(typeof askInputs)[Tool]>;
+type Input<Tool extends keyof typeof contextToolInputs> = z.infer<(typeof contextToolInputs)[Tool]>;
 
 function perform(
-  ports: AskPorts,
+  ports: ContextToolPorts,
   turn: AskingTurn,
-  tool: keyof typeof askInputs,
+  tool: keyof typeof contextToolInputs,
   input: unknown,
-): Promise<AskAnswer> {
+): Promise<ContextAnswer> {
   switch (tool) {
     case "attachment_list":
       return list(ports, turn, input as Input<"attachment_list">);
@@ -100,7 +100,7 @@ function perform(
   }
 }
 
-function withinTime(clock: Clock, work: Promise<AskAnswer>): Promise<AskAnswer> {
+function withinTime(clock: Clock, work: Promise<ContextAnswer>): Promise<ContextAnswer> {
   return new Promise((resolve) => {
     const late = clock.setTimer(clock.now() + limits.askMsMax, () =>
       resolve(refused("it took too long.")),
@@ -113,14 +113,14 @@ function withinTime(clock: Clock, work: Promise<AskAnswer>): Promise<AskAnswer> 
 }
 
 /** The rows of a conversation among the newest of all, and where they begin. */
-async function recentRows({ store }: AskPorts, conv: number) {
+async function recentRows({ store }: ContextToolPorts, conv: number) {
   const from = Math.max(0, (await store.lastSeq()) - limits.searchRowsMax);
   return { from, rows: await store.tail(conv, from) };
 }
 
 /** Messages the turn was shown, and others of late; oldest first, each once. */
 async function recentMessages(
-  ports: AskPorts,
+  ports: ContextToolPorts,
   { conv, refs }: AskingTurn,
 ): Promise<FoundMessage[]> {
   const { from, rows } = await recentRows(ports, conv);
@@ -144,7 +144,7 @@ function deletedIn(body: string): string[] {
 }
 
 async function list(
-  ports: AskPorts,
+  ports: ContextToolPorts,
   turn: AskingTurn,
   { limit }: Input<"attachment_list">,
 ): Promise<string> {
@@ -177,10 +177,10 @@ function attachmentLine(
 }
 
 async function fetchOne(
-  ports: AskPorts,
+  ports: ContextToolPorts,
   turn: AskingTurn,
   { attachment_id: name }: Input<"attachment_fetch">,
-): Promise<AskAnswer> {
+): Promise<ContextAnswer> {
   const { store, media, ids } = ports;
   const { conv, key, refs } = turn;
   const unknown = refused("no file of this conversation has that attachment_id.");
@@ -208,11 +208,11 @@ async function fetchOne(
   }
   const outcome = await media.readOne(key, message, ref);
   if (!("found" in outcome)) return refused(`${escapeLabel(outcome.note, fence)}.`);
-  return told(ref, outcome.found, fence);
+  return answered(ref, outcome.found, fence);
 }
 
 /** A reading in words; without any, one line about the file. */
-function told({ item }: MediaRef, reading: MediaReading, fence: string): string {
+function answered({ item }: MediaRef, reading: MediaReading, fence: string): string {
   const { kind, name } = item.attachment;
   const { text, words, note, mime, bytes } = reading;
   const facts = [
@@ -236,7 +236,7 @@ interface Line {
 
 /** Plain words in this session's transcript and in what was overheard during it. */
 async function search(
-  ports: AskPorts,
+  ports: ContextToolPorts,
   turn: AskingTurn,
   { query, limit }: Input<"history_search">,
 ): Promise<string> {

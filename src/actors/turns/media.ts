@@ -71,7 +71,7 @@ export interface Media {
 const sweepMs = 600_000;
 
 export function createMedia(ports: MediaPorts): Media {
-  return new Room(ports);
+  return new MediaBudget(ports);
 }
 
 /** What an agent takes and what its place says. */
@@ -81,7 +81,7 @@ interface Terms {
   readonly passes: boolean;
 }
 
-class Room implements Media {
+class MediaBudget implements Media {
   readonly #ports: MediaPorts;
   readonly #jobs: MediaJobs;
   #waiting = 0;

@@ -18,7 +18,7 @@ export interface Steering {
 }
 
 /** What one try of a turn was told. */
-interface Told {
+interface SteerResult {
   readonly taken: Set<number>;
   last: Promise<void>;
 }
@@ -26,10 +26,14 @@ interface Told {
 export function createSteering(
   ports: Pick<TurnStarterPorts, "log" | "now" | "supervisor" | "words" | "report">,
 ): Steering {
-  const turns = new Map<string, Told>();
+  const turns = new Map<string, SteerResult>();
   let active = 0;
 
-  async function offer({ turnId, batch }: TurnSteer, step: HostStep, told: Told): Promise<void> {
+  async function offer(
+    { turnId, batch }: TurnSteer,
+    step: HostStep,
+    told: SteerResult,
+  ): Promise<void> {
     const news = batch.filter(({ seq }) => !told.taken.has(seq));
     if (news.length === 0) return;
     const text = await ports.words(news);

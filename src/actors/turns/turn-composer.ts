@@ -20,17 +20,17 @@ import {
   type PromptInput,
   type PromptMessage,
 } from "../../machines/prompt/prompt.ts";
-import type { Extras } from "../commands/extension-commands.ts";
+import type { ExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
-import type { HostStep, TurnOrder } from "../protocol/host-protocol.ts";
+import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { TurnSessions } from "../sessions/turn-session.ts";
 import { type FoundMessage, messagesOf, ownWords, spokenWords } from "./attachment-names.ts";
-import type { Asks } from "./context-tools.ts";
+import type { ContextTools } from "./context-tools.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import type { Media } from "./media.ts";
 
-export interface OrderPorts {
+export interface ComposerPorts {
   readonly store: Store;
   readonly sessions: TurnSessions;
   readonly configs: Configs;
@@ -40,14 +40,14 @@ export interface OrderPorts {
   readonly canReact: (route: Route) => boolean;
   readonly agentOf: (key: string) => string;
   readonly media: Pick<Media, "gather" | "known">;
-  readonly asks: Pick<Asks, "opened">;
+  readonly contextTools: Pick<ContextTools, "opened">;
   readonly heartbeats: Pick<Heartbeats, "instructions">;
-  readonly extras: Pick<Extras, "skill">;
+  readonly extensions: Pick<ExtensionCommands, "skill">;
   readonly watched: boolean;
 }
 
 /** A message as it was said, with the rule that decided on it. */
-export interface SaidMessage extends PromptMessage {
+export interface BatchMessage extends PromptMessage {
   readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
   readonly rule: Rule | null;
@@ -61,9 +61,9 @@ export interface SaidMessage extends PromptMessage {
 
 /** Reads messages by their journal numbers, their edits applied; missing ones are left out. */
 export async function readMessages(
-  { store, media }: Pick<OrderPorts, "store"> & { readonly media: Pick<Media, "known"> },
+  { store, media }: Pick<ComposerPorts, "store"> & { readonly media: Pick<Media, "known"> },
   refs: readonly MessageRef[],
-): Promise<SaidMessage[]> {
+): Promise<BatchMessage[]> {
   const seqs = refs.flatMap(({ seq, editSeq }) => (editSeq === undefined ? [seq] : [seq, editSeq]));
   const rows = new Map((await store.events([...new Set(seqs)])).map((row) => [row.seq, row]));
   return refs.flatMap(({ seq, id, editSeq }) => {
@@ -84,7 +84,7 @@ export async function readMessages(
         replyTo,
         title: chat.title,
         rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
-        ...saidIn(event),
+        ...messagesIn(event),
         found: edited === null ? message : withText(message, edited),
       },
     ];
@@ -104,7 +104,7 @@ function messageIn(row: EventRow, event: ConversationEvent, id: string): FoundMe
     : (found.find(({ said }) => said.id === id) ?? null);
 }
 
-function saidIn(event: ConversationEvent): Pick<SaidMessage, "levels" | "byOwner" | "skill"> {
+function messagesIn(event: ConversationEvent): Pick<BatchMessage, "levels" | "byOwner" | "skill"> {
   if (event.type !== "message.received") return { levels: {}, byOwner: false, skill: null };
   const { levels = {}, authority, skill = null } = event;
   return { levels, byOwner: authority.owner, skill };
@@ -112,12 +112,12 @@ function saidIn(event: ConversationEvent): Pick<SaidMessage, "levels" | "byOwner
 
 /** What the skills that a batch asks for tell the agent, each once. */
 function skillsFor(
-  ports: Pick<OrderPorts, "extras">,
+  ports: Pick<ComposerPorts, "extensions">,
   agentId: string,
-  batch: readonly SaidMessage[],
+  batch: readonly BatchMessage[],
 ) {
   const names = new Set(batch.flatMap(({ skill }) => skill ?? []));
-  return [...names].flatMap((name) => ports.extras.skill(agentId, name) ?? []);
+  return [...names].flatMap((name) => ports.extensions.skill(agentId, name) ?? []);
 }
 
 function editedText(row: EventRow | undefined): string | null {
@@ -131,18 +131,18 @@ function editedText(row: EventRow | undefined): string | null {
  * turn may ask for more.
  */
 async function readTurn(
-  ports: OrderPorts,
+  ports: ComposerPorts,
   { turnId, batch: addressed, context: overheard }: TurnRun,
   { conv, key, seq }: HostStep,
   signal: AbortSignal,
-): Promise<{ batch: SaidMessage[]; context: SaidMessage[]; images: readonly AgentImage[] }> {
+): Promise<{ batch: BatchMessage[]; context: BatchMessage[]; images: readonly AgentImage[] }> {
   const read = await readMessages(ports, addressed);
   const found = read.map((one) => one.found);
   const { shown, images } = await ports.media.gather(key, found, signal);
   signal.throwIfAborted();
   const batch = read.map((one, index) => ({ ...one, ...shown[index] }));
   const context = await readMessages(ports, overheard);
-  ports.asks.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
+  ports.contextTools.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
   return { batch, context, images };
 }
 
@@ -150,12 +150,12 @@ async function readTurn(
  * Composes the order and notes what was said in the transcript, once a turn. Rejects when the signal
  * aborts. Null: a heartbeat that has nothing to look after.
  */
-export async function composeOrder(
-  ports: OrderPorts,
+export async function composeTurn(
+  ports: ComposerPorts,
   effect: TurnRun,
   step: HostStep,
   signal: AbortSignal,
-): Promise<TurnOrder | null> {
+): Promise<TurnRequest | null> {
   const { conv, key, at, seq } = step;
   const { configs, sessions } = ports;
   const { turnId, route } = effect;
@@ -215,8 +215,8 @@ export async function composeOrder(
 }
 
 interface Shown {
-  readonly batch: readonly SaidMessage[];
-  readonly context: readonly SaidMessage[];
+  readonly batch: readonly BatchMessage[];
+  readonly context: readonly BatchMessage[];
   readonly settings: ConversationSettings;
   readonly fence: string;
   readonly skills: PromptInput["skills"];
@@ -244,11 +244,11 @@ function promptOf(
 }
 
 /** The batch as the agent sees it. */
-function prefixed(batch: readonly SaidMessage[], prefix: string): readonly SaidMessage[] {
+function prefixed(batch: readonly BatchMessage[], prefix: string): readonly BatchMessage[] {
   return prefix === "" ? batch : batch.map((one) => ({ ...one, text: `${prefix}${one.text}` }));
 }
 
-function roomOf({ route, participants }: TurnRun, batch: readonly SaidMessage[]) {
+function roomOf({ route, participants }: TurnRun, batch: readonly BatchMessage[]) {
   const { channel, chat } = route;
   if (chat.kind === "direct") return null;
   const title = batch.at(-1)?.title;
@@ -257,7 +257,7 @@ function roomOf({ route, participants }: TurnRun, batch: readonly SaidMessage[])
 
 function roomReport(
   effect: TurnRun,
-  batch: readonly SaidMessage[],
+  batch: readonly BatchMessage[],
   settings: ConversationSettings,
 ): RoomReport {
   const { stickiness } = settings.engagement;

@@ -9,23 +9,23 @@
  * Requests and grants are rows (`run`), written by whoever commits the events; this file only
  * orders.
  */
-import type { LaneRequest, Lanes, LaneWatch } from "../protocol/turn-slots.ts";
+import type { SlotRequest, SlotWatch, TurnSlots } from "../protocol/turn-slots.ts";
 
-export interface LanePorts {
+export interface SlotPorts {
   /** Turns at the same time in all. */
   readonly slots: () => number;
   readonly agentSlots: (agentId: string) => number;
   /** The request's turn has come. */
-  readonly grant: (request: LaneRequest) => void;
-  readonly watch?: LaneWatch | undefined;
+  readonly grant: (request: SlotRequest) => void;
+  readonly watch?: SlotWatch | undefined;
 }
 
 interface Waiting {
-  readonly request: LaneRequest;
+  readonly request: SlotRequest;
   readonly order: number;
 }
 
-export function createLanes({ slots, agentSlots, grant, watch }: LanePorts): Lanes {
+export function createTurnSlots({ slots, agentSlots, grant, watch }: SlotPorts): TurnSlots {
   /** By agent, in the order of arrival: a Map keeps it and lets the middle go. */
   const queues = new Map<string, Map<number, Waiting>>();
   const agentOfWaiting = new Map<number, string>();
@@ -34,13 +34,13 @@ export function createLanes({ slots, agentSlots, grant, watch }: LanePorts): Lan
   const runningOfAgent = new Map<string, number>();
   let pumping = false;
 
-  function take({ conv, agentId }: LaneRequest): void {
+  function take({ conv, agentId }: SlotRequest): void {
     running.set(conv, agentId);
     runningOfAgent.set(agentId, (runningOfAgent.get(agentId) ?? 0) + 1);
     watch?.taken(agentId, slots(), agentSlots(agentId));
   }
 
-  function join(request: LaneRequest): void {
+  function join(request: SlotRequest): void {
     arrivals += 1;
     const queue = queues.get(request.agentId) ?? new Map<number, Waiting>();
     queue.set(request.conv, { request, order: arrivals });
@@ -58,7 +58,7 @@ export function createLanes({ slots, agentSlots, grant, watch }: LanePorts): Lan
   }
 
   /** The earliest of those whose agent has room: looks at the first of each agent only. */
-  function next(): LaneRequest | undefined {
+  function next(): SlotRequest | undefined {
     if (running.size >= slots()) return undefined;
     let earliest: Waiting | undefined;
     for (const [agentId, queue] of queues) {

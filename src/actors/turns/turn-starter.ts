@@ -10,7 +10,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/ports/index.ts";
 import type { TurnAbort, TurnRun, TurnSteer } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import type { HostStep, TurnOrder } from "../protocol/host-protocol.ts";
+import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
 import { createSteering } from "./steering.ts";
 
@@ -23,7 +23,7 @@ export interface TurnStarterPorts {
     effect: TurnRun,
     step: HostStep,
     signal: AbortSignal,
-  ) => Promise<TurnOrder | null>;
+  ) => Promise<TurnRequest | null>;
   /** The words of messages for a running agent. */
   readonly words: (batch: TurnSteer["batch"]) => Promise<string>;
   /** Turns that wait for files meanwhile. */

@@ -12,19 +12,19 @@
  */
 /** What waits for a simulation to be still, those first that set off more. */
 
-export type StillRank = 1 | 2 | 3 | 4;
+export type IdlePriority = 1 | 2 | 3 | 4;
 /**
  * A simulation that has settled takes its next event straight through: whoever would wait for
  * others to be quiet, or for the next turn of the event loop, goes on at once. The first
  * consequence that is more than a decision ends that.
  */
 
-export interface Pace {
+export interface Scheduling {
   straight: boolean;
   /** Calls it when everything has run that can run now. */
   readonly soon: (work: () => void) => void;
   /** Where nothing happens on other threads: resolves when nothing waits for soon either. */
-  readonly still?: (rank: StillRank) => Promise<void>;
+  readonly still?: (rank: IdlePriority) => Promise<void>;
 }
 
 const now = Promise.resolve();
@@ -32,34 +32,34 @@ const now = Promise.resolve();
 const ticksInARow = 64;
 
 /** Calls it as soon as the stack is empty. It must not throw. */
-export function atOnce(work: () => void): void {
+export function scheduleMicrotask(work: () => void): void {
   void now.then(work);
 }
 
 /** Calls it when everything has run that can run now. It must not throw. */
-export function soon(pace: Pace | undefined, work: () => void): void {
+export function scheduleSoon(pace: Scheduling | undefined, work: () => void): void {
   if (pace === undefined) setImmediate(work);
-  else if (pace.straight) atOnce(work);
+  else if (pace.straight) scheduleMicrotask(work);
   else pace.soon(work);
 }
 
 /** Resolves when everything has run that can run now, and whoever waits for stillness. */
-export function breath(pace?: Pace): Promise<void> {
+export function nextEventLoopTurn(pace?: Scheduling): Promise<void> {
   return new Promise((resolve) => {
-    if (pace?.still !== undefined) void pace.still(stillRanks.anyone).then(resolve);
+    if (pace?.still !== undefined) void pace.still(idlePriorities.anyone).then(resolve);
     else setImmediate(resolve);
   });
 }
 
 /** What waits for stillness, those first that set off more: a simulation goes on last. */
-export const stillRanks = { round: 1, gate: 2, settled: 3, anyone: 4 } as const;
+export const idlePriorities = { round: 1, gate: 2, settled: 3, anyone: 4 } as const;
 
 /** The pace of a simulation whose hosts are on this thread, which has no part in any other. */
-export function paceAlone(): Pace {
+export function singleThreadScheduling(): Scheduling {
   const waiting: (() => void)[][] = [[], [], [], [], []];
   let asked = false;
   let ticks = 0;
-  const wait = (rank: 0 | StillRank, work: () => void) => {
+  const wait = (rank: 0 | IdlePriority, work: () => void) => {
     waiting[rank]?.push(work);
     if (asked) return;
     asked = true;

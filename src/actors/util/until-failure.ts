@@ -13,7 +13,10 @@ export interface Failing {
 }
 
 /** Resolves with the work, or as soon as one of these fails. */
-export async function unlessFailing(these: readonly Failing[], work: Promise<void>): Promise<void> {
+export async function unlessStoreFails(
+  these: readonly Failing[],
+  work: Promise<void>,
+): Promise<void> {
   const callsOff: (() => void)[] = [];
   const failing = new Promise<void>((resolve) => {
     for (const one of these) callsOff.push(one.onceFailing(resolve));

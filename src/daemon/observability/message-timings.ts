@@ -5,7 +5,7 @@
  * time that stands in the event itself, so the many that are only overheard leave nothing behind;
  * what is kept of the few that engage is bounded, and what falls out is not measured.
  */
-import type { WalkTap } from "../../actors/protocol/telemetry.ts";
+import type { MessageTelemetry } from "../../actors/protocol/telemetry.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
@@ -33,7 +33,7 @@ interface TurnWatch {
 }
 
 export interface Stopwatch {
-  readonly tap: WalkTap;
+  readonly tap: MessageTelemetry;
   readonly line: (line: StreamLine) => void;
 }
 
@@ -64,7 +64,7 @@ export function createStopwatch(
     turn.called = null;
   };
 
-  const tap: WalkTap = {
+  const tap: MessageTelemetry = {
     admitted(messages) {
       for (const { message } of messages) received(message.channel);
     },

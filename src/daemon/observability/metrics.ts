@@ -8,7 +8,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
 import type { RuntimeStatus } from "../../actors/protocol/runtime.ts";
-import type { WalkTap } from "../../actors/protocol/telemetry.ts";
+import type { MessageTelemetry } from "../../actors/protocol/telemetry.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
@@ -39,7 +39,7 @@ export interface Metrics {
   /** Counts one line of the stream. */
   line(line: StreamLine): void;
   /** Measures the walk of messages. */
-  readonly walk: WalkTap;
+  readonly walk: MessageTelemetry;
   readonly requests: Counter<"route" | "status">;
   readonly streamDropped: Counter<"reader">;
   readonly streamReaders: Gauge<"reader">;

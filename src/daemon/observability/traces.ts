@@ -18,7 +18,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { Admitted, WalkTap } from "../../actors/protocol/telemetry.ts";
+import type { Admitted, MessageTelemetry } from "../../actors/protocol/telemetry.ts";
 import type { Verdict } from "../../domain/decision.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
@@ -33,7 +33,7 @@ import { tagged } from "../events/event-kinds.ts";
 const idUnitsMax = 256;
 
 export interface Traces {
-  readonly tap: WalkTap;
+  readonly tap: MessageTelemetry;
   readonly line: (line: StreamLine) => void;
   /** The trace that a line belongs to, asked while the line is told; undefined: none. */
   idOf(line: StreamLine): string | undefined;
@@ -92,7 +92,7 @@ class TraceBook implements Traces {
     this.#now = now;
   }
 
-  readonly tap: WalkTap = {
+  readonly tap: MessageTelemetry = {
     admitted: (messages, since) => {
       for (const one of messages) this.#admitted(one, since);
     },

@@ -7,22 +7,22 @@
  */
 import { randomBytes } from "node:crypto";
 import {
-  type RecordedLine,
-  type RecordQuery,
-  type RecordStore,
+  type RecordingLine,
+  type RecordingRange,
+  type RecordingStore,
   recordScenario,
 } from "../../actors/recording/recorder.ts";
 import { scenarioConfig } from "../../domain/config/index.ts";
 import { Redactor } from "../../machines/redaction/redact.ts";
 
-export interface RecordingQuery extends RecordQuery {
+export interface RecordingQuery extends RecordingRange {
   /** Replaces words, names and numbers by stand-ins. @default false */
   readonly redact?: boolean;
 }
 
 /** The lines of a recording, each with its end. @throws as `recordScenario` */
 export async function* recordingText(
-  store: RecordStore,
+  store: RecordingStore,
   { redact = false, ...query }: RecordingQuery,
 ): AsyncGenerator<string> {
   const lines = recordScenario(store, query);
@@ -31,9 +31,9 @@ export async function* recordingText(
 
 /** The same lines in other words. `key`: the same key gives the same words. */
 export async function* redacted(
-  lines: AsyncIterable<RecordedLine> | Iterable<RecordedLine>,
+  lines: AsyncIterable<RecordingLine> | Iterable<RecordingLine>,
   key = randomBytes(24).toString("base64"),
-): AsyncGenerator<RecordedLine> {
+): AsyncGenerator<RecordingLine> {
   let redactor: Redactor | null = null;
   for await (const line of lines) {
     if ("earshot" in line) {

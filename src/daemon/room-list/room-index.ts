@@ -7,7 +7,7 @@
  * for those that somebody looks at.
  */
 import { conversationOf } from "../../actors/protocol/event-codec.ts";
-import type { RoomTap, Runtime } from "../../actors/protocol/runtime.ts";
+import type { ConversationListener, Runtime } from "../../actors/protocol/runtime.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import type { Clock, Log, Store } from "../../domain/ports/index.ts";
@@ -20,8 +20,8 @@ export interface RoomsPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<Store, "conversations" | "lastSeq" | "scan">;
-  readonly glances: Runtime["glances"];
-  readonly tally: Runtime["tally"];
+  readonly glances: Runtime["summaries"];
+  readonly tally: Runtime["count"];
 }
 
 /** What is live, by number, as it was counted last. */
@@ -35,7 +35,7 @@ export interface LiveRooms {
 const latelyMs = 60_000;
 const sparedMax = 8;
 
-type BookTap = Required<Pick<RoomTap, "decided" | "ended" | "changed" | "amended">>;
+type BookTap = Required<Pick<ConversationListener, "decided" | "ended" | "changed" | "amended">>;
 
 export class RoomBook {
   readonly pulse = new Pulse();

@@ -5,7 +5,7 @@
  * decisions, the last line. To note a message is to move a few references; words are cut and made
  * harmless when a row is made of them, which nobody asks for while nobody looks at the room.
  */
-import type { Glance } from "../../actors/protocol/conversation-summary.ts";
+import type { ConversationSummary } from "../../actors/protocol/conversation-summary.ts";
 import type { Verdict } from "../../domain/decision.ts";
 import { parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
@@ -34,7 +34,7 @@ export interface Told {
   /** Another one whenever the row is another one. */
   readonly version: number;
   readonly noted: number;
-  readonly glance: Glance | null;
+  readonly glance: ConversationSummary | null;
 }
 
 type Fixed = Pick<RoomRow, "key" | "channel" | "account" | "kind" | "place" | "agent">;
@@ -51,7 +51,7 @@ export class Room {
   readonly conv: number;
   readonly key: string;
   /** How it stood when it was last looked at; null: asleep. */
-  glance: Glance | null = null;
+  glance: ConversationSummary | null = null;
   /** Journal number of the first message that was noted as it happened. */
   firstSeq = Number.POSITIVE_INFINITY;
   heardAt: Millis = 0;

@@ -6,8 +6,8 @@
  * --against`, which reads from disk.
  */
 import {
-  type RecordQuery,
-  type RecordStore,
+  type RecordingRange,
+  type RecordingStore,
   recordScenario,
 } from "../../actors/recording/recorder.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -80,8 +80,8 @@ function messageOf(t: Millis, { id, author, chat, text }: Inbound): RecordedMess
 
 /** Reads a part of the journal. @throws EarshotError EAR_USAGE when it is too much for a page. */
 export async function recordingOf(
-  store: RecordStore,
-  query: RecordQuery,
+  store: RecordingStore,
+  query: RecordingRange,
   name: string,
 ): Promise<Recording> {
   const all = new Collected();

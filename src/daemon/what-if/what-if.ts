@@ -8,7 +8,7 @@
  */
 
 import type { Why } from "../../actors/protocol/runtime.ts";
-import type { RecordQuery, RecordStore } from "../../actors/recording/recorder.ts";
+import type { RecordingRange, RecordingStore } from "../../actors/recording/recorder.ts";
 import {
   type EarshotConfig,
   overlay,
@@ -32,7 +32,7 @@ import { createThreads, type WhatIfThreads } from "./threads.ts";
 import type { Decided } from "./worker.ts";
 
 export interface WhatIfPorts {
-  readonly store: RecordStore;
+  readonly store: RecordingStore;
   readonly clock: Clock;
   readonly ids: Pick<Ids, "next">;
   readonly config: () => EarshotConfig;
@@ -40,7 +40,7 @@ export interface WhatIfPorts {
 }
 
 export interface WhatIfDesk {
-  record(query: RecordQuery, name: string): Promise<WhatIfRecording>;
+  record(query: RecordingRange, name: string): Promise<WhatIfRecording>;
   /** @throws EarshotError EAR_SCENARIO_INVALID, EAR_USAGE when it is too large. */
   upload(text: string, name: string): WhatIfRecording;
   /** Tells how it goes, and what comes of it, until it ends or is called off. */
@@ -91,7 +91,7 @@ class Desk implements WhatIfDesk {
     this.#threads = createThreads(ports.clock);
   }
 
-  async record(query: RecordQuery, name: string): Promise<WhatIfRecording> {
+  async record(query: RecordingRange, name: string): Promise<WhatIfRecording> {
     return this.#keep(await recordingOf(this.#ports.store, query, name), true);
   }
 

@@ -49,7 +49,7 @@ function newHouse() {
 describe("a restart", () => {
   test("begins once its answer is durable, and its end is told once in the same place", async () => {
     const { house, done } = newHouse();
-    const world = await sessionWorld(config, { house });
+    const world = await sessionWorld(config, { control: house });
     world.ready = false;
     await world.talk("/restart", { id: "r1" });
     expect(done).toEqual(["restart"]);
@@ -69,7 +69,7 @@ describe("a restart", () => {
 
   test("that would fail is not begun, and nothing is told later", async () => {
     const { house, done, fails } = newHouse();
-    const world = await sessionWorld(config, { house });
+    const world = await sessionWorld(config, { control: house });
     fails("Cannot read `earshot.json5`");
     await world.talk("/restart");
     await world.restart();
@@ -81,7 +81,7 @@ describe("a restart", () => {
 
   test("is told long after it was asked for, when it took that long", async () => {
     const { house } = newHouse();
-    const world = await sessionWorld(config, { house });
+    const world = await sessionWorld(config, { control: house });
     await world.talk("/restart");
     await world.runtime.stop();
     world.clock.advanceTo(world.clock.now() + 86_400_000);
@@ -97,7 +97,7 @@ describe("what an owner alone may order", () => {
 
   test("is nothing but words from others who may give commands", async () => {
     const { house, done } = newHouse();
-    const world = await sessionWorld(config, { house });
+    const world = await sessionWorld(config, { control: house });
     for (const text of orders) {
       const [outcome] = await world.say(text, { author: bob });
       await world.pass(2_000);
@@ -109,7 +109,7 @@ describe("what an owner alone may order", () => {
 
   test("is handed on with who said it, and refusals come back without a mark of their own", async () => {
     const { house, done } = newHouse();
-    const world = await sessionWorld(config, { house });
+    const world = await sessionWorld(config, { control: house });
     for (const text of ["/config set stream.maxChars  900", "/debug", "/debug reset"])
       await world.talk(text, { direct: true });
     await world.talk("/config set server.port 1", { direct: true });

@@ -68,7 +68,7 @@ const touchy: ConversationFactory = (options) => {
     get guarded() {
       return real.guarded;
     },
-    glance: (now) => real.glance(now),
+    summary: (now) => real.summary(now),
     inspect: () => real.inspect(),
     stop: () => real.stop(),
   };
@@ -319,7 +319,7 @@ test("a glance tells how live conversations stand, and warms none of them", () =
     ]),
   );
   const convs = ["a", "b", "unheard"].map((room) => hash52(groupKey(room)));
-  const [engaged, observing, unheard] = host.glance(convs, 10);
+  const [engaged, observing, unheard] = host.summary(convs, 10);
   expect(engaged).toMatchObject({ attention: "engaged.gathering", queued: 1, humans: 1, bots: 0 });
   expect(observing).toMatchObject({ attention: "observing", queued: 0, guard: "clear" });
   expect(observing).toMatchObject({ source: "who has spoken", credits: [] });
@@ -340,9 +340,9 @@ test("a tally tells what is live, engaged and held by its guard, and nothing of 
   ];
   const [a, b, c] = entries.map(({ conv }) => conv);
   host.apply(batch(1, entries, { configs: touchy }));
-  expect(host.tally()).toEqual({ live: 3, engaged: [b, c], guarded: [b] });
+  expect(host.count()).toEqual({ live: 3, engaged: [b, c], guarded: [b] });
   for (const room of ["d", "e"])
     host.apply(batch(2, [entry(room, 4, aside, { activation: fresh })]));
-  expect(host.tally()).toEqual({ live: 4, engaged: [b, c], guarded: [b] });
-  expect(host.glance([a as number, b as number], 10)).toMatchObject([null, { guard: "muted" }]);
+  expect(host.count()).toEqual({ live: 4, engaged: [b, c], guarded: [b] });
+  expect(host.summary([a as number, b as number], 10)).toMatchObject([null, { guard: "muted" }]);
 });

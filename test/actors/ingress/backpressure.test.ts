@@ -2,12 +2,12 @@
  * The intake keeps step with the hosts: it waits while too much waits for them, and no longer.
  */
 import { expect, test } from "vitest";
-import { openAccessBook } from "../../../src/actors/access/access-store.ts";
+import { openAccessStore } from "../../../src/actors/access/access-store.ts";
 import { createWaiters } from "../../../src/actors/effects/decision-waiters.ts";
 import { createIngress } from "../../../src/actors/ingress/ingress.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
-import { Backlog } from "../../../src/actors/supervisor/backpressure.ts";
+import { Backpressure } from "../../../src/actors/supervisor/backpressure.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createRandom } from "../../../src/adapters/system/ids.ts";
@@ -26,17 +26,17 @@ function rig(size: number) {
     new Promise<void>((resolve) => {
       world.wake = () => void resolve();
     });
-  const backlog = new Backlog(() => world.size, change);
+  const backlog = new Backpressure(() => world.size, change);
   return { world, backlog };
 }
 
 test("there is room up to the limit, and again when half of it is gone", async () => {
   const { world, backlog } = rig(limits.backlogEventsMax);
-  expect(backlog.room()).toBeNull();
+  expect(backlog.capacity()).toBeNull();
   world.size += 1;
   let free = false;
-  const room = backlog.room() as Promise<void>;
-  expect(backlog.room()).toBe(room);
+  const room = backlog.capacity() as Promise<void>;
+  expect(backlog.capacity()).toBe(room);
   void room.then(() => {
     free = true;
   });
@@ -47,7 +47,7 @@ test("there is room up to the limit, and again when half of it is gone", async (
   world.size = limits.backlogEventsMax / 2;
   world.wake();
   await room;
-  expect(backlog.room()).toBeNull();
+  expect(backlog.capacity()).toBeNull();
 });
 
 async function intake(size: number) {
@@ -69,7 +69,7 @@ async function intake(size: number) {
     directory: { isLocal: () => false, membership: () => null },
     publish: () => undefined,
     heartbeats: { heard: () => null },
-    access: openAccessBook([], { clock, random: createRandom(), journal, configs }),
+    access: openAccessStore([], { clock, random: createRandom(), journal, configs }),
     outbox: { enqueue: () => undefined },
     onPoint: () => undefined,
   });

@@ -1,6 +1,6 @@
 /** The sweep: quiet conversations get their records, old rows go, and the story stays the same. */
 import { expect, test } from "vitest";
-import { createSweep } from "../../../src/actors/journal/checkpointer.ts";
+import { createCheckpointer } from "../../../src/actors/journal/checkpointer.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
@@ -18,7 +18,7 @@ async function sweepOf(world: World) {
     onHealth: () => undefined,
   });
   const { configs } = await openConfigs(store, config);
-  return createSweep({ clock, store, journal, configs, log: () => undefined });
+  return createCheckpointer({ clock, store, journal, configs, log: () => undefined });
 }
 
 test("a conversation that has gone quiet is folded into its record and goes on from there", async () => {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { conversationOf } from "../../../src/actors/protocol/event-codec.ts";
 import { quarantinedCode } from "../../../src/actors/protocol/host-protocol.ts";
-import type { Runtime, SetAside } from "../../../src/actors/protocol/runtime.ts";
+import type { QuarantinedEvent, Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
@@ -57,7 +57,7 @@ async function setAsideBefore(event: ConversationEvent, ...later: EventWrite[]):
   return store;
 }
 
-const listed = (world: World): readonly SetAside[] => world.runtime.status().quarantined;
+const listed = (world: World): readonly QuarantinedEvent[] => world.runtime.status().quarantined;
 const seqOf = (world: World): number => listed(world)[0]?.seq ?? 0;
 const answer = { afterMs: 50, steps: [{ text: "here I am" }] };
 

@@ -4,7 +4,7 @@
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
-import { type RecordedLine, recordScenario } from "../../../src/actors/recording/recorder.ts";
+import { type RecordingLine, recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
 import { redacted } from "../../../src/daemon/replay/recording.ts";
 import { decisions, play } from "../../support/replay/replay.ts";
@@ -81,9 +81,9 @@ property.prop([steps], { numRuns: Number(process.env.EARSHOT_RUNS ?? 15) })(
     }
     const was = world.decisions().map(({ decision, rule }) => `${decision} ${rule}`);
     expect(was).toHaveLength(all.length);
-    const lines: RecordedLine[] = [];
+    const lines: RecordingLine[] = [];
     for await (const line of recordScenario(world.store, { since: 0 })) lines.push(line);
-    const other: RecordedLine[] = [];
+    const other: RecordingLine[] = [];
     for await (const line of redacted(lines, "a key")) other.push(line);
     for (const recording of [lines, other]) {
       const played = await play(recording as unknown as Record<string, unknown>[]);

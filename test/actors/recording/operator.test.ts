@@ -4,7 +4,7 @@
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
-import { type RecordedLine, recordScenario } from "../../../src/actors/recording/recorder.ts";
+import { type RecordingLine, recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { redacted } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
@@ -47,7 +47,7 @@ async function lived(
     await world.pass(afterMs);
   }
   await world.pass(600_000);
-  const lines: RecordedLine[] = [];
+  const lines: RecordingLine[] = [];
   for await (const line of recordScenario(world.store, { since: 0 })) lines.push(line);
   return { world, lines };
 }
@@ -57,11 +57,11 @@ const told = (lines: readonly StreamLine[]) => ({
   turns: ends(lines).map(({ turn, outcome }) => `${turn} ${outcome}`),
   sends: sends(lines).map(({ status }) => status),
 });
-const played = (lines: readonly RecordedLine[]) =>
+const played = (lines: readonly RecordingLine[]) =>
   play(lines as unknown as Record<string, unknown>[]);
 
-async function inOtherWords(lines: readonly RecordedLine[]): Promise<RecordedLine[]> {
-  const out: RecordedLine[] = [];
+async function inOtherWords(lines: readonly RecordingLine[]): Promise<RecordingLine[]> {
+  const out: RecordingLine[] = [];
   for await (const line of redacted(lines, "a key")) out.push(line);
   return out;
 }
@@ -106,7 +106,7 @@ test("what a message ordered is ordered by it again, and by nothing else", async
     await world.say(text, { chat, author: ann, ...mentioned });
     await world.pass(5_000);
   }
-  const lines: RecordedLine[] = [];
+  const lines: RecordingLine[] = [];
   for await (const line of recordScenario(world.store, { since: 0 })) lines.push(line);
   expect(lines.filter((line) => "in" in line)).toHaveLength(4);
   expect(lines.filter((line) => "operator" in line)).toEqual([]);

@@ -1,6 +1,6 @@
 /** What is kept of transcripts for the next turn: as the store says it, and no more than its bound. */
 import { expect, test } from "vitest";
-import { createSessionTails } from "../../../src/actors/sessions/transcript-cache.ts";
+import { createTranscriptCache } from "../../../src/actors/sessions/transcript-cache.ts";
 import { createLines } from "../../../src/adapters/stores/memory.lines.ts";
 import type { TranscriptLine } from "../../../src/domain/session.ts";
 
@@ -25,7 +25,7 @@ const line = (id: number, sessionId: string): TranscriptLine => ({
 
 test("sessions that grow line by line stay within the bound of all texts", async () => {
   const kept = store();
-  const tails = createSessionTails(kept, 20_000);
+  const tails = createTranscriptCache(kept, 20_000);
   const sessions = Array.from({ length: 10 }, (_, n) => `s${n}`);
   for (const sessionId of sessions) await tails.read(sessionId);
   let id = 0;
@@ -45,7 +45,7 @@ test("sessions that grow line by line stay within the bound of all texts", async
 
 test("what fits is not read from the store again", async () => {
   const kept = store();
-  const tails = createSessionTails(kept);
+  const tails = createTranscriptCache(kept);
   await tails.read("s");
   for (let id = 1; id <= 50; id += 1) {
     kept.lines.add(line(id, "s"));

@@ -13,9 +13,9 @@ import {
   notLiveCode,
   quarantinedCode,
 } from "../../../src/actors/protocol/host-protocol.ts";
-import { createPulse } from "../../../src/actors/protocol/shared-heartbeat.ts";
-import { HostTraffic } from "../../../src/actors/supervisor/host-dispatcher.ts";
-import { Strikes } from "../../../src/actors/supervisor/poison-tracker.ts";
+import { createSharedHeartbeat } from "../../../src/actors/protocol/shared-heartbeat.ts";
+import { HostDispatcher } from "../../../src/actors/supervisor/host-dispatcher.ts";
+import { PoisonTracker } from "../../../src/actors/supervisor/poison-tracker.ts";
 import type { Answer } from "../../../src/actors/supervisor/result-queue.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { configOf } from "../../support/runtime/supervised.ts";
@@ -39,17 +39,17 @@ function rig() {
   const breaches: string[] = [];
   const loads: { conv: number; beforeSeq: number; rebuild: boolean }[] = [];
   let loadFails = false;
-  const strikes = new Strikes();
-  const traffic = new HostTraffic({
+  const strikes = new PoisonTracker();
+  const traffic = new HostDispatcher({
     host: 0,
-    strikes,
+    poison: strikes,
     load: async (conv, _key, beforeSeq, rebuild) => {
       if (loadFails) throw new Error("the store is away");
       loads.push({ conv, beforeSeq, rebuild });
       return { record: null, recordSeq: 0, tail: [] };
     },
     configFor: (version) => ({ version, config: configOf() }),
-    onAnswer: (answer) => void answers.push(answer),
+    onReply: (answer) => void answers.push(answer),
     onBreach: (reason) => void breaches.push(reason),
     onLoadFailed: () => undefined,
     onRebuild: () => undefined,
@@ -57,11 +57,11 @@ function rig() {
   });
   const link = (epoch: number): HostLink => ({
     epoch,
-    pulse: createPulse(),
-    gone: new Promise(() => undefined),
+    heartbeat: createSharedHeartbeat(),
+    exited: new Promise(() => undefined),
     turns: null,
-    glance: async () => [],
-    tally: async () => nothingLive,
+    summary: async () => [],
+    count: async () => nothingLive,
     apply: (batch) => {
       batches.push(batch);
       return new Promise((resolve) => waiting.set(batch.id, resolve));

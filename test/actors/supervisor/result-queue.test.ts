@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { type Answer, merge, ResultLine } from "../../../src/actors/supervisor/result-queue.ts";
+import { type Answer, merge, ResultQueue } from "../../../src/actors/supervisor/result-queue.ts";
 
 const answer = (id: number, host: number, seqs: readonly number[]): Answer => ({
   host,
@@ -37,7 +37,7 @@ function rig(bySeq: boolean) {
   const committed: number[][] = [];
   const durable: number[] = [];
   let fail = 0;
-  const line = new ResultLine({
+  const line = new ResultQueue({
     clock,
     log: () => undefined,
     bySeq,

@@ -3,7 +3,7 @@
  * applied once, in order, whatever the number of hosts, the churn and the failures of the store.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import type { TurnOrder } from "../../../src/actors/protocol/host-protocol.ts";
+import type { TurnRequest } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { decodeVerdict } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
@@ -49,7 +49,7 @@ function talk(count: number, rooms: number, from = 0): (readonly [string, Conver
 const asides = (count: number, rooms: number, from = 0) =>
   talk(count, rooms, from).filter((_, index) => (from + index) % 4 !== 0);
 
-const order = (turnId: string, said: string, more: Partial<TurnOrder> = {}): TurnOrder => ({
+const order = (turnId: string, said: string, more: Partial<TurnRequest> = {}): TurnRequest => ({
   conv: hash52(groupKey("room")),
   key: groupKey("room"),
   cfg: 1,

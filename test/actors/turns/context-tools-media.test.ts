@@ -3,9 +3,9 @@
  * that passes the question on is not trusted.
  */
 import { describe, expect, test } from "vitest";
-import type { TurnAsk } from "../../../src/actors/protocol/host-protocol.ts";
+import type { ContextQuestion } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { createAsks } from "../../../src/actors/turns/context-tools.ts";
+import { createContextTools } from "../../../src/actors/turns/context-tools.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
@@ -16,7 +16,7 @@ const question = { turnId: "t1", conv: 7, key: turn.key, tool: "attachment_list"
 function open(store: Store = createMemoryStore()) {
   const clock = new SimulatedClock(0);
   const unread = async () => ({ note: "nothing" });
-  const asks = createAsks({
+  const asks = createContextTools({
     clock,
     log: () => undefined,
     ids: { next: () => "FENCE" },
@@ -32,7 +32,7 @@ describe("a question", () => {
     expect(await open().asks.answer(question)).toBe("There are no files in the recent messages.");
   });
 
-  test.each<[string, Partial<TurnAsk>]>([
+  test.each<[string, Partial<ContextQuestion>]>([
     ["another turn", { turnId: "t0" }],
     ["another conversation", { conv: 8 }],
     ["another key", { key: "agent:main:irc:group:b" }],

@@ -1,15 +1,15 @@
 /** Lanes and deadlines by themselves. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createTimers } from "../../../src/actors/journal/deadlines.ts";
+import { createDeadlines } from "../../../src/actors/journal/deadlines.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { createLanes } from "../../../src/actors/turns/turn-slots.ts";
+import { createTurnSlots } from "../../../src/actors/turns/turn-slots.ts";
 
 const request = (conv: number, agentId = "main") => ({ conv, key: `k${conv}`, agentId });
 
 test("slots are granted in the order asked, and again when one is given back", () => {
   const granted: number[] = [];
-  const lanes = createLanes({
+  const lanes = createTurnSlots({
     slots: () => 2,
     agentSlots: () => 10,
     grant: ({ conv }) => granted.push(conv),
@@ -27,7 +27,7 @@ test("slots are granted in the order asked, and again when one is given back", (
 
 test("an agent that is full is passed over, not waited for", () => {
   const granted: number[] = [];
-  const lanes = createLanes({
+  const lanes = createTurnSlots({
     slots: () => 10,
     agentSlots: (agentId) => (agentId === "slow" ? 1 : 5),
     grant: ({ conv }) => granted.push(conv),
@@ -42,7 +42,7 @@ test("an agent that is full is passed over, not waited for", () => {
 test("who came first is served first, whatever the agent", () => {
   const granted: number[] = [];
   let open = 0;
-  const lanes = createLanes({
+  const lanes = createTurnSlots({
     slots: () => open,
     agentSlots: () => 10,
     grant: ({ conv }) => granted.push(conv),
@@ -56,7 +56,7 @@ test("who came first is served first, whatever the agent", () => {
 
 test("a slot granted before a restart is taken even when none is free", () => {
   const granted: number[] = [];
-  const lanes = createLanes({
+  const lanes = createTurnSlots({
     slots: () => 1,
     agentSlots: () => 1,
     grant: ({ conv }) => granted.push(conv),
@@ -76,7 +76,7 @@ test("no interleaving exceeds the bounds, and everybody who asks is served", () 
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const running = new Map<number, string>();
       let wanted = new Set<number>();
-      const lanes = createLanes({
+      const lanes = createTurnSlots({
         slots: () => 3,
         agentSlots: () => 2,
         grant: ({ conv, agentId }) => {
@@ -109,7 +109,7 @@ test("no interleaving exceeds the bounds, and everybody who asks is served", () 
 test("a deadline fires once, at its time, and a replaced one not at all", () => {
   const clock = new SimulatedClock(1_000);
   const fired: [string, number][] = [];
-  const timers = createTimers(clock, ({ id }, at) => fired.push([id, at]));
+  const timers = createDeadlines(clock, ({ id }, at) => fired.push([id, at]));
   timers.set({ conv: 1, id: "flush", at: 1_500 });
   timers.set({ conv: 1, id: "flush", at: 1_700 });
   timers.set({ conv: 1, id: "quiet", at: 1_600 });
@@ -128,7 +128,7 @@ test("a deadline fires once, at its time, and a replaced one not at all", () => 
 test("an overdue deadline fires with a time that is not before it, also when the clock was set back", () => {
   const clock = new SimulatedClock(1_000);
   const fired: number[] = [];
-  const timers = createTimers(
+  const timers = createDeadlines(
     { ...clockOf(clock), now: () => clock.now() - 3_600_000 },
     (_deadline, at) => fired.push(at),
   );

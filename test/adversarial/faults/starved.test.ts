@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads";
 import { fc, test as property } from "@fast-check/vitest";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HostLink } from "../../../src/actors/protocol/host-link.ts";
-import { createPulse } from "../../../src/actors/protocol/shared-heartbeat.ts";
+import { createSharedHeartbeat } from "../../../src/actors/protocol/shared-heartbeat.ts";
 import {
   currentThread,
   type ThreadWork,
@@ -27,7 +27,7 @@ const patience = { timeout: 20_000 };
 /** A watched host whose thread does as it is told, look by look; the look at which it was killed. */
 function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[]): number | null {
   const clock = new SimulatedClock(0);
-  const pulse = createPulse();
+  const pulse = createSharedHeartbeat();
   let now: ThreadWork | null = null;
   let killed: number | null = null;
   let look = 0;
@@ -35,7 +35,7 @@ function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[])
   const kill = () => {
     killed ??= look;
   };
-  const watchdog = new Watchdog(clock, [{ id: 0, link, owed: true, kill }], loopMs, () => 0);
+  const watchdog = new Watchdog(clock, [{ id: 0, link, awaitsReply: true, kill }], loopMs, () => 0);
   watchdog.start();
   for (const { work, beats } of looks) {
     look += 1;
@@ -149,7 +149,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
     const nothing = () => undefined;
     const events = { onReports: nothing, onDelta: nothing, onDraft: nothing, onInspect: nothing };
     const link = await pool.open(0, 1, { ...events, onLog: nothing, ask: async () => "" });
-    const thread = link.pulse.thread();
+    const thread = link.heartbeat.thread();
     expect(link.work?.()).not.toBeNull();
     const order = (program: string, ...how: string[]) =>
       expect(spawnSync(program, how, { encoding: "utf8" })).toMatchObject({ status: 0 });
@@ -160,24 +160,24 @@ describe.skipIf(!canStarve)("a real thread", () => {
     const calm = () => hog.kill("SIGKILL");
     ends.push(calm);
     const killed: string[] = [];
-    const host = { id: 0, link, owed: true, kill: (why: string) => void killed.push(why) };
+    const host = { id: 0, link, awaitsReply: true, kill: (why: string) => void killed.push(why) };
     const watchdog = new Watchdog(clock, [host], 100, () => 0);
     watchdog.start();
     ends.push(() => watchdog.stop());
-    let beats = link.pulse.beats();
+    let beats = link.heartbeat.beats();
     let silent = 0;
     let longest = 0;
     // Until it has been silent for three times as long as a host may be.
     for (let look = 0; look < 2_000 && longest < 15; look += 1) {
       await new Promise((done) => setTimeout(done, 20));
-      silent = link.pulse.beats() === beats ? silent + 1 : 0;
+      silent = link.heartbeat.beats() === beats ? silent + 1 : 0;
       longest = Math.max(longest, silent);
-      beats = link.pulse.beats();
+      beats = link.heartbeat.beats();
     }
     expect(longest).toBe(15);
     expect(killed).toEqual([]);
     calm();
-    await expect.poll(() => link.pulse.beats() > beats, patience).toBe(true);
+    await expect.poll(() => link.heartbeat.beats() > beats, patience).toBe(true);
     expect(killed).toEqual([]);
   }, 90_000);
 

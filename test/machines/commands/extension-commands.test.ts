@@ -1,7 +1,7 @@
 /** Commands of agents and plugins: named, found and offered, and never in the place of another. */
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { createExtras } from "../../../src/actors/commands/extension-commands.ts";
+import { createExtensionCommands } from "../../../src/actors/commands/extension-commands.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import {
   type ExtraCommand,
@@ -119,7 +119,7 @@ describe("a further command", () => {
 
   test("of a plugin whose names are none is left out", () => {
     const run = () => "";
-    const made = createExtras({
+    const made = createExtensionCommands({
       plugins: [
         { name: "Big Bird", commands: { feed: { help: "x", run } } },
         { name: "skill", commands: { feed: { help: "x", run } } },

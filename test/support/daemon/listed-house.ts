@@ -4,7 +4,7 @@
  * slow.
  */
 
-import type { Glance } from "../../../src/actors/protocol/conversation-summary.ts";
+import type { ConversationSummary } from "../../../src/actors/protocol/conversation-summary.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import type { RoomRow, RoomsFrame, RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
@@ -22,7 +22,7 @@ export const firstLook: RoomsLook = {
 
 interface Standing {
   attention: string;
-  guard: Glance["guard"];
+  guard: ConversationSummary["guard"];
 }
 
 export interface ListedHouse {
@@ -60,7 +60,7 @@ export function createListedHouse(): ListedHouse {
   const clock = new SimulatedClock(startedAt);
   const standings = new Map<number, Standing>();
   let [seq, asked] = [0, 0];
-  const glance = (conv: number): Glance | null => {
+  const glance = (conv: number): ConversationSummary | null => {
     const standing = standings.get(conv);
     if (standing === undefined) return null;
     const nobody = { humans: 2, source: "who has spoken", bots: 0, credits: [], queued: 0 };

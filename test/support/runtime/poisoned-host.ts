@@ -23,7 +23,7 @@ export function host(task: HostTask): Promise<never> {
       get guarded() {
         return real.guarded;
       },
-      glance: (now) => real.glance(now),
+      summary: (now) => real.summary(now),
       inspect: () => real.inspect(),
       stop: () => real.stop(),
     };

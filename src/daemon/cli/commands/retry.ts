@@ -3,7 +3,7 @@
  */
 import type { Command } from "commander";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
-import type { SetAside } from "../../../actors/protocol/runtime.ts";
+import type { QuarantinedEvent } from "../../../actors/protocol/runtime.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
@@ -22,7 +22,7 @@ const errorShownUnitsMax = 320;
 interface ListOptions extends StateOptions {
   readonly json?: boolean;
 }
-type Listed = Omit<SetAside, "conv">;
+type Listed = Omit<QuarantinedEvent, "conv">;
 
 const about =
   "An event that killed its worker three times, or that its conversation could not be told, is " +
