@@ -7,10 +7,12 @@ import { blocksOf, manual, type Page, root } from "../support/docs.ts";
 
 type Add = (program: Command) => void;
 
-const folder = join(root, "src/daemon/cli/commands");
+const folders = ["commands", "chat"].map((name) => join(root, "src/daemon/cli", name));
 const program = new Command("earshot").option("--version").option("--help");
-for (const file of readdirSync(folder).filter((name) => name !== "main.ts")) {
-  const exported = (await import(join(folder, file))) as Record<string, unknown>;
+for (const path of folders.flatMap((folder) =>
+  readdirSync(folder).map((name) => join(folder, name)),
+)) {
+  const exported = (await import(path)) as Record<string, unknown>;
   for (const [name, add] of Object.entries(exported))
     if (/^add\w+Commands?$/u.test(name)) (add as Add)(program);
 }

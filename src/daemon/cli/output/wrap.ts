@@ -46,7 +46,10 @@ export function wrapLine(line: string, shape: WrapShape): readonly Row[] {
   const rows: Row[] = [];
   for (let start = 0; start < cells.length || rows.length === 0; ) {
     const { end, next } = rowEnd(cells, start, room);
-    rows.push({ from: cells[start]?.from ?? 0, to: end === 0 ? 0 : (cells[end - 1]?.to ?? 0) });
+    const from = cells[start]?.from ?? 0;
+    // What is only blank is a row of its own where nothing else stands for the line.
+    if (end > start) rows.push({ from, to: cells[end - 1]?.to ?? from });
+    else if (rows.length === 0) rows.push({ from, to: from });
     start = next;
     room = Math.max(1, columns - hang);
   }
@@ -87,7 +90,7 @@ function rowEnd(cells: readonly Cell[], start: number, room: number) {
   let cut = at;
   while (cut > start && !mayBreak(cells[cut - 1], cells[cut])) cut -= 1;
   const end = withoutBlanks(cells, start, cut);
-  if (end > start) return { end, next: cut };
+  if (end > start || cut > start) return { end, next: cut };
   const full = Math.max(at, start + 1);
   return { end: full, next: full };
 }

@@ -30,6 +30,11 @@ describe("a line in rows", () => {
     }
   });
 
+  test("blanks behind a letter that fills its row take no row", () => {
+    expect(rowsOf("a日  a", { columns: 2, hang: 1, at: "words" })).toEqual(["a", "日", "a"]);
+    expect(rowsOf("   aaa", { columns: 2 })).toEqual(["", "aa", "a"]);
+  });
+
   prop.prop([letters, shapes])("loses no letter and adds none", (line, shape) => {
     const bare = (text: string) => (shape.at === "any" ? text : text.replaceAll(" ", ""));
     expect(bare(rowsOf(line, shape).join(""))).toBe(bare(line));
