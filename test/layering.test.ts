@@ -75,8 +75,8 @@ const webMayKnow = ["src/daemon/api-types/", "src/domain/"];
 const foldersWithCircles = [
   ...["src/domain/ports", "src/machines/conversation", "src/actors/turns"],
   ...["src/actors/recording", "src/actors/runtime", "src/adapters/agents/acp"],
-  ...["src/adapters/agents/model", "src/adapters/channels/telegram", "src/daemon/http"],
-  ...["src/daemon/observability", "src/daemon/cli/checks", "src/testing"],
+  ...["src/adapters/agents/model", "src/adapters/channels/telegram"],
+  ...["src/daemon/cli/checks", "src/testing"],
 ];
 
 interface Import {

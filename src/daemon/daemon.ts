@@ -32,7 +32,6 @@ import { plugIn } from "./config/plugins.ts";
 import { createRegistry, type Registry } from "./config/registry.ts";
 import { createSkillShelf } from "./config/skills.ts";
 import type { KnownHosts } from "./http/allowed-hosts.ts";
-import type { TokenReader } from "./http/auth.ts";
 import type { Clients } from "./http/client-address.ts";
 import { type Listeners, openListeners } from "./http/listeners.ts";
 import { loadPages, statelyInspector } from "./http/static-pages.ts";
@@ -43,6 +42,7 @@ import { simulate } from "./replay/simulate.ts";
 import { removeAddress, writeAddress } from "./state/address-file.ts";
 import { builtPages, version } from "./state/package-files.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state/state-dir.ts";
+import type { TokenReader } from "./state/token.ts";
 import { ensureToken, readToken } from "./state/token.ts";
 import { socketsOf } from "./websocket-routes.ts";
 

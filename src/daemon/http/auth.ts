@@ -8,7 +8,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Clock } from "../../domain/ports/index.ts";
-import { sameSecret } from "../state/token.ts";
+import { sameSecret, type TokenReader } from "../state/token.ts";
 import { hostOf, type KnownHosts } from "./allowed-hosts.ts";
 import { refuse } from "./api-error.ts";
 import type { Clients } from "./client-address.ts";
@@ -17,9 +17,6 @@ import { onTokenChange } from "./token-watch.ts";
 export interface HttpEnv {
   Bindings: HttpBindings;
 }
-
-/** Reads the current token; rejects when there is none that may be used. */
-export type TokenReader = () => Promise<string>;
 
 /** Host, Origin and the form of the path. */
 export function guardHost(known: () => KnownHosts): MiddlewareHandler<HttpEnv> {

@@ -6,7 +6,7 @@
  * than the one that stands there now is told to leave. Nobody open, nothing looked at.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
-import type { TokenReader } from "./auth.ts";
+import type { TokenReader } from "../state/token.ts";
 
 const lookEveryMs = 500;
 

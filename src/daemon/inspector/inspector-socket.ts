@@ -9,8 +9,8 @@ import type { RawData, WebSocket } from "ws";
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
 import type { Clock, Log } from "../../domain/ports/index.ts";
-import type { TokenReader } from "../http/auth.ts";
 import { onTokenChange } from "../http/token-watch.ts";
+import type { TokenReader } from "../state/token.ts";
 import { sameSecret } from "../state/token.ts";
 import type { AllowedWish } from "./tickets.ts";
 

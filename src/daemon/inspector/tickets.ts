@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
-import type { TokenReader } from "../http/auth.ts";
+import type { TokenReader } from "../state/token.ts";
 
 /** What a reader wants to look into. */
 export interface InspectWish {

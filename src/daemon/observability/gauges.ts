@@ -1,23 +1,34 @@
 /**
- * Metrics that are read
- * =====================
- * Gauges, and counters that somebody else keeps: taken from the runtime's status when Prometheus
- * asks. One status a scrape serves them all.
+ * Gauges
+ * ======
+ * Gauges, and counters that the runtime keeps, are read from its status at each scrape. One status
+ * serves them all.
  */
 import type { Counter, Gauge } from "prom-client";
+import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
 import type { RuntimeStatus } from "../../actors/protocol/runtime.ts";
+import type { Clock } from "../../domain/ports/index.ts";
 import { type MetricName, outboxStates } from "./metric-definitions.ts";
-import type { MetricsPorts } from "./metrics.ts";
 
-/** A status is this young when it is used again, ms: a scrape reads it once. */
+/** A status is reused for this long, ms, so that a scrape reads it once. */
 const freshMs = 50;
 
-/** Puts what is true now into an instrument. */
+/** What gauges are read from. */
+export interface GaugePorts {
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly status: () => RuntimeStatus;
+  /** How many conversations the store has. @default as many as are in memory */
+  readonly conversations?: () => Promise<number>;
+  /** @default none */
+  readonly connections?: () => readonly ConnectionStatus[];
+}
+
+/** Sets an instrument to its current value. */
 export type Reader = (instrument: Counter | Gauge) => void | Promise<void>;
 type Readable = MetricName<"gauge"> | MetricName<"counter">;
 
 /** What is read before each scrape, by its name in the table. */
-export function readersOf(ports: MetricsPorts): ReadonlyMap<string, Reader> {
+export function readersOf(ports: GaugePorts): ReadonlyMap<string, Reader> {
   const readers = new Map<string, Reader>();
   const status = freshStatus(ports);
   const show = (name: Readable, read: (now: RuntimeStatus) => number | Promise<number>): void => {
@@ -59,7 +70,7 @@ export function readersOf(ports: MetricsPorts): ReadonlyMap<string, Reader> {
 
 const noRows = Object.fromEntries(outboxStates.map((state) => [state, 0]));
 
-function freshStatus({ clock, status }: MetricsPorts): () => RuntimeStatus {
+function freshStatus({ clock, status }: GaugePorts): () => RuntimeStatus {
   let last: { readonly at: number; readonly status: RuntimeStatus } | null = null;
   return () => {
     const at = clock.monotonic();
@@ -69,5 +80,5 @@ function freshStatus({ clock, status }: MetricsPorts): () => RuntimeStatus {
 }
 
 function sum<Item>(items: readonly Item[], read: (item: Item) => number): number {
-  return items.reduce((all, one) => all + read(one), 0);
+  return items.reduce((total, item) => total + read(item), 0);
 }

@@ -11,7 +11,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
-import type { Instruments } from "./metrics.ts";
+import type { Instruments } from "./instruments.ts";
 
 /** Messages, turns and parts that are measured at the same time, of each. */
 const measuredCountMax = 10_000;

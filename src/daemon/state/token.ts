@@ -14,6 +14,9 @@ import { EarshotError } from "../../domain/errors.ts";
 
 export { sameSecret } from "../../adapters/http/signature.ts";
 
+/** Reads the current token; rejects when there is none that may be used. */
+export type TokenReader = () => Promise<string>;
+
 export const tokenFileOf = (stateDir: string): string => join(stateDir, "token");
 
 // Where the system has no such flag there are no such links.

@@ -16,8 +16,8 @@ import {
 } from "../../adapters/channels/webchat/protocol.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Clock, Log } from "../../domain/ports/index.ts";
-import type { TokenReader } from "../http/auth.ts";
 import { onTokenChange } from "../http/token-watch.ts";
+import type { TokenReader } from "../state/token.ts";
 import { sameSecret } from "../state/token.ts";
 
 const helloMsMax = 5_000;

@@ -25,7 +25,7 @@ import type {
 } from "../../domain/stream.ts";
 import type { Bus } from "../events/event-bus.ts";
 import { tagged } from "../events/event-kinds.ts";
-import type { TokenReader } from "../http/auth.ts";
+import type { TokenReader } from "../state/token.ts";
 import { createWebchatLog, entryId, type WebchatEntry, type WebchatLog } from "./history.ts";
 import { type SessionPorts, serveSession, type WebchatSession } from "./page-session.ts";
 import type { WebchatUploads } from "./uploads.ts";

@@ -18,13 +18,13 @@ import type {
 import type { StreamLine } from "../../../domain/stream.ts";
 import type { OfferedCommand } from "../../../machines/commands/help.ts";
 import type { Bus } from "../../events/event-bus.ts";
-import type { TokenReader } from "../../http/auth.ts";
 import type { Clients } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
 import type { HealthDesk } from "../../observability/health.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import type { Rooms } from "../../room-list/room-list.ts";
 import type { RoomDesk } from "../../room-view/room-views.ts";
+import type { TokenReader } from "../../state/token.ts";
 import type { Webchat } from "../../webchat/webchat.ts";
 import type { WhatIfDesk } from "../../what-if/what-if.ts";
 
