@@ -9,16 +9,8 @@
 import fc from "fast-check";
 import { defaultAgentId, resolveSettings, scenarioConfig } from "../domain/config/index.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
-import {
-  homeChannel,
-  homeChat,
-  messageOf,
-  Room,
-  type RoomChat,
-  type RoomLine,
-  type Speech,
-  us,
-} from "./room.ts";
+import { homeChannel, homeChat, messageOf, Room, type RoomChat, type Speech, us } from "./room.ts";
+import type { RoomLine } from "./room-line.ts";
 
 type Runs = Extract<RoomLine, { agent: unknown }>["agent"]["runs"];
 

@@ -13,7 +13,8 @@ import { EarshotError } from "../domain/errors.ts";
 import type { Inbound } from "../domain/message.ts";
 import type { ScenarioLine } from "../domain/scenario/scenario.ts";
 import type { AgentEndLine, SendLine, StreamLine } from "../domain/stream.ts";
-import { Room, type RoomLine } from "./room.ts";
+import { Room } from "./room.ts";
+import type { RoomLine } from "./room-line.ts";
 import { lineWords, outcomeWords, timeWords, whyWords } from "./room-words.ts";
 
 /** One message as one agent heard it. */

@@ -8,7 +8,7 @@
 import type { Why } from "../actors/protocol/runtime.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import type { StreamLine } from "../domain/stream.ts";
-import type { RoomLine } from "./room.ts";
+import type { RoomLine } from "./room-line.ts";
 
 type InLine = Extract<RoomLine, { in: unknown }>;
 

@@ -5,13 +5,9 @@
  * said what and when, what was edited, what the member list held. It prints as a chat, so that a
  * failing test is read and not decoded, and it can be saved for `earshot replay`.
  */
-import type { z } from "zod";
 import type { ChatKind, InboundInput } from "../domain/message.ts";
-import type { LineKind, lineSchemas } from "../domain/scenario/scenario.ts";
+import type { RoomLine } from "./room-line.ts";
 import { roomWords } from "./room-words.ts";
-
-/** One line of a scenario, as it may be written: defaults left out. */
-export type RoomLine = { [Kind in LineKind]: z.input<(typeof lineSchemas)[Kind]> }[LineKind];
 
 /** The agent, where somebody is named who is mentioned or answered. */
 export const us = "us";

@@ -10,7 +10,8 @@ import { simulateScenario } from "../daemon/replay/simulate.ts";
 import { EarshotError } from "../domain/errors.ts";
 import { ScenarioReader } from "../domain/scenario/read-scenario.ts";
 import type { Scenario, ScenarioLine } from "../domain/scenario/scenario.ts";
-import { homeChat, messageOf, Room, type RoomChat, type RoomLine, type Speech } from "./room.ts";
+import { homeChat, messageOf, Room, type RoomChat, type Speech } from "./room.ts";
+import type { RoomLine } from "./room-line.ts";
 import { type Heard, type RoomEvent, RoomRun, type SimulateRoomOptions } from "./room-run.ts";
 
 type Runs = Extract<RoomLine, { agent: unknown }>["agent"]["runs"];

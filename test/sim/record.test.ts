@@ -4,7 +4,8 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { type RecordingLine, recordScenario } from "../../src/actors/recording/recorder.ts";
+import { recordScenario } from "../../src/actors/recording/recorder.ts";
+import type { RecordingLine } from "../../src/actors/recording/types.ts";
 import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { redacted } from "../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";

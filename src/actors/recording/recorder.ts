@@ -9,29 +9,10 @@
  * said, and copies of messages that were recognised are not in it.
  */
 import type { Millis } from "../../domain/message.ts";
-import type { Store } from "../../domain/ports/index.ts";
-import type { ScenarioHeader, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
-import { type RecordedRow, Recorder } from "./scenario-lines.ts";
-
-/** Which part of the journal. */
-export interface RecordingRange {
-  /** ms since the epoch; what was heard before is left out. */
-  readonly since: Millis;
-  /** What was heard at this moment or later is left out. @default up to now */
-  readonly until?: Millis;
-  /** Session key: only this conversation. */
-  readonly conversation?: string;
-  /** Channel id: only what was said there. */
-  readonly channel?: string;
-}
-
-/** What a recording is read from. */
-export type RecordingStore = Pick<Store, "scan" | "lastSeq" | "config" | "conversation" | "access">;
-
-/** A line of a recording; the first is the header. */
-export type RecordingLine = ScenarioHeader | ScenarioLine;
+import { Recorder } from "./scenario-lines.ts";
+import type { RecordedRow, RecordingLine, RecordingRange, RecordingStore } from "./types.ts";
 
 /** Journal rows read at a time. */
 const sliceRows = 512;

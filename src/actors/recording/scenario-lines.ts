@@ -10,7 +10,7 @@ import { localChannels } from "../../domain/config/index.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
-import { type EventRow, noConversation } from "../../domain/ports/index.ts";
+import { noConversation } from "../../domain/ports/index.ts";
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type {
   ConversationEvent,
@@ -21,12 +21,7 @@ import type {
 import { conversationOf } from "../protocol/event-codec.ts";
 import { RecordedRuns } from "./agent-runs.ts";
 import { RecordedPeople } from "./known-people.ts";
-import type { RecordingLine, RecordingRange, RecordingStore } from "./recorder.ts";
-
-/** A journal row, read. */
-export interface RecordedRow extends EventRow {
-  readonly event: ConversationEvent;
-}
+import type { RecordedRow, RecordingLine, RecordingRange, RecordingStore } from "./types.ts";
 
 type Place = Pick<Inbound, "channel" | "account" | "chat" | "thread">;
 type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;

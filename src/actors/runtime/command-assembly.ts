@@ -14,7 +14,7 @@ import type { Configs } from "../journal/config-versions.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
-import type { Parts } from "./assembly.ts";
+import type { Parts } from "./parts.ts";
 
 /** Stores a line of the runtime's own and sends it. */
 const sayer = (parts: () => Parts) => async (row: OutboxRow) => {

@@ -13,8 +13,9 @@ import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
 import { idlePriorities, nextEventLoopTurn } from "../util/scheduling.ts";
 import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
-import { createParts, type Parts } from "./assembly.ts";
+import { createParts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
+import type { Parts } from "./parts.ts";
 import { createSessionOperator } from "./session-operator.ts";
 import { createStatus } from "./status.ts";
 

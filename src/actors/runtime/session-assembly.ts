@@ -10,22 +10,14 @@ import type { Configs } from "../journal/config-versions.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
-import { type Compaction, createCompaction } from "../sessions/compaction.ts";
-import { createSessionIndex, type SessionIndex } from "../sessions/session-index.ts";
-import { createSessions, type Sessions } from "../sessions/session-registry.ts";
-import { createSummaries, type Summaries } from "../sessions/summarizer.ts";
+import { createCompaction } from "../sessions/compaction.ts";
+import { createSessionIndex } from "../sessions/session-index.ts";
+import { createSessions } from "../sessions/session-registry.ts";
+import { createSummaries } from "../sessions/summarizer.ts";
 import { createTranscriptCache } from "../sessions/transcript-cache.ts";
 import { createTranscriptFiles, type TranscriptFiles } from "../sessions/transcript-files.ts";
 import { enterSession, type TurnSessions } from "../sessions/turn-session.ts";
-
-export interface SessionParts {
-  readonly sessions: Sessions;
-  readonly projection: TranscriptFiles;
-  readonly sessionIndex: SessionIndex;
-  readonly summaries: Summaries;
-  readonly compaction: Compaction;
-  readonly turnSessions: TurnSessions;
-}
+import type { SessionParts } from "./parts.ts";
 
 export interface SessionPartsPorts extends RuntimePorts {
   readonly journal: Journal;

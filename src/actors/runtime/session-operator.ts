@@ -16,7 +16,7 @@ import {
 } from "../../domain/session.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
-import type { Parts } from "./assembly.ts";
+import type { Parts } from "./parts.ts";
 
 type Operator = Pick<
   Runtime,

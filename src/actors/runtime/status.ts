@@ -5,7 +5,7 @@
  */
 import type { Ingress } from "../ingress/ingress.ts";
 import type { RuntimeStatus } from "../protocol/runtime.ts";
-import type { Parts } from "./assembly.ts";
+import type { Parts } from "./parts.ts";
 
 export interface StatusReader {
   read(): RuntimeStatus;

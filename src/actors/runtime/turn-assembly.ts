@@ -13,8 +13,7 @@ import type { HostStep } from "../protocol/host-protocol.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
 import { type ComposerPorts, composeTurn, readMessages } from "../turns/turn-composer.ts";
 import { createTurnStarter, type TurnStarter } from "../turns/turn-starter.ts";
-import type { Parts } from "./assembly.ts";
-import type { SessionParts } from "./session-assembly.ts";
+import type { Parts, SessionParts } from "./parts.ts";
 
 export interface TurnParts {
   readonly configs: Configs;

@@ -5,9 +5,21 @@
  * after the other, and what the agent has taken is not told again, so it hears everything once and
  * in order, whatever it could not take when it was first offered.
  */
+import type { Log } from "../../domain/ports/index.ts";
 import type { TurnSteer } from "../../machines/events/effects.ts";
+import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
-import type { TurnStarterPorts } from "./turn-starter.ts";
+import type { Supervisor } from "../protocol/supervisor.ts";
+
+export interface SteeringPorts {
+  readonly log: Log;
+  readonly now: () => number;
+  readonly supervisor: Pick<Supervisor, "steer">;
+  /** The words of messages for a running agent. */
+  readonly words: (batch: TurnSteer["batch"]) => Promise<string>;
+  /** Journals something that happened to the turn; `part` makes its identity. */
+  readonly report: (step: HostStep, event: ConversationEvent, part: string) => void;
+}
 
 export interface Steering {
   offer(effect: TurnSteer, step: HostStep): void;
@@ -23,9 +35,7 @@ interface SteerResult {
   last: Promise<void>;
 }
 
-export function createSteering(
-  ports: Pick<TurnStarterPorts, "log" | "now" | "supervisor" | "words" | "report">,
-): Steering {
+export function createSteering(ports: SteeringPorts): Steering {
   const turns = new Map<string, SteerResult>();
   let active = 0;
 

@@ -7,16 +7,12 @@
  * failed; one that is aborted meanwhile never starts.
  */
 import { EarshotError } from "../../domain/errors.ts";
-import type { Log } from "../../domain/ports/index.ts";
 import type { TurnAbort, TurnRun, TurnSteer } from "../../machines/events/effects.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
-import { createSteering } from "./steering.ts";
+import { createSteering, type SteeringPorts } from "./steering.ts";
 
-export interface TurnStarterPorts {
-  readonly log: Log;
-  readonly now: () => number;
+export interface TurnStarterPorts extends SteeringPorts {
   readonly supervisor: Pick<Supervisor, "run" | "abort" | "steer">;
   /** Reads and composes (turns.order.ts). Null: there is nothing to ask the agent. */
   readonly compose: (
@@ -24,12 +20,8 @@ export interface TurnStarterPorts {
     step: HostStep,
     signal: AbortSignal,
   ) => Promise<TurnRequest | null>;
-  /** The words of messages for a running agent. */
-  readonly words: (batch: TurnSteer["batch"]) => Promise<string>;
   /** Turns that wait for files meanwhile. */
   readonly waiting: () => number;
-  /** Journals something that happened to the turn; `part` makes its identity. */
-  readonly report: (step: HostStep, event: ConversationEvent, part: string) => void;
 }
 
 export interface TurnStarter {

@@ -6,12 +6,12 @@
  * in common.
  */
 import { randomBytes } from "node:crypto";
-import {
-  type RecordingLine,
-  type RecordingRange,
-  type RecordingStore,
-  recordScenario,
-} from "../../actors/recording/recorder.ts";
+import { recordScenario } from "../../actors/recording/recorder.ts";
+import type {
+  RecordingLine,
+  RecordingRange,
+  RecordingStore,
+} from "../../actors/recording/types.ts";
 import { scenarioConfig } from "../../domain/config/index.ts";
 import { Redactor } from "../../machines/redaction/redact.ts";
 

@@ -5,11 +5,8 @@
  * somebody has: with what the page shows of each message. Larger ones are for `earshot replay
  * --against`, which reads from disk.
  */
-import {
-  type RecordingRange,
-  type RecordingStore,
-  recordScenario,
-} from "../../actors/recording/recorder.ts";
+import { recordScenario } from "../../actors/recording/recorder.ts";
+import type { RecordingRange, RecordingStore } from "../../actors/recording/types.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import { cut } from "../../domain/sanitize.ts";

@@ -8,7 +8,7 @@
  */
 
 import type { Why } from "../../actors/protocol/runtime.ts";
-import type { RecordingRange, RecordingStore } from "../../actors/recording/recorder.ts";
+import type { RecordingRange, RecordingStore } from "../../actors/recording/types.ts";
 import {
   type EarshotConfig,
   overlay,

@@ -16,7 +16,7 @@ import type {
   Route,
 } from "../message.ts";
 import type { ChannelHook } from "./hook.ts";
-import type { Clock, Log, Random } from "./index.ts";
+import type { Clock, Log, Random } from "./system.ts";
 
 export type ChannelEvent =
   | { readonly type: "message"; readonly message: Inbound }

@@ -2,7 +2,7 @@
  * A pause on the runtime's clock, for whoever tries something again later. It ends early, and quietly,
  * when the signal aborts: the caller looks at the signal anyway before it goes on.
  */
-import type { Clock } from "./index.ts";
+import type { Clock } from "./system.ts";
 
 /** Resolves after `ms` on the given clock, or as soon as the signal aborts. Never rejects. */
 export function pauseFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

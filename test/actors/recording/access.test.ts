@@ -4,7 +4,8 @@
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
-import { type RecordingLine, recordScenario } from "../../../src/actors/recording/recorder.ts";
+import { recordScenario } from "../../../src/actors/recording/recorder.ts";
+import type { RecordingLine } from "../../../src/actors/recording/types.ts";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
 import { redacted } from "../../../src/daemon/replay/recording.ts";
 import { decisions, play } from "../../support/replay/replay.ts";

@@ -4,7 +4,8 @@
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
-import { type RecordingLine, recordScenario } from "../../../src/actors/recording/recorder.ts";
+import { recordScenario } from "../../../src/actors/recording/recorder.ts";
+import type { RecordingLine } from "../../../src/actors/recording/types.ts";
 import { redacted } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";

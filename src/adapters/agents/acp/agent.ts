@@ -9,7 +9,7 @@ import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/ind
 import type { ChildSpec } from "../command/child.ts";
 import { agentFailed } from "../shared/lines.ts";
 import { failure, unlessAborted } from "../shared/wire.ts";
-import type { AcpConfig } from "./driver.ts";
+import type { AcpConfig } from "./config.ts";
 import { judgeOf } from "./permissions.ts";
 import { AcpProcess, type AcpSdk } from "./process.ts";
 import { type AcpSession, configure, loadedSession, newSession, promptOf } from "./session.ts";

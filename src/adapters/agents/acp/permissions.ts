@@ -13,7 +13,7 @@ import {
   silentPolicy,
 } from "../../../domain/permission.ts";
 import type { AgentTurn } from "../../../domain/ports/index.ts";
-import type { AcpConfig } from "./driver.ts";
+import type { AcpConfig } from "./config.ts";
 
 type Kind = RequestPermissionRequest["options"][number]["kind"];
 

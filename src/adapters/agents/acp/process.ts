@@ -20,7 +20,7 @@ import type { Child, ChildEnd, ChildSpec } from "../command/child.ts";
 import { openChild } from "../command/children.ts";
 import { problemOf } from "../command/driver.ts";
 import { agentFailed, linesOf, shown } from "../shared/lines.ts";
-import type { AcpConfig } from "./driver.ts";
+import type { AcpConfig } from "./config.ts";
 import { type Judge, requestOf, responseOf } from "./permissions.ts";
 
 export type AcpSdk = typeof import("@agentclientprotocol/sdk");

@@ -5,57 +5,12 @@
  * vLLM), Anthropic, OpenAI. The SDK is loaded with the first agent that runs on a model: a daemon
  * without one neither waits for it nor holds it in memory.
  */
-import { z } from "zod";
+import type { z } from "zod";
 import { defineAgent } from "../../../domain/ports/index.ts";
-
-const oneModelSchema = z.strictObject({
-  provider: z.enum(["openai-compatible", "anthropic", "openai"]).default("openai-compatible"),
-  model: z.string().min(1),
-  baseUrl: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe("Required for `openai-compatible`; for the others it points at a proxy."),
-  apiKey: z.string().min(1).optional(),
-});
-export type OneModel = z.infer<typeof oneModelSchema>;
-
-const configSchema = oneModelSchema
-  .extend({
-    kind: z.literal("model").default("model"),
-    fallbacks: z
-      .array(oneModelSchema)
-      .max(8)
-      .default([])
-      .describe("Tried in order when the one before refuses before its first word."),
-    maxOutputTokens: z.number().int().min(1).optional(),
-    temperature: z.number().min(0).max(2).optional(),
-    maxSteps: z
-      .number()
-      .int()
-      .min(1)
-      .max(64)
-      .default(8)
-      .describe("Model calls in one turn, tool calls between them."),
-    maxRetries: z
-      .number()
-      .int()
-      .min(0)
-      .max(10)
-      .default(1)
-      .describe("Tries of one model at 429, 5xx and no connection, with the SDK's back-off."),
-    images: z
-      .boolean()
-      .default(false)
-      .describe("Whether the model takes pictures: it is given those of the turn."),
-  })
-  .refine((config) => config.provider !== "openai-compatible" || config.baseUrl !== undefined, {
-    path: ["baseUrl"],
-    message: "an openai-compatible provider needs a baseUrl, for example http://127.0.0.1:11434/v1",
-  });
-export type ModelConfig = z.infer<typeof configSchema>;
+import { type ModelConfig, modelConfigSchema } from "./config.ts";
 
 export const modelDriver = defineAgent<ModelConfig>({
   kind: "model",
-  configSchema: configSchema as z.ZodType<ModelConfig>,
+  configSchema: modelConfigSchema as z.ZodType<ModelConfig>,
   open: async ({ config }) => (await import("./turns.ts")).openModel(config),
 });

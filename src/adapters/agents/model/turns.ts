@@ -27,7 +27,7 @@ import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/ind
 import { blotted } from "../../../domain/redact-secrets.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
 import { unlessAborted } from "../shared/wire.ts";
-import type { ModelConfig, OneModel } from "./driver.ts";
+import type { ModelConfig, OneModel } from "./config.ts";
 
 /** The name under which the SDK passes options to servers that speak OpenAI's protocol. */
 const compatible = "compatible";

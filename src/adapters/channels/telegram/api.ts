@@ -7,7 +7,7 @@
 import { Api, InputFile } from "grammy";
 import type { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
-import type { TelegramAccountConfig } from "./client.ts";
+import type { TelegramAccountConfig } from "./config.ts";
 import { type CallKind, telegramError } from "./errors.ts";
 
 export interface TelegramApi {

@@ -11,24 +11,8 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Route } from "../../../domain/message.ts";
 import { deadline } from "../../http/deadline.ts";
 import type { TelegramApi } from "./api.ts";
+import type { TelegramAccountConfig } from "./config.ts";
 import type { CallKind } from "./errors.ts";
-
-export interface TelegramAccountConfig {
-  readonly botToken: string;
-  readonly apiRoot: string;
-  readonly pollSeconds: number;
-  readonly allowedUpdates: readonly string[];
-  /** Updates are posted to us; absent: we ask for them. */
-  readonly webhook?: TelegramWebhookConfig | undefined;
-}
-
-export interface TelegramWebhookConfig {
-  /** Where Telegram finds the account's hook. */
-  readonly url: string;
-  readonly secret: string;
-  /** Posts at the same time. */
-  readonly connections: number;
-}
 
 type Method = keyof ApiMethods;
 type Payload<Name extends Method> = Parameters<ApiMethods[Name]>[0];

@@ -6,7 +6,8 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import type { TelegramAccountConfig, TelegramClient } from "./client.ts";
+import type { TelegramClient } from "./client.ts";
+import type { TelegramAccountConfig } from "./config.ts";
 
 const menuMsMax = 10_000;
 

@@ -15,7 +15,8 @@ import type { ChannelContext, ChannelHook } from "../../../domain/ports/index.ts
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { sameSecret } from "../../http/signature.ts";
-import type { TelegramAccountConfig, TelegramClient, TelegramWebhookConfig } from "./client.ts";
+import type { TelegramClient } from "./client.ts";
+import type { TelegramAccountConfig, TelegramWebhookConfig } from "./config.ts";
 import { pause, readUpdate, whoAmI } from "./gateway.ts";
 import { offerCommands } from "./menu.ts";
 import type { TelegramSelf } from "./normalise.ts";

@@ -1,0 +1,65 @@
+/**
+ * The parts of a runtime
+ * ======================
+ * What assembly.ts makes, once for each runtime, and the other files here use.
+ */
+import type { Typing } from "../channels/typing-indicators.ts";
+import type { Approvals } from "../commands/approvals.ts";
+import type { DecisionWaiters } from "../effects/decision-waiters.ts";
+import type { Checkpointer } from "../journal/checkpointer.ts";
+import type { Configs } from "../journal/config-versions.ts";
+import type { Deadlines } from "../journal/deadlines.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Quarantine } from "../journal/quarantine.ts";
+import type { StartGate } from "../journal/start-gate.ts";
+import type { HookRunner } from "../outbox/plugin-hooks.ts";
+import type { Outbox } from "../outbox/types.ts";
+import type { AccessStore } from "../protocol/access-store.ts";
+import type { RuntimePorts } from "../protocol/runtime.ts";
+import type { Supervisor } from "../protocol/supervisor.ts";
+import type { TurnSlots } from "../protocol/turn-slots.ts";
+import type { Compaction } from "../sessions/compaction.ts";
+import type { SessionIndex } from "../sessions/session-index.ts";
+import type { Sessions } from "../sessions/session-registry.ts";
+import type { Summaries } from "../sessions/summarizer.ts";
+import type { TranscriptFiles } from "../sessions/transcript-files.ts";
+import type { TurnSessions } from "../sessions/turn-session.ts";
+import type { ContextTools } from "../turns/context-tools.ts";
+import type { Heartbeats } from "../turns/heartbeats.ts";
+import type { Media } from "../turns/media.ts";
+import type { TurnStarter } from "../turns/turn-starter.ts";
+
+export interface Parts extends SessionParts {
+  readonly store: RuntimePorts["store"];
+  readonly boot: number;
+  readonly configs: Configs;
+  readonly journal: Journal;
+  readonly startGate: StartGate;
+  readonly supervisor: Supervisor;
+  readonly slots: TurnSlots;
+  readonly timers: Deadlines;
+  readonly outbox: Outbox;
+  readonly typing: Typing;
+  readonly turns: TurnStarter;
+  readonly waiters: DecisionWaiters;
+  readonly checkpointer: Checkpointer;
+  readonly access: AccessStore;
+  readonly media: Media;
+  readonly contextTools: ContextTools;
+  readonly approvals: Approvals;
+  readonly heartbeats: Heartbeats;
+  readonly hooks: HookRunner;
+  readonly quarantine: Quarantine;
+
+  /** No turn starts any more: what waits is found at the next start. */
+  park(): void;
+}
+
+export interface SessionParts {
+  readonly sessions: Sessions;
+  readonly projection: TranscriptFiles;
+  readonly sessionIndex: SessionIndex;
+  readonly summaries: Summaries;
+  readonly compaction: Compaction;
+  readonly turnSessions: TurnSessions;
+}

@@ -1,0 +1,46 @@
+/**
+ * Time, ids, chance and the log
+ * =============================
+ * The ports that everything may need: nothing reads the clock, makes an id, draws a random number
+ * or writes a log line in another way.
+ */
+import type { Millis } from "../message.ts";
+
+/** A timer that has not fired yet. */
+export interface TimerHandle {
+  readonly at: Millis;
+}
+
+/** Wall time and timers. The simulated one (actors/simulation/simulated-clock.ts) advances by hand. */
+export interface Clock {
+  /** ms since the epoch. */
+  now(): Millis;
+  /** ms from an arbitrary start; never goes back. For durations. */
+  monotonic(): Millis;
+  /** Calls `fire` once, not before `at`. */
+  setTimer(at: Millis, fire: () => void): TimerHandle;
+  clearTimer(timer: TimerHandle): void;
+}
+
+/** Unique, time-ordered ids (26 characters, Crockford base 32). */
+export interface Ids {
+  /**
+   * `about`: what it is for. In a simulation the same thing gets the same id at the same time,
+   * whatever else happens in the program.
+   */
+  next(about?: string): string;
+}
+
+/** Uniform in [0, 1). Seeded in simulations. */
+export interface Random {
+  /** `about`: as with ids, what the chance is about. */
+  next(about?: string): number;
+}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+/** Structured log with stable event names: `log("warn", "host.lost", { host: 1 })`. */
+export type Log = (
+  level: LogLevel,
+  event: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
