@@ -35,7 +35,8 @@ async function overhead(workers: number, turns: number, count: number): Promise<
   const samples: number[] = [];
   const house = await openHouse(workers, {
     config: config({ kind: "clocked" }, turns),
-    ...{ drivers, hostModule },
+    drivers,
+    hostModule,
     onSend(text) {
       const said = BigInt(/\d+$/.exec(text)?.[0] ?? "0");
       samples.push(Number(process.hrtime.bigint() - said) / 1e6);

@@ -56,7 +56,9 @@ async function bundle(folder: string, name: string, without: boolean): Promise<s
       },
     ],
     build: {
-      ...{ outDir: folder, emptyOutDir: false, minify: false },
+      outDir: folder,
+      emptyOutDir: false,
+      minify: false,
       ssr: join(import.meta.dirname, "inspect.entry.ts"),
       rolldownOptions: { output: { entryFileNames: `${name}.mjs` } },
     },
@@ -95,9 +97,11 @@ async function measure(variant: Variant, file: string): Promise<number> {
     told += 1;
   };
   const core = hosts.createHostCore({
-    ...{ create: hosts.createConversation, settingsFor: hosts.settingsFor },
+    create: hosts.createConversation,
+    settingsFor: hosts.settingsFor,
     // Records are another part of a host's work.
-    ...{ live: roomCount * 2, checkpointEvery: Number.MAX_SAFE_INTEGER },
+    live: roomCount * 2,
+    checkpointEvery: Number.MAX_SAFE_INTEGER,
     ...(variant === "compiled out" ? {} : { onInspect }),
   });
   const entry = stream();

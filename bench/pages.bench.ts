@@ -52,8 +52,13 @@ const orders: readonly (readonly Kind[])[] = [
 ];
 /** What a page of 900 px asks for first. */
 const look: RoomsLook = {
-  ...{ filter: "all", find: "", from: 0, limit: 48 },
-  ...{ follow: true, sort: false, at: "" },
+  filter: "all",
+  find: "",
+  from: 0,
+  limit: 48,
+  follow: true,
+  sort: false,
+  at: "",
 };
 
 await throughput();

@@ -98,7 +98,8 @@ export function assemble(ports: AssemblyPorts): Assembly {
   const { traces } = ports;
   const bus = createBus(log);
   const metrics: Metrics = createMetrics({
-    ...{ clock, version },
+    clock,
+    version,
     status: () => runtime.status(),
     conversations: () => store.conversationCount(),
     connections: () => connections.states(),
@@ -128,13 +129,19 @@ export function assemble(ports: AssemblyPorts): Assembly {
   const room = createRoomDesk({ store, clock, log, config, titleOf });
   bus.subscribe(room.line);
   const rooms = createRooms({
-    ...{ clock, log, store },
+    clock,
+    log,
+    store,
     glances: (convs) => runtime.summaries(convs),
     tally: () => runtime.count(),
   });
   bus.subscribe(rooms.line);
   const inspector = createInspector({
-    ...{ clock, log, metrics, readToken: ports.readToken, page: ports.inspectorUrl },
+    clock,
+    log,
+    metrics,
+    readToken: ports.readToken,
+    page: ports.inspectorUrl,
     inspect: (order) => runtime.inspect(order),
     uninspect: (reader) => runtime.uninspect(reader),
   });
@@ -184,7 +191,12 @@ export function assemble(ports: AssemblyPorts): Assembly {
     },
   });
   const health = createHealth({
-    ...{ clock, log, store, version, config, channels: registry.channels },
+    clock,
+    log,
+    store,
+    version,
+    config,
+    channels: registry.channels,
     status: () => runtime.status(),
     connections: () => connections.states(),
     heardAt: (...account) => rooms.heardAt(...account),
@@ -196,7 +208,11 @@ export function assemble(ports: AssemblyPorts): Assembly {
   registry.show(webchat);
   const { directory } = connections;
   const speaker = createSpeaker({
-    ...{ clock, log, config, media, directory },
+    clock,
+    log,
+    config,
+    media,
+    directory,
     session: (key) => runtime.session(key),
   });
   bus.subscribe(speaker.line);

@@ -202,7 +202,10 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   rooms.webchat.uploads.start();
   state.problem = null;
   journal.log("info", "daemon.ready", {
-    ...{ base, stateDir, config: source.path, version },
+    base,
+    stateDir,
+    config: source.path,
+    version,
     ...(server.exposed !== null && { exposed: server.exposed }),
   });
   await source.watch((next) => reload(next, env, journal, options, current, rooms));

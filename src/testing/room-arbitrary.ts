@@ -84,7 +84,13 @@ function madeOf({ config = {}, ...options }: RoomOptions): Made {
   return {
     people: ["ann", "bo", "cy"],
     bots: ["rex"],
-    ...{ chats, channel, threads: ["t1"], texts: [], waits: [], agents: [], sizeMax: 20 },
+    chats,
+    channel,
+    threads: ["t1"],
+    texts: [],
+    waits: [],
+    agents: [],
+    sizeMax: 20,
     happenings: ["edits", "members"],
     ...options,
     settings: resolveSettings(parsed, scope, 0),
@@ -169,7 +175,10 @@ function speechOf(made: Made): fc.Arbitrary<Said> {
     .tuple(who, textsOf(made), aimsOf(made), fc.constantFrom(...chats), where)
     .map(([speaker, text, aim, chat, thread]) => ({
       ...speaker,
-      ...{ text, chat, thread, channel },
+      text,
+      chat,
+      thread,
+      channel,
       ...aim,
     }));
 }
@@ -291,8 +300,11 @@ const membersOf = ({ chats, channel, bots }: Made): fc.Arbitrary<() => Untimed> 
     })
     .map(({ chat, humans, truncated }) => () => ({
       membership: {
-        ...{ channel, chat: { id: chat.id, kind: chat.kind ?? "group" } },
-        ...{ humans, bots: bots.length, truncated },
+        channel,
+        chat: { id: chat.id, kind: chat.kind ?? "group" },
+        humans,
+        bots: bots.length,
+        truncated,
       },
     }));
 

@@ -171,7 +171,10 @@ export async function simulateRoom(
   const events: RoomEvent[] = [];
   const { seed = 1, workers = 0, prompts = false } = options;
   await simulate(played.lines, {
-    ...{ config, seed, workers, prompts },
+    config,
+    seed,
+    workers,
+    prompts,
     onInput: (input) => events.push({ input }),
     onLine: (output) => events.push({ output }),
   });
@@ -189,7 +192,7 @@ function turnsOf(lines: readonly StreamLine[]): readonly OpenTurn[] {
     } else if ("event" in line) {
       if (line.event === "agent_start") {
         const { key, turn: number, t, batch, guard } = line;
-        const open = { ...{ key, number, t, batch, guard }, answers: [] };
+        const open = { key, number, t, batch, guard, answers: [] };
         const begun: OpenTurn = { ...open, endedAt: null, outcome: null, prompt: null };
         turns.push(begun);
         latest.set(key, begun);

@@ -185,7 +185,10 @@ class SteppedWorld implements World {
     }
     const { seed = 1, workers = 0, prompts = false } = this.#options;
     this.#ended = simulateScenario(this.#scenario(), {
-      ...{ config: this.#config, seed, workers, prompts },
+      config: this.#config,
+      seed,
+      workers,
+      prompts,
       onInput: (input) => this.#events.push({ input }),
       onLine: (output) => this.#events.push({ output }),
       onProgress: () =>

@@ -187,7 +187,11 @@ test("A16 edits, reactions, buttons, forwards, posts and bots pass the same gate
   });
   world.post({
     message_reaction: {
-      ...{ chat: house.group.chat, message_id: 100, user, date: 1, old_reaction: [] },
+      chat: house.group.chat,
+      message_id: 100,
+      user,
+      date: 1,
+      old_reaction: [],
       new_reaction: [{ type: "emoji", emoji: "👍" }],
     },
   });

@@ -25,8 +25,13 @@ const plugins = [
 ] as const;
 const skills = () => [
   {
-    ...{ name: "review", agentId: "main", help: "Reviews", usage: "", menu: false },
-    ...{ who: "authorised" as const, prompt: "Look twice." },
+    name: "review",
+    agentId: "main",
+    help: "Reviews",
+    usage: "",
+    menu: false,
+    who: "authorised" as const,
+    prompt: "Look twice.",
   },
 ];
 
@@ -68,8 +73,12 @@ const odd = fc
 
 function read(text: string, authority: object, more: Partial<InboundInput> = {}) {
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", chat: { id: "ann", kind: "direct" }, id: "m1" },
-    ...{ author: { id: "ann" }, text, ...more },
+    channel: "telegram",
+    chat: { id: "ann", kind: "direct" },
+    id: "m1",
+    author: { id: "ann" },
+    text,
+    ...more,
   });
   return readOrders(message, {
     authority: authority as { commandAuthorized: boolean; owner: boolean },
@@ -77,7 +86,11 @@ function read(text: string, authority: object, more: Partial<InboundInput> = {})
     stopWords: ["stop"],
     extras: [
       {
-        ...{ name: "pigeon:feed", who: "authorised", usage: "", help: "Feeds", menu: false },
+        name: "pigeon:feed",
+        who: "authorised",
+        usage: "",
+        help: "Feeds",
+        menu: false,
         agentId: null,
       },
     ],
@@ -179,7 +192,10 @@ describe("A18 words that are said", () => {
       const place = { channel: "telegram", account: "default", chat, thread: null };
       const messages = texts.map((text, n) =>
         inboundSchema.parse({
-          ...{ ...place, id: `old${n}`, author: { id: "ann", name: "Ann" }, text },
+          ...place,
+          id: `old${n}`,
+          author: { id: "ann", name: "Ann" },
+          text,
         }),
       );
       const history = { ...place, messages };

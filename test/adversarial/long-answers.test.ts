@@ -111,8 +111,14 @@ for (const mode of ["off", "block", "draft"] as const)
     const drafts: string[] = [];
     const output = new TurnOutput({
       settings: settingsWith({ stream: { mode } }),
-      ...{ clock, direct: true, textLimit: 4_096, edits: true, prefix: "", firstIndex: 0 },
-      ...{ reasoning: "off", verbose: "off" },
+      clock,
+      direct: true,
+      textLimit: 4_096,
+      edits: true,
+      prefix: "",
+      firstIndex: 0,
+      reasoning: "off",
+      verbose: "off",
       onBlock: (block) => blocks.push(block),
       onDraft: (_index, text) => drafts.push(text),
     });

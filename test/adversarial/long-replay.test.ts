@@ -36,12 +36,18 @@ function message(n: number): Inbound {
   const isAsked = Math.floor(n / rooms) % 5 === 0;
   const author = isAsked ? "asker" : `talker ${n % 7}`;
   return {
-    ...{ channel: "telegram", account: "default", thread: null, id: `m${n}` },
+    channel: "telegram",
+    account: "default",
+    thread: null,
+    id: `m${n}`,
     chat: { id: `-100${n % rooms}`, kind: "group" },
     author: { id: author, name: author, isBot: false, isSelf: false },
     text: `${n} `.padEnd(units, "ab c"),
     mentions: isAsked ? [{ id: "self", isSelf: true }] : [],
-    ...{ mentionsEveryone: false, replyTo: null, attachments: [], explicitOnly: false },
+    mentionsEveryone: false,
+    replyTo: null,
+    attachments: [],
+    explicitOnly: false,
     sentAt: start + n * gapMs,
   };
 }
@@ -60,7 +66,9 @@ test("a replay holds no more at its end than after two thirds of it", async () =
     {
       header: { earshot: 1, start, config: { messages: { dedupe: { entries: 500 } } } },
       lines: { [Symbol.iterator]: lines },
-      ...{ count: count + 1, last: null, kinds: new Set(["in", "agent"] as const) },
+      count: count + 1,
+      last: null,
+      kinds: new Set(["in", "agent"] as const),
     },
     {
       store: longStore(),
@@ -88,7 +96,10 @@ test("a recording holds no more at its end than after its first third", async ()
   const row = (seq: number): EventRow => {
     const heard = message(seq);
     const event: MessageReceived = {
-      ...{ type: "message.received", at: heard.sentAt ?? start, seq, authority: nobody },
+      type: "message.received",
+      at: heard.sentAt ?? start,
+      seq,
+      authority: nobody,
       message: heard,
     };
     const { write } = newEvent(key(seq % rooms), 1, event, { identity: heard.id });

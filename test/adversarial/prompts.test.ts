@@ -229,7 +229,10 @@ describe("A20: names, titles, topics and file names", () => {
   test("the golden request: what is not the user's is the same bytes over the wire", async () => {
     const server = await startModelServer();
     const driver = {
-      ...{ kind: "model", provider: "openai-compatible", model: "test", baseUrl: server.baseUrl },
+      kind: "model",
+      provider: "openai-compatible",
+      model: "test",
+      baseUrl: server.baseUrl,
       maxRetries: 0,
     };
     const list = [{ id: "main", name: "earshot", default: true, system }];

@@ -148,7 +148,11 @@ beforeAll(async () => {
   [telegram, echo] = await Promise.all([startTelegramServer(), startEcho()]);
   writeFileSync(join(stateDir, "earshot.json5"), configText(), { mode: 0o600 });
   daemon = await startDaemon({
-    ...{ stateDir, port: 0, workers: 1, logLevel: "trace", env },
+    stateDir,
+    port: 0,
+    workers: 1,
+    logLevel: "trace",
+    env,
     writeLog: (line) => keep("log", line),
   });
   const stream = await fetch(`${daemon.base}/api/events`, {

@@ -139,12 +139,29 @@ describe("A39: SQL", () => {
       const own = { conv: 7, key: two };
       const session = { conv: 7, key: two, agentId: three, sessionId: four, at: 1 };
       const row: OutboxRow = {
-        ...{ ...own, id: one, turnId: three, index: 0, kind: "reply", state: "pending" },
-        ...{ createdAt: 1, dueAt: 1, attempts: 0, doubts: 0, body, messageIds: one, error: four },
+        ...own,
+        id: one,
+        turnId: three,
+        index: 0,
+        kind: "reply",
+        state: "pending",
+        createdAt: 1,
+        dueAt: 1,
+        attempts: 0,
+        doubts: 0,
+        body,
+        messageIds: one,
+        error: four,
       };
       const line: TranscriptLine = {
-        ...{ id: 1, sessionId: four, at: 1, turnId: two, role: "user", text: three },
-        ...{ author: { id: one, name: two }, messageId: four },
+        id: 1,
+        sessionId: four,
+        at: 1,
+        turnId: two,
+        role: "user",
+        text: three,
+        author: { id: one, name: two },
+        messageId: four,
       };
       const event = { kind: "event", at: 1, eid: 5, identity: one, cfg: 1, ...own } as const;
       try {

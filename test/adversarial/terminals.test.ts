@@ -55,7 +55,10 @@ const group = { id: `g${evil}`, kind: "group", title: `Room${evil}` };
 beforeAll(async () => {
   model = await startModelServer();
   const driver = {
-    ...{ kind: "model", provider: "openai-compatible", model: "m", baseUrl: model.baseUrl },
+    kind: "model",
+    provider: "openai-compatible",
+    model: "m",
+    baseUrl: model.baseUrl,
     maxRetries: 0,
   };
   writeFileSync(
@@ -69,7 +72,11 @@ beforeAll(async () => {
     { mode: 0o600 },
   );
   daemon = await startDaemon({
-    ...{ stateDir, port: 0, workers: 0, logLevel: "trace", env: {} },
+    stateDir,
+    port: 0,
+    workers: 0,
+    logLevel: "trace",
+    env: {},
     writeLog: (line) => log.push(line),
   });
   const watching = program("inspect", "--deltas");
@@ -194,7 +201,8 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
   test("the log at a terminal, its own colours aside", async () => {
     let shown = "";
     const { log: tell } = await createLog({
-      ...{ level: "trace", pretty: true },
+      level: "trace",
+      pretty: true,
       write: (line) => {
         shown += line;
       },

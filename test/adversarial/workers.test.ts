@@ -21,7 +21,9 @@ function ears() {
   const refusals: string[] = [];
   const hear = (name: string) => (given: unknown) => void heard.push([name, given]);
   const events = {
-    ...{ onReports: hear("reports"), onDelta: hear("delta"), onDraft: hear("draft") },
+    onReports: hear("reports"),
+    onDelta: hear("delta"),
+    onDraft: hear("draft"),
     onLog: (...given: unknown[]) => void heard.push(["log", given]),
     ask: async (given: unknown) => {
       heard.push(["ask", given]);
@@ -191,8 +193,15 @@ describe("A40: an answer to a batch", () => {
   const observed = encodeVerdict({ decision: "observe", rule: "default", credit: "none" });
   const step = { seq: 20, conv: 7, key: "k", at: 1, code: observed, effects: [{ type: "typing" }] };
   const good = {
-    ...{ id: 1, epoch: 3, codes: [observed], steps: [step], passivated: [7], rejected: [] },
-    ...{ checkpoints: [{ conv: 7, recordSeq: 20, record: "[]" }], unreadable: [], live: 1 },
+    id: 1,
+    epoch: 3,
+    codes: [observed],
+    steps: [step],
+    passivated: [7],
+    rejected: [],
+    checkpoints: [{ conv: 7, recordSeq: 20, record: "[]" }],
+    unreadable: [],
+    live: 1,
   };
 
   test("is taken where all of it is its own (the twin)", () => {

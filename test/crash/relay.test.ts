@@ -46,7 +46,10 @@ class Rooms {
 
   async start(): Promise<void> {
     const env = {
-      ...{ ...process.env, NODE_OPTIONS: "", EARSHOT_CRASH_AT: "", EARSHOT_CRASH_RELAY: "1" },
+      ...process.env,
+      NODE_OPTIONS: "",
+      EARSHOT_CRASH_AT: "",
+      EARSHOT_CRASH_RELAY: "1",
       EARSHOT_CRASH_WORKERS: String(this.#workers),
     };
     const stdio = ["ignore", "ignore", "ignore", "ipc"] as const;
@@ -82,7 +85,10 @@ class Rooms {
   #say(id: string): void {
     const room = relayRooms[Number(id.slice(1)) % relayRooms.length] as string;
     const inbound = {
-      ...{ channel: "telegram", chat: { id: room, kind: "direct" as const }, id, text: id },
+      channel: "telegram",
+      chat: { id: room, kind: "direct" as const },
+      id,
+      text: id,
       author: { id: room, name: room },
     };
     tell(this.#process, { type: "say", inbound });

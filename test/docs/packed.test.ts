@@ -10,7 +10,8 @@ interface Packed {
 
 const asked = ["pack", "--dry-run", "--json", "--ignore-scripts"];
 const answer = execFileSync("npm", asked, {
-  ...{ cwd: root, encoding: "utf8" as const },
+  cwd: root,
+  encoding: "utf8" as const,
   stdio: ["ignore", "pipe", "ignore"],
 });
 const [packed] = JSON.parse(answer) as Packed[];

@@ -23,7 +23,9 @@ const manifestOf = (path: string) =>
 
 function run(command: string, args: readonly string[], env: Record<string, string> = {}) {
   const done = spawnSync(command, args, {
-    ...{ cwd: folder, encoding: "utf8", timeout: patience },
+    cwd: folder,
+    encoding: "utf8",
+    timeout: patience,
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", CI: "1", ...env },
   });
   return { status: done.status, said: `${done.stdout}${done.stderr}` };
@@ -64,7 +66,9 @@ beforeAll(() => {
 
 const vitest = (project: string) =>
   run(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "--project", project], {
-    ...{ ROOMS: "10", SEED: "4", EARSHOT_RUNS: "" },
+    ROOMS: "10",
+    SEED: "4",
+    EARSHOT_RUNS: "",
   });
 
 test("its types are clean against the packed declarations", { timeout: patience }, () => {

@@ -34,7 +34,8 @@ test("the room on the page comes back by its seed and path, word for word", asyn
 test("under the config that the page ends with, that room breaks nothing", async () => {
   expect(page).toContain("`loopGuard: { hardLimit: 3 }` the rule holds");
   await checkRooms({ agents, loopGuard: { hardLimit: 3 } }, atMostThree, {
-    ...{ seed: 10, numRuns: 12 },
+    seed: 10,
+    numRuns: 12,
   });
 }, 120_000);
 

@@ -88,9 +88,17 @@ test("what a channel refuses by its own copy's error is refused, and not in doub
     id: "mine",
     meta: { name: "Mine", description: "A channel of this test" },
     capabilities: {
-      ...{ edits: false, deletes: false, reactions: false, typing: false, threads: false },
-      ...{ membership: false, history: false, media: false, mentions: "structured" },
-      ...{ replyAuthor: true, botFlag: true },
+      edits: false,
+      deletes: false,
+      reactions: false,
+      typing: false,
+      threads: false,
+      membership: false,
+      history: false,
+      media: false,
+      mentions: "structured",
+      replyAuthor: true,
+      botFlag: true,
     },
     textLimit: 1_000,
     typingIntervalMs: 5_000,
@@ -99,10 +107,19 @@ test("what a channel refuses by its own copy's error is refused, and not in doub
     open: ({ accountId, deliver, reportState }) => ({
       async start(signal) {
         const message = {
-          ...{ channel: "mine", account: accountId, id: "m1", text: "hi", thread: null },
-          ...{ chat: { id: "d", kind: "direct" as const }, mentionsEveryone: false, mentions: [] },
-          ...{ author: { id: "ann", name: "Ann", isBot: false, isSelf: false }, replyTo: null },
-          ...{ attachments: [], explicitOnly: false, sentAt: Date.now() },
+          channel: "mine",
+          account: accountId,
+          id: "m1",
+          text: "hi",
+          thread: null,
+          chat: { id: "d", kind: "direct" as const },
+          mentionsEveryone: false,
+          mentions: [],
+          author: { id: "ann", name: "Ann", isBot: false, isSelf: false },
+          replyTo: null,
+          attachments: [],
+          explicitOnly: false,
+          sentAt: Date.now(),
         };
         hear = () => deliver([{ type: "message", message }]);
         reportState("live");
@@ -118,14 +135,12 @@ test("what a channel refuses by its own copy's error is refused, and not in doub
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
   const daemon = await createEarshot({
-    ...{
-      stateDir,
-      port: 0,
-      workers: 0,
-      env: {},
-      channels: [mine as ChannelDefinition],
-      writeLog: () => undefined,
-    },
+    stateDir,
+    port: 0,
+    workers: 0,
+    env: {},
+    channels: [mine as ChannelDefinition],
+    writeLog: () => undefined,
   });
   await expect.poll(() => hear !== null).toBe(true);
   await (hear as unknown as () => Promise<void>)();

@@ -27,7 +27,8 @@ const maxBytes = 300_000;
 const picture = drawnPicture(640, 480);
 const hat = { name: "hat.png", mimeType: "image/png", buffer: picture };
 const words = (name: string, text: string) => ({
-  ...{ name, mimeType: "text/plain" },
+  name,
+  mimeType: "text/plain",
   buffer: Buffer.from(text),
 });
 
@@ -81,7 +82,8 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     at?: string,
   ) {
     const given = files.map(({ name, mimeType, buffer }) => ({
-      ...{ name, mimeType },
+      name,
+      mimeType,
       data: buffer.toString("base64"),
     }));
     const place = at ?? (how === "drop" ? ".direct .composer" : ".direct textarea");

@@ -67,8 +67,12 @@ describe.skipIf(!haveChromium)("mending from the pages", () => {
     const live = await daemonWith();
     await live.stop();
     await leaveMended(live.stateDir, key, {
-      ...{ channel: "webhook", id: "lost", author: person("Ann"), text: "are you there?" },
-      ...{ chat: group("garden"), ...toScout },
+      channel: "webhook",
+      id: "lost",
+      author: person("Ann"),
+      text: "are you there?",
+      chat: group("garden"),
+      ...toScout,
     });
     await live.start();
     const page = await open("/health");

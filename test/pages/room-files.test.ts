@@ -31,7 +31,9 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
     const chat = group("Harbour");
     await daemon.say({ chat, ...aside, text: "no files here" });
     await daemon.say({
-      ...{ chat, ...aside, text: "from the walk" },
+      chat,
+      ...aside,
+      text: "from the walk",
       attachments: [
         { id: "p1", kind: "image", mime: "image/png", bytes: 12_345, name: "hat.png" },
         { id: "p2", kind: "audio" },

@@ -27,13 +27,28 @@ import { isLine, merged, newestDecided } from "../../web/src/room/transcript.ts"
 
 const ann = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, id = `m${seq}`): HeardEntry => ({
-  ...{ kind: "heard", seq, at: seq * 1_000, id, author: ann, text: `line ${seq}` },
-  ...{ mentions: [], quote: null, files: [] },
+  kind: "heard",
+  seq,
+  at: seq * 1_000,
+  id,
+  author: ann,
+  text: `line ${seq}`,
+  mentions: [],
+  quote: null,
+  files: [],
   verdict: { decision: "observe", rule: "default", credit: "none" },
 });
 const said = (seq: number, more: Partial<SaidEntry> = {}): SaidEntry => ({
-  ...{ kind: "said", seq, at: seq * 1_000, id: `t${seq}:0`, turnId: `t${seq}`, text: "hello" },
-  ...{ replyTo: null, status: "sent", error: null, credited: [] },
+  kind: "said",
+  seq,
+  at: seq * 1_000,
+  id: `t${seq}:0`,
+  turnId: `t${seq}`,
+  text: "hello",
+  replyTo: null,
+  status: "sent",
+  error: null,
+  credited: [],
   ...more,
 });
 
@@ -139,7 +154,12 @@ describe("rows of a room", () => {
 
   test("a turn without words leaves one row, and one that was tried again only its end", () => {
     const end = (seq: number, outcome: "failed" | "silent"): RoomEntry => ({
-      ...{ kind: "ended", seq, at: seq, turnId: "t", outcome, reason: null },
+      kind: "ended",
+      seq,
+      at: seq,
+      turnId: "t",
+      outcome,
+      reason: null,
     });
     expect(rowsOf([end(1, "failed"), end(2, "silent")]).filter(isLine)).toMatchObject([
       { kind: "quiet", entry: { outcome: "silent" } },
@@ -166,7 +186,10 @@ function statesOf(config: object, path: string): string[] {
 
 const stateWith = (more: Partial<RoomState>): RoomState =>
   ({
-    ...{ now: 10_000, attention: "observing", typing: false, trail: [] },
+    now: 10_000,
+    attention: "observing",
+    typing: false,
+    trail: [],
     guard: { state: "clear", consecutive: 0 },
     ...more,
   }) as RoomState;

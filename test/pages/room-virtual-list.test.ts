@@ -288,8 +288,15 @@ describe("the window over a long list", () => {
 
 const author = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, text = `line ${seq}`): HeardEntry => ({
-  ...{ kind: "heard", seq, at: seq * 1_000, id: `m${seq}`, author, text },
-  ...{ mentions: [], quote: null, files: [] },
+  kind: "heard",
+  seq,
+  at: seq * 1_000,
+  id: `m${seq}`,
+  author,
+  text,
+  mentions: [],
+  quote: null,
+  files: [],
   verdict: { decision: "observe", rule: "default", credit: "none" },
 });
 const state = { now: 1 } as RoomState;
@@ -476,8 +483,16 @@ describe("rows that grow", () => {
     fc
       .tuple(ids, fc.option(ids), fc.option(ids, { nil: undefined }))
       .map(([turnId, replyTo, edits]) => (seq: number) => ({
-        ...{ kind: "said" as const, seq, at: seq, id: `${turnId}${seq % 3}`, turnId, text: "x" },
-        ...{ replyTo, status: "sent" as const, error: null, credited: [] },
+        kind: "said" as const,
+        seq,
+        at: seq,
+        id: `${turnId}${seq % 3}`,
+        turnId,
+        text: "x",
+        replyTo,
+        status: "sent" as const,
+        error: null,
+        credited: [],
         ...(edits === undefined ? {} : { edits: `${edits}${seq % 2}` }),
       })),
   );

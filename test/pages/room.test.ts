@@ -220,8 +220,11 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
 
   test("a reader further up stays there, is told what came, and older lines load above", async () => {
     const many = Array.from({ length: 90 }, (_, index) => ({
-      ...{ channel: "webhook", chat: { id: "release", kind: "group" }, id: `x${index}` },
-      ...{ author: { id: "relay", name: "Relay", isBot: true }, text: `log line ${index}` },
+      channel: "webhook",
+      chat: { id: "release", kind: "group" },
+      id: `x${index}`,
+      author: { id: "relay", name: "Relay", isBot: true },
+      text: `log line ${index}`,
     }));
     await call(daemon, "/api/inbound?wait=decision", many);
     await row("log line 89").waitFor();

@@ -195,8 +195,11 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     const said = (index: number) => ({
       t: index * 100,
       in: {
-        ...{ channel: "x", chat: { id: `r${index % 9}`, kind: "group" }, id: `m${index}` },
-        ...{ author: { id: `u${index % 5}` }, text: index % 9 === 0 ? "scout?" : "hm" },
+        channel: "x",
+        chat: { id: `r${index % 9}`, kind: "group" },
+        id: `m${index}`,
+        author: { id: `u${index % 5}` },
+        text: index % 9 === 0 ? "scout?" : "hm",
       },
     });
     const all = Array.from({ length: 5_000 }, (_, index) => JSON.stringify(said(index)));
@@ -216,7 +219,9 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
 
   test("on a phone the two halves take turns, and nothing runs over the edge", async () => {
     const phone = await house.open(daemon.address("/replay"), {
-      ...{ width: 390, height: 844, colorScheme: "dark" },
+      width: 390,
+      height: 844,
+      colorScheme: "dark",
     });
     await phone.getByText("Change a rule").waitFor({ timeout: 20_000 });
     await phone.getByRole("button", { name: /^Config/ }).click();

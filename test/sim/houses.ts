@@ -65,7 +65,10 @@ function lineOf(t: number, index: number, event: Happening): Line {
     const { who, text, aim, thread } = event.in;
     const hasThread = thread !== null && kindOf(event.room) === "group";
     const message = {
-      ...{ ...here, id: `m${index}`, text, author: { id: who, isBot: who === "rex" } },
+      ...here,
+      id: `m${index}`,
+      text,
+      author: { id: who, isBot: who === "rex" },
       ...(hasThread ? { thread: { id: thread } } : {}),
       ...(aim === "us" ? { mentions: [{ id: "self", isSelf: true }] } : {}),
       ...(aim === "bo" ? { mentions: [{ id: "bo", name: "bo" }] } : {}),

@@ -74,8 +74,12 @@ describe("generated rooms", () => {
       {
         t: 3_661_000,
         in: {
-          ...{ channel: "irc", chat, id: "m2", author: { id: "rex", isBot: true } },
-          ...{ text: "x".repeat(limits.textUnitsMax), mentions: [{ id: "s", isSelf: true }] },
+          channel: "irc",
+          chat,
+          id: "m2",
+          author: { id: "rex", isBot: true },
+          text: "x".repeat(limits.textUnitsMax),
+          mentions: [{ id: "s", isSelf: true }],
         },
       },
     ]);
@@ -159,7 +163,9 @@ describe("a broken rule", () => {
       const strict = { ...config, loopGuard: { hardLimit: 2 } };
       let mutedLines = 0;
       await checkRooms(strict, atMostTwo, {
-        ...{ numRuns: 12, threads: [], seed: 12 },
+        numRuns: 12,
+        threads: [],
+        seed: 12,
         onRun: ({ heard }) => {
           mutedLines += heard.filter(({ rule }) => rule === "loop-guard").length;
         },

@@ -93,7 +93,11 @@ const shaky = fc
 const heard = (t: number, id: string, more: Line = {}): Line => ({
   t,
   in: {
-    ...{ channel: "irc", chat: { id: "g", kind: "group" }, id, author: { id: "ann" }, text: "so?" },
+    channel: "irc",
+    chat: { id: "g", kind: "group" },
+    id,
+    author: { id: "ann" },
+    text: "so?",
     ...more,
   },
 });

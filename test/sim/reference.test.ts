@@ -54,7 +54,9 @@ describe.each(configs)("under %s", (_name, config, reached) => {
     async () => {
       const counts: Partial<Record<Rule, number>> = {};
       await checkRooms(config, agree, {
-        ...{ ...effort, agents: slow, happenings: ["edits", "members", "repeats"] },
+        ...effort,
+        agents: slow,
+        happenings: ["edits", "members", "repeats"],
         onRun: ({ lines }) => {
           for (const [rule, count] of Object.entries(ruleCounts(lines)))
             counts[rule as Rule] = (counts[rule as Rule] ?? 0) + count;
@@ -70,7 +72,9 @@ test(
   "in direct chats they agree as well",
   () =>
     checkRooms(named, agree, {
-      ...{ ...effort, numRuns: 20, chats: [{ id: "d1", kind: "direct" }, { id: "kitchen" }] },
+      ...effort,
+      numRuns: 20,
+      chats: [{ id: "d1", kind: "direct" }, { id: "kitchen" }],
       people: ["ann"],
     }),
   patience,

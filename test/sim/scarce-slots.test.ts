@@ -7,8 +7,12 @@ const run = { steps: [{ waitMs: 5_000 }, { text: "yes" }] };
 const call = (id: string) => ({
   t: 0,
   in: {
-    ...{ channel: "irc", chat: { id, kind: "group" }, id: `m-${id}`, author: { id: "ann" } },
-    ...{ text: "you?", mentions: [{ id: "bot", isSelf: true }] },
+    channel: "irc",
+    chat: { id, kind: "group" },
+    id: `m-${id}`,
+    author: { id: "ann" },
+    text: "you?",
+    mentions: [{ id: "bot", isSelf: true }],
   },
 });
 

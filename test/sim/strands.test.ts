@@ -37,7 +37,11 @@ const printedAlone = async (house: House, options = {}) =>
 const call = (t: number, chat: string, id: string, text = "scout?") => ({
   t,
   in: {
-    ...{ channel: "irc", chat: { id: chat, kind: "group" }, id, text, author: { id: "ann" } },
+    channel: "irc",
+    chat: { id: chat, kind: "group" },
+    id,
+    text,
+    author: { id: "ann" },
     mentions: [{ id: "self", isSelf: true }],
   },
 });

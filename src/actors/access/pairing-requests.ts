@@ -194,8 +194,19 @@ function noticeRow(
   const body: TextBody = { route: routeOf(message), text, replyTo, quote: false, expiresAt };
   const turnId = `${what}-${unique(`${what}|${key}|${message.id}`)}`;
   return {
-    ...{ id: `${turnId}:0`, conv: noConversation, key, turnId, index: 0, kind: "notice" },
-    ...{ state: "pending", createdAt: now, dueAt: now, attempts: 0, doubts: 0 },
-    ...{ body: JSON.stringify(body), messageIds: null, error: null },
+    id: `${turnId}:0`,
+    conv: noConversation,
+    key,
+    turnId,
+    index: 0,
+    kind: "notice",
+    state: "pending",
+    createdAt: now,
+    dueAt: now,
+    attempts: 0,
+    doubts: 0,
+    body: JSON.stringify(body),
+    messageIds: null,
+    error: null,
   };
 }

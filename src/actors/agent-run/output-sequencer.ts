@@ -94,7 +94,11 @@ export class OutputSequencer {
     this.#live = null;
     this.#answers += 1;
     const block: OutputBlock = {
-      ...{ index: this.#index, from, to, text, mentions: mentionsIn(text) },
+      index: this.#index,
+      from,
+      to,
+      text,
+      mentions: mentionsIn(text),
       ...(edits === undefined ? {} : { edits }),
       ...(prefix === "" ? {} : { prefix }),
     };

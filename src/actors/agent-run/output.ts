@@ -97,7 +97,9 @@ export class TurnOutput {
     const { min, max } = this.#sizes();
     this.#chunker = this.#newChunker();
     this.#coalescer = new Coalescer({
-      ...{ clock, enough: min, max },
+      clock,
+      enough: min,
+      max,
       idleMs: stream.coalesceIdleMs,
       onPiece: (piece) => this.#sequencer.say(piece),
     });

@@ -89,12 +89,27 @@ export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approv
       `The agent asks an owner whether it may do this:\n\`${what}\`\n` +
       `\`/approve ${id} once\`, \`always\` or \`deny\``;
     const body: TextBody = {
-      ...{ route, text, replyTo: null, quote: false, expiresAt: at + turn.ageMsMax },
+      route,
+      text,
+      replyTo: null,
+      quote: false,
+      expiresAt: at + turn.ageMsMax,
     };
     const turnId = `permit-${ids.next(`permit|${turn.turnId}`)}`;
     return {
-      ...{ id: `${turnId}:0`, conv, key, turnId, index: 0, kind: "notice", state: "pending" },
-      ...{ createdAt: at, dueAt: at, attempts: 0, doubts: 0, messageIds: null, error: null },
+      id: `${turnId}:0`,
+      conv,
+      key,
+      turnId,
+      index: 0,
+      kind: "notice",
+      state: "pending",
+      createdAt: at,
+      dueAt: at,
+      attempts: 0,
+      doubts: 0,
+      messageIds: null,
+      error: null,
       body: JSON.stringify(body),
     };
   }

@@ -42,7 +42,12 @@ export function createExtensionCommands({
     list: () => [
       ...brought,
       ...skills().map(({ name, agentId, help, usage, who, menu }) => ({
-        ...{ name: `skill:${name}` as const, agentId, help, usage, who, menu },
+        name: `skill:${name}` as const,
+        agentId,
+        help,
+        usage,
+        who,
+        menu,
       })),
     ],
     skill: (agentId, name) =>

@@ -29,13 +29,28 @@ export function commandRow(
   const replies = replyTo === "auto" ? route.chat.kind !== "direct" : replyTo !== "off";
   const expiresAt = at + turn.replyAgeMsMax;
   const body: TextBody = {
-    ...{ route, text, replyTo: replies ? messageId : null, quote: false, expiresAt },
+    route,
+    text,
+    replyTo: replies ? messageId : null,
+    quote: false,
+    expiresAt,
   };
   // The same for the same order, in every life and in every replay.
   const id = `command-${hash52(JSON.stringify([conv, at, messageId])).toString(36)}`;
   return {
-    ...{ id: `${id}:${index}`, conv, key, turnId: id, index, kind: "notice", state: "pending" },
-    ...{ createdAt: at, dueAt: at, attempts: 0, doubts: 0, messageIds: null, error: null },
+    id: `${id}:${index}`,
+    conv,
+    key,
+    turnId: id,
+    index,
+    kind: "notice",
+    state: "pending",
+    createdAt: at,
+    dueAt: at,
+    attempts: 0,
+    doubts: 0,
+    messageIds: null,
+    error: null,
     body: JSON.stringify(body),
   };
 }

@@ -152,7 +152,10 @@ function commandOf(
   const [first, ...more] = [...quiet, ...calls];
   if (first === undefined) return null;
   return {
-    ...{ type: "command.applied", at, command: first.command, args: first.args },
+    type: "command.applied",
+    at,
+    command: first.command,
+    args: first.args,
     ...(more.length === 0 ? {} : { more }),
     ...(asked === undefined ? {} : { asked }),
   };

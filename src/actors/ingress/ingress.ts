@@ -143,8 +143,11 @@ export function createIngress(ports: IngressPorts): Ingress {
     const [event] = events;
     if (knock === null || message === null || event === undefined) return null;
     return answerAccessRequest(knock, message, event, {
-      ...{ log: ports.log, access: ports.access, unique: (about) => ports.ids.next(about) },
-      ...{ now: clock.now(), config: configs.current() },
+      log: ports.log,
+      access: ports.access,
+      unique: (about) => ports.ids.next(about),
+      now: clock.now(),
+      config: configs.current(),
     });
   }
 

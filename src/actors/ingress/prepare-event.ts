@@ -122,7 +122,9 @@ export function prepare(
 
 /** How a claim stands until the access book has been asked. */
 const unclaimed: Admission = {
-  ...{ decision: "denied", rule: "claim", explanation: "a claim code" },
+  decision: "denied",
+  rule: "claim",
+  explanation: "a claim code",
   authority: { commandAuthorized: false, owner: false },
 };
 
@@ -191,14 +193,12 @@ function prepareSibling(message: Inbound, context: PrepareContext): Prepared | n
 
 /** What is no message that anybody waits for an answer about. */
 const nothingSaid = {
-  ...{
-    message: null,
-    dedupeId: null,
-    before: [],
-    ended: null,
-    accessRequest: null,
-    explanation: "",
-  },
+  message: null,
+  dedupeId: null,
+  before: [],
+  ended: null,
+  accessRequest: null,
+  explanation: "",
 };
 
 function messageIdentity({ channel, account, chat, thread, id }: Inbound): string {

@@ -55,7 +55,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   });
 
   const drafts = createDrafts({
-    ...{ clock, log, directory: ports.directory },
+    clock,
+    log,
+    directory: ports.directory,
     pause: lanes.pause,
     pausedUntil: lanes.pausedUntil,
   });

@@ -124,7 +124,13 @@ export function createDrafts(ports: DraftPorts): Drafts {
     open(id) {
       if (drafts.size >= limits.draftsMax) return;
       drafts.set(id, {
-        ...{ id, place: null, shown: "", next: null, timer: null, work: null, sealed: false },
+        id,
+        place: null,
+        shown: "",
+        next: null,
+        timer: null,
+        work: null,
+        sealed: false,
       });
     },
     sent(id, route, messageId, text) {

@@ -29,7 +29,11 @@ const reported = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     ...own,
-    ...{ type: z.literal("agent.text"), index: count, from: count, to: count, text: words },
+    type: z.literal("agent.text"),
+    index: count,
+    from: count,
+    to: count,
+    text: words,
     mentions: z.array(id).max(limits.mentionsCountMax),
     draft: z.literal(true).exactOptional(),
     edits: count.exactOptional(),
@@ -45,7 +49,9 @@ const reported = z.discriminatedUnion("type", [
   }),
   z.strictObject({
     ...own,
-    ...{ type: z.literal("agent.usage"), inputTokens: count, outputTokens: count },
+    type: z.literal("agent.usage"),
+    inputTokens: count,
+    outputTokens: count,
     costUsd: z.number().exactOptional(),
   }),
   z.strictObject({ ...own, type: z.literal("agent.ended"), silent: z.boolean() }),

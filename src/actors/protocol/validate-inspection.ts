@@ -24,7 +24,9 @@ const shared = {
 };
 const frame = z.discriminatedUnion("kind", [
   z.strictObject({
-    ...{ ...shared, kind: z.literal("actor"), snapshotJson: json },
+    ...shared,
+    kind: z.literal("actor"),
+    snapshotJson: json,
     key: z.string().min(1),
   }),
   z.strictObject({ ...shared, kind: z.literal("event"), eventJson: json }),

@@ -310,7 +310,8 @@ function* deliveryOutcomes(
   );
   const where = { channel, chat: chat.id, ...(thread === null ? {} : { thread: thread.id }) };
   const order = (send: DeliveryOutcome, retryAfterMs: Millis): ScenarioLine => ({
-    ...{ t, platform: { ...where, send, retryAfterMs, count: 1 } },
+    t,
+    platform: { ...where, send, retryAfterMs, count: 1 },
   });
   for (const { outcome: fate } of sends.slice(0, last + 1)) {
     const { send, waitMs } = fate ?? { send: "ok" as const, waitMs: 0 };

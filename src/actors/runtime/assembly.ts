@@ -85,7 +85,10 @@ class Assembly {
     const gate = createStartGate((entries) => this.parts.supervisor.dispatch(entries));
     const publish = (line: StreamLine) => ports.publish(line);
     const journal = createJournal({
-      ...{ clock, log, store, lastSeq },
+      clock,
+      log,
+      store,
+      lastSeq,
       onCommitted: gate.pass,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
@@ -94,7 +97,9 @@ class Assembly {
     });
     const access = openAccessStore(book, { clock, random: ports.random, journal, configs });
     const sessions = createSessionParts({
-      ...{ ...ports, journal, configs },
+      ...ports,
+      journal,
+      configs,
       supervisor: () => this.parts.supervisor,
       onHealth: (error) => this.#system({ system: "sessions", working: error === null }),
     });
@@ -103,7 +108,10 @@ class Assembly {
       agentSlots: (agentId) => this.#agentSlots(agentId),
       watch: ports.contacts,
       grant: createSessionStart({
-        ...{ clock, log, store, ids: ports.ids },
+        clock,
+        log,
+        store,
+        ids: ports.ids,
         zoneOffset: ports.zoneOffset ?? (() => 0),
         cfg: () => configs.version(),
         policyOf: (key) => resetPolicy(configs.current().session.reset, key),
@@ -112,12 +120,20 @@ class Assembly {
     });
     const timers = createDeadlines(clock, (deadline, at) => this.#due(deadline, at));
     const hooks = createHooks({
-      ...{ clock, log, plugins: ports.plugins ?? [] },
+      clock,
+      log,
+      plugins: ports.plugins ?? [],
       onCall: (call) => this.#system({ system: "hook", ...call }),
     });
     const sender = createOutbox({
-      ...{ clock, log, hooks, agentOf: (key) => this.#agentOf(key) },
-      ...{ random: ports.random, journal, directory, publish },
+      clock,
+      log,
+      hooks,
+      agentOf: (key) => this.#agentOf(key),
+      random: ports.random,
+      journal,
+      directory,
+      publish,
       doubts: () => {
         const { onInDoubt, inDoubtFreshMs } = configs.current().turn;
         return { policy: onInDoubt, freshMs: inDoubtFreshMs };
@@ -134,19 +150,27 @@ class Assembly {
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters();
     const media = createMedia({
-      ...{ clock, log, desk: ports.media ?? null },
+      clock,
+      log,
+      desk: ports.media ?? null,
       config: () => configs.current(),
       agentOf: (key) => this.#agentOf(key),
     });
     const asks = createContextTools({ clock, log, ids: ports.ids, store, media });
     const permits = createApprovalService(ports, () => this.parts);
     const heartbeats = createHeartbeats({
-      ...{ clock, log, store, configs, workspaces: ports.workspaces ?? null },
+      clock,
+      log,
+      store,
+      configs,
+      workspaces: ports.workspaces ?? null,
       append: (events, writes) => this.#append(events, writes),
       onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
     });
     const turns = assembleTurns(ports, {
-      ...{ configs, sessions, parts: () => this.parts },
+      configs,
+      sessions,
+      parts: () => this.parts,
       agentOf: (key) => this.#agentOf(key),
       append: (events) => this.#append(events),
     });
@@ -158,31 +182,28 @@ class Assembly {
       this.#parked = true;
     };
     this.parts = {
-      ...{
-        store,
-        boot,
-        configs,
-        journal,
-        startGate: gate,
-        supervisor,
-        slots: lanes,
-        timers,
-        outbox,
-        typing,
-      },
-      ...{
-        ...sessions,
-        turns,
-        waiters,
-        checkpointer: sweep,
-        quarantine,
-        park,
-        media,
-        contextTools: asks,
-        heartbeats,
-        hooks,
-      },
-      ...{ approvals: permits, access },
+      store,
+      boot,
+      configs,
+      journal,
+      startGate: gate,
+      supervisor,
+      slots: lanes,
+      timers,
+      outbox,
+      typing,
+      ...sessions,
+      turns,
+      waiters,
+      checkpointer: sweep,
+      quarantine,
+      park,
+      media,
+      contextTools: asks,
+      heartbeats,
+      hooks,
+      approvals: permits,
+      access,
     };
   }
 

@@ -73,7 +73,13 @@ function composing(
 ): Omit<ComposerPorts, "extensions"> {
   const { hooks, media, contextTools: asks, heartbeats } = parts();
   return {
-    ...{ store, configs, ids, agentOf, media, contextTools: asks, heartbeats },
+    store,
+    configs,
+    ids,
+    agentOf,
+    media,
+    contextTools: asks,
+    heartbeats,
     sessions: sessions.turnSessions,
     textLimit: directory.textLimit,
     // What plugins are asked about is whole before it is shown.

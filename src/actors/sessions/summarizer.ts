@@ -128,7 +128,12 @@ function orderFor(
   const chatKind = "direct";
   const quiet = { because: [], heardQuietly: 0, humans: 1, guardActive: false, creditWindowMs: 0 };
   return {
-    ...{ conv, key, turnId, agentId, transcript, chatKind },
+    conv,
+    key,
+    turnId,
+    agentId,
+    transcript,
+    chatKind,
     cfg: cfg(),
     turn: 0,
     attempt: 1,

@@ -35,7 +35,9 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
   const pulse = createSharedHeartbeat();
   let alive = true;
   const core = createHostCore({
-    ...{ ...options, settingsFor, mark: pulse.mark },
+    ...options,
+    settingsFor,
+    mark: pulse.mark,
     onInspect: (frames) => {
       if (alive) events.onInspect(frames);
     },

@@ -326,7 +326,9 @@ class HostSupervisor implements Supervisor {
 
   #createLockstep(line: ResultQueue): Lockstep {
     return new Lockstep({
-      ...{ hosts: this.#hosts, line, pace: this.#ports.pace },
+      hosts: this.#hosts,
+      line,
+      pace: this.#ports.pace,
       route: (entry) => this.#route(entry),
       activity: () => this.#activity(),
       change: () => this.#change(),

@@ -30,8 +30,12 @@ export function createRecent(rows: number, bytes: number): Recent {
   const size = new Uint32Array(rows);
   const column = () => new Float64Array(rows);
   const numbers: Numbers = {
-    ...{ seq: column(), at: column(), conv: column() },
-    ...{ cfg: column(), code: column(), place: column() },
+    seq: column(),
+    at: column(),
+    conv: column(),
+    cfg: column(),
+    code: column(),
+    place: column(),
   };
   /** Bytes written so far; the next text begins at this, modulo the size of the ring. */
   let end = 0;

@@ -66,7 +66,11 @@ function addSessions(database: Database): void {
     const named = { kind: "session", conv, key, agentId, sessionId } as const;
     putSession(use, { ...named, op: "open", at: first });
     putSession(use, {
-      ...{ kind: "session", op: "used", sessionId, at: last, aborted: null },
+      kind: "session",
+      op: "used",
+      sessionId,
+      at: last,
+      aborted: null,
       used: { turns, ...noTokens },
     });
     own.run(sessionId, conv);

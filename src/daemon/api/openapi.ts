@@ -161,7 +161,8 @@ const paths: Json = {
   },
   "/api/what-if/run": tries("Tries rules on a recording", { rules: {}, recording: {} }),
   "/api/what-if/ladders": tries("Both ladders of one message", {
-    ...{ rules: {}, recording: {} },
+    rules: {},
+    recording: {},
     n: { type: "integer" },
   }),
   "/api/what-if/apply": tries("Puts rules over the config", { rules: {} }),

@@ -60,7 +60,9 @@ export function createInspector(ports: InspectorPorts): Inspector {
     count += 1;
     const id = count;
     const reader = serveReader(page, wish, {
-      ...{ clock, log, readToken },
+      clock,
+      log,
+      readToken,
       opened({ key, words }) {
         const conv = key === null ? null : hash52(checkedKey(key));
         readers.set(id, reader);

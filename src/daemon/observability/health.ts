@@ -132,7 +132,10 @@ async function needsOf(
     ...status.quarantined.map(
       ({ key, seq, at, tries, error }): Need => ({
         kind: "quarantine",
-        ...{ key, seq, at, tries },
+        key,
+        seq,
+        at,
+        tries,
         room: titleOf(key),
         error: oneLine(error, causeShownUnitsMax),
       }),

@@ -86,7 +86,10 @@ export function createStopwatch(
         wait.observe(seconds(now() - Math.min(...known.map((one) => one.decided))));
       agentEnded(turns.get(turnId), "host-lost");
       const watch = turns.get(turnId) ?? {
-        ...{ started: monotonic(), called: null, said: false, sent: false },
+        started: monotonic(),
+        called: null,
+        said: false,
+        sent: false,
         received: first === undefined ? null : Math.min(...known.map((one) => one.received)),
       };
       keep(turns, turnId, watch);

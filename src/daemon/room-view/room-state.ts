@@ -68,14 +68,21 @@ export async function stateOf(
   const newest = buffer.entries.slice(-newestShown).reverse();
   const overheard = await Promise.all(
     newest.map(async (entry) => ({
-      ...{ seq: entry.seq, id: entry.id, at: entry.at },
+      seq: entry.seq,
+      id: entry.id,
+      at: entry.at,
       author: personOf(context, entry.author),
       text: await texts(entry),
     })),
   );
   const here = [...participants].sort((a, b) => b.lastSeenAt - a.lastSeenAt);
   return {
-    ...{ now, seq, since, trail, attention: view.attention, turns: view.turns },
+    now,
+    seq,
+    since,
+    trail,
+    attention: view.attention,
+    turns: view.turns,
     guard: { state: view.guard, consecutive: counters.consecutive },
     typing: context.typing !== null,
     turn: turnOf(fold, context),

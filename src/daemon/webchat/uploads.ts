@@ -107,7 +107,10 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
     drop: (id) => uploads.drop(id),
     async send(ids, message) {
       return (await uploads.send(ids, message)).map(({ id, kind, mime, bytes, name }) => ({
-        ...{ id, kind, mime, bytes },
+        id,
+        kind,
+        mime,
+        bytes,
         ...(name === null ? {} : { name }),
       }));
     },

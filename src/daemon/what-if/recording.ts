@@ -69,7 +69,10 @@ class Collected {
 
 function messageOf(t: Millis, { id, author, chat, text }: Inbound): RecordedMessage {
   return {
-    ...{ t, id, author: author.name, isBot: author.isBot },
+    t,
+    id,
+    author: author.name,
+    isBot: author.isBot,
     room: chat.title ?? (chat.kind === "direct" ? "a direct chat" : chat.id),
     text: cut(text, textShownUnitsMax),
   };

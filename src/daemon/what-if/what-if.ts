@@ -107,8 +107,11 @@ class Desk implements WhatIfDesk {
     if (this.#kept.size > recordingsMax)
       this.#kept.delete(this.#kept.keys().next().value as string);
     return {
-      ...{ id, name: recording.name, messages: recording.messages.length },
-      ...{ rooms: recording.rooms, from: recording.header.start ?? null },
+      id,
+      name: recording.name,
+      messages: recording.messages.length,
+      rooms: recording.rooms,
+      from: recording.header.start ?? null,
       rules: rulesText(this.#baseOf(kept)),
       isOurs: kept.isOurs,
     };

@@ -12,15 +12,29 @@ type Fields = Readonly<Record<string, unknown>>;
 type Known = Readonly<Record<string, true>>;
 
 const inboundFields: Known = {
-  ...{ channel: true, account: true, chat: true, thread: true, id: true, author: true, text: true },
-  ...{ mentions: true, mentionsEveryone: true, replyTo: true, attachments: true },
-  ...{ explicitOnly: true, sentAt: true },
+  channel: true,
+  account: true,
+  chat: true,
+  thread: true,
+  id: true,
+  author: true,
+  text: true,
+  mentions: true,
+  mentionsEveryone: true,
+  replyTo: true,
+  attachments: true,
+  explicitOnly: true,
+  sentAt: true,
 };
 const chatFields: Known = { id: true, kind: true, title: true };
 const authorFields: Known = { id: true, name: true, username: true, isBot: true, isSelf: true };
 const mentionFields: Known = { id: true, name: true, isSelf: true };
 const replyFields: Known = {
-  ...{ id: true, authorId: true, authorName: true, authorIsSelf: true, text: true },
+  id: true,
+  authorId: true,
+  authorName: true,
+  authorIsSelf: true,
+  text: true,
 };
 
 /** The message with its defaults, or null where the schema has to look. */

@@ -59,7 +59,13 @@ export function askToPair(
     if (taken.has(code)) continue;
     const { channel, account, id, name } = who;
     const pairing: Pairing = {
-      ...{ kind: "pairing", channel, account, id, name, code, at: now },
+      kind: "pairing",
+      channel,
+      account,
+      id,
+      name,
+      code,
+      at: now,
       expiresAt: now + limits.pairingMsMax,
     };
     return { pairing, changes: [...expiredEntries(state, now), setEntry(pairing)] };

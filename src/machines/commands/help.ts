@@ -72,13 +72,21 @@ export interface OfferedCommand {
 export function offeredCommands(extras: readonly ExtraCommand[] = []): readonly OfferedCommand[] {
   return [
     ...commandList.map(([name, { aliases, usage, help, who }]) => ({
-      ...{ name, aliases, usage, help, who },
+      name,
+      aliases,
+      usage,
+      help,
+      who,
     })),
     ...extras.map((extra) => {
       const { name, usage, help, who } = extra;
       const short = hasShort(extras, extra);
       return {
-        ...{ name: short ? shortOf(extra) : name, aliases: short ? [name] : [], usage, help, who },
+        name: short ? shortOf(extra) : name,
+        aliases: short ? [name] : [],
+        usage,
+        help,
+        who,
       };
     }),
   ];

@@ -301,8 +301,17 @@ test("who asks for the decision of a claim gets it at once", async () => {
   const chat = { id: "7", kind: "direct" } as const;
   const author = { id: "7", name: "Ann", isBot: false, isSelf: false };
   const message = {
-    ...{ channel: "telegram", account: "default", thread: null, id: "q", text, chat, author },
-    ...{ mentions: [], mentionsEveryone: false, replyTo: null, attachments: [] },
+    channel: "telegram",
+    account: "default",
+    thread: null,
+    id: "q",
+    text,
+    chat,
+    author,
+    mentions: [],
+    mentionsEveryone: false,
+    replyTo: null,
+    attachments: [],
     explicitOnly: false,
   };
   const [outcome] = await world.runtime.ingest(

@@ -132,8 +132,11 @@ let ids = 0;
 async function ann(text: string, mention: boolean): Promise<string | undefined> {
   ids += 1;
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", id: `m${ids}`, author: { id: "ann" }, text },
-    ...{ chat: { id: "room", kind: "group" } },
+    channel: "telegram",
+    id: `m${ids}`,
+    author: { id: "ann" },
+    text,
+    chat: { id: "room", kind: "group" },
     ...(mention ? { mentions: [{ id: "bot", isSelf: true }] } : {}),
   });
   const events = [{ type: "message", message }] as const;

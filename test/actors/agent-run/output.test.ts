@@ -35,7 +35,14 @@ function outputOf(given: Given = {}) {
   const shown = new Map<number, string>();
   const output = new TurnOutput({
     settings: settingsWith({ stream, silent: { mixed } }),
-    ...{ clock, direct, textLimit, edits, reasoning, verbose, prefix, firstIndex },
+    clock,
+    direct,
+    textLimit,
+    edits,
+    reasoning,
+    verbose,
+    prefix,
+    firstIndex,
     onBlock: (block) => {
       blocks.push(block);
       shown.set(block.edits ?? block.index, (block.prefix ?? "") + block.text);
@@ -47,7 +54,11 @@ function outputOf(given: Given = {}) {
   });
   const answers = () => blocks.filter(({ draft, aside }) => draft === undefined && !aside);
   return {
-    ...{ clock, output, blocks, drafts, answers },
+    clock,
+    output,
+    blocks,
+    drafts,
+    answers,
     texts: () => answers().map(({ text }) => text),
     asides: () => blocks.filter(({ aside }) => aside !== undefined).map(({ text }) => text),
     shows: () => [...shown.values()],

@@ -374,8 +374,13 @@ describe("a directive", () => {
     const world = await sessionWorld();
     await world.say("hello", { direct: true, id: "e1" });
     const edit = {
-      ...{ channel: "telegram", account: "default", chat: { id: "ann", kind: "direct" } as const },
-      ...{ thread: null, id: "e1", text: "hello /think high", editId: "1" },
+      channel: "telegram",
+      account: "default",
+      chat: { id: "ann", kind: "direct" } as const,
+      thread: null,
+      id: "e1",
+      text: "hello /think high",
+      editId: "1",
       author: { id: "ann", name: "Ann", isBot: false, isSelf: false },
     };
     await world.runtime.ingest("telegram", "default", [{ type: "edit", edit }]);

@@ -16,7 +16,9 @@ const texts = (world: SessionWorld) => world.sent.map(({ text }) => text);
 async function withPlugin(command: Partial<PluginCommand>, ports: Partial<RuntimePorts> = {}) {
   const called: CommandCalled[] = [];
   const feed: PluginCommand = {
-    ...{ help: "Feeds the pigeons", usage: "[crumbs]", who: "authorised" },
+    help: "Feeds the pigeons",
+    usage: "[crumbs]",
+    who: "authorised",
     run: (one) => {
       called.push(one);
       return `fed ${one.text}`;
@@ -89,8 +91,13 @@ describe("a plugin's command", () => {
 
 describe("a skill", () => {
   const skill: Skill = {
-    ...{ name: "review", agentId: "main", help: "Reviews", usage: "[file]", menu: false },
-    ...{ who: "authorised", prompt: "Look at each change twice." },
+    name: "review",
+    agentId: "main",
+    help: "Reviews",
+    usage: "[file]",
+    menu: false,
+    who: "authorised",
+    prompt: "Look at each change twice.",
   };
 
   test("engages the agent and is put beside the message, whose words stay fenced", async () => {

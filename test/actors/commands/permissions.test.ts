@@ -139,7 +139,8 @@ describe("what a turn may do", () => {
   test("is as the session says, and for one message as the message says", async () => {
     expect(await said([], "hello")).toEqual({ exec: {}, elevated: "off", owned: true });
     expect(await said(["/exec security=full", "/elevated ask"], "hello")).toMatchObject({
-      ...{ exec: { security: "full" }, elevated: "ask" },
+      exec: { security: "full" },
+      elevated: "ask",
     });
     expect(await said(["/exec security=full"], "/exec ask=always hello")).toMatchObject({
       exec: { security: "full", ask: "always" },

@@ -36,7 +36,11 @@ const of = (frames: readonly InspectFrame[], reader: number) =>
 function inspectedCore(live = 100) {
   const frames: InspectFrame[] = [];
   const core = createHostCore({
-    ...{ create: createConversation, settingsFor, live, checkpointEvery: 64, evictedTail: 0 },
+    create: createConversation,
+    settingsFor,
+    live,
+    checkpointEvery: 64,
+    evictedTail: 0,
     onInspect: (told) => void frames.push(...told),
   });
   let batches = 0;
@@ -48,11 +52,18 @@ function inspectedCore(live = 100) {
     const event = { ...message(room, String(seq), text), seq } as ConversationEvent;
     const activation = { record: null, recordSeq: 0, tail: [] };
     const entry: HostEntry = {
-      ...{ conv: hash52(key), key, seq, cfg: 1, event },
+      conv: hash52(key),
+      key,
+      seq,
+      cfg: 1,
+      event,
       ...(fresh ? { activation } : {}),
     };
     return core.apply({
-      ...{ id: batches, epoch: 1, forget: [], entries: [entry] },
+      id: batches,
+      epoch: 1,
+      forget: [],
+      entries: [entry],
       configs: [{ version: 1, config: configOf() }],
     });
   };
@@ -110,11 +121,18 @@ describe("a host", () => {
     const aside = message("a", "1", "hm", { mentions: [{ id: "zoe", isSelf: false }] });
     const key = groupKey("a");
     core.apply({
-      ...{ id: 1, epoch: 1, forget: [], passivate: true },
+      id: 1,
+      epoch: 1,
+      forget: [],
+      passivate: true,
       configs: [{ version: 1, config: configOf() }],
       entries: [
         {
-          ...{ conv: hash52(key), key, seq: 1, cfg: 1, event: { ...aside, seq: 1 } as never },
+          conv: hash52(key),
+          key,
+          seq: 1,
+          cfg: 1,
+          event: { ...aside, seq: 1 } as never,
           activation: { record: null, recordSeq: 0, tail: [] },
         },
       ],
@@ -271,7 +289,8 @@ describe("what a host may tell", () => {
 test("a step that throws is told, without the words of the error", async () => {
   const told: InspectFrame[] = [];
   const world = createWorld({
-    ...{ workers: 1, hostEntry: poisonedHost },
+    workers: 1,
+    hostEntry: poisonedHost,
     onInspect: ({ frames }) => void told.push(...frames),
   });
   try {

@@ -57,13 +57,20 @@ async function intake(size: number) {
   const { configs } = await openConfigs(store, parseConfig({}));
   const log = () => undefined;
   const journal = createJournal({
-    ...{ clock, log, store },
+    clock,
+    log,
+    store,
     onCommitted: () => undefined,
     onHealth: () => undefined,
     lastSeq: 0,
   });
   const ingress = createIngress({
-    ...{ clock, log, journal, configs, waiters: createWaiters(), live: true },
+    clock,
+    log,
+    journal,
+    configs,
+    waiters: createWaiters(),
+    live: true,
     supervisor: backlog,
     ids: { next: () => "id" },
     directory: { isLocal: () => false, membership: () => null },

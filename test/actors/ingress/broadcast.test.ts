@@ -144,7 +144,10 @@ describe("one after the other", () => {
     await world.say("first", { id: "1" });
     await world.pass(2_000);
     const deletion = {
-      ...{ channel: "telegram", account: "default", thread: null, id: "1" },
+      channel: "telegram",
+      account: "default",
+      thread: null,
+      id: "1",
       chat: { id: "room", kind: "group" },
     } as const;
     await world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
@@ -168,7 +171,9 @@ describe("who is called by name", () => {
     await world.say("Scout, what now?", { id: "1" });
     await world.pass(minutes);
     expect(verdicts(world, "1")).toEqual({
-      ...{ scout: "alias", rover: "addressed-elsewhere", medic: "addressed-elsewhere" },
+      scout: "alias",
+      rover: "addressed-elsewhere",
+      medic: "addressed-elsewhere",
     });
     expect(said(world)).toEqual(["Scout: Scout, what now?"]);
     const why = await world.runtime.why("1");
@@ -212,7 +217,9 @@ describe("who is called by name", () => {
     await world.pass(minutes);
     expect(said(world)).toEqual(["Scout: Scout, what now?"]);
     await world.say("thanks", {
-      ...{ id: "2", author: { id: "bob" }, replyTo: { id: "p1", authorIsSelf: true } },
+      id: "2",
+      author: { id: "bob" },
+      replyTo: { id: "p1", authorIsSelf: true },
     });
     await world.pass(minutes);
     expect(verdicts(world, "2")).toEqual({ scout: "reply", rover: "reply-to-other" });

@@ -196,7 +196,12 @@ test("an edit or a deletion that is delivered again is taken once, and undoes no
   const edit = (text: string, editedAt: number, editId?: string) => ({
     type: "edit" as const,
     edit: {
-      ...{ ...place, chat, id: "m1", text, editedAt, author },
+      ...place,
+      chat,
+      id: "m1",
+      text,
+      editedAt,
+      author,
       ...(editId === undefined ? {} : { editId }),
     },
   });

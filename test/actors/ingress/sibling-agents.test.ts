@@ -148,7 +148,9 @@ describe("agents with accounts of their own", () => {
     expect(times(prompts(world, "rover")[0] ?? "", "rover, come here")).toBe(1);
     // A stranger's bot under the same name is a peer bot like any other.
     await world.say("rover, come here", {
-      ...{ id: "3", account: "two", author: { id: "x", name: "Scout", isBot: true } },
+      id: "3",
+      account: "two",
+      author: { id: "x", name: "Scout", isBot: true },
     });
     await world.pass(minute);
     expect(starts(world)).toBe(2);

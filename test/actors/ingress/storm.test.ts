@@ -13,7 +13,10 @@ import { World } from "../../support/runtime/world.ts";
 const message = (id: string): ChannelEvent => ({
   type: "message",
   message: inboundSchema.parse({
-    ...{ channel: "telegram", id, text: "hello", author: { id: "ann", name: "Ann" } },
+    channel: "telegram",
+    id,
+    text: "hello",
+    author: { id: "ann", name: "Ann" },
     chat: { id: "ann", kind: "direct" },
   }),
 });

@@ -32,14 +32,23 @@ const asked = (id: string, text: string): ConversationEvent => ({
   at: 1_699_999_000_000,
   seq: 0,
   message: inboundSchema.parse({
-    ...{ ...place, id, text, author: { id: "ann", name: "Ann" } },
+    ...place,
+    id,
+    text,
+    author: { id: "ann", name: "Ann" },
     mentions: [{ id: "bot", isSelf: true }],
   }),
   authority: { commandAuthorized: true, owner: false },
   membership: null,
 });
 const rowOf = (identity: string, body: string, code?: number): EventWrite => ({
-  ...{ kind: "event", at: 0, eid: 1, identity, ...conversationOf(key), cfg: 1, body },
+  kind: "event",
+  at: 0,
+  eid: 1,
+  identity,
+  ...conversationOf(key),
+  cfg: 1,
+  body,
   messageId: null,
   ...(code === undefined ? {} : { code }),
 });
@@ -200,8 +209,14 @@ describe("with real threads and a real file", () => {
   async function start(): Promise<void> {
     store = await openSqliteStore({ path: join(folder, "earshot.db") });
     runtime = createRuntime({
-      ...{ clock: createSystemClock(), ids: createIds(), random: createRandom() },
-      ...{ log: () => undefined, store, drivers, publish: () => undefined, workers: 1 },
+      clock: createSystemClock(),
+      ids: createIds(),
+      random: createRandom(),
+      log: () => undefined,
+      store,
+      drivers,
+      publish: () => undefined,
+      workers: 1,
       config: scenarioConfig({
         agents: { defaults: { driver: { kind: "scripted", runs: [{ steps: [{ text: "ok" }] }] } } },
       }),

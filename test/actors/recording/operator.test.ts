@@ -37,7 +37,8 @@ async function lived(
   for (const { step, afterMs } of steps) {
     if (step.does === "says")
       await world.say("what now?", {
-        ...{ chat, author: step.who },
+        chat,
+        author: step.who,
         ...(step.aloud ? mentioned : {}),
       });
     else if (step.does === "override")

@@ -75,12 +75,10 @@ async function crowd(workers: number) {
   const events = Array.from({ length: count }, (_, n) => ({
     type: "message" as const,
     message: inboundSchema.parse({
-      ...{
-        channel: "telegram",
-        chat: { id: `room${n % rooms}`, kind: "group" },
-        id: `m${n}`,
-        text: "hm",
-      },
+      channel: "telegram",
+      chat: { id: `room${n % rooms}`, kind: "group" },
+      id: `m${n}`,
+      text: "hm",
       author: { id: "ann" },
     }),
   }));

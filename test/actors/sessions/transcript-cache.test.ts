@@ -19,7 +19,11 @@ function store() {
 }
 
 const line = (id: number, sessionId: string): TranscriptLine => ({
-  ...{ id, sessionId, at: id, turnId: `t${id}`, role: "user" },
+  id,
+  sessionId,
+  at: id,
+  turnId: `t${id}`,
+  role: "user",
   text: `${id} `.padEnd(800, "x"),
 });
 

@@ -134,7 +134,10 @@ test("the index names every session with its key, and is made again when it is m
   expect(sessions).toHaveLength(3);
   expect(index.sessions).toEqual(
     sessions.map(({ sessionId, key, createdAt, archivedAt }) => ({
-      ...{ sessionId, key, createdAt, archivedAt },
+      sessionId,
+      key,
+      createdAt,
+      archivedAt,
     })),
   );
   const written = world.files.indexes.get("main");

@@ -9,7 +9,9 @@ import type { Clock, StoreWrite, TimerHandle } from "../../../src/domain/ports/i
 const minute = 60_000;
 const key = "agent:main:main";
 const route = {
-  ...{ channel: "telegram", account: "default", thread: null },
+  channel: "telegram",
+  account: "default",
+  thread: null,
   chat: { id: "ann", kind: "direct" },
 } as const;
 
@@ -44,7 +46,11 @@ async function pacemaker(clock: JumpingClock, store = createMemoryStore()) {
   const woken: number[] = [];
   const written: Promise<unknown>[] = [];
   const heartbeats = createHeartbeats({
-    ...{ clock, store, configs, log: () => undefined, onBeat: () => undefined },
+    clock,
+    store,
+    configs,
+    log: () => undefined,
+    onBeat: () => undefined,
     workspaces: { read: async () => "Look at the build." },
     append(events, writes) {
       for (const { event } of events) woken.push(event.at);
@@ -109,7 +115,11 @@ test("a folder that is slow to read is looked into once at a time", async () => 
   const store = createMemoryStore();
   const { configs } = await openConfigs(store, config);
   const heartbeats = createHeartbeats({
-    ...{ clock, store, configs, log: () => undefined, onBeat: () => undefined },
+    clock,
+    store,
+    configs,
+    log: () => undefined,
+    onBeat: () => undefined,
     append: () => undefined,
     workspaces: {
       read: () => {

@@ -63,7 +63,10 @@ afterEach(async () => {
 
 const say = (id: string) => {
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", id, text: `words of ${id}`, author: { id: "ann", name: "Ann" } },
+    channel: "telegram",
+    id,
+    text: `words of ${id}`,
+    author: { id: "ann", name: "Ann" },
     chat: { id: "ann", kind: "direct" },
   });
   return runtime.ingest("telegram", "default", [{ type: "message", message }]);

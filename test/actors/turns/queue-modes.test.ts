@@ -253,8 +253,12 @@ test("a room with 10,000 messages in line delays another room by one turn at mos
   const event = (room: string, id: string) => ({
     type: "message" as const,
     message: inboundSchema.parse({
-      ...{ channel: "telegram", id, text: "hello", author: { id: room, name: "Ann" } },
-      ...{ chat: { id: room, kind: "group" }, mentions: [{ id: "bot", isSelf: true }] },
+      channel: "telegram",
+      id,
+      text: "hello",
+      author: { id: room, name: "Ann" },
+      chat: { id: room, kind: "group" },
+      mentions: [{ id: "bot", isSelf: true }],
     }),
   });
   const pending = 10_000;

@@ -205,7 +205,9 @@ describe("acp driver", () => {
     const blocks = async (what: string) =>
       JSON.parse(spoken(await collect(await open(what), told("blocks", { images })))) as object[];
     expect((await blocks("")).at(-1)).toEqual({
-      ...{ type: "image", mimeType: "image/png", data: "AQID" },
+      type: "image",
+      mimeType: "image/png",
+      data: "AQID",
     });
     expect(JSON.stringify(await blocks("blind"))).not.toContain("image");
   });
@@ -216,7 +218,8 @@ describe("acp driver", () => {
       JSON.parse(spoken(await collect(agent, told("config", { transcript, ...over }))));
     expect(await values({})).toEqual({});
     expect(await values({ model: "large", thinking: "high" })).toEqual({
-      ...{ model: "large", effort: "high" },
+      model: "large",
+      effort: "high",
     });
     expect(await values({ thinking: "max" })).toEqual({ model: "small", effort: "medium" });
     const wrong = await collect(agent, told("config", { model: "huge" }));
@@ -245,7 +248,8 @@ describe("acp driver", () => {
     const events = await collect(agent, told("crash"));
     expect(spoken(events)).toBe("half an ans");
     expect(events.at(-1)).toEqual({
-      ...{ type: "error", retryable: true },
+      type: "error",
+      retryable: true,
       message: expect.stringMatching(/exited with code 3: fatal: out of cheese/),
     });
     expect(spoken(await collect(agent, told("echo")))).toMatch(/^heard/);

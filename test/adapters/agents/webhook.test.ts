@@ -76,7 +76,9 @@ describe("webhook driver", () => {
     const images = [{ mime: "image/png", name: "a.png", data: new Uint8Array([1, 2, 3]) }];
     const turn = sampleTurn({ said: "grüß 👋", images, model: "small", thinking: "low" });
     const agent = await driver.open({
-      ...{ agentId: "main", agentName: "Scout", sleep: async () => undefined },
+      agentId: "main",
+      agentName: "Scout",
+      sleep: async () => undefined,
       config: driver.configSchema.parse(config()),
       now: () => 1_700_000_000_999,
     });

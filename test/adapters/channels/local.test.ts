@@ -117,7 +117,10 @@ describe("webhook", () => {
     expect(webhook.sent()[0]?.text).toBe("done and");
     await editText?.({ ...edit, id: "t:1", text: "done and dusted" });
     expect(JSON.parse(got[1]?.body ?? "")).toMatchObject({
-      ...{ id: "t:1", edits: "t:0", text: "done and dusted", replyTo: "m1" },
+      id: "t:1",
+      edits: "t:0",
+      text: "done and dusted",
+      replyTo: "m1",
     });
     expect(webhook.sent()).toMatchObject([{ id: "t:0", text: "done and dusted" }]);
   });

@@ -7,7 +7,12 @@ import { createSpilledLines } from "../../../src/adapters/stores/on-disk-lines.t
 import type { TranscriptLine } from "../../../src/domain/session.ts";
 
 const line = (id: number, sessionId: string, text = `${id}`): TranscriptLine => ({
-  ...{ id, sessionId, turnId: `t${id}`, at: id, role: "user", text },
+  id,
+  sessionId,
+  turnId: `t${id}`,
+  at: id,
+  role: "user",
+  text,
 });
 
 function spoken(bounds: Parameters<typeof createMemorySessions>[0], count: number) {

@@ -7,9 +7,15 @@ import { hash52 } from "../../../src/domain/key.ts";
 import type { EventWrite } from "../../../src/domain/ports/index.ts";
 
 const write = (n: number, at: number, text: string): EventWrite => ({
-  ...{ kind: "event", at, eid: hash52(`event ${n}`), identity: `event ${n}` },
-  ...{ conv: 1 + (n % 3), key: `agent:main:irc:group:${n % 3}`, cfg: 1 },
-  ...{ body: JSON.stringify({ n, text }), messageId: n % 2 === 0 ? `m${n}` : null },
+  kind: "event",
+  at,
+  eid: hash52(`event ${n}`),
+  identity: `event ${n}`,
+  conv: 1 + (n % 3),
+  key: `agent:main:irc:group:${n % 3}`,
+  cfg: 1,
+  body: JSON.stringify({ n, text }),
+  messageId: n % 2 === 0 ? `m${n}` : null,
 });
 const ask = (rows: Rows, count: number) => ({
   rows: Array.from({ length: count + 2 }, (_, seq) => rows.get(seq) ?? null),

@@ -55,7 +55,11 @@ const next = (conv: number, sessionId: string, fromSeq: number, at = 2): Of<"beg
   fromSeq,
 });
 const used = (sessionId: string, more: Partial<Of<"used">> = {}): Of<"used"> => ({
-  ...{ kind: "session", op: "used", sessionId, at: 9, aborted: null },
+  kind: "session",
+  op: "used",
+  sessionId,
+  at: 9,
+  aborted: null,
   used: { turns: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.5 },
   ...more,
 });
@@ -74,8 +78,14 @@ describe.each([
     const store = await create();
     expect(await store.commit([first(1, "s1"), first(1, "s2"), first(2, "s3")])).toEqual([1, 0, 1]);
     expect(await store.sessionOf(1)).toEqual({
-      ...{ conv: 1, sessionId: "s1", key: "agent:main:k1", agentId: "main" },
-      ...{ createdAt: 1, updatedAt: 1, archivedAt: null, abortedLastRun: false },
+      conv: 1,
+      sessionId: "s1",
+      key: "agent:main:k1",
+      agentId: "main",
+      createdAt: 1,
+      updatedAt: 1,
+      archivedAt: null,
+      abortedLastRun: false,
       settings: defaultSessionSettings,
       usage: noUsage,
     });
@@ -150,7 +160,8 @@ describe.each([
   test("gives the lines of one session, from a number on or the newest", async () => {
     const store = await create();
     const whole = {
-      ...{ author: { id: "a", name: "Ann" }, messageId: "m1" },
+      author: { id: "a", name: "Ann" },
+      messageId: "m1",
       usage: { inputTokens: 1, outputTokens: 2, costUsd: 0 },
     };
     await store.commit([first(1, "s1"), first(2, "s2")]);
@@ -198,7 +209,10 @@ describe("a store of the first version", () => {
     await store.commit([
       ...[1, 2, 3].map((conv) => ({
         ...({ kind: "event", at: 1, eid: conv, identity: `e${conv}`, cfg: 1 } as const),
-        ...{ conv, key: `agent:a${conv}:main`, body: "{}", messageId: null },
+        conv,
+        key: `agent:a${conv}:main`,
+        body: "{}",
+        messageId: null,
       })),
     ]);
     await store.close();

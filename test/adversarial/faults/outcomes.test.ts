@@ -33,8 +33,12 @@ async function house(workers: number) {
 
 async function say(world: World, channel: string, room: string, text: string, id: string) {
   const message = inboundSchema.parse({
-    ...{ channel, id: `${channel} ${room} ${id}`, text, author: { id: "ann", name: "Ann" } },
-    ...{ chat: { id: room, kind: "group" }, mentions: [{ id: "bot", isSelf: true }] },
+    channel,
+    id: `${channel} ${room} ${id}`,
+    text,
+    author: { id: "ann", name: "Ann" },
+    chat: { id: room, kind: "group" },
+    mentions: [{ id: "bot", isSelf: true }],
   });
   await world.runtime.ingest(channel, "default", [{ type: "message", message }]);
 }

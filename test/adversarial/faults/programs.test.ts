@@ -65,7 +65,11 @@ function runtimeOn(workers: number): Runtime {
 const greet = (runtime: Runtime) => {
   const chat = { id: "ann", kind: "direct" };
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", id: "m1", author: { id: "ann" }, text: "hello", chat },
+    channel: "telegram",
+    id: "m1",
+    author: { id: "ann" },
+    text: "hello",
+    chat,
   });
   return runtime.ingest("telegram", "default", [{ type: "message", message }]);
 };

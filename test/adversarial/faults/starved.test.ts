@@ -91,7 +91,8 @@ describe("the watchdog", () => {
     "ends nobody who answers between every six looks",
     (given) => {
       const looks = working(Array(given.length).fill(200)).map(({ work }, index) => ({
-        ...{ work, beats: index % 6 === 0 || given[index] === true },
+        work,
+        beats: index % 6 === 0 || given[index] === true,
       }));
       expect(killedAt(looks)).toBeNull();
     },
@@ -139,11 +140,14 @@ describe.skipIf(!canStarve)("a real thread", () => {
   test("that is starved is waited for, and answers when it may", async () => {
     const clock = createSystemClock();
     const pool = createPool({
-      ...{ workers: 1, clock, log: () => undefined, live: 10, checkpointEvery: 100, memoryMb: 64 },
-      ...{
-        startMsMax: null,
-        hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
-      },
+      workers: 1,
+      clock,
+      log: () => undefined,
+      live: 10,
+      checkpointEvery: 100,
+      memoryMb: 64,
+      startMsMax: null,
+      hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
     });
     ends.push(() => pool.close());
     const nothing = () => undefined;

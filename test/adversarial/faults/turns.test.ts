@@ -53,8 +53,12 @@ let ids = 0;
 const say = (room: string, text: string) => {
   ids += 1;
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", id: `m${ids}`, author: { id: "ann" }, text },
-    ...{ chat: { id: room, kind: "group" }, mentions: [{ id: "bot", isSelf: true }] },
+    channel: "telegram",
+    id: `m${ids}`,
+    author: { id: "ann" },
+    text,
+    chat: { id: room, kind: "group" },
+    mentions: [{ id: "bot", isSelf: true }],
   });
   const options = { wait: "decision" } as const;
   return runtime.ingest("telegram", "default", [{ type: "message", message }], options);

@@ -48,7 +48,9 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   expect(wrong.err).toContain("nobody waits under this code");
   const id = String(daemon.rooms.ann.chat.id);
   const annWrites = JSON.stringify({
-    ...{ channel: "telegram", chat: { id, kind: "direct" }, author: { id } },
+    channel: "telegram",
+    chat: { id, kind: "direct" },
+    author: { id },
   });
   expect(await daemon.run("route", annWrites)).toMatchObject({ code: 1 });
   const approved = await daemon.run("pair", "approve", code.toLowerCase());
@@ -103,7 +105,10 @@ test("who writes to the operator's own channel is told when a code is not open",
   };
   const say = (id: string, text: string) =>
     daemon.post("/api/inbound?wait=decision", {
-      ...{ id, text, chat: { id: "desk", kind: "direct" }, author: { id: "me" } },
+      id,
+      text,
+      chat: { id: "desk", kind: "direct" },
+      author: { id: "me" },
     });
   const decided = (decision: string) => ({ taken: [{ decision, rule: "claim" }] });
   expect(await say("1", "claim-AAAAAA-BBBBBB")).toMatchObject(decided("denied"));

@@ -59,7 +59,9 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   await daemon.kill("SIGTERM");
   const key = "agent:main:main";
   await leaveMended(stateDir, key, {
-    ...{ channel: "telegram", id: "m1", text: "are you there?" },
+    channel: "telegram",
+    id: "m1",
+    text: "are you there?",
     chat: { id: rooms.ann.chat.id.toString(), kind: "direct" },
     author: { id: rooms.ann.chat.id.toString(), name: "Ann" },
   });

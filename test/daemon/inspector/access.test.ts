@@ -149,7 +149,9 @@ test("a ticket is good for a minute, and only so many are kept", async () => {
 
 describe("a reader", () => {
   const told = (reader: number, text: string): InspectFrame => ({
-    ...{ kind: "event", readers: [reader], actor: "x:1" },
+    kind: "event",
+    readers: [reader],
+    actor: "x:1",
     eventJson: JSON.stringify({ type: "skip", text }),
   });
   const reader = async () => {
@@ -164,7 +166,10 @@ describe("a reader", () => {
     server.inspector.told({ host: 3, epoch: 9, frames: [told(id + 1, "no"), told(id, "yes")] });
     await soon(() => expect(frames).toHaveLength(1));
     expect(frames[0]).toMatchObject({
-      ...{ type: "@xstate.event", sessionId: "3.9/x:1", rootId: "3.9/x:1", _version: "0.7.2" },
+      type: "@xstate.event",
+      sessionId: "3.9/x:1",
+      rootId: "3.9/x:1",
+      _version: "0.7.2",
       event: { type: "skip", text: "yes" },
     });
     expect(frames[0]).toMatchObject({ id: expect.any(String), createdAt: expect.any(String) });

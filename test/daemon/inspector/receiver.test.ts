@@ -69,8 +69,12 @@ describe.each([1, 2])("with %i workers", (workers) => {
     const at = await start(workers);
     const seen = await receiver(at);
     const rooms = Array.from({ length: 6 }, (_, n) => ({
-      ...{ channel: "webhook", id: `m${n}`, author: { id: "ann" }, text: "hm" },
-      ...{ chat: { id: `room${n}`, kind: "group" }, mentions: [{ id: "zoe" }] },
+      channel: "webhook",
+      id: `m${n}`,
+      author: { id: "ann" },
+      text: "hm",
+      chat: { id: `room${n}`, kind: "group" },
+      mentions: [{ id: "zoe" }],
     }));
     await call(at, "/api/inbound?wait=decision", rooms);
     await soon(() => expect(actors(seen)).toHaveLength(6));
@@ -85,7 +89,8 @@ describe.each([1, 2])("with %i workers", (workers) => {
     const seen = await receiver(at, { key: roomKey });
     await soon(() => expect(seen).toHaveLength(1));
     expect(seen[0]).toMatchObject({
-      ...{ type: "@xstate.actor", name: roomKey },
+      type: "@xstate.actor",
+      name: roomKey,
       snapshot: { value: { attention: "observing" }, context: { buffer: { dropped: 0 } } },
     });
     await say(at, "2", "bo", "mhm", { mentions: ["ann"] });

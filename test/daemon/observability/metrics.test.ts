@@ -38,7 +38,8 @@ function parse(text: string) {
     if (name === "" || line.startsWith("#")) continue;
     const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)];
     samples.push({
-      ...{ name, value: Number(value) },
+      name,
+      value: Number(value),
       labels: Object.fromEntries(pairs.map(([, label = "", said = ""]) => [label, said])),
     });
   }
@@ -79,11 +80,19 @@ describe("after real traffic", () => {
     }`;
     await writeFile(join(stateDir, "earshot.json5"), config, { mode: 0o600 });
     daemon = await startDaemon({
-      ...{ stateDir, port: 0, workers: 1, env: {}, writeLog: () => undefined },
+      stateDir,
+      port: 0,
+      workers: 1,
+      env: {},
+      writeLog: () => undefined,
     });
     const chat = { id: canary, kind: "group", title: canary };
     const said = (id: string, more: object = {}) => ({
-      ...{ id, chat, author: { id: canary, name: canary }, text: canary, ...more },
+      id,
+      chat,
+      author: { id: canary, name: canary },
+      text: canary,
+      ...more,
     });
     const toUs = { mentions: [{ id: "self", isSelf: true }] };
     const aside = { mentions: [{ id: "zoe" }] };

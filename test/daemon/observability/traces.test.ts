@@ -33,8 +33,11 @@ async function house(): Promise<string> {
 }
 
 const said = (id: string, more: object = {}) => ({
-  ...{ id, chat: { id: "g1", kind: "group", title: canary }, text: canary },
-  ...{ author: { id: "ann", name: canary }, ...more },
+  id,
+  chat: { id: "g1", kind: "group", title: canary },
+  text: canary,
+  author: { id: "ann", name: canary },
+  ...more,
 });
 
 async function post(base: string, token: string, body: unknown): Promise<void> {
@@ -56,7 +59,11 @@ describe.each(["1.4.0", "1.10.0", "1.99.0"])("with an SDK of API %s", (version) 
     const spans = registerTracing(api);
     const logged: Record<string, unknown>[] = [];
     const daemon = await startDaemon({
-      ...{ stateDir: await house(), port: 0, workers: 1, env: {}, logLevel: "debug" },
+      stateDir: await house(),
+      port: 0,
+      workers: 1,
+      env: {},
+      logLevel: "debug",
       writeLog: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>),
     });
     const say = (body: unknown) => post(daemon.base, daemon.token, body);
@@ -92,11 +99,13 @@ describe.each(["1.4.0", "1.10.0", "1.99.0"])("with an SDK of API %s", (version) 
     const turn = of(lead, "turn");
     expect(turn.links).toEqual([other.traceId]);
     expect(turn.attributes).toMatchObject({
-      ...{ "earshot.turn.outcome": "replied", "earshot.turn.messages": 2 },
+      "earshot.turn.outcome": "replied",
+      "earshot.turn.messages": 2,
       "earshot.agent.id": "main",
     });
     expect(of(lead, "decision").attributes).toMatchObject({
-      ...{ "earshot.decision": "engage", "earshot.rule": "mention" },
+      "earshot.decision": "engage",
+      "earshot.rule": "mention",
     });
     expect(of(lead, "delivery").attributes).toMatchObject({ "earshot.delivery.status": "sent" });
     expect(of(lead, "delivery").parentId).toBe(turn.spanId);
@@ -128,7 +137,10 @@ describe("without an SDK", () => {
     expect(findTracer("0.0.0-test")).toBeNull();
     const logged: string[] = [];
     const daemon: Daemon = await startDaemon({
-      ...{ stateDir: await house(), port: 0, workers: 0, env: {} },
+      stateDir: await house(),
+      port: 0,
+      workers: 0,
+      env: {},
       writeLog: (line) => void logged.push(line),
     });
     await post(daemon.base, daemon.token, said("m1", aside));
@@ -183,7 +195,8 @@ describe("as a process", () => {
     const main = resolve(import.meta.dirname, "../../../src/daemon/cli/main.ts");
     const child = spawn(process.execPath, [main, "start", "--port", "0", "--state-dir", stateDir], {
       env: {
-        ...{ PATH: process.env.PATH, HOME: folder },
+        PATH: process.env.PATH,
+        HOME: folder,
         NODE_OPTIONS: `--import tsx --import ${module}`,
       },
       stdio: ["ignore", "pipe", "ignore"],

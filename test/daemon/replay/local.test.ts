@@ -18,7 +18,11 @@ const slow = 60_000;
 let daemon: Daemon;
 beforeAll(async () => {
   daemon = await startDaemon({
-    ...{ stateDir, port: 0, workers: 0, env: {}, writeLog: () => undefined },
+    stateDir,
+    port: 0,
+    workers: 0,
+    env: {},
+    writeLog: () => undefined,
   });
 });
 afterAll(() => daemon.stop({ drainMs: 0 }));

@@ -75,8 +75,12 @@ describe("a file on threads", () => {
       const call = (t: number, n: number) => ({
         t,
         in: {
-          ...{ channel: "irc", chat: { id: `g${n}`, kind: "group" }, id: `m${t}-${n}` },
-          ...{ author: { id: "ann" }, text: "you?", mentions: [{ id: "self", isSelf: true }] },
+          channel: "irc",
+          chat: { id: `g${n}`, kind: "group" },
+          id: `m${t}-${n}`,
+          author: { id: "ann" },
+          text: "you?",
+          mentions: [{ id: "self", isSelf: true }],
         },
       });
       const rooms = [0, 1, 2, 3, 4, 5, 6, 7];

@@ -120,10 +120,8 @@ describe("earshot record", () => {
 
   test("one conversation or one channel, and nothing else of the house", async () => {
     const said = (channel: string, id: string, t: number) => ({
-      ...{
-        t,
-        in: { channel, chat: { id: `g-${channel}`, kind: "group" }, id, author: { id: "u" } },
-      },
+      t,
+      in: { channel, chat: { id: `g-${channel}`, kind: "group" }, id, author: { id: "u" } },
     });
     const lines = [said("irc", "m1", 0), said("xmpp", "m2", 5), said("irc", "m3", 900)];
     const ids = (text: string) =>

@@ -7,8 +7,13 @@ import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 import { createRooms } from "../../../src/daemon/room-list/room-list.ts";
 
 const lookAtAll: RoomsLook = {
-  ...{ filter: "all", find: "", from: 0, limit: 50 },
-  ...{ follow: true, sort: false, at: "" },
+  filter: "all",
+  find: "",
+  from: 0,
+  limit: 50,
+  follow: true,
+  sort: false,
+  at: "",
 };
 
 test("a list that could not be read is told once it can be, and the failure is logged", async () => {
@@ -61,9 +66,18 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
         seq: n,
         authority: { commandAuthorized: false, owner: false },
         message: {
-          ...{ channel: "webhook", account: "default", thread: null, id: `m${n}`, text: "hello" },
-          ...{ author, mentions: [], mentionsEveryone: false, replyTo: null, attachments: [] },
-          ...{ chat: { id: `r${n % 10}`, kind: "group" }, explicitOnly: false },
+          channel: "webhook",
+          account: "default",
+          thread: null,
+          id: `m${n}`,
+          text: "hello",
+          author,
+          mentions: [],
+          mentionsEveryone: false,
+          replyTo: null,
+          attachments: [],
+          chat: { id: `r${n % 10}`, kind: "group" },
+          explicitOnly: false,
         },
       },
       { decision: "observe", rule: "default", credit: "none" },

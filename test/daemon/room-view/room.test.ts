@@ -213,7 +213,11 @@ describe("one room", () => {
       entry.kind === "said" ? { ...entry, credited: [] } : entry;
     expect(after.history.entries.map(credits)).toEqual(before.history.entries.map(credits));
     const lasting = ({ attention, guard, credits, buffer, turns }: RoomState) => ({
-      ...{ attention, guard, credits, buffer, turns },
+      attention,
+      guard,
+      credits,
+      buffer,
+      turns,
     });
     expect(lasting(after.state)).toEqual(lasting(before.state));
     expect(after.key).toBe(roomKey);
@@ -249,7 +253,11 @@ test("what another agent of this house says is a line of its own, without a deci
   };
   writeRoomConfig(folder, [], { agents, broadcast: { "webhook:release": ["scout", "rover"] } });
   const house = await startDaemon({
-    ...{ stateDir: folder, port: 0, workers: 0, env: {}, writeLog: () => undefined },
+    stateDir: folder,
+    port: 0,
+    workers: 0,
+    env: {},
+    writeLog: () => undefined,
   });
   await say(house, "m1", "ann", "@Scout hello", { mentions: ["bo"] });
   await say(house, "m2", "bo", "scout?");
@@ -259,7 +267,9 @@ test("what another agent of this house says is a line of its own, without a deci
     return view.history.entries.find((one) => one.kind === "heard" && one.fellow === true);
   };
   await expect.poll(overheard, { timeout: 10_000 }).toMatchObject({
-    ...{ verdict: null, text: "Rover, listen.", author: { name: "Scout" } },
+    verdict: null,
+    text: "Rover, listen.",
+    author: { name: "Scout" },
   });
   await house.stop({ drainMs: 0 });
 });

@@ -27,7 +27,8 @@ const config = () => ({
   agents: {
     list: [
       {
-        ...{ id: "main", name: "Scout" },
+        id: "main",
+        name: "Scout",
         driver: { kind: "scripted", runs: runs("to Telegram", "to the page", "late") },
       },
     ],

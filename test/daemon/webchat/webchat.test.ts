@@ -154,7 +154,11 @@ test("a daemon that stops tells its pages the last answer before it lets them go
   const folder = newFolder();
   for (let round = 0; round < 3; round += 1) {
     const own = await startDaemon({
-      ...{ stateDir: folder, port: 0, workers: 0, env: {}, writeLog: () => undefined },
+      stateDir: folder,
+      port: 0,
+      workers: 0,
+      env: {},
+      writeLog: () => undefined,
     });
     const page = await openPage(own.base, own.token);
     await page.wait("ready");

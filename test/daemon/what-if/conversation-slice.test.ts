@@ -62,7 +62,10 @@ test("the ladder of one message, walked on its conversation alone, is that of th
 test("a script for whoever comes first keeps the recording whole", () => {
   const script = { t: 0, agent: { runs: [{ steps: [{ text: "hi" }] }] } };
   const message = {
-    ...{ channel: "x", chat: { id: "a", kind: "group" }, id: "m0", author: { id: "u" } },
+    channel: "x",
+    chat: { id: "a", kind: "group" },
+    id: "m0",
+    author: { id: "u" },
     text: "scout?",
   };
   const keyed = { t: 0, agent: { ...script.agent, key: "agent:main:x:group:a" } };

@@ -22,7 +22,11 @@ let recording: WhatIfRecording;
 beforeAll(async () => {
   writeRoomConfig(stateDir, []);
   daemon = await startDaemon({
-    ...{ stateDir, port: 0, workers: 0, env: {}, writeLog: () => undefined },
+    stateDir,
+    port: 0,
+    workers: 0,
+    env: {},
+    writeLog: () => undefined,
   });
   await say(daemon, "m1", "ann", "morning", { mentions: ["bo"] });
   await say(daemon, "m2", "bo", "navi, which branch is on staging?");
@@ -68,8 +72,10 @@ describe("what if", () => {
     expect(result).toMatchObject({ changed: 2, nowEngage: 2, nowObserve: 0, otherRule: 0 });
     expect(result.changes).toMatchObject([
       {
-        ...{ id: "m2", author: "Bo", room: "#release-room" },
-        ...{ text: "navi, which branch is on staging?" },
+        id: "m2",
+        author: "Bo",
+        room: "#release-room",
+        text: "navi, which branch is on staging?",
         before: { decision: "observe", rule: "default" },
         after: { decision: "engage", rule: "alias" },
       },

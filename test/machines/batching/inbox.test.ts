@@ -16,7 +16,9 @@ import {
 
 const debounce = { idleMs: 500, maxMs: 2_000 };
 const place = (thread: string | null): Route => ({
-  ...{ channel: "test", account: "default", chat: { id: "room", kind: "group" } },
+  channel: "test",
+  account: "default",
+  chat: { id: "room", kind: "group" },
   thread: thread === null ? null : { id: thread, kind: "thread" },
 });
 

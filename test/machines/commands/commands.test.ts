@@ -26,8 +26,12 @@ const stopWords = ["stop", "Genug", "/halt"];
 
 function read(text: string, authority = owner, more: object = {}) {
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", chat: { id: "ann", kind: "direct" }, id: "m1" },
-    ...{ author: { id: "ann" }, text, ...more },
+    channel: "telegram",
+    chat: { id: "ann", kind: "direct" },
+    id: "m1",
+    author: { id: "ann" },
+    text,
+    ...more,
   });
   return readOrders(message, { authority, resetTriggers, stopWords });
 }
@@ -69,8 +73,13 @@ const page = readFileSync(resolve(import.meta.dirname, "../../../docs/commands.m
 
 /** A value that each directive takes. */
 const words: Readonly<Record<string, string>> = {
-  ...{ think: "high", verbose: "on", reasoning: "on", elevated: "ask" },
-  ...{ exec: "security=deny", model: "gpt-5", queue: "steer" },
+  think: "high",
+  verbose: "on",
+  reasoning: "on",
+  elevated: "ask",
+  exec: "security=deny",
+  model: "gpt-5",
+  queue: "steer",
 };
 
 describe("the table", () => {
@@ -173,7 +182,9 @@ describe("a whole message", () => {
   test("with a file keeps its caption's text but for directives", () => {
     const attachments = [{ id: "a", kind: "image" }];
     expect(read("/status of this", owner, { attachments })).toMatchObject({
-      ...{ ended: false, text: "of this", calls: [{ command: "status" }] },
+      ended: false,
+      text: "of this",
+      calls: [{ command: "status" }],
     });
     expect(read("/help", owner, { attachments })).toEqual(noOrders("/help"));
   });
@@ -188,7 +199,8 @@ describe("directives", () => {
       "a  b /v full\n  c\n\n/reasoning stream\td",
       "a  b\n  c\n\nd",
       {
-        ...{ verbose: "full", reasoning: "stream" },
+        verbose: "full",
+        reasoning: "stream",
       },
     ],
     ["/think about it", "about it", {}],

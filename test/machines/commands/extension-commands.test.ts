@@ -22,7 +22,12 @@ const owner = { commandAuthorized: true, owner: true };
 const member = { commandAuthorized: true, owner: false };
 const nobody = { commandAuthorized: false, owner: false };
 const extra = (name: `${string}:${string}`, over: Partial<ExtraCommand> = {}): ExtraCommand => ({
-  ...{ name, who: "authorised", usage: "[what]", help: `About ${name}`, menu: true, agentId: null },
+  name,
+  who: "authorised",
+  usage: "[what]",
+  help: `About ${name}`,
+  menu: true,
+  agentId: null,
   ...over,
 });
 const feed = extra("pigeon:feed");
@@ -39,8 +44,12 @@ const extras = [
 
 function read(text: string, authority = owner, more: object = {}) {
   const message = inboundSchema.parse({
-    ...{ channel: "telegram", chat: { id: "ann", kind: "direct" }, id: "m1" },
-    ...{ author: { id: "ann" }, text, ...more },
+    channel: "telegram",
+    chat: { id: "ann", kind: "direct" },
+    id: "m1",
+    author: { id: "ann" },
+    text,
+    ...more,
   });
   const rules = { authority, resetTriggers: ["/new"], stopWords: ["stop"], extras };
   return readOrders(message, rules);
@@ -52,14 +61,19 @@ describe("a further command", () => {
   test("of a plugin ends the message, with its words", () => {
     for (const text of ["/feed two  crumbs ", "/FEED two  crumbs", "/pigeon:feed two  crumbs"])
       expect(read(text)).toMatchObject({
-        ...{ calls: [{ command: "pigeon:feed", args: ["two  crumbs"] }], ended: true, skill: null },
+        calls: [{ command: "pigeon:feed", args: ["two  crumbs"] }],
+        ended: true,
+        skill: null,
       });
     expect(read("/feed")).toMatchObject({ calls: [{ command: "pigeon:feed", args: [] }] });
   });
 
   test("of an agent leaves the message as it is for the agent, directives taken out", () => {
     expect(read("/review src /think high")).toMatchObject({
-      ...{ calls: [], ended: false, skill: "skill:review", text: "/review src" },
+      calls: [],
+      ended: false,
+      skill: "skill:review",
+      text: "/review src",
       levels: { thinking: "high" },
     });
   });

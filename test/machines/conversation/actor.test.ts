@@ -85,8 +85,15 @@ describe("a conversation, live", () => {
     rig.wait(500);
     rig.say("ann", "please");
     expect(rig.conversation.view()).toEqual({
-      ...{ attention: "engaged.waiting", guard: "clear", credits: {}, held: ["ann"] },
-      ...{ remembered: 1, forming: 1, queued: 1, turns: 0, turnId: null },
+      attention: "engaged.waiting",
+      guard: "clear",
+      credits: {},
+      held: ["ann"],
+      remembered: 1,
+      forming: 1,
+      queued: 1,
+      turns: 0,
+      turnId: null,
     });
   });
 

@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 
 const route = {
-  ...{ channel: "test", account: "default", thread: null },
+  channel: "test",
+  account: "default",
+  thread: null,
   chat: { id: "room", kind: "group" },
 } as const;
 const beat = (rig: Rig) => rig.step({ type: "heartbeat.due", at: rig.now, route });

@@ -52,7 +52,8 @@ function play(op: Op, model: Model, rig: Rig): void {
     case "say": {
       const bot = op.author.startsWith("bot");
       const event = rig.message(op.author, "hm", {
-        ...{ bot, ...(op.aim === "nobody" ? {} : { to: op.aim }) },
+        bot,
+        ...(op.aim === "nobody" ? {} : { to: op.aim }),
       });
       const decided = rig.step(event).filter((effect) => effect.type === "decided");
       const expected = model.say(event.message.id, op.author, bot, op.aim);
@@ -105,7 +106,9 @@ function play(op: Op, model: Model, rig: Rig): void {
       return;
     case "passivate":
       rig.conversation = createConversation({
-        ...{ key: "rig", settings: rig.settings, record: rig.conversation.record() },
+        key: "rig",
+        settings: rig.settings,
+        record: rig.conversation.record(),
       });
       return;
     case "stale":
@@ -134,7 +137,9 @@ function compare(model: Model, rig: Rig): void {
     batches.map(({ messages }) => messages.map(({ id }) => id));
   const { run } = context;
   expect({
-    ...{ now: rig.now, attention, guard },
+    now: rig.now,
+    attention,
+    guard,
     credits: Object.fromEntries(live.sort()),
     held: [...held].sort(),
     buffer: context.buffer.entries.map(({ id }) => id),
@@ -146,7 +151,9 @@ function compare(model: Model, rig: Rig): void {
     outcomes: rig.outcomes(),
     open: run?.open.map(({ index }) => index) ?? [],
   }).toEqual({
-    ...{ now: model.now, attention: model.attention, guard: model.guard },
+    now: model.now,
+    attention: model.attention,
+    guard: model.guard,
     credits: model.live(),
     held: model.held(),
     buffer: model.buffer,
@@ -196,7 +203,12 @@ const talks = fc.commands(
 );
 
 const limitsOf = (over: Partial<ModelLimits>): ModelLimits => ({
-  ...{ windowMs, mode: "collect", sliding: false, size: 3, trips: 3, mutes: 5 },
+  windowMs,
+  mode: "collect",
+  sliding: false,
+  size: 3,
+  trips: 3,
+  mutes: 5,
   ...over,
 });
 
@@ -209,7 +221,9 @@ function setUp(limits: ModelLimits): { model: Model; real: Rig } {
       queue: { mode, cap: 100 },
       engagement: {
         stickiness: {
-          ...{ enabled: true, windowMs, holdDuringTurn: true },
+          enabled: true,
+          windowMs,
+          holdDuringTurn: true,
           mode: limits.sliding ? "sliding" : "one-shot",
         },
       },

@@ -25,7 +25,9 @@ interface Place {
 }
 
 const route = {
-  ...{ channel: "test", account: "default", thread: null },
+  channel: "test",
+  account: "default",
+  thread: null,
   chat: { id: "room", kind: "group" },
 } as const;
 const few = (count: number) => Math.min(2, count);
@@ -48,7 +50,9 @@ function placeOf(conversation: Conversation, now: number): Place {
     heartbeat !== null,
   ];
   return {
-    ...{ now, attention, guard },
+    now,
+    attention,
+    guard,
     key: JSON.stringify([attention, guard, turn, rest]),
     typing: typing !== null,
     pending: forming.length + inbox.length + (run === null ? 0 : 1) + (heartbeat === null ? 0 : 1),
@@ -227,19 +231,34 @@ describe("the chart as a document", () => {
 
   test("every event of a conversation has its place in it", () => {
     const known: Record<ConversationEvent["type"], true> = {
-      ...{ "message.received": true, "message.edited": true, "message.deleted": true },
-      ...{ "history.seeded": true, "membership.read": true, "deadline.due": true },
-      ...{ "lane.granted": true, "agent.started": true, "agent.spoke": true, "agent.text": true },
-      ...{ "agent.steered": true, "agent.message-ended": true, "agent.tool": true },
-      ...{ "agent.usage": true, "agent.ended": true, "agent.failed": true, "delivery.sent": true },
-      ...{ "delivery.failed": true, disengage: true, skip: true, "command.applied": true },
-      ...{ "config.changed": true, "run.aborted": true, "host.recovered": true },
-      ...{
-        "heartbeat.due": true,
-        "fellow.spoke": true,
-        "session.reset": true,
-        "session.overridden": true,
-      },
+      "message.received": true,
+      "message.edited": true,
+      "message.deleted": true,
+      "history.seeded": true,
+      "membership.read": true,
+      "deadline.due": true,
+      "lane.granted": true,
+      "agent.started": true,
+      "agent.spoke": true,
+      "agent.text": true,
+      "agent.steered": true,
+      "agent.message-ended": true,
+      "agent.tool": true,
+      "agent.usage": true,
+      "agent.ended": true,
+      "agent.failed": true,
+      "delivery.sent": true,
+      "delivery.failed": true,
+      disengage: true,
+      skip: true,
+      "command.applied": true,
+      "config.changed": true,
+      "run.aborted": true,
+      "host.recovered": true,
+      "heartbeat.due": true,
+      "fellow.spoke": true,
+      "session.reset": true,
+      "session.overridden": true,
     };
     const placed = new Set(states.flatMap(([, { on = {} }]) => Object.keys(on)));
     expect([...placed].sort()).toEqual(Object.keys(known).sort());

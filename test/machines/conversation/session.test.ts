@@ -6,7 +6,9 @@ import { Rig } from "../../support/runtime/conversation-rig.ts";
 
 const direct = { id: "dm", kind: "direct" } as const;
 const route = {
-  ...{ channel: "test", account: "default", thread: null },
+  channel: "test",
+  account: "default",
+  thread: null,
   chat: { id: "dm", kind: "direct" },
 } as const;
 const beat = (rig: Rig) => rig.step({ type: "heartbeat.due", at: rig.now, route });

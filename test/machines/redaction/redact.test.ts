@@ -92,8 +92,13 @@ describe("a redacted config", () => {
     const line = redactor.line({
       t: 0,
       membership: {
-        ...{ channel: "irc", account: "default", chat: { id: "annie42", kind: "direct" } },
-        ...{ thread: null, humans: 1, bots: 0, truncated: false },
+        channel: "irc",
+        account: "default",
+        chat: { id: "annie42", kind: "direct" },
+        thread: null,
+        humans: 1,
+        bots: 0,
+        truncated: false,
       },
     });
     const id = "membership" in line ? line.membership.chat.id : "";

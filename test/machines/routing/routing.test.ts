@@ -304,7 +304,7 @@ describe("bindings", () => {
           (roles ?? ["nobody's"]).some((role) => {
             const account = accountId === undefined || accountId === "*" ? "other" : accountId;
             const chat = { kind, id: peer === undefined || peer.id === "*" ? "other" : peer.id };
-            const scope = { ...{ guildId, teamId }, roles: [role] };
+            const scope = { guildId, teamId, roles: [role] };
             const given = { channel, account, chat, scope, author: { id: "other" } };
             return (
               resolveRoute(of, message(given as Partial<InboundInput>))[0]?.bindingIndex === index
@@ -547,7 +547,9 @@ describe("what a message says", () => {
 describe("names of agents in one room", () => {
   const house = (names: Record<string, readonly string[]>, broadcast: object) => {
     const list = Object.entries(names).map(([id, [name = id, ...aliases]]) => ({
-      ...{ id, name, aliases },
+      id,
+      name,
+      aliases,
     }));
     return parseConfig({ agents: { list }, broadcast } as EarshotConfigInput);
   };

@@ -58,14 +58,20 @@ export async function openDoor(
   const whole = { ...quiet, channels: hookChannels, ...config };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(whole), { mode: 0o600 });
   const daemon = await startDaemon({
-    ...{ port: 0, workers: 0, env: {}, stateDir, writeLog: (line: string) => void log.push(line) },
+    port: 0,
+    workers: 0,
+    env: {},
+    stateDir,
+    writeLog: (line: string) => void log.push(line),
     ...options,
   });
   onTestFinished(() => daemon.stop({ drainMs: 0 }));
   const port = Number(new URL(daemon.base).port);
   const authorization = `Bearer ${daemon.token}`;
   return {
-    ...{ daemon, port, log },
+    daemon,
+    port,
+    log,
     rows: () => daemon.runtime.status().store.lastSeq,
     post: (path, body, headers = {}) =>
       fetch(`${daemon.base}${path}`, {

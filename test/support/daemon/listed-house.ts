@@ -16,8 +16,13 @@ import { RoomsModel } from "../../../web/src/room-list/model.ts";
 
 const startedAt = 1_700_000_000_000;
 export const firstLook: RoomsLook = {
-  ...{ filter: "all", find: "", from: 0, limit: 10 },
-  ...{ follow: true, sort: false, at: "" },
+  filter: "all",
+  find: "",
+  from: 0,
+  limit: 10,
+  follow: true,
+  sort: false,
+  at: "",
 };
 
 interface Standing {

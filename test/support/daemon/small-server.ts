@@ -54,7 +54,11 @@ export async function startSmallServer() {
   const hooks = new Map<string, ChannelHook>();
   const orders = new Map<number, InspectOrder>();
   const inspector = createInspector({
-    ...{ clock, log, metrics, readToken: read, page: "https://stately.ai/inspect" },
+    clock,
+    log,
+    metrics,
+    readToken: read,
+    page: "https://stately.ai/inspect",
     inspect: (order) => void orders.set(order.id, order),
     uninspect: (reader) => void orders.delete(reader),
   });
@@ -83,17 +87,24 @@ export async function startSmallServer() {
       watch: () => () => undefined,
     },
     rooms: createRooms({
-      ...{ clock, log, store },
+      clock,
+      log,
+      store,
       glances: async () => new Map(),
       tally: async () => nothingLive,
     }),
     room: createRoomDesk({
-      ...{ store, clock, log },
+      store,
+      clock,
+      log,
       config: () => defaultConfig,
       titleOf: async (key) => key,
     }),
     whatIf: createWhatIf({
-      ...{ store, clock, config: () => defaultConfig, ids },
+      store,
+      clock,
+      config: () => defaultConfig,
+      ids,
       layers: { said: () => [], set: refused, unset: async () => [] },
     }),
     inspector,
@@ -104,7 +115,8 @@ export async function startSmallServer() {
   };
   const route = { agent: { id: "main", name: "earshot" }, keys: ["agent:main:main"] };
   const uploads = openUploads({
-    ...{ folder: join(stateDir, "uploads"), now: () => clock.now() },
+    folder: join(stateDir, "uploads"),
+    now: () => clock.now(),
     unique: () => ids.next(),
   });
   const webchat = createWebchat({
@@ -113,7 +125,11 @@ export async function startSmallServer() {
     keys: () => route.keys,
     isOn: () => true,
     uploads: createWebchatUploads({
-      ...{ clock, log, uploads, config: () => defaultConfig, route: () => route },
+      clock,
+      log,
+      uploads,
+      config: () => defaultConfig,
+      route: () => route,
     }),
   });
   let port = 0;

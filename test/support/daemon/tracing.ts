@@ -48,12 +48,16 @@ export function registerTracing(
   function startSpan(name: string, options: Api.SpanOptions = {}, context?: Api.Context): Api.Span {
     const parent = context === undefined ? undefined : trace.getSpanContext(context);
     const seen: SeenSpan = {
-      ...{ name, spanId: hex(8), traceId: parent?.traceId ?? hex(16) },
+      name,
+      spanId: hex(8),
+      traceId: parent?.traceId ?? hex(16),
       parentId: parent?.spanId ?? null,
       kind: options.kind ?? 0,
       links: (options.links ?? []).map((link) => link.context.traceId),
       start: Number(options.startTime),
-      ...{ end: null, status: null, attributes: { ...options.attributes } },
+      end: null,
+      status: null,
+      attributes: { ...options.attributes },
     };
     spans.push(seen);
     const span: Api.Span = {
@@ -68,8 +72,11 @@ export function registerTracing(
         if (seen.end === null) seen.status = message ?? "";
         return span;
       },
-      ...{ addEvent: () => span, addLink: () => span, addLinks: () => span },
-      ...{ updateName: () => span, recordException: () => undefined },
+      addEvent: () => span,
+      addLink: () => span,
+      addLinks: () => span,
+      updateName: () => span,
+      recordException: () => undefined,
       end(time) {
         if (seen.end !== null) throw new Error(`ended twice: ${seen.name}`);
         seen.end = Number(time);

@@ -10,7 +10,9 @@ import { startDaemon } from "../../../src/daemon/daemon.ts";
 
 const words = "the build is green again and lunch is at one if nobody minds the soup".split(" ");
 const place = {
-  ...{ channel: "webhook", account: "default", thread: null },
+  channel: "webhook",
+  account: "default",
+  thread: null,
   chat: { id: "long", kind: "group" as const, title: "#long" },
 };
 
@@ -47,10 +49,17 @@ export async function openLongRoom(pagesDir: string): Promise<LongRoom> {
     return {
       type: "message" as const,
       message: {
-        ...{ ...place, id: `l${said}`, author, text: textOf(said), sentAt: Date.now() },
+        ...place,
+        id: `l${said}`,
+        author,
+        text: textOf(said),
+        sentAt: Date.now(),
         // Aimed at somebody else: nobody is to answer.
-        ...{ mentions: [{ id: "zoe", isSelf: false }], mentionsEveryone: false, replyTo: null },
-        ...{ attachments: [], explicitOnly: false },
+        mentions: [{ id: "zoe", isSelf: false }],
+        mentionsEveryone: false,
+        replyTo: null,
+        attachments: [],
+        explicitOnly: false,
       },
     };
   };

@@ -113,7 +113,10 @@ export class Model {
     const own = this.windows.findLast((window) => window.author === author);
     if (own === undefined)
       this.windows.push({
-        ...{ author, first: this.now, last: this.now, held: true },
+        author,
+        first: this.now,
+        last: this.now,
+        held: true,
         lines: [{ id, author }],
       });
     else {
@@ -180,7 +183,11 @@ export class Model {
       shown: this.buffer,
       held: taken.some(({ held }) => held),
       lock: "open",
-      ...{ aborted: false, attempt: 1, blocks: 0, open: [], ended: false },
+      aborted: false,
+      attempt: 1,
+      blocks: 0,
+      open: [],
+      ended: false,
     };
     this.shown.push(...this.buffer);
     this.buffer = [];

@@ -158,7 +158,10 @@ export class Rig {
   remove(id: string): void {
     this.#seq += 1;
     const deletion = {
-      ...{ channel: "test", account: "default", chat: this.#place(), thread: null },
+      channel: "test",
+      account: "default",
+      chat: this.#place(),
+      thread: null,
       id,
     };
     this.step({ type: "message.deleted", at: this.now, seq: this.#seq, deletion });
@@ -202,7 +205,14 @@ export class Rig {
     const to = from + text.length;
     const turnId = this.turnId;
     return this.step({
-      ...{ type: "agent.text", at: this.now, turnId, index, from, to, text, mentions },
+      type: "agent.text",
+      at: this.now,
+      turnId,
+      index,
+      from,
+      to,
+      text,
+      mentions,
     } as ConversationEvent);
   }
 

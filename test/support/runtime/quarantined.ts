@@ -19,8 +19,14 @@ async function leave(stateDir: string, key: string, event: unknown, code?: numbe
   const identity = `left|${await store.lastSeq()}`;
   const [seq] = await store.commit([
     {
-      ...{ kind: "event", at: 0, eid: await store.lastSeq(), identity, ...name, cfg },
-      ...{ body: JSON.stringify(event), messageId: null },
+      kind: "event",
+      at: 0,
+      eid: await store.lastSeq(),
+      identity,
+      ...name,
+      cfg,
+      body: JSON.stringify(event),
+      messageId: null,
       ...(code === undefined ? {} : { code }),
     },
   ]);
@@ -33,7 +39,10 @@ async function leave(stateDir: string, key: string, event: unknown, code?: numbe
 /** A message to the agent that is in quarantine and would be heard today. */
 export function leaveMended(stateDir: string, key: string, message: InboundInput): Promise<void> {
   const event = {
-    ...{ type: "message.received", at, seq: 0, message: inboundSchema.parse(message) },
+    type: "message.received",
+    at,
+    seq: 0,
+    message: inboundSchema.parse(message),
     authority: { commandAuthorized: true, owner: false },
     membership: null,
   };

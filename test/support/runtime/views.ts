@@ -71,21 +71,27 @@ async function trouble(page: Page): Promise<void> {
 export const views: readonly View[] = [
   { name: "Rooms without a room", of: "calm", path: "/", reach: heading("No room yet") },
   {
-    ...{ name: "Rooms", of: "crowded", path: "/" },
+    name: "Rooms",
+    of: "crowded",
+    path: "/",
     async reach(page) {
       await page.getByText("guard tripped").waitFor();
       await page.getByText("1 credit").first().waitFor();
     },
   },
   {
-    ...{ name: "Rooms where none matches", of: "crowded", path: "/" },
+    name: "Rooms where none matches",
+    of: "crowded",
+    path: "/",
     async reach(page) {
       await page.getByLabel("Find a room").fill("nowhere");
       await heading("No room matches")(page);
     },
   },
   {
-    ...{ name: "a room with its ladder, while the agent writes", of: "crowded", path: gardenPath },
+    name: "a room with its ladder, while the agent writes",
+    of: "crowded",
+    path: gardenPath,
     panes: ["Transcript", "Why", "State"],
     async reach(page) {
       await page.getByText(answer).waitFor();
@@ -94,32 +100,44 @@ export const views: readonly View[] = [
     },
   },
   {
-    ...{ name: "a room where nothing was heard", of: "calm", path: "/room/agent%3Amain%3Anone" },
+    name: "a room where nothing was heard",
+    of: "calm",
+    path: "/room/agent%3Amain%3Anone",
     reach: heading("Nothing was heard here yet"),
   },
   { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("Nothing was heard") },
   {
-    ...{ name: "Chat before the first line", of: "calm", path: "/chat" },
+    name: "Chat before the first line",
+    of: "calm",
+    path: "/chat",
     panes: ["Simulator", "Why", "Direct chat"],
     reach: heading("Say something"),
   },
   {
-    ...{ name: "Chat with an exchange and everything open", of: "calm", path: "/chat" },
+    name: "Chat with an exchange and everything open",
+    of: "calm",
+    path: "/chat",
     panes: ["Simulator", "Why", "Direct chat"],
     reach: exchange,
   },
   {
-    ...{ name: "What-if with a result", of: "crowded", path: "/replay" },
+    name: "What-if with a result",
+    of: "crowded",
+    path: "/replay",
     panes: ["Changes", "Config"],
     reach: result,
   },
   {
-    ...{ name: "What-if with the answer before a mistake", of: "crowded", path: "/replay" },
+    name: "What-if with the answer before a mistake",
+    of: "crowded",
+    path: "/replay",
     panes: ["Changes", "Config"],
     reach: resultThenMistake,
   },
   {
-    ...{ name: "What-if as a diff", of: "crowded", path: "/replay" },
+    name: "What-if as a diff",
+    of: "crowded",
+    path: "/replay",
     panes: ["Changes", "Config"],
     async reach(page) {
       await result(page);
@@ -130,7 +148,9 @@ export const views: readonly View[] = [
   { name: "Health", of: "calm", path: "/health", reach: heading("Nothing needs you") },
   { name: "Health with trouble", of: "crowded", path: "/health", reach: trouble },
   {
-    ...{ name: "the list of keys", of: "calm", path: "/health" },
+    name: "the list of keys",
+    of: "calm",
+    path: "/health",
     async reach(page) {
       await heading("Nothing needs you")(page);
       await page.keyboard.press("?");

@@ -5,8 +5,13 @@ import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 import { Looker, rowsAround } from "../../../web/src/room-list/viewport.ts";
 
 const first: RoomsLook = {
-  ...{ filter: "all", find: "", from: 0, limit: 48 },
-  ...{ follow: true, sort: false, at: "" },
+  filter: "all",
+  find: "",
+  from: 0,
+  limit: 48,
+  follow: true,
+  sort: false,
+  at: "",
 };
 
 /** A looker whose questions are answered when the test says so. */
@@ -28,7 +33,12 @@ describe("where the page looks", () => {
   test("is said with the stream, and nothing is asked while that is all", () => {
     const { looker, asked } = looked({ at: "agent:main:webhook:group:a&b" });
     expect(queryOf(looker.path())).toEqual({
-      ...{ filter: "all", find: "", from: "0", limit: "48", follow: "1", sort: "0" },
+      filter: "all",
+      find: "",
+      from: "0",
+      limit: "48",
+      follow: "1",
+      sort: "0",
       at: "agent:main:webhook:group:a&b",
     });
     looker.opened("v1");

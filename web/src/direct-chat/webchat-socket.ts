@@ -40,7 +40,9 @@ const waitMs = (tries: number): number =>
 
 const frameOf = ({ id, text, replyTo, files }: Pending): ClientFrame => ({
   type: "message",
-  ...{ id, text, replyTo },
+  id,
+  text,
+  replyTo,
   attachments: files.map((file) => file.id),
 });
 

@@ -64,7 +64,12 @@ interface Tried {
   readonly stopped: boolean;
 }
 const untried: Tried = {
-  ...{ edits: [], problems: [], result: null, rules: null, share: null, failed: null },
+  edits: [],
+  problems: [],
+  result: null,
+  rules: null,
+  share: null,
+  failed: null,
   stopped: false,
 };
 
@@ -274,7 +279,10 @@ function useTry(
     part({ stopped: false });
     const run = () =>
       tryRules({
-        ...{ token, recording: recording.id, rules: text, signal: stop.signal },
+        token,
+        recording: recording.id,
+        rules: text,
+        signal: stop.signal,
         onFrame(frame) {
           if (stop.signal.aborted) return;
           if (frame.type === "invalid") part({ problems: frame.problems, share: null });

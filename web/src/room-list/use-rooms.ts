@@ -97,7 +97,11 @@ const newLooker = (token: string): Looker =>
   new Looker({
     first: {
       ...rowsAround(0, 20, lookRowsMax),
-      ...{ filter: "all", find: "", follow: true, sort: false, at: lastFocused() ?? "" },
+      filter: "all",
+      find: "",
+      follow: true,
+      sort: false,
+      at: lastFocused() ?? "",
     },
     async tell(view, body, signal) {
       // What is seen is what the stream says; a stream that is lost is opened with the newest look.

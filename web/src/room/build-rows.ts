@@ -179,7 +179,11 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
       const from = cause?.at ?? about.turns.get(entry.turnId);
       const tookMs = from === undefined ? null : entry.at - from;
       return {
-        ...{ kind: "agent", key, entry, quote, tookMs },
+        kind: "agent",
+        key,
+        entry,
+        quote,
+        tookMs,
         text: about.replaced.get(entry.id) ?? entry.text,
       };
     }

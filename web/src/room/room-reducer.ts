@@ -64,7 +64,10 @@ export function withFrame(
   const next: Room = {
     ...room,
     view: { ...room.view, title: titleIn(entries) ?? room.view.title, upTo },
-    ...{ state, before: room.state, writing, ahead: state.now - at },
+    state,
+    before: room.state,
+    writing,
+    ahead: state.now - at,
     arrived: room.arrived + talkIn(entries),
   };
   if (room.newer === null)

@@ -70,7 +70,12 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   const sought = useRef<string | null>(null);
 
   tools.current ??= {
-    ...{ box, element, after, list, again: () => again(undefined), pages },
+    box,
+    element,
+    after,
+    list,
+    again: () => again(undefined),
+    pages,
     newest: () => newest.current,
     width(px) {
       if (px === current.width) return false;
@@ -94,7 +99,12 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   useEffect(() => tie(tied), []);
 
   return {
-    ...{ box, element, after, focused, first: list.range.first, last: list.range.last },
+    box,
+    element,
+    after,
+    focused,
+    first: list.range.first,
+    last: list.range.last,
     unseen: room.arrived - seen.current,
     apart(key) {
       const index = key === null ? -1 : list.heights.indexOf(key);

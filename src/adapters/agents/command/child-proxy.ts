@@ -16,7 +16,8 @@ const id = z.number().int().min(1);
 /** From the worker, which is not trusted to send nothing else. */
 const orderSchema = z.discriminatedUnion("do", [
   z.strictObject({
-    ...{ id, do: z.literal("start") },
+    id,
+    do: z.literal("start"),
     spec: z.strictObject({
       command: z.string(),
       args: z.array(z.string()).readonly(),

@@ -52,9 +52,15 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("taken"),
-    ...{ id, n, at, text, attachments },
+    id,
+    n,
+    at,
+    text,
+    attachments,
     /** It came through another channel: which, who said it there, and its id there. */
-    ...{ via: id.optional(), by: z.string().optional(), message: id.optional() },
+    via: id.optional(),
+    by: z.string().optional(),
+    message: id.optional(),
   }),
   z.object({ type: z.literal("decided"), id, decision: decisionSchema, rule: ruleSchema }),
   z.object({
@@ -86,9 +92,11 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("error"),
-    ...{ code: z.string(), message: z.string() },
+    code: z.string(),
+    message: z.string(),
     /** The message that was not taken, and whether it never will be as it is. */
-    ...{ id: id.optional(), final: z.boolean().optional() },
+    id: id.optional(),
+    final: z.boolean().optional(),
   }),
 ]);
 export type ServerFrame = z.output<typeof serverFrameSchema>;

@@ -121,7 +121,10 @@ function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[])
   const newOf = ({ id, route, text }: SendRequest, replyTo: string | null): WebhookSent => ({
     account: accountId,
     at: context.clock.now(),
-    ...{ id, route, replyTo, text },
+    id,
+    route,
+    replyTo,
+    text,
   });
   const send = async (request: SendRequest, replyTo: string | null) => {
     const sent = newOf(request, replyTo);

@@ -34,7 +34,9 @@ const at = words("key of a room that is to be among the rows, wherever it stands
 
 /** Where somebody looks, as a body. */
 export const lookSchema = z.strictObject({
-  ...{ filter, find, at },
+  filter,
+  find,
+  at,
   from: z.number().int().min(0).default(0).meta({ description: "rows before the first one" }),
   limit: z.number().int().min(1).max(lookRowsMax).default(lookRows),
   follow: z.boolean().default(true).meta({ description: "those heard last first, ever anew" }),
@@ -47,7 +49,9 @@ const digits = z
   .transform(Number);
 /** The same as a query. */
 const querySchema = z.object({
-  ...{ filter, find, at },
+  filter,
+  find,
+  at,
   from: digits.default(0),
   limit: digits.pipe(z.number().min(1).max(lookRowsMax)).default(lookRows),
   follow: flag.default(true),

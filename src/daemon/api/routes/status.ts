@@ -50,7 +50,10 @@ export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
     const limit = wholeNumber(context.req.query("limit"), pageCount, pageCountMax);
     const rows = await ports.store.conversations({ after, limit });
     const conversations = rows.map(({ key, lastSeq, recordSeq, epoch }) => ({
-      ...{ key, lastSeq, recordSeq, epoch },
+      key,
+      lastSeq,
+      recordSeq,
+      epoch,
     }));
     const next = rows.length === limit ? (rows.at(-1)?.conv ?? null) : null;
     return context.json({ conversations, next });

@@ -29,7 +29,8 @@ export function uploadRoutes({ webchat, problem }: ServerPorts): Hono<HttpEnv> {
     // What is not read to its end is not waited for either.
     context.header("connection", "close");
     const upload = await uploads.take(bytesOf(incoming), {
-      ...{ name, declared },
+      name,
+      declared,
       length: lengthOf(incoming),
     });
     context.header("connection", undefined);

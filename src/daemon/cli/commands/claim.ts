@@ -73,7 +73,8 @@ async function make({ role, ttl, ...options }: NewOptions): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
   const body = { role, ...(minutes === undefined ? {} : { ttlMs: minutes * 60_000 }) };
   const made = await callApi<Claim & { code: string }>(daemon, "/api/claims", {
-    ...{ method: "POST", body },
+    method: "POST",
+    body,
   });
   if (made === null) throw new EarshotError("EAR_USAGE", "Cannot make a code: the daemon is older");
   if (options.json === true) return printJson(made);

@@ -60,7 +60,11 @@ export function addRecordCommand(program: Command): void {
 }
 
 const units: Readonly<Record<string, number>> = {
-  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
 };
 
 /** A moment as people say it: so long before `now`, or a date, local where it names no zone. */

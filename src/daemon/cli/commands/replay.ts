@@ -144,7 +144,9 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
 
 /** How it is run, whatever is done with what comes out. */
 const running = ({ seed, workers, threads: most }: ReplayOptions): ReplayFileOptions => ({
-  ...{ seed, workers, threads: most },
+  seed,
+  workers,
+  threads: most,
 });
 
 /** Runs it under two configs and prints what differs. */

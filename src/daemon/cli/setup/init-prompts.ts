@@ -47,7 +47,9 @@ async function text(message: string, initialValue: string, validate: Check): Pro
 /** A name, or the offered one by Enter alone: it is shown, but not in the way of typing another. */
 async function nameOr(offered: string): Promise<string> {
   const typed = await ask.text({
-    ...{ message: "What is your agent called?", placeholder: offered, defaultValue: offered },
+    message: "What is your agent called?",
+    placeholder: offered,
+    defaultValue: offered,
     validate: (given) => ((given ?? "") === "" ? undefined : notEmpty(given)),
   });
   return given(typed).trim();

@@ -28,21 +28,41 @@ export interface ConfigKey {
 
 /** Where a section is explained. */
 const pages: Readonly<Record<string, string>> = {
-  ...{ agents: "agents/README.md", bindings: "routing.md", broadcast: "routing.md" },
-  ...{ channels: "access.md", access: "access.md", engagement: "engagement.md" },
-  ...{ context: "engagement.md", loopGuard: "engagement.md", messages: "turns.md" },
-  ...{ stream: "replies.md", typing: "replies.md", silent: "replies.md", media: "media.md" },
-  ...{ heartbeat: "heartbeat.md", plugins: "plugins.md", turn: "turns.md" },
-  ...{ session: "sessions.md", commands: "commands.md", errors: "turns.md" },
-  ...{ workers: "operating.md", server: "security.md", store: "operating.md" },
-  ...{ log: "operating.md" },
+  agents: "agents/README.md",
+  bindings: "routing.md",
+  broadcast: "routing.md",
+  channels: "access.md",
+  access: "access.md",
+  engagement: "engagement.md",
+  context: "engagement.md",
+  loopGuard: "engagement.md",
+  messages: "turns.md",
+  stream: "replies.md",
+  typing: "replies.md",
+  silent: "replies.md",
+  media: "media.md",
+  heartbeat: "heartbeat.md",
+  plugins: "plugins.md",
+  turn: "turns.md",
+  session: "sessions.md",
+  commands: "commands.md",
+  errors: "turns.md",
+  workers: "operating.md",
+  server: "security.md",
+  store: "operating.md",
+  log: "operating.md",
 };
 
 /** What stands for the names that a person chooses. */
 const chosen: Readonly<Record<string, string>> = {
-  ...{ channels: "channel", accounts: "account", groups: "group", byChannel: "channel" },
-  ...{ broadcast: "place", identityLinks: "person", conversations: "session key" },
-  ...{ allowFrom: "channel" },
+  channels: "channel",
+  accounts: "account",
+  groups: "group",
+  byChannel: "channel",
+  broadcast: "place",
+  identityLinks: "person",
+  conversations: "session key",
+  allowFrom: "channel",
 };
 
 /** A longest wait, or the largest number there is, is no bound worth telling. */

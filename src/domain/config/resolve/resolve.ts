@@ -96,8 +96,16 @@ export function resolveSettings(
     const { engagement, context, loopGuard, messages, stream, typing, silent, turn } = place;
     const { prompt, errors } = place;
     return overlay(base, {
-      ...{ engagement, context, loopGuard, messages, stream, typing, silent, turn },
-      ...{ prompt, errors },
+      engagement,
+      context,
+      loopGuard,
+      messages,
+      stream,
+      typing,
+      silent,
+      turn,
+      prompt,
+      errors,
     });
   }, config);
   const entry = config.agents.list.find((agent) => agent.id === scope.agentId);

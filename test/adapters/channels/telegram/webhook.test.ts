@@ -51,7 +51,9 @@ async function house(
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}${path}`;
   const account = {
-    ...{ botToken: sampleToken, apiRoot: telegram.apiRoot, pollSeconds: 5 },
+    botToken: sampleToken,
+    apiRoot: telegram.apiRoot,
+    pollSeconds: 5,
     ...(webhook !== null && { webhook: { url, secret, ...webhook } }),
   };
   const groups = { [String(group.chat.id)]: {} };
@@ -82,7 +84,10 @@ describe("telegram by webhook", () => {
     const { telegram, world, ann, group, door, url } = await house();
     await telegram.until(() => world.webhook !== null, "setWebhook");
     expect(telegram.calls("setWebhook")[0]).toMatchObject({
-      ...{ url, secret_token: secret, max_connections: 1, drop_pending_updates: false },
+      url,
+      secret_token: secret,
+      max_connections: 1,
+      drop_pending_updates: false,
       allowed_updates: ["message", "edited_message", "channel_post", "edited_channel_post"],
     });
     const before = door.rows();
@@ -193,7 +198,9 @@ describe("telegram by webhook", () => {
     const account = telegramChannel.open({
       accountId: "default",
       config: telegramChannel.accountSchema.parse({
-        ...{ botToken: sampleToken, apiRoot: telegram.apiRoot, webhook: { url, secret } },
+        botToken: sampleToken,
+        apiRoot: telegram.apiRoot,
+        webhook: { url, secret },
       }),
       clock,
       random: { next: () => 0.5 },

@@ -17,7 +17,13 @@ test("words from another channel carry its name and their author's; a page's are
   const at = 0;
   chat.show({ type: "taken", id: "x", n: 1, at, text: "hello", via: "telegram", by: "Ann" });
   chat.show({
-    ...{ type: "said", n: 2, id: "t:0", text: "hi Ann", replyTo: null, at, turnId: "t" },
+    type: "said",
+    n: 2,
+    id: "t:0",
+    text: "hi Ann",
+    replyTo: null,
+    at,
+    turnId: "t",
     via: "telegram",
   });
   chat.show({ type: "taken", id: "y", n: 3, at, text: "and I" });

@@ -165,7 +165,9 @@ describe("ways in and out", () => {
     writeFileSync(join(folder, "key.pem"), pair.key, { mode: 0o600 });
     const config = parseConfig({
       server: {
-        ...{ host: "0.0.0.0", exposed: true, publicUrl: "https://bot.example.com" },
+        host: "0.0.0.0",
+        exposed: true,
+        publicUrl: "https://bot.example.com",
         tls: { cert: "cert.pem", key: "key.pem" },
       },
     });

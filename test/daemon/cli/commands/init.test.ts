@@ -27,7 +27,9 @@ const wrongToken = "1234:token-of-a-bot-that-is-not-there";
 describe("with --yes", () => {
   const init = (path: string, env: Record<string, string>, ...more: string[]) =>
     earshot(["init", "--yes", "--config", path, ...more], {
-      ...{ TELEGRAM_BOT_TOKEN: "", TELEGRAM_API_ROOT: telegram.apiRoot, ...env },
+      TELEGRAM_BOT_TOKEN: "",
+      TELEGRAM_API_ROOT: telegram.apiRoot,
+      ...env,
     });
   const written = (path: string) =>
     configFromText(readFileSync(path, "utf8"), path, { env: { TELEGRAM_BOT_TOKEN: sampleToken } })

@@ -224,7 +224,11 @@ test("a worker sums up a transcript that has grown too long, and the turn goes o
   const agents = { list: [{ id: "main", name: "earshot", default: true, contextTokens: 1_000 }] };
   writeFileSync(join(folder, "earshot.json5"), JSON.stringify({ agents }), { mode: 0o600 });
   const other = await startDaemon({
-    ...{ stateDir: folder, port: 0, workers: 1, env: {}, writeLog: () => undefined },
+    stateDir: folder,
+    port: 0,
+    workers: 1,
+    env: {},
+    writeLog: () => undefined,
   });
   const chat = { id: "hall", kind: "group" } as const;
   const where = "agent:main:webhook:group:hall";
