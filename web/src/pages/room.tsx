@@ -52,7 +52,16 @@ export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPagePr
       </>
     );
   const stale = link.state !== "live";
-  return <Shown {...{ token, room, message, pages, onHelp, stale }} />;
+  return (
+    <Shown
+      token={token}
+      room={room}
+      message={message}
+      pages={pages}
+      onHelp={onHelp}
+      stale={stale}
+    />
+  );
 }
 
 function NothingHeard() {
@@ -116,7 +125,12 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
       <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane} />
       <main id="main" class={stale ? "one-room stale" : "one-room"} data-pane={pane} tabIndex={-1}>
         <TranscriptPane
-          {...{ room, rows, agentName, selected, pages, ways }}
+          room={room}
+          rows={rows}
+          agentName={agentName}
+          selected={selected}
+          pages={pages}
+          ways={ways}
           atSelected={message !== null}
           onSelect={setSelected}
           onOpen={toLadder}

@@ -84,7 +84,10 @@ export function RoomsPage({ token, onLink }: PageProps) {
       <Pulse pulse={model.pulse} />
       {places.total > 0 && (
         <RoomList
-          {...{ places, second, nameOf, hold }}
+          places={places}
+          second={second}
+          nameOf={nameOf}
+          hold={hold}
           see={searched === null ? see : ignore}
           begin={searched === null ? () => model.begin() : nowhere}
         >

@@ -197,7 +197,11 @@ export function WhatIfPage({ token, onLink }: PageProps) {
         )}
         <section class="panel changes" aria-label="Changed decisions" aria-live="off">
           <Outcome
-            {...{ token, recording, tried, problem, stop }}
+            token={token}
+            recording={recording}
+            tried={tried}
+            problem={problem}
+            stop={stop}
             edited={recording !== null && text !== recording.rules}
           />
         </section>

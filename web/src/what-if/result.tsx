@@ -74,11 +74,29 @@ export function Result({ result, stale, ladders }: ResultProps) {
       <div class="tools-row">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip */}
         <div class="seg" role="group" aria-label="Show">
-          <Pick of="all" title="All" count={changed + otherRule} {...{ filter, setFilter }} />
-          <Pick of="engage" title="Now engage" count={nowEngage} {...{ filter, setFilter }} />
-          <Pick of="observe" title="Now observe" count={nowObserve} {...{ filter, setFilter }} />
+          <Pick
+            of="all"
+            title="All"
+            count={changed + otherRule}
+            filter={filter}
+            setFilter={setFilter}
+          />
+          <Pick
+            of="engage"
+            title="Now engage"
+            count={nowEngage}
+            filter={filter}
+            setFilter={setFilter}
+          />
+          <Pick
+            of="observe"
+            title="Now observe"
+            count={nowObserve}
+            filter={filter}
+            setFilter={setFilter}
+          />
           {others > 0 && (
-            <Pick of="other" title="Other" count={others} {...{ filter, setFilter }} />
+            <Pick of="other" title="Other" count={others} filter={filter} setFilter={setFilter} />
           )}
         </div>
         <span class="grow" />
