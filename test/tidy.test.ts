@@ -100,6 +100,10 @@ describe("tidy", () => {
     expect(bare.map((path) => relative(root, path))).toEqual([]);
   });
 
+  test("no object literal is spread into the one around it", () => {
+    expect(offenders([...sources, ...tests], /\.\.\.\{\s*(\w|$)/)).toEqual([]);
+  });
+
   test("no export default in the library", () => {
     expect(offenders(sources, /^export default/)).toEqual([]);
   });
