@@ -1,5 +1,5 @@
-// `node scripts/schema.mjs`: writes schema/ from the built schemas, the tables of docs/commands.md
-// and docs/config.md, docs/metrics.md and docs/logs.md.
+// `node scripts/schema.mjs`: writes from the built code schema/, the tables of commands.md and
+// config.md, and the whole of metrics.md and logs.md, all four in docs/reference/.
 // `--check`: only compares, and fails with the command to run when a file is stale.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ mkdirSync(join(root, "schema"), { recursive: true });
 const page = (name) => readFileSync(join(root, "docs", name), "utf8");
 const files = [
   ...schemaFiles().map(([name, text]) => [`schema/${name}`, text]),
-  ["docs/commands.md", withDocsTable(page("commands.md"))],
-  ["docs/config.md", withConfigReference(page("config.md"))],
-  ["docs/metrics.md", metricsPage()],
-  ["docs/logs.md", logsPage()],
+  ["docs/reference/commands.md", withDocsTable(page("reference/commands.md"))],
+  ["docs/reference/config.md", withConfigReference(page("reference/config.md"))],
+  ["docs/reference/metrics.md", metricsPage()],
+  ["docs/reference/logs.md", logsPage()],
 ];
 for (const [name, text] of files) {
   const path = join(root, name);

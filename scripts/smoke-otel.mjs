@@ -1,6 +1,7 @@
-// The traces of docs/observe.md as a stranger has them: the packed earshot and the real OpenTelemetry
-// SDK from the registry, installed, set up and started by the commands of that page, sending to a
-// receiver of OTLP over HTTP here. Arguments: the Node binary to use, and another version of the SDK.
+// The traces of docs/operate/observe.md as a stranger has them: the packed earshot and the real
+// OpenTelemetry SDK from the registry, installed, set up and started by the commands of that page,
+// sending to a receiver of OTLP over HTTP here. Arguments: the Node binary to use, and another
+// version of the SDK.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -19,7 +20,7 @@ const check = (holds, words) => {
   if (!holds) throw new Error(words);
 };
 
-const page = readFileSync(join(root, "docs", "observe.md"), "utf8");
+const page = readFileSync(join(root, "docs", "operate", "observe.md"), "utf8");
 const traces = page.slice(page.indexOf("## Traces"), page.indexOf("## Logs"));
 const block = (language, start) =>
   [...traces.matchAll(/```(\w+)\n([^`]+)```/g)].find(
@@ -30,7 +31,10 @@ const install = block("sh", "npm install").replaceAll(/@0[.]\d+[.]\d+/g, (at) =>
 );
 const start = block("sh", "NODE_OPTIONS").trim();
 const tabled = [...traces.matchAll(/^\| `(earshot\.\w+)` \|/gm)].map(([, name]) => name);
-check(install !== "" && start !== "" && tabled.length > 5, "docs/observe.md has another form");
+check(
+  install !== "" && start !== "" && tabled.length > 5,
+  "docs/operate/observe.md has another form",
+);
 
 function must(command, args, options = {}) {
   const done = spawnSync(command, args, { cwd: app, encoding: "utf8", ...options });

@@ -4,7 +4,7 @@
  * A session key names one conversation: which agent, and which chat or person on the other side. It
  * is made by routing from what a channel reported and is never taken from a caller. Keys are text
  * because they are logged, typed and compared; the parts inside are encoded so that no id can pass
- * for another (docs/routing.md has the table).
+ * for another (docs/guide/routing.md has the table).
  */
 import { EarshotError } from "./errors.ts";
 import { decodePart, encodePart } from "./key-parts.ts";

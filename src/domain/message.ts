@@ -4,7 +4,7 @@
  * The one normalised form of everything a room can say. Channels produce it, zod checks it once at
  * the edge, and from there on the types are trusted. The same form is the body of `POST
  * /api/inbound`, of a scenario line and of a recording, so it is a public interface
- * (docs/scenarios.md).
+ * (docs/guide/scenarios.md).
  *
  * What a platform cannot tell stays absent: an unknown reply author is not "someone else".
  */

@@ -130,7 +130,7 @@ export interface Session {
 
 export type TranscriptRole = "user" | "assistant" | "summary" | "note";
 
-/** One line of a transcript, as it stands in the session's file (docs/sessions.md). */
+/** One line of a transcript, as it stands in the session's file (docs/guide/sessions.md). */
 export interface TranscriptLine {
   /** Grows over all sessions of a store. */
   readonly id: number;

@@ -3,8 +3,8 @@
  * ============================
  * A second account of what surrounds the ladder: credits, who counts as here, who is held by a
  * pending turn, and the guard against bots in circles. Lists and loops, no chart, no rule modules;
- * every rule as docs/engagement.md says it. The suite holds the runtime against it on generated
- * rooms; with a config of yours, so may you (`differencesFrom`).
+ * every rule as docs/guide/engagement.md says it. The suite holds the runtime against it on
+ * generated rooms; with a config of yours, so may you (`differencesFrom`).
  *
  * It knows one agent and what the room's lines show: not what commands change, and not what an
  * agent does with its tools.

@@ -1,9 +1,9 @@
 /**
  * Rooms as data
  * =============
- * A room is what happens in it, as scenario lines without their header (docs/scenarios.md): who
- * said what and when, what was edited, what the member list held. It prints as a chat, so that a
- * failing test is read and not decoded, and it can be saved for `earshot replay`.
+ * A room is what happens in it, as scenario lines without their header (docs/guide/scenarios.md):
+ * who said what and when, what was edited, what the member list held. It prints as a chat, so that
+ * a failing test is read and not decoded, and it can be saved for `earshot replay`.
  */
 import type { ChatKind, InboundInput } from "../domain/message.ts";
 import type { RoomLine } from "./room-line.ts";

@@ -28,7 +28,7 @@ function leaves(value: unknown, path: string): [string, unknown][] {
 
 describe("the reference", () => {
   test("is as the schema has it", () => {
-    const { text } = page("docs/config.md");
+    const { text } = page("docs/reference/config.md");
     expect(withConfigReference(text)).toBe(text);
   });
 
@@ -106,7 +106,9 @@ describe("the pages", () => {
       "context.reportState",
     ];
     // The page of log events names those only, and some are called like a key.
-    const mentions = pages.filter(({ path }) => path !== "docs/logs.md").flatMap(mentionsOf);
+    const mentions = pages
+      .filter(({ path }) => path !== "docs/reference/logs.md")
+      .flatMap(mentionsOf);
     expect(mentions.length).toBeGreaterThan(100);
     expect(all.some((one) => fits(["engagement", "windowMs"], one))).toBe(false);
     const unknown = mentions.filter(

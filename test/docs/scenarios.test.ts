@@ -82,7 +82,7 @@ describe("the scenarios of the manual", () => {
 
   test("every rule of the ladder has one on the page that explains it", () => {
     const decided = examples
-      .filter(({ at }) => at.startsWith("docs/engagement.md"))
+      .filter(({ at }) => at.startsWith("docs/guide/engagement.md"))
       .flatMap(({ expected }) => expected.text.split("\n").map((line) => line.split(" ")[2]));
     const ofLadder = rules.slice(0, rules.indexOf("dm-policy"));
     expect([...new Set(decided)].filter((rule) => rule !== undefined).sort()).toEqual(

@@ -1,11 +1,11 @@
-/** What docs/turns.md says of modes and defaults is what the config has. */
+/** What docs/guide/turns.md says of modes and defaults is what the config has. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import { limits } from "../../src/domain/limits.ts";
 
-const docs = readFileSync(resolve(import.meta.dirname, "../../docs/turns.md"), "utf8");
+const docs = readFileSync(resolve(import.meta.dirname, "../../docs/guide/turns.md"), "utf8");
 const config: unknown = parseConfig({});
 
 function at(path: string): unknown {

@@ -5,7 +5,7 @@ import { join, relative, resolve } from "node:path";
 export const root = resolve(import.meta.dirname, "../..");
 
 export interface Page {
-  /** From the root of the tree: `docs/turns.md`. */
+  /** From the root of the tree: `docs/guide/turns.md`. */
   readonly path: string;
   readonly text: string;
 }

@@ -1,8 +1,9 @@
 /**
  * The house in a room
  * ===================
- * What `/config set|unset`, `/debug` and `/restart` do. A value said here lies over the config file,
- * which is never written; the daemon refuses what could hand the house over (docs/commands.md).
+ * What `/config set|unset`, `/debug` and `/restart` do. A value said here lies over the config
+ * file, which is never written; the daemon refuses what could hand the house over
+ * (docs/reference/commands.md).
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { ConfigLayers, House, LayerName } from "../../domain/ports/index.ts";

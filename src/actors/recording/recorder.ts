@@ -3,7 +3,8 @@
  * =========
  * The journal read back as a scenario: what came in, when, what the agents did and what became of
  * their answers, so that a replay tells the same history and another config can be asked about it
- * (docs/scenarios.md). It only reads, a slice at a time, beside a running daemon or without one.
+ * (docs/guide/scenarios.md). It only reads, a slice at a time, beside a running daemon or without
+ * one.
  *
  * What the journal does not know is not made up: conversations of a recording begin with nothing
  * said, and copies of messages that were recognised are not in it.

@@ -3,7 +3,7 @@
  * =======================
  * Every event name the log may hold (`msg` of a line), with its level and what it means. Names are
  * stable: dashboards and alerts may rely on them. A test compares the table with the sources, and
- * docs/logs.md is made from it.
+ * docs/reference/logs.md is made from it.
  */
 
 export interface LogEvent {
@@ -174,13 +174,13 @@ Each line of the log is one JSON object: \`time\`, \`level\`, \`msg\` (the name 
 its fields. Names are stable. One line a decision and one a turn; the words of a room only with
 \`log.showText\`. Secrets are blotted out by the name of their field and by their value, wherever they
 stand. Where a trace is on, \`decision\`, \`turn\` and \`send\` carry its \`trace_id\`
-([observe.md](observe.md)).
+([observe.md](../operate/observe.md)).
 
 | Event | Level | What it means |
 |---|---|---|
 `;
 
-/** docs/logs.md as text. */
+/** docs/reference/logs.md as text. */
 export function logsPage(): string {
   const rows = logTable.map(({ name, level, means }) => `| \`${name}\` | ${level} | ${means} |`);
   return `${intro}${rows.join("\n")}\n`;

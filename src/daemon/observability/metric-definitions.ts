@@ -2,9 +2,9 @@
  * The table of metrics
  * ====================
  * Every metric at `/metrics`, once: its name, type, labels, unit and what it says. prom-client is
- * fed from it and docs/metrics.md is made from it, so the three cannot differ. Labels take their
- * values from closed sets of ours or from the config, never from a room, or a stranger could make
- * the table grow.
+ * fed from it and docs/reference/metrics.md is made from it, so the three cannot differ. Labels
+ * take their values from closed sets of ours or from the config, never from a room, or a stranger
+ * could make the table grow.
  */
 import { decisions, rules } from "../../domain/decision.ts";
 import type { OutboxState } from "../../domain/ports/index.ts";
@@ -214,7 +214,7 @@ export const metricTable = [
     labels: {
       plugin: "plugins of the config",
       hook: "hooks of plugins",
-      outcome: "see docs/plugins.md",
+      outcome: "see docs/guide/plugins.md",
     },
     help: "Calls of plugins' hooks that did more than look.",
   },

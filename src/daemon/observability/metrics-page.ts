@@ -1,7 +1,8 @@
 /**
  * The page of metrics
  * ===================
- * docs/metrics.md, made from the table that prom-client is fed from. `npm run check` compares.
+ * docs/reference/metrics.md, made from the table that prom-client is fed from. `npm run check`
+ * compares.
  */
 
 import { type MetricEntry, metricPrefix, metricTable } from "./metric-definitions.ts";
@@ -16,8 +17,8 @@ elsewhere. A histogram \`x\` is read as \`x_bucket\`, \`x_sum\` and \`x_count\`.
 each start.
 
 Labels take their values from closed lists or from the config, never from a room: no text, no name
-and no session key of a room is ever a label. [observe.md](observe.md) says how to scrape them,
-[grafana/earshot.json](grafana/earshot.json) is a dashboard that shows them.
+and no session key of a room is ever a label. [observe.md](../operate/observe.md) says how to scrape them,
+[grafana/earshot.json](../grafana/earshot.json) is a dashboard that shows them.
 
 ## Of earshot
 
@@ -30,7 +31,7 @@ platform; this is Linux.
 
 `;
 
-/** docs/metrics.md as text. */
+/** docs/reference/metrics.md as text. */
 export function metricsPage(): string {
   return intro + rows(metricTable) + closedLists() + ofProcess + rows(processMetrics);
 }

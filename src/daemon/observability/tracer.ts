@@ -2,7 +2,7 @@
  * Where traces go
  * ===============
  * To whatever OpenTelemetry SDK the user has registered before the daemon began
- * (docs/observe.md); nowhere if there is none, and then nothing of OpenTelemetry is loaded.
+ * (docs/operate/observe.md); nowhere if there is none, and then nothing of OpenTelemetry is loaded.
  *
  * The SDK brings a copy of `@opentelemetry/api` of its own, which leaves what is registered under a
  * well-known symbol of the process. It is read from there and not through our copy of the API,

@@ -2,7 +2,7 @@
  * Configuration
  * =============
  * The door to the folder: one schema per section beside this file, the parser, and what is derived
- * from a parsed config. Names and defaults are in docs/config.md.
+ * from a parsed config. Names and defaults are in docs/reference/config.md.
  */
 
 export { ownValue } from "./conversation/section.ts";

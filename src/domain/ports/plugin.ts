@@ -7,7 +7,7 @@
  * One that fails, or takes too long, is logged, and things go on without it.
  *
  * Everything a room said is in these events as it was said: data, never to be run, matched as a
- * pattern or shown as markup (docs/plugins.md).
+ * pattern or shown as markup (docs/guide/plugins.md).
  */
 import type { Decision, Rule } from "../decision.ts";
 import type { Inbound, Millis, Route } from "../message.ts";

@@ -130,7 +130,7 @@ export function menuCommands(extras: readonly ExtraCommand[] = []): readonly Men
   return [...own, ...more].slice(0, menuCountMax);
 }
 
-/** The page of docs/commands.md with its table made anew. */
+/** The page of docs/reference/commands.md with its table made anew. */
 export function withDocsTable(page: string): string {
   const begin = "<!-- made by `node scripts/schema.mjs` -->\n";
   const from = page.indexOf(begin) + begin.length;

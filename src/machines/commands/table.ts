@@ -3,8 +3,8 @@
  * =====================
  * Every word that somebody with authority may give earshot in a message: what it is called, who may
  * say it, which words may follow, and one line about it. Parsing, help, the menus of platforms and
- * docs/commands.md are made from this table, so none of them can know another command than the
- * others.
+ * docs/reference/commands.md are made from this table, so none of them can know another command
+ * than the others.
  */
 import type { z } from "zod";
 import { activations } from "../../domain/decision.ts";
@@ -35,7 +35,7 @@ import {
 /** One command. */
 export interface CommandSpec {
   readonly aliases: readonly string[];
-  /** `authorised`: who may give commands at all (docs/config.md); `owner`: owners only. */
+  /** `authorised`: who may give commands at all (docs/reference/config.md); `owner`: owners only. */
   readonly who: "authorised" | "owner";
   /** The words after it, in the form handlers expect. */
   readonly args: z.ZodType<readonly string[], readonly string[]>;

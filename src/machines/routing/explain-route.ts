@@ -2,8 +2,9 @@
  * Why this agent
  * ==============
  * The tiers of routing as they were tried for one message, each with what was found. For people who
- * ask (`earshot route`), so it reads the list of bindings from the top instead of the compiled maps,
- * and who is chosen is said by `resolveRoute` itself: an explanation that disagreed would show.
+ * ask (`earshot route`), so it reads the list of bindings from the top instead of the compiled
+ * maps, and who is chosen is said by `resolveRoute` itself: an explanation that disagreed would
+ * show.
  */
 import type { BindingMatch } from "../../domain/config/daemon/bindings.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
@@ -21,7 +22,7 @@ import { type ResolvedRoute, resolveRoute } from "./routing.ts";
 /** One tier as it was tried. */
 export interface TierTried {
   readonly tier: Tier;
-  /** As in docs/routing.md. */
+  /** As in docs/guide/routing.md. */
   readonly name: string;
   readonly outcome: "matched" | "passed" | "not-reached";
   /** What was found, not what was sought. */

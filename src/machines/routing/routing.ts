@@ -14,7 +14,7 @@ import { sharedNames } from "./shared-names.ts";
 export interface ResolvedRoute {
   readonly agentId: string;
   readonly sessionKey: string;
-  /** 1 to 9 as in docs/routing.md; 0: a broadcast group. */
+  /** 1 to 9 as in docs/guide/routing.md; 0: a broadcast group. */
   readonly tier: number;
   /** Position in `bindings`; null where none matched. */
   readonly bindingIndex: number | null;

@@ -93,7 +93,7 @@ describe("a plugin that cannot be used is told with its place and the fix", () =
 
 describe("the docs", () => {
   const page = (name: string) =>
-    readFileSync(join(import.meta.dirname, "../../../docs", name), "utf8");
+    readFileSync(join(import.meta.dirname, "../../../docs/guide", name), "utf8");
   const blocks = (text: string, language: string) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
       ([, block]) => block ?? "",

@@ -102,6 +102,6 @@ test("there is one line a decision and one a turn, at the level that fits, and n
   expect(JSON.stringify(fields)).toContain("words of an agent");
 });
 
-test("docs/logs.md is what the table makes", () => {
-  expect(readFileSync(resolve(root, "docs/logs.md"), "utf8")).toBe(logsPage());
+test("docs/reference/logs.md is what the table makes", () => {
+  expect(readFileSync(resolve(root, "docs/reference/logs.md"), "utf8")).toBe(logsPage());
 });

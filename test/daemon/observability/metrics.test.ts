@@ -198,8 +198,11 @@ describe("after real traffic", () => {
   }, 30_000);
 });
 
-test("docs/metrics.md is what the table makes, and no name is in it twice", async () => {
-  const page = await readFile(resolve(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
+test("docs/reference/metrics.md is what the table makes, and no name is in it twice", async () => {
+  const page = await readFile(
+    resolve(import.meta.dirname, "../../../docs/reference/metrics.md"),
+    "utf8",
+  );
   expect(page).toBe(metricsPage());
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
 });

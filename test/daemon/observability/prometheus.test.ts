@@ -1,5 +1,5 @@
 /**
- * The real Prometheus with the scrape configs of docs/observe.md, word for word but for the
+ * The real Prometheus with the scrape configs of docs/operate/observe.md, word for word but for the
  * address: it knows every metric of the table with its type, its linter has nothing to say, and
  * every query of the dashboard is understood and shows something.
  */
@@ -25,7 +25,7 @@ import { selfSigned } from "../../support/daemon/self-signed.ts";
 import { blocksOf, manual, type Page } from "../../support/docs.ts";
 
 const patience = { timeout: 30_000, interval: 100 };
-const [page] = manual().filter(({ path }) => path === "docs/observe.md");
+const [page] = manual().filter(({ path }) => path === "docs/operate/observe.md");
 const scrapeConfigs = blocksOf(page as Page).filter(({ role }) => role === "prometheus");
 const often = "global: { scrape_interval: 250ms, scrape_timeout: 250ms }\n";
 

@@ -188,7 +188,10 @@ describe("as a process", () => {
     await copyOfApi(folder, "1.9.0");
     const file = join(folder, "spans.jsonl");
     await standInSdk(folder, file);
-    const page = await readFile(resolve(import.meta.dirname, "../../../docs/observe.md"), "utf8");
+    const page = await readFile(
+      resolve(import.meta.dirname, "../../../docs/operate/observe.md"),
+      "utf8",
+    );
     const [, example = ""] = /```js\n(\/\/ otel\.mjs\n[^`]+)```/.exec(page) ?? [];
     const module = join(folder, "otel.mjs");
     await writeFile(module, example);

@@ -12,8 +12,8 @@ const messages = (media: unknown) => configProblems({ media }).map(({ message })
 const whisper = { kind: "command", command: "whisper", args: ["{file}"] };
 const vision = { kind: "model", baseUrl: "http://127.0.0.1:9/v1", model: "eyes" };
 
-test("what docs/media.md shows is a config", () => {
-  const page = readFileSync(new URL("../../../docs/media.md", import.meta.url), "utf8");
+test("what docs/guide/media.md shows is a config", () => {
+  const page = readFileSync(new URL("../../../docs/guide/media.md", import.meta.url), "utf8");
   const blocks = [...page.matchAll(/```json5\n([\s\S]*?)```/g)].map(([, block]) => block as string);
   expect(blocks.length).toBeGreaterThan(2);
   for (const block of blocks) expect(configProblems(JSON5.parse(block))).toEqual([]);

@@ -1,6 +1,7 @@
 /**
  * The table of commands, and what is read out of a message: everything that is made from the table
- * knows every entry, and no text, however it is wrapped or how long it is, orders more than it says.
+ * knows every entry, and no text, however it is wrapped or how long it is, orders more than it
+ * says.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -69,7 +70,10 @@ const wraps: readonly [string, (text: string) => string][] = [
   ["quotation marks", (text) => `he said "${text.replaceAll(/["`\n“„«»‹]/g, " ")}"`],
 ];
 
-const page = readFileSync(resolve(import.meta.dirname, "../../../docs/commands.md"), "utf8");
+const page = readFileSync(
+  resolve(import.meta.dirname, "../../../docs/reference/commands.md"),
+  "utf8",
+);
 
 /** A value that each directive takes. */
 const words: Readonly<Record<string, string>> = {

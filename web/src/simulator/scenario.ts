@@ -2,8 +2,8 @@
  * The simulated room as a scenario
  * ================================
  * The page holds the whole room and the server holds nothing: what was said becomes scenario lines
- * (docs/scenarios.md), sent again with every question. Time between lines is the time that really
- * passed, so credits run out in the simulator as they would in a room.
+ * (docs/guide/scenarios.md), sent again with every question. Time between lines is the time that
+ * really passed, so credits run out in the simulator as they would in a room.
  *
  * The member list is read again before it is old, as a channel that can read it would: the people
  * who have not spoken yet count too.

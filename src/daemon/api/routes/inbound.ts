@@ -1,10 +1,11 @@
 /**
  * `POST /api/inbound`
  * ===================
- * Any program can be a room: one message or an array of them, in the form of docs/scenarios.md with
- * the channel left out. The answer comes when every message is durable; with `?wait=decision` it
- * says what was decided about each. While the store fails or the intake is full the answer is 503
- * and nothing was taken, so the same request may be sent again: a message id is taken once.
+ * Any program can be a room: one message or an array of them, in the form of
+ * docs/guide/scenarios.md with the channel left out. The answer comes when every message is
+ * durable; with `?wait=decision` it says what was decided about each. While the store fails or the
+ * intake is full the answer is 503 and nothing was taken, so the same request may be sent again: a
+ * message id is taken once.
  */
 import { Hono } from "hono";
 import { z } from "zod";

@@ -38,8 +38,8 @@ interface Options extends StateOptions {
 }
 
 /**
- * What a command reads: the file that applies, or the embedded defaults, with what was said in rooms
- * over it. What does not fit any more is left out with a warning, as by the daemon.
+ * What a command reads: the file that applies, or the embedded defaults, with what was said in
+ * rooms over it. What does not fit any more is left out with a warning, as by the daemon.
  */
 export async function loadConfig(options: Pick<Options, "config" | "stateDir">) {
   const stateDir = stateDirFor(options);
@@ -77,7 +77,7 @@ function originOf(
 const lesson: Lesson = {
   about:
     "The file is --config, else EARSHOT_CONFIG, else earshot.json5 in the state directory, else " +
-    "the embedded defaults (docs/config.md).",
+    "the embedded defaults (docs/reference/config.md).",
   examples: ["earshot config check", "earshot config show engagement"],
   exits: "0 fine, 1 nothing to show, 2 the file is wrong.",
 };

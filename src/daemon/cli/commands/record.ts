@@ -32,10 +32,10 @@ interface RecordOptions extends StateOptions {
 
 const lesson: Lesson = {
   about:
-    "Prints JSON Lines that `earshot replay` runs (docs/scenarios.md). Times are a span back from " +
-    "now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations begin as new " +
-    "ones: what was said before --since is not known to a replay. Asks the running daemon; without " +
-    "one it reads the journal.",
+    "Prints JSON Lines that `earshot replay` runs (docs/guide/scenarios.md). Times are a span back " +
+    "from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations begin as " +
+    "new ones: what was said before --since is not known to a replay. Asks the running daemon; " +
+    "without one it reads the journal.",
   examples: [
     ["earshot record --since 1d > yesterday.jsonl", "and then try other rules on it"],
     "earshot replay yesterday.jsonl --against new.json5",

@@ -2,8 +2,8 @@
  * `earshot replay`
  * ================
  * Runs a scenario or a recording on a simulated clock and prints what happened: a table for people,
- * JSON Lines for programs (docs/scenarios.md). No network, no disk, no agent but the script. Every
- * line of the file is checked before the first one runs.
+ * JSON Lines for programs (docs/guide/scenarios.md). No network, no disk, no agent but the script.
+ * Every line of the file is checked before the first one runs.
  */
 import { createReadStream } from "node:fs";
 import { text as readAll } from "node:stream/consumers";
@@ -43,8 +43,8 @@ const seedMax = 2 ** 32 - 1;
 const lesson: Lesson = {
   about:
     "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
-    "(docs/scenarios.md). The same seed gives the same output, byte for byte, with any number of " +
-    "threads or workers. Every line of the file is checked before the first one runs.",
+    "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte, with any " +
+    "number of threads or workers. Every line of the file is checked before the first one runs.",
   examples: [
     ["earshot replay examples/rooms/lunch.jsonl", "a table, and what it comes to"],
     [

@@ -1,8 +1,9 @@
 /**
  * `earshot route`: which agent would hear a message, in which session, and why
  * ============================================================================
- * Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks the same functions as the
- * daemon, with the people that a running daemon has let in. Nothing is sent, stored or started.
+ * Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and asks the same functions
+ * as the daemon, with the people that a running daemon has let in. Nothing is sent, stored or
+ * started.
  */
 import type { Command } from "commander";
 import JSON5 from "json5";
@@ -40,8 +41,8 @@ interface Options extends StateOptions {
 
 const lesson: Lesson = {
   about:
-    "Takes one inbound message as JSON or JSON5 (docs/scenarios.md) and asks what the daemon would ask: " +
-    "may its sender speak, which agents hear it, in which session, by which binding, and why no " +
+    "Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and asks what the daemon " +
+    "would ask: may its sender speak, which agents hear it, in which session, by which binding, and why no " +
     "other one. Nothing is sent, stored or started. Whom codes and /allowlist have let in is known " +
     "while the daemon runs. What a hook took from a stranger has outside: true.",
   examples: [`earshot route '{channel:"webhook",chat:{id:"a",kind:"group"},author:{id:"b"}}'`],

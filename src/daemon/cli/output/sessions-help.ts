@@ -35,7 +35,8 @@ export const show: Lesson = {
   exits: "0 shown, 1 there is no such session, 2 bad use or no daemon runs.",
 };
 export const exported: Lesson = {
-  about: "One JSON object a line, as in the session's file; docs/sessions.md names the fields.",
+  about:
+    "One JSON object a line, as in the session's file; docs/guide/sessions.md names the fields.",
   examples: [
     `earshot sessions export ${mainKey} | jq -r .text`,
     `earshot sessions export ${key} --out talk.jsonl`,

@@ -59,8 +59,8 @@ export function configText(answers: Answers): string {
   const { owner = "", group = "" } = telegram ?? {};
   const owners = owner === "" ? "[]" : `[${value(`telegram:${owner}`)}]`;
   const groups = group === "" ? "{}" : `{ ${value(`telegram:${group}`)}: {} }`;
-  return `// earshot's config. Everything that is left out has a default: docs/config.md lists them,
-// and \`earshot config show\` prints what is in force and where it comes from.
+  return `// earshot's config. Every key that is left out has a default (docs/reference/config.md);
+// \`earshot config show\` prints what is in force and where it comes from.
 {
   agents: {
     // The name is also what the agent listens to in a group; more names go into \`aliases\`.

@@ -1,8 +1,8 @@
 /**
  * `engagement`: when a message engages the agent
  * ==============================================
- * The knobs of the ladder (docs/engagement.md). There is none for bots alone: peer bots use the
- * same rules as people except the last.
+ * The knobs of the ladder (docs/guide/engagement.md). There is none for bots alone: peer bots use
+ * the same rules as people except the last.
  */
 import { z } from "zod";
 import { activations, triggers } from "../../decision.ts";

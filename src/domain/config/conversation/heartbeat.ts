@@ -1,8 +1,9 @@
 /**
  * `heartbeat`: turns that nobody asked for
  * ========================================
- * Off by default. Said at the top or at an agent it wakes the agent in its main session; said at one
- * conversation it wakes the agent there as well. docs/heartbeat.md has what such a turn may do.
+ * Off by default. Said at the top or at an agent it wakes the agent in its main session; said at
+ * one conversation it wakes the agent there as well. docs/guide/heartbeat.md has what such a turn
+ * may do.
  */
 import type { z } from "zod";
 import { limits } from "../../limits.ts";

@@ -2,7 +2,7 @@
  * `bindings`: which agent hears which place
  * =========================================
  * A list of matches, each naming an agent. All fields given must hold. The most specific kind of
- * match wins, and within a kind the first of the file (docs/routing.md).
+ * match wins, and within a kind the first of the file (docs/guide/routing.md).
  */
 import { z } from "zod";
 import { id } from "../conversation/section.ts";

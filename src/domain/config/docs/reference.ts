@@ -1,10 +1,10 @@
 /**
  * The reference
  * =============
- * Every key of the config file as tables of docs/config.md, made from the JSON Schema that editors
- * use, which is made from the schemas that the daemon parses with: it can leave nothing out and say
- * nothing else. A section that may be said again for a more special place says so once; its keys are
- * listed where they stand at the top.
+ * Every key of the config file as tables of docs/reference/config.md, made from the JSON Schema
+ * that editors use, which is made from the schemas that the daemon parses with: it can leave
+ * nothing out and say nothing else. A section that may be said again for a more special place says
+ * so once; its keys are listed where they stand at the top.
  */
 
 import { overrideFields } from "../conversation/overrides.ts";
@@ -26,31 +26,31 @@ export interface ConfigKey {
   readonly about: string;
 }
 
-/** Where a section is explained. */
+/** Where a section is explained, from the folder of the reference. */
 const pages: Readonly<Record<string, string>> = {
-  agents: "agents/README.md",
-  bindings: "routing.md",
-  broadcast: "routing.md",
-  channels: "access.md",
-  access: "access.md",
-  engagement: "engagement.md",
-  context: "engagement.md",
-  loopGuard: "engagement.md",
-  messages: "turns.md",
-  stream: "replies.md",
-  typing: "replies.md",
-  silent: "replies.md",
-  media: "media.md",
-  heartbeat: "heartbeat.md",
-  plugins: "plugins.md",
-  turn: "turns.md",
-  session: "sessions.md",
+  agents: "../agents/README.md",
+  bindings: "../guide/routing.md",
+  broadcast: "../guide/routing.md",
+  channels: "../guide/access.md",
+  access: "../guide/access.md",
+  engagement: "../guide/engagement.md",
+  context: "../guide/engagement.md",
+  loopGuard: "../guide/engagement.md",
+  messages: "../guide/turns.md",
+  stream: "../guide/replies.md",
+  typing: "../guide/replies.md",
+  silent: "../guide/replies.md",
+  media: "../guide/media.md",
+  heartbeat: "../guide/heartbeat.md",
+  plugins: "../guide/plugins.md",
+  turn: "../guide/turns.md",
+  session: "../guide/sessions.md",
   commands: "commands.md",
-  errors: "turns.md",
-  workers: "operating.md",
-  server: "security.md",
-  store: "operating.md",
-  log: "operating.md",
+  errors: "../guide/turns.md",
+  workers: "../operate/operating.md",
+  server: "../operate/security.md",
+  store: "../operate/operating.md",
+  log: "../operate/operating.md",
 };
 
 /** What stands for the names that a person chooses. */
@@ -243,7 +243,7 @@ function tables(schema: Json): string {
 const begin = "<!-- made by `node scripts/schema.mjs` -->\n";
 const end = "<!-- end -->";
 
-/** docs/config.md with the reference as the schema has it. */
+/** docs/reference/config.md with the reference as the schema has it. */
 export function withConfigReference(page: string): string {
   const schema = jsonSchemaOf(configSchema);
   const from = page.indexOf(begin) + begin.length;

@@ -2,8 +2,9 @@
  * Values said in a room
  * =====================
  * What an owner may put over the config file with `/config set` and `/debug set`. A room is a place
- * where somebody else may one day sit at an owner's keyboard: what decides who an owner is, what runs
- * on the machine, and where secrets go is refused, whoever asks (docs/commands.md has the list).
+ * where somebody else may one day sit at an owner's keyboard: what decides who an owner is, what
+ * runs on the machine, and where secrets go is refused, whoever asks (docs/reference/commands.md
+ * has the list).
  */
 import { EarshotError } from "../../errors.ts";
 import { overrideFields } from "../conversation/overrides.ts";
