@@ -79,8 +79,8 @@ export interface EffectPorts {
   readonly publish: (line: StreamLine) => void;
   readonly pace?: Scheduling;
   readonly live: boolean;
-  readonly rooms?: ConversationListener;
-  readonly walk?: MessageTelemetry;
+  readonly conversations?: ConversationListener;
+  readonly telemetry?: MessageTelemetry;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
   readonly onPoint?: (point: "after-lines") => void;
 }
@@ -129,7 +129,7 @@ export function createEffects(ports: EffectPorts): Effects {
 
   /** What a list of rooms would not see by itself. */
   function reportToRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {
-    const { rooms } = ports;
+    const { conversations: rooms } = ports;
     if (rooms === undefined) return;
     for (const conv of passivated) rooms.changed(conv);
     for (const { conv, event } of entries)
@@ -164,13 +164,13 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   function act({ conv, key, code, message, plan }: Applied): void {
-    ports.rooms?.applied?.(conv);
+    ports.conversations?.applied?.(conv);
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
-      ports.walk?.decided(key, message, verdict);
+      ports.telemetry?.decided(key, message, verdict);
       const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
       ports.publish(line);
-      ports.rooms?.decided(conv, key, message, verdict);
+      ports.conversations?.decided(conv, key, message, verdict);
       ports.waiters.decided(conv, message.message.id, verdict);
       reportHeard(key, message, verdict);
       if (verdict.decision === "engage") {
@@ -179,7 +179,7 @@ export function createEffects(ports: EffectPorts): Effects {
       }
     }
     if (plan === null) return;
-    ports.rooms?.changed(conv);
+    ports.conversations?.changed(conv);
     for (const effect of plan.step.effects) perform(effect, plan.step);
     ports.outbox.enqueue(plan.rows);
   }
@@ -219,7 +219,7 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.slots.release(conv);
         break;
       case "turn.run":
-        ports.walk?.turnStarted(key, effect);
+        ports.telemetry?.turnStarted(key, effect);
         if (effect.attempt === 1) {
           ports.publish(agentStartLine(t, key, effect));
           reportStart(key, t, effect);
@@ -246,7 +246,7 @@ export function createEffects(ports: EffectPorts): Effects {
           ports.publish(reactLine(t, effect));
         break;
       case "dropped":
-        ports.walk?.dropped(effect.message.seq);
+        ports.telemetry?.dropped(effect.message.seq);
         ports.publish({
           t,
           key,
@@ -256,7 +256,7 @@ export function createEffects(ports: EffectPorts): Effects {
         });
         break;
       case "outcome":
-        ports.walk?.turnEnded(key, effect);
+        ports.telemetry?.turnEnded(key, effect);
         ports.turns.ended(effect.turnId);
         ports.approvals.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));

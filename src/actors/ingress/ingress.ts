@@ -59,8 +59,8 @@ export interface IngressPorts {
   readonly pace?: { straight: boolean } | undefined;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
-  readonly rooms?: ConversationListener;
-  readonly walk?: MessageTelemetry;
+  readonly conversations?: ConversationListener;
+  readonly telemetry?: MessageTelemetry;
   readonly onPoint: (point: "before-ack") => void;
   readonly plugins?: readonly Plugin[];
   readonly skills?: () => readonly Skill[];
@@ -232,9 +232,9 @@ export function createIngress(ports: IngressPorts): Ingress {
     if (message === null) return;
     for (const { key, verdict } of heard) {
       if (verdict === null) continue;
-      ports.walk?.ended(message, verdict, since);
+      ports.telemetry?.ended(message, verdict, since);
       ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
-      ports.rooms?.ended(message, key, verdict);
+      ports.conversations?.ended(message, key, verdict);
       if (verdict.decision === "denied") {
         denials(message, verdict, explanation);
       }
@@ -270,8 +270,8 @@ export function createIngress(ports: IngressPorts): Ingress {
     since: Millis,
   ): Promise<IngestOutcome[]> {
     const taken = admitted(channel, account, events).map(take);
-    const walking = ports.walk === undefined ? [] : taken.flatMap(admittedOf);
-    ports.walk?.admitted(walking, since);
+    const walking = ports.telemetry === undefined ? [] : taken.flatMap(admittedOf);
+    ports.telemetry?.admitted(walking, since);
     const waiting = taken.map(({ prepared, copyOf }) =>
       wait === undefined || copyOf !== null || prepared.ended !== null
         ? []
@@ -282,7 +282,7 @@ export function createIngress(ports: IngressPorts): Ingress {
         cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
       const numbers = await store(taken, row);
       await awaitCopies(taken);
-      ports.walk?.stored(walking, since);
+      ports.telemetry?.stored(walking, since);
       const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
       taken.forEach((one, index) => {
         report(one, outcomes[index] as IngestOutcome, since);
@@ -292,7 +292,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
       return (await Promise.all(answers)).filter(isMessage);
     } catch (error) {
-      ports.walk?.refused(walking);
+      ports.telemetry?.refused(walking);
       throw error;
     } finally {
       for (const waiter of waiting.flat()) waiter.giveUp();
