@@ -1,8 +1,8 @@
 /**
  * Replaying a recording: messages/s through the whole simulated runtime, from the file to the lines
  * on a pipe, and the memory that takes. Rooms of five people and a bot; five of a hundred messages
- * mention the agent and lead to a turn with an answer. Each size runs in a process of its own, on one
- * thread and then on as many as there are cores; memory is that of the whole process.
+ * mention the agent and lead to a turn with an answer. Each size runs in a process of its own; memory
+ * is that of the whole process.
  */
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
@@ -49,7 +49,7 @@ const tell = `data:text/javascript,process.on("exit",()=>{
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-bench-"));
 
-/** What a replay took: time, processor time of all its threads, memory at most. */
+/** What a replay took: time, processor time (garbage collection included), memory at most. */
 interface Taken {
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -57,12 +57,12 @@ interface Taken {
 }
 
 /** Replays a file in a process of its own. */
-function replay(path: string, args: readonly string[]): Taken {
+function replay(path: string): Taken {
   const out = openSync("/dev/null", "w");
   const from = performance.now();
   const { status, stderr } = spawnSync(
     process.execPath,
-    ["--import", tell, main, "replay", path, "--json", ...args],
+    ["--import", tell, main, "replay", path, "--json"],
     { stdio: ["ignore", out, "pipe"], encoding: "utf8" },
   );
   const seconds = (performance.now() - from) / 1_000;
@@ -79,18 +79,11 @@ try {
     const path = join(folder, `${count}.jsonl`);
     writeRecording(path, count);
     const name = `${count.toLocaleString("en")} messages`;
-    const one = replay(path, ["--threads", "1"]);
-    const all = replay(path, []);
-    for (const [threads, { seconds, cpuSeconds, rssMb }] of Object.entries({
-      "one thread": one,
-      all,
-    })) {
-      figures[`${name}, ${threads}, messages/s`] = Math.round(count / seconds);
-      figures[`${name}, ${threads}, s`] = round(seconds, 1);
-      figures[`${name}, ${threads}, CPU s`] = round(cpuSeconds, 1);
-      figures[`${name}, ${threads}, RSS at most, MB`] = rssMb;
-    }
-    figures[`${name}, times as fast on all threads`] = round(one.seconds / all.seconds, 2);
+    const { seconds, cpuSeconds, rssMb } = replay(path);
+    figures[`${name}, messages/s`] = Math.round(count / seconds);
+    figures[`${name}, s`] = round(seconds, 1);
+    figures[`${name}, CPU s`] = round(cpuSeconds, 1);
+    figures[`${name}, RSS at most, MB`] = rssMb;
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,6 @@ import { root } from "./prepare.mjs";
 /** The entry's name in dist, and its source. */
 const entries = {
   "daemon/cli/main": "daemon/cli/main",
-  "daemon/partition-worker": "daemon/replay/partition-worker",
   "daemon/what-if-worker": "daemon/what-if/worker",
   "actors/host": "actors/host/worker",
   "adapters/host-ports": "adapters/host-ports",

@@ -56,8 +56,6 @@ export type RoomEvent = { readonly input: ScenarioLine } | { readonly output: St
 export interface SimulateRoomOptions {
   /** Of chance and ids. @default 1 */
   readonly seed?: number;
-  /** Worker threads; 0: everything in this one. @default 0 */
-  readonly workers?: number;
   /** Keep what agents were shown. @default false */
   readonly prompts?: boolean;
 }
@@ -133,8 +131,8 @@ export class RoomRun {
    */
   async explain(id: string): Promise<Why> {
     const { config, room } = this;
-    const { seed = 1, workers = 0 } = this.#options;
-    const { why } = await simulate(room.lines, { config, seed, workers, explain: [id] });
+    const { seed = 1 } = this.#options;
+    const { why } = await simulate(room.lines, { config, seed, explain: [id] });
     const found = why[id];
     if (found !== undefined) return found;
     throw new EarshotError("EAR_USAGE", `Cannot explain ${id} as no such message was heard`);
@@ -169,11 +167,10 @@ export async function simulateRoom(
 ): Promise<RoomRun> {
   const played = room instanceof Room ? room : new Room(room);
   const events: RoomEvent[] = [];
-  const { seed = 1, workers = 0, prompts = false } = options;
+  const { seed = 1, prompts = false } = options;
   await simulate(played.lines, {
     config,
     seed,
-    workers,
     prompts,
     onInput: (input) => events.push({ input }),
     onLine: (output) => events.push({ output }),

@@ -183,11 +183,10 @@ class SteppedWorld implements World {
       this.#go();
       return;
     }
-    const { seed = 1, workers = 0, prompts = false } = this.#options;
+    const { seed = 1, prompts = false } = this.#options;
     this.#ended = simulateScenario(this.#scenario(), {
       config: this.#config,
       seed,
-      workers,
       prompts,
       onInput: (input) => this.#events.push({ input }),
       onLine: (output) => this.#events.push({ output }),

@@ -1,7 +1,7 @@
 /**
  * Laws of any room, over generated ones, through the whole runtime: every message has one decision,
- * every turn one end, the same input gives the same bytes, and passivating, crashing or splitting
- * the work over threads changes no decision.
+ * every turn one end, the same seed gives the same bytes, and passivating or crashing changes no
+ * decision.
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
@@ -16,6 +16,7 @@ import {
   verdicts,
 } from "../support/replay/replay.ts";
 import { rooms, withLine } from "./generated.ts";
+import { manyRooms } from "./many-rooms.ts";
 
 const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 30) };
 
@@ -60,14 +61,6 @@ describe("any room", () => {
     expect([...typing.values()]).not.toContain(true);
     expect([...reactions].filter(([, count]) => count !== 0)).toEqual([]);
   });
-
-  test.prop([rooms, fc.nat(1_000)], runs)(
-    "the same room and seed print the same bytes",
-    async (room, seed) => {
-      const first = printed(await play(room, { seed, prompts: true }));
-      expect(printed(await play(room, { seed, prompts: true }))).toBe(first);
-    },
-  );
 });
 
 describe("invariant 14: passivating and restoring change nothing", () => {
@@ -95,12 +88,63 @@ describe("invariant 14: passivating and restoring change nothing", () => {
   });
 });
 
-describe("invariant 15: over any number of worker threads", () => {
-  test("the same lines come out, faults included", async () => {
+describe("invariant 15: same seed, same history", () => {
+  const twice = async (lines: Parameters<typeof play>[0], seed: number) => {
+    const first = printed(await play(lines, { seed, prompts: true }));
+    expect(printed(await play(lines, { seed, prompts: true }))).toBe(first);
+    return first;
+  };
+
+  test.prop([rooms, fc.nat(1_000)], runs)("of any room", async (room, seed) => {
+    await twice(room, seed);
+  });
+
+  test.prop([manyRooms, fc.nat(1_000)], runs)("of many rooms at once", async (lines, seed) => {
+    await twice(lines, seed);
+  });
+
+  test.prop([rooms, fc.nat(60), fc.nat(60), fc.constantFrom("host", "process")], runs)(
+    "through a passivation and a crash",
+    async (room, rest, crash, what) => {
+      await twice(withLine(withLine(room, rest, { passivate: true }), crash, { crash: what }), 7);
+    },
+  );
+
+  test("and another seed gives another one", async () => {
     const [room] = fc.sample(rooms, { numRuns: 1, seed: 11 });
-    const lines = withLine(withLine(room ?? [], 9, { passivate: true }), 20, { crash: "host" });
-    const alone = printed(await play(lines, { prompts: true }));
-    expect(starts(await play(lines)).length).toBeGreaterThan(3);
-    expect(printed(await play(lines, { prompts: true, workers: 2 }))).toBe(alone);
-  }, 120_000);
+    const lines = await play(room ?? []);
+    expect(starts(lines).length).toBeGreaterThan(3);
+    expect(printed(await play(room ?? [], { seed: 2 }))).not.toBe(printed(lines));
+  });
+
+  test("where much happens at one moment, in the order of the file", async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `g${n}`);
+    const call = (t: number, chat: string, id: string) => ({
+      t,
+      in: {
+        ...{ channel: "irc", chat: { id: chat, kind: "group" }, id, text: "scout?" },
+        ...{ author: { id: "ann" }, mentions: [{ id: "self", isSelf: true }] },
+      },
+    });
+    const config = {
+      turn: { maxConcurrentTurns: 100 },
+      agents: { defaults: { maxConcurrent: 100 } },
+    };
+    const lines = await play([
+      { earshot: 1, config },
+      ...names.map((name) => call(0, name, `first ${name}`)),
+      ...names.map((name) => call(500, name, `second ${name}`)),
+    ]);
+    const order = [
+      ...names.map((name) => `first ${name}`),
+      ...names.map((name) => `second ${name}`),
+    ];
+    expect(decisions(lines).map(({ id }) => id)).toEqual(order);
+    // Their windows, too, end in the order in which they began.
+    expect(
+      starts(lines)
+        .slice(0, 12)
+        .map(({ batch }) => batch[0]),
+    ).toEqual(order.slice(0, 12));
+  });
 });

@@ -31,7 +31,7 @@ import type { Scheduling } from "../util/scheduling.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { MessageTelemetry } from "./telemetry.ts";
-import type { SlotsOfAgent, SlotWatch } from "./turn-slots.ts";
+import type { SlotsOfAgent } from "./turn-slots.ts";
 
 /** The platform side as the outbox sees it. */
 export interface OutboundDirectory {
@@ -90,8 +90,6 @@ export interface RuntimePorts {
   readonly deterministic?: boolean;
   /** Simulations without workers: what may be done at once. @default nothing */
   readonly pace?: Scheduling;
-  /** Simulations that run rooms apart: told of what rooms have in common. @default nobody is */
-  readonly contacts?: Contacts | undefined;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */
@@ -125,11 +123,6 @@ export interface ConversationListener {
   amended(conv: number, messageId: string, text: string | null): void;
   /** Any event at all was applied, also one that led to nothing: for who reads along. */
   applied?(conv: number): void;
-}
-
-/** Told where what one room does depends on others, or means something to them. */
-export interface Contacts extends SlotWatch {
-  touched(what: string): void;
 }
 
 /** Instants at which a crash must lose and double nothing. */

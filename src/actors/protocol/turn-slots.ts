@@ -29,12 +29,3 @@ export interface TurnSlots {
   /** Agents that have turns or wait for some. */
   agents(): readonly SlotsOfAgent[];
 }
-
-/** Told of slots as they are taken and given back. */
-export interface SlotWatch {
-  /** `slots`, `agentSlots`: how many there are at the moment, in all and for that agent. */
-  taken(agentId: string, slots: number, agentSlots: number): void;
-  freed(agentId: string): void;
-  /** A request found none free. */
-  waits(): void;
-}

@@ -106,7 +106,6 @@ class Assembly {
     const lanes = createTurnSlots({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
-      watch: ports.contacts,
       grant: createSessionStart({
         clock,
         log,
@@ -323,7 +322,6 @@ class Assembly {
   }
 
   #quarantine({ conv, key, seq, error }: Parameters<SupervisorPorts["onQuarantine"]>[0]): void {
-    this.#ports.contacts?.touched("a conversation set aside");
     this.#system({ system: "quarantine", key, seq, conv });
     this.parts.quarantine.add({ conv, seq, error }).catch((reason: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(reason) });

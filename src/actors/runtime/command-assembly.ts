@@ -5,8 +5,6 @@
  * from the other parts.
  */
 import type { OutboxRow } from "../../domain/ports/index.ts";
-import type { CommandName } from "../../machines/commands/table.ts";
-import type { CommandDue } from "../../machines/events/effects.ts";
 import { type Approvals, createApprovals } from "../commands/approvals.ts";
 import { type CommandExecutor, createCommandExecutor } from "../commands/command-executor.ts";
 import { createExtensionCommands } from "../commands/extension-commands.ts";
@@ -39,7 +37,7 @@ export function createExecutor(
   const { clock, ids, log, store, directory, version = null, control: house = null } = ports;
   const { isLocal } = directory;
   const { sessions, compaction, approvals: permits, access } = parts();
-  const desk = createCommandExecutor({
+  return createCommandExecutor({
     clock,
     log,
     store,
@@ -62,27 +60,4 @@ export function createExecutor(
       await journal.append([newEvent(conversationOf(key), configs.version(), event, { identity })]);
     },
   });
-  const { contacts } = ports;
-  if (contacts === undefined) return desk;
-  return {
-    ...desk,
-    prepare(steps) {
-      for (const { effects } of steps)
-        for (const effect of effects)
-          if (effect.type === "command" && asksAbroad(effect))
-            contacts.touched("a command about all rooms");
-      return desk.prepare(steps);
-    },
-  };
 }
-
-/** Commands whose answers come from their conversation and the config alone. */
-const ofOneRoom: ReadonlySet<string> = new Set<CommandName>([
-  ...(["help", "commands", "whoami", "new", "reset", "stop", "activation", "send"] as const),
-  ...(["context", "models", "disengage", "think", "verbose", "reasoning", "elevated"] as const),
-  ...(["exec", "model", "queue"] as const),
-]);
-
-/** Whether what a command does or is answered with may concern the rest of the house. */
-const asksAbroad = ({ asked, calls }: CommandDue): boolean =>
-  asked !== null && calls.some(({ command }) => !ofOneRoom.has(command));

@@ -71,12 +71,6 @@ export class SimulatedClock implements Clock {
     this.#now = at;
   }
 
-  /** The timer that is due first, if that is not later than `until`. */
-  first(until: Millis): TimerHandle | null {
-    const next = this.#heap[0];
-    return next === undefined || next.at > until ? null : next;
-  }
-
   /**
    * Moves time to `at` and fires nothing: what is due by then fires next, late.
    * @throws EarshotError EAR_ASSERT when `at` lies in the past.

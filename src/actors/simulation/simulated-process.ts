@@ -16,7 +16,7 @@ import type {
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
-import type { Contacts, OutboundDirectory, Runtime } from "../protocol/runtime.ts";
+import type { OutboundDirectory, Runtime } from "../protocol/runtime.ts";
 import { createRuntime } from "../runtime/runtime.ts";
 import type { Scheduling } from "../util/scheduling.ts";
 
@@ -39,10 +39,8 @@ export interface SimulatedProcessOptions {
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly directory: OutboundDirectory;
   readonly publish: (line: StreamLine) => void;
-  readonly workers: number;
   readonly prompts: boolean;
   readonly pace?: Scheduling;
-  readonly contacts?: Contacts | undefined;
 }
 
 /** Boots a runtime on `store`; it still has to be started. */
@@ -95,6 +93,7 @@ export function startProcess(
     publish: (line) => {
       if (alive) given.publish(line);
     },
+    workers: 0,
     deterministic: true,
     live: false,
   });

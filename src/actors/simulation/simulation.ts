@@ -13,7 +13,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
-import type { AgentDriver, ChannelEvent, Clock, Log, Store } from "../../domain/ports/index.ts";
+import type { AgentDriver, ChannelEvent, Log, Store } from "../../domain/ports/index.ts";
 import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { ScriptedRun } from "../../domain/scenario/script.ts";
 import type { StreamLine } from "../../domain/stream.ts";
@@ -21,10 +21,8 @@ import { struckClaim } from "../../machines/access/codes.ts";
 import type { Runtime, Why } from "../protocol/runtime.ts";
 import type { Scheduling } from "../util/scheduling.ts";
 import { singleThreadScheduling } from "../util/scheduling.ts";
-import type { Recorder } from "./activity-log.ts";
 import { type Places, placesOf } from "./chat-index.ts";
 import { operate } from "./operator-actions.ts";
-import { sharedRooms } from "./partition.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 import {
   chanceOf,
@@ -64,8 +62,6 @@ export interface SimulationPorts {
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** 0: everything in-process. */
-  readonly workers: number;
   readonly prompts: boolean;
   /** Walk the ladder again at the end: for every message, or for those named. */
   readonly explain: boolean | readonly string[];
@@ -74,8 +70,6 @@ export interface SimulationOptions {
   readonly onInput?: (line: ScenarioLine) => void;
   /** Lines of the scenario done so far; waited for, so that a slow reader slows the run. */
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
-  /** Runs a strand: its activities are written down. */
-  readonly recorder?: Recorder | undefined;
 }
 
 /** Why of each message, where asked for; a message heard by several agents has its first. */
@@ -120,8 +114,7 @@ class Simulation {
     this.#reading = ports.reading;
     this.#config = ports.config;
     this.#options = options;
-    const isAlone = options.workers === 0;
-    this.#pace = isAlone ? singleThreadScheduling() : { straight: false, soon: setImmediate };
+    this.#pace = singleThreadScheduling();
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock, scenario.header.local);
@@ -135,19 +128,15 @@ class Simulation {
       log: ports.log,
       drivers,
       directory: this.#world.directory,
-      contacts: options.recorder,
       publish: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
-      workers: options.workers,
       prompts: options.prompts,
     };
-    const clock: Clock = options.recorder?.over(this.#clock) ?? this.#clock;
     this.#boot = () => {
-      const life = startProcess(clock, ports.store, { ...common, config: this.#config });
+      const life = startProcess(this.#clock, ports.store, { ...common, config: this.#config });
       void life.broken.then(() => this.#wake());
       return life;
     };
     this.#life = this.#boot();
-    this.#checkApart();
   }
 
   async run(): Promise<Explanations> {
@@ -163,7 +152,6 @@ class Simulation {
       const ends = last !== null && "end" in last;
       const until = this.#start + (last?.t ?? 0) + (ends ? 0 : afterLastLineMsMax);
       await this.#runTimers(Math.max(until, this.#clock.now()));
-      await this.#options.recorder?.flush();
       return await this.#explain();
     } finally {
       await this.#life.end();
@@ -171,24 +159,20 @@ class Simulation {
   }
 
   async #line(line: ScenarioLine): Promise<void> {
-    const { recorder } = this.#options;
     const at = this.#start + line.t;
     if (line.t > this.#reached) await this.#runTimers(at);
     this.#reached = line.t;
     this.#clock.moveTo(at);
-    const { number } = this.#scenario;
-    recorder?.line(at, number?.() ?? 0, !isOfRoom(line));
     this.#options.onInput?.(line);
     await this.#apply(this.#places.complete(line));
-    await recorder?.end();
   }
 
   /**
-   * An event from outside, when nothing else is under way. Without workers it goes straight through
+   * An event from outside, when nothing else is under way. It goes straight through
    * as far as it leads to nothing but decisions.
    */
   async #straight(event: () => Promise<void>): Promise<void> {
-    this.#pace.straight = this.#options.workers === 0;
+    this.#pace.straight = true;
     await event();
     for (let hop = 0; this.#pace.straight && !this.#runtime.isSettled(); hop += 1) {
       if (hop === hopsMax) this.#pace.straight = false;
@@ -224,14 +208,7 @@ class Simulation {
 
   /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
   async #runTimers(until: Millis): Promise<void> {
-    const { recorder } = this.#options;
-    for (let timer = this.#clock.first(until); timer; timer = this.#clock.first(until)) {
-      const at = Math.max(timer.at, this.#clock.now());
-      recorder?.timer(at, at > this.#start + this.#reached ? 0 : 2, timer);
-      this.#clock.fireNext(until);
-      await this.#settle();
-      await recorder?.end();
-    }
+    while (this.#clock.fireNext(until)) await this.#settle();
   }
 
   async #apply(line: ScenarioLine): Promise<void> {
@@ -272,14 +249,7 @@ class Simulation {
     const config = this.#reading(line);
     if (config === null) return;
     this.#config = config;
-    this.#checkApart();
     await this.#runtime.reload(config);
-  }
-
-  /** In a strand: whether its rooms are its own under this config. */
-  #checkApart(): void {
-    const shared = sharedRooms(this.#config);
-    if (shared !== null) this.#options.recorder?.touched(shared);
   }
 
   #script({ agentId, key, runs }: Extract<ScenarioLine, { agent: unknown }>["agent"]): void {
@@ -361,8 +331,5 @@ type HeardLine = Extract<
 >;
 const isHeard = (line: ScenarioLine): line is HeardLine =>
   "in" in line || "edit" in line || "delete" in line || "membership" in line || "history" in line;
-
-/** The others are for all rooms. */
-const isOfRoom = (line: ScenarioLine) => isHeard(line) || "agent" in line || "platform" in line;
 
 const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

@@ -9,7 +9,7 @@
  * Requests and grants are rows (`run`), written by whoever commits the events; this file only
  * orders.
  */
-import type { SlotRequest, SlotWatch, TurnSlots } from "../protocol/turn-slots.ts";
+import type { SlotRequest, TurnSlots } from "../protocol/turn-slots.ts";
 
 export interface SlotPorts {
   /** Turns at the same time in all. */
@@ -17,7 +17,6 @@ export interface SlotPorts {
   readonly agentSlots: (agentId: string) => number;
   /** The request's turn has come. */
   readonly grant: (request: SlotRequest) => void;
-  readonly watch?: SlotWatch | undefined;
 }
 
 interface Waiting {
@@ -25,7 +24,7 @@ interface Waiting {
   readonly order: number;
 }
 
-export function createTurnSlots({ slots, agentSlots, grant, watch }: SlotPorts): TurnSlots {
+export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSlots {
   /** By agent, in the order of arrival: a Map keeps it and lets the middle go. */
   const queues = new Map<string, Map<number, Waiting>>();
   const agentOfWaiting = new Map<number, string>();
@@ -37,7 +36,6 @@ export function createTurnSlots({ slots, agentSlots, grant, watch }: SlotPorts):
   function take({ conv, agentId }: SlotRequest): void {
     running.set(conv, agentId);
     runningOfAgent.set(agentId, (runningOfAgent.get(agentId) ?? 0) + 1);
-    watch?.taken(agentId, slots(), agentSlots(agentId));
   }
 
   function join(request: SlotRequest): void {
@@ -87,7 +85,6 @@ export function createTurnSlots({ slots, agentSlots, grant, watch }: SlotPorts):
       if (running.has(request.conv) || agentOfWaiting.has(request.conv)) return;
       join(request);
       pump();
-      if (agentOfWaiting.has(request.conv)) watch?.waits();
     },
     occupy(request) {
       leave(request.conv);
@@ -98,7 +95,6 @@ export function createTurnSlots({ slots, agentSlots, grant, watch }: SlotPorts):
       const agentId = running.get(conv);
       if (agentId === undefined) return;
       running.delete(conv);
-      watch?.freed(agentId);
       const left = (runningOfAgent.get(agentId) ?? 1) - 1;
       if (left === 0) runningOfAgent.delete(agentId);
       else runningOfAgent.set(agentId, left);

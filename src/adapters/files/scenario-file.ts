@@ -3,18 +3,10 @@
  * ==============
  * A scenario as it lies on disk, a piece at a time: once through to check every line before the
  * first one runs, and again for each run. So a recording of a million messages needs no more memory
- * than one of ten, and several may read it at once, each its own lines. What comes in through a
- * pipe is put into a file first, which is gone when the process ends.
+ * than one of ten. What comes in through a pipe is put into a file first, which is gone when the
+ * process ends.
  */
-import {
-  closeSync,
-  createWriteStream,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { closeSync, createWriteStream, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -33,28 +25,13 @@ interface ScenarioFileOptions {
   readonly onLine?: (line: ScenarioLine) => void;
 }
 
-/** A file whose lines have been checked. */
-export interface ScenarioFile extends Scenario {
-  readonly at: ScenarioPlace;
-}
-
-/** Where it lies, for who reads it again elsewhere. */
-export interface ScenarioPlace {
-  readonly path: string;
-  /** Name in errors. */
-  readonly source: string;
-  /** Its size and when it was changed last. */
-  readonly stamp: string;
-}
-
 /**
  * Checks a file whole.
  * @throws EarshotError EAR_SCENARIO_INVALID when it cannot be read, or naming line and path of what
  * is wrong in it.
  */
-export function openScenario(path: string, options: ScenarioFileOptions = {}): ScenarioFile {
+export function openScenario(path: string, options: ScenarioFileOptions = {}): Scenario {
   const { source = path, onLine = () => undefined } = options;
-  const at = { path, source, stamp: stampOf(path, source) };
   const reader = new ScenarioReader(source);
   const chats = new Map<string, Inbound["chat"]>();
   for (const line of linesOf(path, source, reader)) {
@@ -63,36 +40,9 @@ export function openScenario(path: string, options: ScenarioFileOptions = {}): S
   }
   return {
     ...reader.outline,
-    at,
     chats,
     lines: { [Symbol.iterator]: () => linesOf(path, source, new ScenarioReader(source)) },
   };
-}
-
-/**
- * Reads the lines of a checked file whose places (the header and blank lines not counted) are wanted,
- * with their places; the others are not even parsed.
- * @throws EarshotError EAR_SCENARIO_INVALID when it is not the file any more that was checked.
- */
-export function* someLines(
-  { path, source, stamp }: ScenarioPlace,
-  isWanted: (place: number) => boolean,
-): Generator<readonly [place: number, line: ScenarioLine]> {
-  const reader = new ScenarioReader(source);
-  let place = 0;
-  for (const text of textsOf(path, source)) {
-    if (place > 0 && !isWanted(place) && text.trim() !== "") {
-      reader.skip();
-      place += 1;
-      continue;
-    }
-    const line = reader.read(text);
-    if (line === null) continue;
-    if (isWanted(place)) yield [place, line];
-    place += 1;
-  }
-  if (stampOf(path, source) !== stamp)
-    throw unreadable(source, new Error("it was changed meanwhile"));
 }
 
 /** Puts what a stream says into a file of its own. `remove` takes that away again. */
@@ -116,14 +66,6 @@ function* linesOf(
   source: string,
   reader: ScenarioReader,
 ): Generator<ScenarioLine, void, undefined> {
-  for (const text of textsOf(path, source)) {
-    const line = reader.read(text);
-    if (line !== null) yield line;
-  }
-}
-
-/** The lines of a file as they stand in it. */
-function* textsOf(path: string, source: string): Generator<string> {
   const file = opened(path, source);
   try {
     const piece = Buffer.allocUnsafe(pieceBytes);
@@ -132,20 +74,15 @@ function* textsOf(path: string, source: string): Generator<string> {
     for (let read = next(file, piece, source); read > 0; read = next(file, piece, source)) {
       const lines = (rest + decoder.write(piece.subarray(0, read))).split("\n");
       rest = lines.pop() ?? "";
-      yield* lines;
+      for (const text of lines) {
+        const line = reader.read(text);
+        if (line !== null) yield line;
+      }
     }
-    yield rest + decoder.end();
+    const line = reader.read(rest + decoder.end());
+    if (line !== null) yield line;
   } finally {
     closeSync(file);
-  }
-}
-
-function stampOf(path: string, source: string): string {
-  try {
-    const { size, mtimeMs } = statSync(path);
-    return `${size} ${mtimeMs}`;
-  } catch (cause) {
-    throw unreadable(source, cause);
   }
 }
 

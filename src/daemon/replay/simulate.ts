@@ -7,7 +7,6 @@
  */
 
 import type { Why } from "../../actors/protocol/runtime.ts";
-import type { Recorder } from "../../actors/simulation/activity-log.ts";
 import { runScenario } from "../../actors/simulation/simulation.ts";
 import { createScriptedDriver } from "../../adapters/agents/scripted/driver.ts";
 import { createMemoryStore } from "../../adapters/stores/memory.ts";
@@ -26,16 +25,12 @@ export interface SimulateOptions {
   readonly instead?: unknown;
   /** @default 1 */
   readonly seed?: number;
-  /** @default 0 */
-  readonly workers?: number;
   readonly prompts?: boolean;
   /** Every message, or those named. @default false */
   readonly explain?: boolean | readonly string[];
   readonly log?: Log;
   /** Where its journal goes. @default a store of its own, gone afterwards */
   readonly store?: Store;
-  /** It is a strand of a longer run. */
-  readonly recorder?: Recorder;
   readonly onLine?: (line: StreamLine) => void;
   readonly onInput?: (line: ScenarioLine) => void;
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
@@ -100,11 +95,9 @@ export async function simulateScenario(
     },
     {
       seed: options.seed ?? 1,
-      workers: options.workers ?? 0,
       prompts: options.prompts ?? false,
       explain: options.explain ?? false,
       onLine: options.onLine ?? (() => {}),
-      recorder: options.recorder,
       ...(options.onInput === undefined ? {} : { onInput: options.onInput }),
       ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
     },

@@ -34,11 +34,5 @@ export const hostPorts = entry("adapters/host-ports.ts", "adapters/host-ports.js
 /** The thread that tries other rules on a recording. */
 export const whatIfWorker = entry("daemon/what-if/worker.ts", "daemon/what-if-worker.js");
 
-/** The thread that replays one partition of a recording. */
-export const partitionWorker = entry(
-  "daemon/replay/partition-worker.ts",
-  "daemon/partition-worker.js",
-);
-
 /** The built pages. */
 export const builtPages = join(root, "dist", "web");

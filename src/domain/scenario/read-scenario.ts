@@ -67,11 +67,6 @@ export class ScenarioReader {
     return this.#take(value, number);
   }
 
-  /** Passes over a line that is neither blank nor the header. */
-  skip(): void {
-    this.#number += 1;
-  }
-
   /** As `read` for a line that is an object already. */
   take(value: unknown): ScenarioLine | null {
     this.#number += 1;

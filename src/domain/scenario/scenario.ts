@@ -145,8 +145,6 @@ export interface Scenario {
   readonly kinds: ReadonlySet<LineKind>;
   /** Every chat as its first message has it, by `chatKey`. Absent: to be looked up in the lines. */
   readonly chats?: ReadonlyMap<string, Inbound["chat"]>;
-  /** The place among all lines of the one that was read last, where `lines` are but some. */
-  readonly number?: () => number;
   /** Where the header stands, as errors about it name it: `file:line`. Absent without a header. */
   readonly headerAt?: string;
   /** The same of each config line, in order. */

@@ -94,7 +94,7 @@ describe("earshot replay", () => {
       const results = await Promise.all([
         earshot(["replay", scenario, "--json"]),
         earshot(["replay", join(folder, "missing.jsonl")]),
-        earshot(["replay", room("mention"), "--workers", "-1"]),
+        earshot(["replay", room("mention"), "--seed", "-1"]),
         earshot(["replay", file("header.jsonl", '{"earshot":1,"config":{"engagment":{}}}\n')]),
         earshot(["replay", room("mention"), "--config", file("broken.json5", "{ a: ")]),
       ]);
@@ -108,6 +108,16 @@ describe("earshot replay", () => {
     slow,
   );
 });
+
+test.each(["--threads", "--workers"])(
+  "%s, which replays had once, is refused by name",
+  async (option) => {
+    const { code, out, err } = await earshot(["replay", room("mention"), option, "2"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(option);
+    expect(err).toContain("A replay runs on one thread. Leave the option out.");
+  },
+);
 
 test("the summary counts decisions, turns and replies, in that order and one below the other", () => {
   const table = new ReplayTable(unbounded);
@@ -163,7 +173,7 @@ describe("earshot why", () => {
         ...scenario.header.config,
         agents: { list: [{ id: "main", name: "Scout", driver: "scripted" }] },
       });
-      const options = { seed: 1, workers: 0, prompts: false, explain: false, onLine: () => {} };
+      const options = { seed: 1, prompts: false, explain: false, onLine: () => {} };
       const reading = () => null;
       const drivers = () => new Map([[driver.kind, driver]]);
       await runScenario(scenario, { config, reading, store, log: () => {}, drivers }, options);

@@ -7,19 +7,16 @@
  */
 import { createReadStream } from "node:fs";
 import { text as readAll } from "node:stream/consumers";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import JSON5 from "json5";
 import pico from "picocolors";
-import { StrandPlanner, strandsCountMax } from "../../../actors/simulation/partition.ts";
 import { openScenario, spool } from "../../../adapters/files/scenario-file.ts";
 import { scenarioConfig } from "../../../domain/config/index.ts";
 import { EarshotError, type ErrorCode } from "../../../domain/errors.ts";
-import type { ScenarioLine } from "../../../domain/scenario/scenario.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { safeJson } from "../../events/safe-json.ts";
 import { spareMemory } from "../../replay/gc-tuning.ts";
-import { type Audience, type ReplayFileOptions, replayFile } from "../../replay/replay-file.ts";
-import { longLines } from "../../replay/simulate.ts";
+import { longLines, simulateScenario } from "../../replay/simulate.ts";
 import { action, fail } from "../lib/command.ts";
 import { type Lesson, teach } from "../output/help-text.ts";
 import { Output, progressOf } from "../output/replay-output.ts";
@@ -33,18 +30,15 @@ interface ReplayOptions {
   readonly json?: true;
   readonly prompts?: true;
   readonly seed: number;
-  readonly workers: number;
-  readonly threads?: number;
 }
 
-const workersCountMax = 64;
 const seedMax = 2 ** 32 - 1;
 
 const lesson: Lesson = {
   about:
     "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
-    "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte, with any " +
-    "number of threads or workers. Every line of the file is checked before the first one runs.",
+    "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte. Every line of " +
+    "the file is checked before the first one runs.",
   examples: [
     ["earshot replay examples/rooms/lunch.jsonl", "a table, and what it comes to"],
     [
@@ -73,8 +67,8 @@ export function addReplayCommand(program: Command): void {
     .option("--json", "print JSON Lines")
     .option("--prompts", "print what the agent was shown")
     .option("--seed <n>", "seed of ids and chance", wholeNumber(seedMax), 1)
-    .option("--threads <n>", "rooms on so many threads at once; default: the cores", threads)
-    .option("--workers <n>", "worker threads; 0 runs in-process", wholeNumber(workersCountMax), 0)
+    .addOption(removed("--threads <n>"))
+    .addOption(removed("--workers <n>"))
     .action(action(replay));
 }
 
@@ -86,11 +80,11 @@ function wholeNumber(most: number): (given: string) => number {
   };
 }
 
-function threads(given: string): number {
-  const count = wholeNumber(strandsCountMax)(given);
-  if (count > 0) return count;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${strandsCountMax}.`);
-}
+/** An option that replays had once: what it asked for is refused, not passed over. */
+const removed = (flags: string) =>
+  new Option(flags).hideHelp().argParser(() => {
+    throw new InvalidArgumentError("A replay runs on one thread. Leave the option out.");
+  });
 
 async function replay(file: string, options: ReplayOptions): Promise<void> {
   const run = options.against === undefined ? play : weigh;
@@ -107,52 +101,34 @@ async function replay(file: string, options: ReplayOptions): Promise<void> {
 async function play(path: string, source: string, options: ReplayOptions): Promise<void> {
   const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
   const table = options.json ? null : new ReplayTable(screen);
-  const planner = new StrandPlanner();
-  const scenario = openScenario(path, {
-    source,
-    onLine(line) {
-      planner.see(line);
-      table?.measure(line);
-    },
-  });
+  const scenario = openScenario(path, { source, onLine: (line) => table?.measure(line) });
   if (scenario.count > longLines) spareMemory();
   const config = options.config === undefined ? {} : await readConfig(options.config);
   const output = new Output(process.stdout);
   const progress = progressOf(scenario.count, process.stderr, process.stdout);
-  const run = replayFile(
-    scenario,
-    planner,
-    { ...running(options), config, prompts: options.prompts === true },
-    {
-      told(json) {
-        const row = table === null ? json : table.row(JSON.parse(json) as StreamLine);
-        if (row !== null) output.add(row);
-      },
-      heard: table === null ? undefined : (line: ScenarioLine) => table.hear(line),
-      async progress(done) {
-        await output.flushFull();
-        progress.show(done);
-      },
-      again: progress.again,
+  const run = simulateScenario(scenario, {
+    config,
+    seed: options.seed,
+    prompts: options.prompts === true,
+    onInput: (line) => table?.hear(line),
+    onLine(line) {
+      const row = table === null ? safeJson(line) : table.row(line);
+      if (row !== null) output.add(row);
     },
-  );
+    async onProgress(done) {
+      await output.flushFull();
+      progress.show(done);
+    },
+  });
   await finished(run);
   progress.end();
   if (table !== null) output.add(`\n${table.summary()}`);
   await output.flush();
 }
 
-/** How it is run, whatever is done with what comes out. */
-const running = ({ seed, workers, threads: most }: ReplayOptions): ReplayFileOptions => ({
-  seed,
-  workers,
-  threads: most,
-});
-
 /** Runs it under two configs and prints what differs. */
 async function weigh(path: string, source: string, options: ReplayOptions): Promise<void> {
-  const planner = new StrandPlanner();
-  const scenario = openScenario(path, { source, onLine: (line) => planner.see(line) });
+  const scenario = openScenario(path, { source });
   if (scenario.count > longLines) spareMemory();
   const sides = [options.config, options.against].map((file) =>
     file === undefined ? Promise.resolve(undefined) : readConfig(file),
@@ -166,13 +142,11 @@ async function weigh(path: string, source: string, options: ReplayOptions): Prom
   const comparison = new Comparison();
   const progress = progressOf(scenario.count * 2, process.stderr, process.stdout);
   const side = (config: unknown, from: number, onLine: (line: StreamLine) => void) => {
-    const audience: Audience = {
-      told: (json) => onLine(JSON.parse(json) as StreamLine),
-      progress: (done) => progress.show(from + done),
-      again: progress.again,
-    };
     const under = config === undefined ? {} : { instead: config };
-    return finished(replayFile(scenario, planner, { ...running(options), ...under }, audience));
+    const onProgress = (done: number) => progress.show(from + done);
+    return finished(
+      simulateScenario(scenario, { ...under, seed: options.seed, onLine, onProgress }),
+    );
   };
   await side(was, 0, (line) => comparison.before(line));
   await side(now, scenario.count, (line) => comparison.after(line));

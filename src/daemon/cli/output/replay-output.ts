@@ -53,13 +53,10 @@ export class Output {
 /** A bar that shows how far something has come. */
 interface Progress {
   show(done: number): void;
-  /** It begins anew on one thread; `why` stands above it. */
-  again(why: string): void;
   end(): void;
 }
 
-const againWords = (why: string) => `Begins again on one thread: ${why}`;
-const silent: Progress = { show: () => {}, again: () => {}, end: () => {} };
+const silent: Progress = { show: () => {}, end: () => {} };
 
 /**
  * A bar on `screen`, and plain lines where that is a file or a pipe; nothing for what is short, or
@@ -84,12 +81,7 @@ function bar(total: number, screen: Sink): Progress {
       shown = percent;
       const filled = Math.round((percent * barUnits) / 100);
       const drawn = "█".repeat(filled) + "░".repeat(barUnits - filled);
-      // A run that begins anew has a smaller number to show.
       screen.write(`\r${drawn} ${percent} % of ${total} lines${escapeUnit}[K`);
-    },
-    again(why) {
-      shown = -1;
-      screen.write(`\r${againWords(why)}${escapeUnit}[K\n`);
     },
     end: () => {
       screen.write(`\r${escapeUnit}[K`);
@@ -107,10 +99,6 @@ function tenths(total: number, screen: Sink, now: () => number): Progress {
       if (tenth === shown || now() - from < plainFromMs) return;
       shown = tenth;
       screen.write(`${tenth * 10} % of ${total} lines\n`);
-    },
-    again(why) {
-      if (shown > 0) screen.write(`${againWords(why)}\n`);
-      shown = 0;
     },
     end: () => {},
   };

@@ -30,35 +30,18 @@ test("what stands there is where it is now, also when it begins anew", async () 
   await expect.poll(cells).toBe("");
 });
 
-test("a run that begins anew says why above the bar, which begins with it", async () => {
-  const { stream, cells } = row();
-  const written: string[] = [];
-  stream.on("data", (data) => written.push(String(data)));
-  const pipe = Object.assign(new PassThrough(), { isTTY: false }) as unknown as WriteStream;
-  const bar = progressOf(10_000, stream, pipe);
-  bar.show(1_200);
-  bar.again("turns that wait for others");
-  bar.show(0);
-  await expect.poll(cells).toBe("░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 0 % of 10000 lines");
-  const above = "Begins again on one thread: turns that wait for others\u001b[K\n";
-  expect(written.join("").split("\r")).toContain(above);
-});
-
-test("a file is told so only if it was told anything", async () => {
+test("a file gets a line for each tenth, once it has taken long enough", async () => {
   const pipe = Object.assign(new PassThrough(), { isTTY: false }) as unknown as WriteStream;
   const log = Object.assign(new PassThrough(), { isTTY: false });
   let time = 0;
   const lines = progressOf(10_000, log as unknown as WriteStream, pipe, () => time);
   lines.show(1_000);
-  lines.again("nothing that was said yet");
   time = 6_000;
   lines.show(2_000);
-  lines.again("turns that wait for others");
-  lines.show(1_000);
+  lines.show(2_500);
+  lines.show(3_000);
   log.end();
   expect(String(await log.toArray().then((parts) => parts.join("")))).toBe(
-    "20 % of 10000 lines\n" +
-      "Begins again on one thread: turns that wait for others\n" +
-      "10 % of 10000 lines\n",
+    "20 % of 10000 lines\n30 % of 10000 lines\n",
   );
 });

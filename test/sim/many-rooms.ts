@@ -1,12 +1,12 @@
 /**
- * Generated houses: several rooms, threads and direct chats at once, in which much happens at the
- * same moment, agents take their time, and slots are sometimes few. What is for one room only names
- * it; now and then something is for all of them.
+ * Generated scenarios of several rooms, threads and direct chats at once, in which much happens at
+ * the same moment, agents take their time, and slots are sometimes few. What is for one room only
+ * names it; now and then something is for all of them.
  */
 import fc from "fast-check";
 
 type Line = Record<string, unknown>;
-export type House = readonly Line[];
+export type ManyRooms = readonly Line[];
 
 const waits = fc.constantFrom(0, 0, 0, 1, 100, 499, 500, 501, 1_000, 2_000, 30_000, 60_000);
 const rooms = ["g1", "g2", "g3", "g4", "c1", "d1", "d2"] as const;
@@ -47,7 +47,7 @@ const happening = fc.oneof(
 );
 type Happening = typeof happening extends fc.Arbitrary<infer Event> ? Event : never;
 
-/** What is for all rooms; most of it rules strands out, or ends them. */
+/** What is for all rooms. */
 const common = fc.constantFrom<Line>(
   { passivate: true },
   { passivate: true },
@@ -117,8 +117,8 @@ const configs = fc.constantFrom<Line>(
   { session: { scope: "global" } },
 );
 
-/** A house as scenario lines, header first. */
-export const houses: fc.Arbitrary<House> = fc
+/** Scenario lines, header first. */
+export const manyRooms: fc.Arbitrary<ManyRooms> = fc
   .tuple(
     configs,
     fc.array(fc.tuple(waits, happening), { minLength: 10, maxLength: 60, size: "max" }),
