@@ -122,8 +122,12 @@ describe("invariant 15: same seed, same history", () => {
     const call = (t: number, chat: string, id: string) => ({
       t,
       in: {
-        ...{ channel: "irc", chat: { id: chat, kind: "group" }, id, text: "scout?" },
-        ...{ author: { id: "ann" }, mentions: [{ id: "self", isSelf: true }] },
+        channel: "irc",
+        chat: { id: chat, kind: "group" },
+        id,
+        text: "scout?",
+        author: { id: "ann" },
+        mentions: [{ id: "self", isSelf: true }],
       },
     });
     const config = {

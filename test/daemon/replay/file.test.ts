@@ -53,8 +53,12 @@ describe("a file", () => {
     const call = (t: number, id: string) => ({
       t,
       in: {
-        ...{ channel: "irc", chat: { id: "g", kind: "group" }, id, author: { id: "ann" } },
-        ...{ text: "you?", mentions: [{ id: "self", isSelf: true }] },
+        channel: "irc",
+        chat: { id: "g", kind: "group" },
+        id,
+        author: { id: "ann" },
+        text: "you?",
+        mentions: [{ id: "self", isSelf: true }],
       },
     });
     const { lines, heard } = await replayed(
