@@ -11,7 +11,7 @@ import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
 import type { ConversationListener } from "../src/actors/protocol/runtime.ts";
 import type { RoomsLook } from "../src/daemon/api-types/rooms.ts";
-import type { Rooms } from "../src/daemon/room-list/room-list.ts";
+import type { RoomList } from "../src/daemon/room-list/room-list.ts";
 import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
 import { flood, type House, openHouse } from "./house.ts";
 import {
@@ -27,7 +27,7 @@ import {
 
 const built = <Module>(path: string): Promise<Module> =>
   import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { createRooms } = await built<typeof import("../src/daemon/room-list/room-list.ts")>(
+const { createRoomList } = await built<typeof import("../src/daemon/room-list/room-list.ts")>(
   "daemon/room-list/room-list",
 );
 const { startDaemon } = await built<typeof import("../src/daemon/daemon.ts")>("daemon/daemon");
@@ -82,7 +82,7 @@ async function throughput(): Promise<void> {
   const costs: Record<Kind, number[]> = { none: [], list: [], watched: [] };
   let [offered, told] = [count, 0];
   const run = async (kind: Kind): Promise<void> => {
-    tap = kind === "none" ? null : list.tap;
+    tap = kind === "none" ? null : list.listener;
     const watcher = kind === "watched" ? await opened(list) : null;
     const before = process.cpuUsage();
     rates[kind].push(await flood(house, next, count, offered));
@@ -91,7 +91,7 @@ async function throughput(): Promise<void> {
     offered += count;
     told += watcher?.close() ?? 0;
   };
-  tap = list.tap;
+  tap = list.listener;
   await flood(house, next, count);
   const rounds = short ? orders.slice(0, 2) : orders;
   for (const order of rounds) for (const kind of order) await run(kind);
@@ -124,8 +124,8 @@ async function throughput(): Promise<void> {
   assertRatio("CPU with the list over watched", over("list", "watched"), 0.85);
 }
 
-function listOf({ store, runtime }: House): Rooms {
-  return createRooms({
+function listOf({ store, runtime }: House): RoomList {
+  return createRoomList({
     clock: createSystemClock(),
     log: () => undefined,
     store,
@@ -135,7 +135,7 @@ function listOf({ store, runtime }: House): Rooms {
 }
 
 /** Opens the page: resolves when its rows are told. `close` says how much it was told since. */
-async function opened(list: Rooms): Promise<{ close: () => number }> {
+async function opened(list: RoomList): Promise<{ close: () => number }> {
   let told = 0;
   let off: () => void = () => undefined;
   await new Promise<void>((resolve) => {

@@ -1,8 +1,8 @@
 /**
- * The rooms of the house, put together
- * ====================================
- * Runtime and connections need each other, and the webchat needs both: the circle is closed here,
- * by late look-ups, and nowhere else.
+ * The daemon's services
+ * =====================
+ * Creates each service and wires it to the others. The runtime and the connections need each other,
+ * and the webchat needs both; this file closes that circle with callbacks, and no other file does.
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -17,85 +17,84 @@ import { openMediaDesk } from "../adapters/media/media-service.ts";
 import { openUploads } from "../adapters/media/uploads.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
-import type { Clock, House, Log, Store } from "../domain/ports/index.ts";
+import type { Clock, DaemonControl, Ids, Log, Store } from "../domain/ports/index.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extension-commands.ts";
 import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
-import type { Plugged } from "./config/plugins.ts";
+import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
-import type { SkillShelf } from "./config/skills.ts";
+import type { SkillRegistry } from "./config/skills.ts";
 import { type Bus, createBus } from "./events/event-bus.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { logReader } from "./observability/event-log.ts";
-import { createHealth, type HealthDesk } from "./observability/health.ts";
+import { createHealth, type HealthService } from "./observability/health.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import type { Traces } from "./observability/traces.ts";
-import { createRooms, type Rooms } from "./room-list/room-list.ts";
-import { createRoomDesk, type RoomDesk } from "./room-view/room-views.ts";
+import { createRoomList, type RoomList } from "./room-list/room-list.ts";
+import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
 import { hostPorts, version } from "./state/package-files.ts";
 import { storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
 import { localOffset, sessionFolderOf } from "./state/transcript-dir.ts";
 import { webchatRoute } from "./webchat/route.ts";
-import { createSpeaker, type Speaker } from "./webchat/speech.ts";
+import { createSpeech, type Speech } from "./webchat/speech.ts";
 import { createWebchatUploads } from "./webchat/uploads.ts";
 import { createWebchat, type Webchat } from "./webchat/webchat.ts";
-import { createWhatIf, type WhatIfDesk } from "./what-if/what-if.ts";
+import { createWhatIf, type WhatIfService } from "./what-if/what-if.ts";
 
-export interface AssemblyPorts {
+export interface ServicePorts {
   readonly registry: Registry;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: number;
-  /** Fetched files lie in a folder of it. */
+  /** Holds the folders of fetched files and of uploads. */
   readonly stateDir: string;
-  readonly plugged: Plugged;
+  readonly plugins: LoadedPlugins;
   readonly readToken: TokenReader;
-  /** Where the Stately inspector is. */
+  /** Address of the Stately inspector. */
   readonly inspectorUrl: string;
   /** The config in force. */
   readonly config: () => EarshotConfig;
-  readonly skills: SkillShelf;
-  /** What owners may change of it from a room. */
-  readonly house: House;
-  /** Null: nobody has registered an SDK. */
+  readonly skills: SkillRegistry;
+  /** What owners may change from a chat. */
+  readonly control: DaemonControl;
+  /** Null: no OpenTelemetry SDK is registered. */
   readonly traces: Traces | null;
 }
 
-export interface Assembly {
+export interface Services {
   readonly bus: Bus;
   readonly metrics: Metrics;
   readonly runtime: Runtime;
   readonly connections: Connections;
   readonly webchat: Webchat;
-  readonly speaker: Speaker;
-  readonly room: RoomDesk;
-  readonly whatIf: WhatIfDesk;
-  readonly rooms: Rooms;
-  readonly health: HealthDesk;
+  readonly speech: Speech;
+  readonly roomViews: RoomViews;
+  readonly whatIf: WhatIfService;
+  readonly roomList: RoomList;
+  readonly health: HealthService;
   readonly inspector: Inspector;
-  readonly skills: SkillShelf;
-  /** What may be typed on the page and in the terminal, for help while somebody types. */
+  readonly skills: SkillRegistry;
+  /** Commands of the page and the terminal, for completion. */
   readonly commands: () => readonly OfferedCommand[];
 }
 
-/** `auto`: one less than the cores, at least 1, so that the main thread has one to itself. */
+/** `auto`: one less than the cores, at least 1, which leaves a core to the main thread. */
 export function workersOf(config: EarshotConfig): number {
   const { count } = config.workers;
   return count === "auto" ? Math.max(1, availableParallelism() - 1) : count;
 }
 
-/** Further commands of a menu: what plugins bring, and the skills of the default agent. */
-function defaultExtras({ plugged, skills, config }: AssemblyPorts): readonly ExtraCommand[] {
-  const all = createExtensionCommands({ plugins: plugged.plugins, skills: skills.list }).list();
+/** Commands added by plugins and by the skills of the default agent. */
+function extensionCommands({ plugins, skills, config }: ServicePorts): readonly ExtraCommand[] {
+  const all = createExtensionCommands({ plugins: plugins.plugins, skills: skills.list }).list();
   return extrasFor(all, new Set([defaultAgentId(config())]));
 }
 
-export function assemble(ports: AssemblyPorts): Assembly {
-  const { clock, log, registry, store, config } = ports;
-  const random = createRandom();
+/** Creates all services. None of them has started when it returns. */
+export function composeServices(ports: ServicePorts): Services {
+  const { clock, log, registry, store, config, skills, traces } = ports;
   const ids = createIds(() => clock.now());
-  const { traces } = ports;
   const bus = createBus(log);
   const metrics: Metrics = createMetrics({
     clock,
@@ -104,38 +103,23 @@ export function assemble(ports: AssemblyPorts): Assembly {
     conversations: () => store.conversationCount(),
     connections: () => connections.states(),
   });
-  const connections = createConnections({
-    definitions: registry.channels,
-    config: config(),
-    clock,
-    random,
-    log,
-    ingest: (channel, account, events, options) =>
-      runtime.ingest(channel, account, events, options),
-    commands: config().commands.text ? menuCommands(defaultExtras(ports)) : [],
-    loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
-    publish: bus.publish,
-    onChange: (channel, account) => runtime.connectionChanged(channel, account),
-  });
+  const connections: Connections = connectionsOf(ports, bus, () => runtime);
   const media = openMediaDesk({
     folder: join(ports.stateDir, "media"),
     log,
     unique: () => ids.next(),
     download: (...file) => connections.download(...file),
   });
-  const { layers } = ports.house;
-  const whatIf = createWhatIf({ store, clock, ids, config, layers });
-  const titleOf = (key: string) => rooms.remember().then(() => rooms.titleOf(key));
-  const room = createRoomDesk({ store, clock, log, config, titleOf });
-  bus.subscribe(room.line);
-  const rooms = createRooms({
+  const whatIf = createWhatIf({ store, clock, ids, config, layers: ports.control.layers });
+  const titleOf = (key: string) => roomList.load().then(() => roomList.titleOf(key));
+  const roomViews = createRoomViews({ store, clock, log, config, titleOf });
+  const roomList = createRoomList({
     clock,
     log,
     store,
     glances: (convs) => runtime.summaries(convs),
     tally: () => runtime.count(),
   });
-  bus.subscribe(rooms.line);
   const inspector = createInspector({
     clock,
     log,
@@ -145,44 +129,125 @@ export function assemble(ports: AssemblyPorts): Assembly {
     inspect: (order) => runtime.inspect(order),
     uninspect: (reader) => runtime.uninspect(reader),
   });
-  const { session, store: kept } = config();
-  const folderOf = (agentId: string) => sessionFolderOf({ session }, ports.stateDir, agentId);
   const runtime: Runtime = createRuntime({
-    clock,
+    ...runtimePorts(ports),
     ids,
-    random,
+    media,
+    directory: connections.directory,
+    publish: bus.publish,
+    conversations: { ...roomList.listener, applied: roomViews.applied },
+    telemetry: combineTelemetry([metrics.walk, ...(traces === null ? [] : [traces.tap])]),
+    onInspect: inspector.report,
+  });
+  const webchat = webchatOf(ports, ids, bus, runtime);
+  registry.show(webchat);
+  const health = createHealth({
+    clock,
+    log,
+    store,
+    version,
+    config,
+    roomList,
+    channels: registry.channels,
+    status: () => runtime.status(),
+    connections: () => connections.states(),
+    storePath: storeFileOf(ports),
+  });
+  const speech = createSpeech({
+    clock,
+    log,
+    config,
+    media,
+    directory: connections.directory,
+    session: (key) => runtime.session(key),
+  });
+  for (const { line } of [
+    roomViews,
+    roomList,
+    speech,
+    metrics,
+    ...(traces === null ? [] : [traces]),
+  ])
+    bus.subscribe(line);
+  bus.subscribe(logReader(log, () => config().log.showText, traces));
+  const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
+  return {
+    bus,
+    metrics,
+    runtime,
+    connections,
+    webchat,
+    speech,
+    roomViews,
+    roomList,
+    health,
+    inspector,
+    whatIf,
+    skills,
+    commands,
+  };
+}
+
+/** The platform accounts. `runtime` is asked for when it is needed: it needs the accounts, too. */
+function connectionsOf(ports: ServicePorts, bus: Bus, runtime: () => Runtime): Connections {
+  const { clock, log, registry, store, config } = ports;
+  return createConnections({
+    definitions: registry.channels,
+    config: config(),
+    clock,
+    random: createRandom(),
+    log,
+    ingest: (channel, account, events, options) =>
+      runtime().ingest(channel, account, events, options),
+    commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
+    loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
+    publish: bus.publish,
+    onChange: (channel, account) => runtime().connectionChanged(channel, account),
+  });
+}
+
+/** What the runtime takes from the daemon's own ports. */
+function runtimePorts(ports: ServicePorts) {
+  const { clock, log, registry, store, config, plugins, skills, stateDir } = ports;
+  const { session, store: kept } = config();
+  const folderOf = (agentId: string) => sessionFolderOf({ session }, stateDir, agentId);
+  return {
+    clock,
+    random: createRandom(),
     log,
     store,
     config: config(),
     drivers: registry.drivers,
-    directory: connections.directory,
-    media,
-    plugins: ports.plugged.plugins,
-    control: ports.house,
-    skills: ports.skills.list,
-    workspaces: createWorkspaces(ports.plugged.baseDir),
-    // What nothing is kept of leaves no files either.
+    plugins: plugins.plugins,
+    control: ports.control,
+    skills: skills.list,
+    workspaces: createWorkspaces(plugins.baseDir),
+    // A store in memory leaves no files either.
     ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
     zoneOffset: localOffset,
     version,
-    publish: bus.publish,
-    conversations: { ...rooms.tap, applied: room.touched },
-    telemetry: combineTelemetry([metrics.walk, ...(traces === null ? [] : [traces.tap])]),
     workers: ports.workers,
     hostModule: hostPorts.href,
-    onInspect: inspector.told,
-  });
+  };
+}
+
+function webchatOf(
+  { clock, log, store, config, readToken, stateDir }: ServicePorts,
+  ids: Ids,
+  bus: Bus,
+  runtime: Runtime,
+): Webchat {
   const route = () => webchatRoute(config());
-  const folder = join(ports.stateDir, "uploads");
+  const folder = join(stateDir, "uploads");
   const uploads = openUploads({ folder, now: () => clock.now(), unique: () => ids.next() });
-  const webchat = createWebchat({
+  return createWebchat({
     uploads: createWebchatUploads({ clock, log, config, uploads, route }),
     clock,
     log,
     bus,
     store,
     runtime,
-    readToken: ports.readToken,
+    readToken,
     agent: () => route().agent,
     keys: () => route().keys,
     isOn: () => {
@@ -190,50 +255,10 @@ export function assemble(ports: AssemblyPorts): Assembly {
       return section !== undefined && accountsOf(section).some(([id]) => id === "default");
     },
   });
-  const health = createHealth({
-    clock,
-    log,
-    store,
-    version,
-    config,
-    channels: registry.channels,
-    status: () => runtime.status(),
-    connections: () => connections.states(),
-    heardAt: (...account) => rooms.heardAt(...account),
-    doubles: () => rooms.doubles,
-    titleOf: (key) => rooms.titleOf(key),
-    readTitles: () => rooms.remember(),
-    storePath: () => (kept.driver === "memory" ? null : storePathOf(config(), ports.stateDir)),
-  });
-  registry.show(webchat);
-  const { directory } = connections;
-  const speaker = createSpeaker({
-    clock,
-    log,
-    config,
-    media,
-    directory,
-    session: (key) => runtime.session(key),
-  });
-  bus.subscribe(speaker.line);
-  bus.subscribe(metrics.line);
-  if (traces !== null) bus.subscribe(traces.line);
-  bus.subscribe(logReader(log, () => config().log.showText, traces));
-  const { skills } = ports;
-  const commands = () => (config().commands.text ? offeredCommands(defaultExtras(ports)) : []);
-  return {
-    bus,
-    metrics,
-    runtime,
-    connections,
-    webchat,
-    speaker,
-    room,
-    rooms,
-    health,
-    inspector,
-    whatIf,
-    skills,
-    commands,
-  };
+}
+
+/** The store's file; null: nothing is kept on disk. What the driver is, the start decided. */
+function storeFileOf({ config, stateDir }: ServicePorts): () => string | null {
+  const { driver } = config().store;
+  return () => (driver === "memory" ? null : storePathOf(config(), stateDir));
 }

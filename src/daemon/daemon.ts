@@ -1,9 +1,9 @@
 /**
  * The daemon
  * ==========
- * The composition root: the only place that knows every room of the house. It takes the state
- * directory for itself, puts config, store, runtime, channels and server together, and takes them
- * apart again in the reverse order, whichever of them failed. Nothing is decided here.
+ * The composition root. It locks the state directory, opens config, store, services and HTTP server
+ * in this order, and closes them in the reverse order, also when one of them fails to open. It makes
+ * no decisions of its own.
  */
 
 import type { Tracer } from "@opentelemetry/api";
@@ -19,20 +19,20 @@ import { limits } from "../domain/limits.ts";
 import type {
   ChannelDefinition,
   Clock,
-  House,
+  DaemonControl,
   LogLevel,
   Plugin,
   Store,
 } from "../domain/ports/index.ts";
 import { createApp } from "./api/app.ts";
-import { type Assembly, assemble, workersOf } from "./compose.ts";
+import { composeServices, type Services, workersOf } from "./compose.ts";
 import { withFoundModels } from "./config/auto-agents.ts";
 import { type ConfigSource, openConfig } from "./config/config-source.ts";
-import { plugIn } from "./config/plugins.ts";
+import { loadConfiguredPlugins } from "./config/plugins.ts";
 import { createRegistry, type Registry } from "./config/registry.ts";
-import { createSkillShelf } from "./config/skills.ts";
+import { createSkillRegistry } from "./config/skills.ts";
 import type { KnownHosts } from "./http/allowed-hosts.ts";
-import type { Clients } from "./http/client-address.ts";
+import type { ClientAddresses } from "./http/client-address.ts";
 import { type Listeners, openListeners } from "./http/listeners.ts";
 import { loadPages, statelyInspector } from "./http/static-pages.ts";
 import { createLog, type DaemonLog } from "./observability/log.ts";
@@ -44,21 +44,21 @@ import { builtPages, version } from "./state/package-files.ts";
 import { prepareStateDir, stateDirOf, storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
 import { ensureToken, readToken } from "./state/token.ts";
-import { socketsOf } from "./websocket-routes.ts";
+import { websocketRoutes } from "./websocket-routes.ts";
 
 export interface DaemonOptions {
   /** @default EARSHOT_STATE_DIR, else ~/.earshot */
   readonly stateDir?: string;
   /** Config file. @default EARSHOT_CONFIG, else `<state>/earshot.json5` if it is there */
   readonly config?: string;
-  /** Over what the config says. 0: any free one. */
+  /** Overrides the config. 0: any free port. */
   readonly port?: number;
-  /** Over what the config says. */
+  /** Overrides the config. */
   readonly workers?: number;
   readonly logLevel?: LogLevel;
   /** Log for people instead of NDJSON. @default false */
   readonly logPretty?: boolean;
-  /** Takes the log's lines. @default stderr */
+  /** Receives each line of the log. @default stderr */
   readonly writeLog?: (line: string) => void;
   /** Further channels that the config may name. */
   readonly channels?: readonly ChannelDefinition[];
@@ -66,9 +66,9 @@ export interface DaemonOptions {
   readonly pagesDir?: string;
   /** The inspector of statecharts that our page opens. @default https://stately.ai/inspect */
   readonly inspectorUrl?: string;
-  /** Before those that the config names. */
+  /** Run before the plugins that the config names. */
   readonly plugins?: readonly Plugin[];
-  /** An owner asks for a new start, and nothing is known to be in its way. @default not possible */
+  /** An owner asked for a restart that can succeed, as far as is known. @default not possible */
   readonly onRestart?: () => void;
   /** @default process.env */
   readonly env?: NodeJS.ProcessEnv;
@@ -86,44 +86,116 @@ export interface Daemon {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
   /**
-   * Takes nothing new, lets turns and sends end for at most `drainMs` (10 s), commits and closes.
-   * What did not end is found at the next start.
+   * Stops intake, waits at most `drainMs` (10 s) for turns and sends, commits and closes. The next
+   * start continues what did not finish.
    */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** Things to undo, the last one first. */
-type Undo = (() => Promise<void> | void)[];
+/** Steps that close what was opened; they run last to first. */
+type Closers = (() => Promise<void> | void)[];
 
 /**
  * Starts a daemon. Resolves when it listens and takes messages.
- * @throws EarshotError naming what is in the way and how to clear it; nothing is left running then.
+ * @throws EarshotError that names the obstacle and how to clear it; everything opened is closed.
  */
 export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
-  const undo: Undo = [];
+  const closers: Closers = [];
   try {
-    return await open(options, undo);
+    return await start(options, closers);
   } catch (error) {
-    await takeApart(undo).catch(() => undefined);
+    await closeAll(closers).catch(() => undefined);
     throw error;
   }
 }
 
-async function takeApart(undo: Undo): Promise<void> {
+async function closeAll(closers: Closers): Promise<void> {
   let failed: unknown = null;
-  for (const step of undo.splice(0).reverse())
+  for (const close of closers.splice(0).reverse())
     await Promise.resolve()
-      .then(step)
+      .then(close)
       .catch((error: unknown) => {
         failed ??= error;
       });
   if (failed !== null) throw failed;
 }
 
-async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
+async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> {
+  const opened = await open(options, closers);
+  const { log, env, stateDir, source, registry, services, current, readiness } = opened;
+  const { runtime, connections } = services;
+  const server = await serve(opened);
+  closers.push(
+    () => server.close(),
+    () => services.webchat.close(),
+    () => services.inspector.close(),
+    () => services.whatIf.close(),
+  );
+  const { base } = server;
+  await writeAddress(stateDir, base);
+  let drainMs: number = 0;
+  closers.push(
+    () => removeAddress(stateDir),
+    () => connections.stop(),
+    () => services.speech.stop(),
+    () => runtime.stop({ drainMs }),
+  );
+  await runtime.start();
+  connections.start();
+  services.webchat.uploads.start();
+  readiness.problem = null;
+  log.log("info", "daemon.ready", {
+    base,
+    stateDir,
+    config: source.path,
+    version,
+    ...(server.exposed !== null && { exposed: server.exposed }),
+  });
+  await source.watch((next) => reload(next, env, log, options, current, services));
+
+  let stopping: Promise<void> | null = null;
+  return {
+    base,
+    page: `${base}/#token=${opened.token}`,
+    token: opened.token,
+    stateDir,
+    configPath: source.path,
+    runtime,
+    terminal: registry.terminal,
+    stop(how = {}) {
+      drainMs = how.drainMs ?? limits.drainMsMax;
+      readiness.problem = "stopping";
+      stopping ??= closeAll(closers).then(() => log.log("info", "daemon.stopped", {}));
+      return stopping;
+    },
+  };
+}
+
+/** Everything that is open before the server listens. */
+interface Opened {
+  readonly options: DaemonOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly log: DaemonLog;
+  readonly stateDir: string;
+  /** The token at the start. */
+  readonly token: string;
+  readonly readToken: TokenReader;
+  readonly source: ConfigSource;
+  readonly current: CurrentConfig;
+  /** Relative paths of the config start here. */
+  readonly baseDir: string;
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly services: Services;
+  readonly readiness: Readiness;
+}
+
+/** Opens log, state directory, config, store and services. */
+async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
   const env = options.env ?? process.env;
   const clock = createSystemClock();
-  const journal = await createLog({
+  const log = await createLog({
     level: options.logLevel ?? "info",
     pretty: options.logPretty ?? false,
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),
@@ -131,112 +203,80 @@ async function open(options: DaemonOptions, undo: Undo): Promise<Daemon> {
   const stateDir = stateDirOf(options.stateDir, env);
   await prepareStateDir(stateDir);
   const lock = await lockStateDir(stateDir);
-  undo.push(() => lock.release());
+  closers.push(() => lock.release());
   await ensureToken(stateDir);
-  const currentToken = tokenReader(stateDir, journal);
-  const token = await currentToken();
+  const readToken = tokenReader(stateDir, log);
+  const token = await readToken();
 
-  const plugged = await plugIn({ config: options.config, env, stateDir }, options.plugins);
-  const registry = createRegistry([...(options.channels ?? []), ...plugged.channels]);
+  const plugins = await loadConfiguredPlugins(
+    { config: options.config, env, stateDir },
+    options.plugins,
+  );
+  const { baseDir } = plugins;
+  const registry = createRegistry([...(options.channels ?? []), ...plugins.channels]);
   const source = await openConfig({
-    told: options.config,
+    file: options.config,
     env,
     stateDir,
     parse: registry,
-    log: journal.log,
+    log: log.log,
   });
-  undo.push(() => source.close());
-  const current = createCurrent(await ready(source.config(), env, journal, options));
-  const store = await openStore(current.config(), stateDir);
-  undo.push(() => store.close());
-  const skills = createSkillShelf(plugged.baseDir, journal.log);
-  await skills.load(current.config());
+  closers.push(() => source.close());
+  const current = createCurrentConfig(await prepareConfig(source.config(), env, log, options));
+  const config = current.config();
+  const store = await openStore(config, stateDir);
+  closers.push(() => store.close());
+  const skills = createSkillRegistry(baseDir, log.log);
+  await skills.load(config);
   const tracer = findTracer(version);
-  const traces = tracer === null ? null : await traceBy(tracer, clock);
-  undo.push(() => traces?.close());
-  const rooms = assemble({
+  const traces = tracer === null ? null : await tracesOf(tracer, clock);
+  closers.push(() => traces?.close());
+  const services = composeServices({
     traces,
     skills,
     registry,
     store,
     clock,
-    log: journal.log,
-    workers: options.workers ?? workersOf(current.config()),
+    log: log.log,
+    workers: options.workers ?? workersOf(config),
     stateDir,
-    plugged,
-    readToken: currentToken,
+    plugins,
+    readToken,
     inspectorUrl: options.inspectorUrl ?? statelyInspector,
     config: current.config,
-    house: houseOf(options, source),
+    control: daemonControl(options, source),
   });
-  const state: State = { problem: "starting" };
-  const server = await serve({
+  const readiness = { problem: "starting" };
+  return {
     options,
+    env,
     clock,
-    journal,
+    log,
+    stateDir,
+    token,
+    readToken,
+    source,
+    current,
+    baseDir,
     registry,
     store,
-    rooms,
-    state,
-    stateDir,
-    current,
-    token: currentToken,
-    baseDir: plugged.baseDir,
-  });
-  undo.push(
-    () => server.close(),
-    () => rooms.webchat.close(),
-    () => rooms.inspector.close(),
-    () => rooms.whatIf.close(),
-  );
-  const { base } = server;
-  await writeAddress(stateDir, base);
-  undo.push(() => removeAddress(stateDir));
-
-  undo.push(() => rooms.connections.stop());
-  undo.push(() => rooms.speaker.stop());
-  let drainMs: number = 0;
-  undo.push(() => rooms.runtime.stop({ drainMs }));
-  await rooms.runtime.start();
-  rooms.connections.start();
-  rooms.webchat.uploads.start();
-  state.problem = null;
-  journal.log("info", "daemon.ready", {
-    base,
-    stateDir,
-    config: source.path,
-    version,
-    ...(server.exposed !== null && { exposed: server.exposed }),
-  });
-  await source.watch((next) => reload(next, env, journal, options, current, rooms));
-
-  let stopping: Promise<void> | null = null;
-  return {
-    base,
-    page: `${base}/#token=${token}`,
-    token,
-    stateDir,
-    configPath: source.path,
-    runtime: rooms.runtime,
-    terminal: registry.terminal,
-    stop(how = {}) {
-      drainMs = how.drainMs ?? limits.drainMsMax;
-      state.problem = "stopping";
-      stopping ??= takeApart(undo).then(() => journal.log("info", "daemon.stopped", {}));
-      return stopping;
-    },
+    services,
+    readiness,
   };
 }
 
-/** The answer to who asks for a restart has a moment to be on its way. */
-const restartMs = 50;
+/** Leaves time for the answer to the restart command to be sent. */
+const restartDelayMs = 50;
 
-function houseOf({ onRestart }: DaemonOptions, { layers, problem }: ConfigSource): House {
+function daemonControl(
+  { onRestart }: DaemonOptions,
+  { layers, problem }: ConfigSource,
+): DaemonControl {
   if (onRestart === undefined) return { layers, restart: null };
-  return { layers, restart: { problem, begin: () => void setTimeout(onRestart, restartMs) } };
+  return { layers, restart: { problem, start: () => void setTimeout(onRestart, restartDelayMs) } };
 }
 
-/** The token as it is now. One that was written while the daemon runs is a secret, too. */
+/** Reads the current token, and keeps it out of the log, also one written while the daemon runs. */
 function tokenReader(stateDir: string, { keepSecret }: DaemonLog): TokenReader {
   let known: string | null = null;
   return async () => {
@@ -247,17 +287,17 @@ function tokenReader(stateDir: string, { keepSecret }: DaemonLog): TokenReader {
   };
 }
 
-/** Why messages cannot be taken, beyond what the runtime knows. */
-interface State {
+interface Readiness {
+  /** Why messages cannot be taken, beyond what the runtime knows; null: they can. */
   problem: string | null;
 }
 
-interface Current {
+interface CurrentConfig {
   config(): EarshotConfig;
   set(config: EarshotConfig): void;
 }
 
-function createCurrent(first: EarshotConfig): Current {
+function createCurrentConfig(first: EarshotConfig): CurrentConfig {
   let config = first;
   return {
     config: () => config,
@@ -267,22 +307,25 @@ function createCurrent(first: EarshotConfig): Current {
   };
 }
 
-/** The parsed config as this process runs it. */
-async function ready(
+/**
+ * Completes a parsed config for this process: models found on this machine, secrets for the log,
+ * the log level. @throws EarshotError EAR_CONFIG_UNSAFE if it exposes the server by mistake.
+ */
+async function prepareConfig(
   parsed: EarshotConfig,
   env: NodeJS.ProcessEnv,
-  journal: DaemonLog,
+  log: DaemonLog,
   options: DaemonOptions,
 ): Promise<EarshotConfig> {
-  const config = await withFoundModels(parsed, env, journal.log);
-  journal.keepSecret(secretValues(config));
-  if (options.logLevel === undefined) journal.setLevel(config.log.level);
+  const config = await withFoundModels(parsed, env, log.log);
+  log.keepSecret(secretValues(config));
+  if (options.logLevel === undefined) log.setLevel(config.log.level);
   const { host, exposed } = config.server;
   if (!exposed && !isLoopbackHost(host))
     throw new EarshotError(
       "EAR_CONFIG_UNSAFE",
-      `Cannot listen on ${host} as that is more than this machine: set server.exposed to true if you ` +
-        "mean it, or server.host to 127.0.0.1",
+      `Cannot listen on ${host}: other machines can reach it. Set server.exposed to true to allow ` +
+        "that, or set server.host to 127.0.0.1",
     );
   return config;
 }
@@ -290,25 +333,25 @@ async function ready(
 async function reload(
   next: EarshotConfig,
   env: NodeJS.ProcessEnv,
-  journal: DaemonLog,
+  log: DaemonLog,
   options: DaemonOptions,
-  current: Current,
-  { runtime, connections, skills }: Assembly,
+  current: CurrentConfig,
+  { runtime, connections, skills }: Services,
 ): Promise<void> {
-  const config = await ready(next, env, journal, options);
+  const config = await prepareConfig(next, env, log, options);
   await skills.load(config);
   const before = current.config();
   for (const section of ["server", "store", "workers", "engine", "plugins"] as const)
     if (JSON.stringify(before[section]) !== JSON.stringify(config[section]))
-      journal.log("warn", "config.needs-restart", { section });
+      log.log("warn", "config.needs-restart", { section });
   if (before.session.store !== config.session.store)
-    journal.log("warn", "config.needs-restart", { section: "session.store" });
+    log.log("warn", "config.needs-restart", { section: "session.store" });
   await runtime.reload(config);
   current.set(config);
   await connections.reload(config);
 }
 
-async function traceBy(tracer: Tracer, clock: Clock): Promise<Traces> {
+async function tracesOf(tracer: Tracer, clock: Clock): Promise<Traces> {
   const { createTraces } = await import("./observability/traces.ts");
   return createTraces(tracer, () => clock.now());
 }
@@ -318,59 +361,38 @@ async function openStore(config: EarshotConfig, stateDir: string): Promise<Store
   return openSqliteStore({ path: storePathOf(config, stateDir) });
 }
 
-interface Serving {
-  readonly options: DaemonOptions;
-  readonly clock: Clock;
-  readonly journal: DaemonLog;
-  readonly registry: Registry;
-  readonly store: Store;
-  readonly rooms: Assembly;
-  readonly state: State;
-  readonly stateDir: string;
-  readonly current: Current;
-  readonly token: TokenReader;
-  /** What relative files of the config are relative to. */
-  readonly baseDir: string;
-}
-
-/** What a simulated room takes from the config: the rules and agents, not who may speak where. */
-function rulesOf(config: EarshotConfig): unknown {
+/** What a simulation takes from the config: rules and agents, not who may speak where. */
+function simulatedConfig(config: EarshotConfig): unknown {
   const { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt } = config;
   return { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt };
 }
 
-async function serve(parts: Serving): Promise<Listeners> {
-  const { options, clock, journal, registry, store, rooms, state, stateDir, current } = parts;
-  const pages = await loadPages(options.pagesDir ?? builtPages, rooms.inspector.page);
-  const app = async (known: () => KnownHosts, clients: Clients) =>
+async function serve(opened: Opened): Promise<Listeners> {
+  const { options, clock, log, registry, services, readiness, current } = opened;
+  const { connections } = services;
+  const problem = () => readiness.problem;
+  const pages = await loadPages(options.pagesDir ?? builtPages, services.inspector.page);
+  const startedAt = clock.now();
+  const app = async (known: () => KnownHosts, clients: ClientAddresses) =>
     createApp(
       {
-        runtime: rooms.runtime,
-        store,
-        bus: rooms.bus,
+        ...services,
+        store: opened.store,
         clock,
-        log: journal.log,
-        metrics: rooms.metrics,
-        readToken: parts.token,
+        log: log.log,
+        readToken: opened.readToken,
         clients,
         version,
-        startedAt: clock.now(),
-        stateDir,
+        startedAt,
+        stateDir: opened.stateDir,
         channels: registry.channels,
-        connections: () => rooms.connections.states(),
-        retryConnection: (...account) => rooms.connections.retry(...account),
-        hook: (channel, account) => rooms.connections.hook(channel, account),
-        room: rooms.room,
-        whatIf: rooms.whatIf,
-        webchat: rooms.webchat,
-        rooms: rooms.rooms,
-        health: rooms.health,
-        inspector: rooms.inspector,
+        connections: () => connections.states(),
+        retryConnection: (channel, account) => connections.retry(channel, account),
+        hook: (channel, account) => connections.hook(channel, account),
         webhookSent: (account) => registry.webhook.sent(account),
-        commands: rooms.commands,
         simulate: (lines, explain) =>
-          simulate(lines, { explain: explain ?? true, config: rulesOf(current.config()) }),
-        problem: () => state.problem,
+          simulate(lines, { explain: explain ?? true, config: simulatedConfig(current.config()) }),
+        problem,
       },
       known,
       pages,
@@ -378,10 +400,10 @@ async function serve(parts: Serving): Promise<Listeners> {
   return openListeners({
     server: current.config().server,
     port: options.port,
-    baseDir: parts.baseDir,
-    log: journal.log,
+    baseDir: opened.baseDir,
+    log: log.log,
     app,
-    problem: () => state.problem,
-    socketFor: socketsOf(rooms),
+    problem,
+    socketFor: websocketRoutes(services),
   });
 }

@@ -8,23 +8,23 @@
  */
 import { type Daemon, type DaemonOptions, startDaemon } from "./daemon.ts";
 
-export interface KeptDaemon {
+export interface RestartableDaemon {
   /** The one that runs now, or ran last. */
   current(): Daemon;
   stop(): Promise<void>;
 }
 
-export interface KeepPorts {
+export interface RestartListener {
   /** Another one runs. */
   readonly restarted: (daemon: Daemon) => void;
   readonly failed: (error: unknown) => void;
 }
 
 /** @throws EarshotError as `startDaemon`, for the first start. */
-export async function keepDaemon(
+export async function startRestartableDaemon(
   options: DaemonOptions,
-  { restarted, failed }: KeepPorts,
-): Promise<KeptDaemon> {
+  { restarted, failed }: RestartListener,
+): Promise<RestartableDaemon> {
   let ended = false;
   let restarting: Promise<void> | null = null;
   const begin = (port = options.port): Promise<Daemon> =>

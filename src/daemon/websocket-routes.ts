@@ -4,13 +4,13 @@
  * The two paths at which a WebSocket is taken: the chat, and the inspector, which alone may carry a
  * query (its ticket).
  */
-import type { Assembly } from "./compose.ts";
+import type { Services } from "./compose.ts";
 import type { Upgrade } from "./http/server.ts";
 
-export function socketsOf({
+export function websocketRoutes({
   webchat,
   inspector,
-}: Pick<Assembly, "webchat" | "inspector">): (url: string) => Upgrade | null {
+}: Pick<Services, "webchat" | "inspector">): (url: string) => Upgrade | null {
   return (url) => {
     if (url === "/ws") return webchat.upgrade;
     return url.split("?", 1)[0] === "/inspect/ws" ? inspector.upgrade : null;

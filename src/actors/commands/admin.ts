@@ -6,7 +6,7 @@
  * (docs/reference/commands.md).
  */
 import { EarshotError } from "../../domain/errors.ts";
-import type { ConfigLayers, House, LayerName } from "../../domain/ports/index.ts";
+import type { ConfigLayers, DaemonControl, LayerName } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import { configText } from "./config.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
@@ -62,7 +62,7 @@ function overrideLines(layers: ConfigLayers, layer: LayerName): string[] {
 }
 
 async function change(
-  house: House | null,
+  house: DaemonControl | null,
   layer: LayerName,
   [verb, path, ...words]: readonly string[],
   about: CommandAbout,

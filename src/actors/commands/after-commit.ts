@@ -39,7 +39,7 @@ const after: Readonly<Record<string, After>> = {
     const restart = ports.control?.restart;
     if (restart == null || asked === null || (await restart.problem()) !== null) return;
     await noteReturn(ports, asked, step);
-    restart.begin();
+    restart.start();
   },
 };
 

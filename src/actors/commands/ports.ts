@@ -7,7 +7,7 @@
 import type { ConfiguredAgent } from "../../domain/config/resolve/agent.ts";
 import type {
   Clock,
-  House,
+  DaemonControl,
   Log,
   OutboxRow,
   SessionRow,
@@ -41,7 +41,7 @@ export interface CommandPorts {
   readonly extensions: ExtensionCommands;
   readonly approvals: Pick<Approvals, "pending" | "find" | "answer">;
   /** Null: nothing of the daemon can be changed from a room. */
-  readonly control: House | null;
+  readonly control: DaemonControl | null;
   readonly keep: (writes: readonly StoreWrite[]) => Promise<void>;
   /** Stores a line of the runtime's own and sends it. */
   readonly say: (row: OutboxRow) => Promise<void>;

@@ -11,7 +11,7 @@ import type {
   ChannelEvent,
   ChannelOutbound,
   Clock,
-  House,
+  DaemonControl,
   Ids,
   InspectOrder,
   InspectReport,
@@ -66,7 +66,7 @@ export interface RuntimePorts {
   /** The skills of all agents, as they are now. @default none */
   readonly skills?: () => readonly Skill[];
   /** What owners may change of the daemon itself. @default nothing */
-  readonly control?: House;
+  readonly control?: DaemonControl;
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
   readonly workspaces?: Workspaces;
   /** Where transcripts are written for people; left out: nowhere. */

@@ -12,16 +12,16 @@ import { securityHeaders } from "../http/static-pages.ts";
 import { openApi } from "./openapi.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { commandRoutes } from "./routes/commands.ts";
-import type { ServerPorts } from "./routes/deps.ts";
+import type { RouteDeps } from "./routes/deps.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
-import { conditionRoutes } from "./routes/health-page.ts";
+import { healthPageRoutes } from "./routes/health-page.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { inspectRoutes } from "./routes/inspect.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { recordRoutes } from "./routes/record.ts";
-import { mendRoutes } from "./routes/retry.ts";
+import { retryRoutes } from "./routes/retry.ts";
 import { roomRoutes } from "./routes/room.ts";
 import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -31,7 +31,7 @@ import { uploadRoutes } from "./routes/uploads.ts";
 import { whatIfRoutes } from "./routes/what-if.ts";
 
 export function createApp(
-  ports: ServerPorts,
+  ports: RouteDeps,
   known: () => KnownHosts,
   pages: Hono<HttpEnv>,
 ): Hono<HttpEnv> {
@@ -59,14 +59,14 @@ export function createApp(
     eventRoutes,
     statusRoutes,
     outboxRoutes,
-    mendRoutes,
+    retryRoutes,
     simulateRoutes,
     commandRoutes,
     sessionRoutes,
     accessRoutes,
     roomsRoutes,
     recordRoutes,
-    conditionRoutes,
+    healthPageRoutes,
     roomRoutes,
     whatIfRoutes,
     inspectRoutes,

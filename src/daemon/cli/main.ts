@@ -9,7 +9,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../state/package-files.ts";
 import { fail } from "./lib/command.ts";
-import { type Lesson, teach } from "./output/help-text.ts";
+import { addHelp, type HelpText } from "./output/help-text.ts";
 
 type Add = (program: Command) => void;
 
@@ -38,7 +38,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
 const about =
   "The engagement runtime for chat agents: decides, for every message within earshot, whether the " +
   "agent engages or observes, and runs the turn to the end.";
-const lesson: Lesson = {
+const lesson: HelpText = {
   examples: [
     ["earshot start", "run the daemon; it prints the page's address"],
     ["earshot chat", "talk to the agent right here"],
@@ -53,7 +53,7 @@ const lesson: Lesson = {
 
 /** The program with the command that was asked for, or with all where none was (help, mistakes). */
 async function createProgram(asked: string | undefined): Promise<Command> {
-  const program = teach(new Command("earshot"), lesson)
+  const program = addHelp(new Command("earshot"), lesson)
     .description(about)
     .version(version, "-V, --version")
     .showSuggestionAfterError()

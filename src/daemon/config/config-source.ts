@@ -36,7 +36,7 @@ export interface ConfigSource {
 }
 
 export interface ConfigSourceOptions {
-  readonly told: string | undefined;
+  readonly file: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly stateDir: string;
   readonly parse: ParseOptions;
@@ -123,7 +123,7 @@ async function fitting(path: string | null, options: ConfigSourceOptions) {
 /** @throws EarshotError EAR_CONFIG_*, naming the file, the place and the fix. */
 export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSource> {
   const { env, parse, log, stateDir } = options;
-  const path = configPathOf(options.told, env, stateDir);
+  const path = configPathOf(options.file, env, stateDir);
   const { kept, first } = await fitting(path, options);
   for (const warning of [...first.warnings, ...configWarnings(first.config)])
     log("warn", "config.warning", { warning });

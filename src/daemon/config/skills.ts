@@ -8,14 +8,14 @@ import { readSkills } from "../../adapters/files/skills.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Log, Skill } from "../../domain/ports/index.ts";
 
-export interface SkillShelf {
+export interface SkillRegistry {
   readonly list: () => readonly Skill[];
   /** Reads them anew. Never rejects: what cannot be read is logged and left out. */
   load(config: EarshotConfig): Promise<void>;
 }
 
 /** `base`: where relative workspaces start. */
-export function createSkillShelf(base: string, log: Log): SkillShelf {
+export function createSkillRegistry(base: string, log: Log): SkillRegistry {
   let known: readonly Skill[] = [];
   return {
     list: () => known,

@@ -11,7 +11,7 @@ import type { Clock } from "../../domain/ports/index.ts";
 import { sameSecret, type TokenReader } from "../state/token.ts";
 import { hostOf, type KnownHosts } from "./allowed-hosts.ts";
 import { refuse } from "./api-error.ts";
-import type { Clients } from "./client-address.ts";
+import type { ClientAddresses } from "./client-address.ts";
 import { onTokenChange } from "./token-watch.ts";
 
 export interface HttpEnv {
@@ -75,7 +75,10 @@ export function guardStreams(read: TokenReader, clock: Clock): MiddlewareHandler
 }
 
 /** Lets programs of this machine on, and bearers of the token from elsewhere. */
-export function guardLocalOrToken(read: TokenReader, clients: Clients): MiddlewareHandler<HttpEnv> {
+export function guardLocalOrToken(
+  read: TokenReader,
+  clients: ClientAddresses,
+): MiddlewareHandler<HttpEnv> {
   const token = guardToken(read);
   return async (context, next) =>
     clients.isHere(context.env.incoming) ? next() : token(context, next);

@@ -18,7 +18,7 @@ interface Ends {
   readonly localAddress?: string | undefined;
 }
 
-export interface Clients {
+export interface ClientAddresses {
   /** The address of whoever asks, as far as it can be known. */
   address(request: From): string;
   /** Whether a program on this machine asks, not through a proxy. */
@@ -42,7 +42,7 @@ export interface ClientsOptions {
 const hopsMax = 20;
 const passedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
 
-export function createClients({ proxies, onlyProxies }: ClientsOptions): Clients {
+export function createClients({ proxies, onlyProxies }: ClientsOptions): ClientAddresses {
   const trusted = new BlockList();
   for (const one of proxies) {
     const [net = "", prefix] = one.split("/");

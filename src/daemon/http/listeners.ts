@@ -11,7 +11,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Log } from "../../domain/ports/index.ts";
 import { anyAddress, type Bound, type KnownHosts, knownHosts } from "./allowed-hosts.ts";
 import type { HttpEnv } from "./auth.ts";
-import { type Clients, createClients } from "./client-address.ts";
+import { type ClientAddresses, createClients } from "./client-address.ts";
 import { type HttpServer, listen, type ServerOptions } from "./server.ts";
 import { readTls, watchTls } from "./tls.ts";
 
@@ -22,7 +22,7 @@ export interface ListenersOptions extends Pick<ServerOptions, "problem" | "socke
   /** What relative files are relative to. */
   readonly baseDir: string;
   readonly log: Log;
-  readonly app: (known: () => KnownHosts, clients: Clients) => Promise<Hono<HttpEnv>>;
+  readonly app: (known: () => KnownHosts, clients: ClientAddresses) => Promise<Hono<HttpEnv>>;
 }
 
 export interface Listeners {

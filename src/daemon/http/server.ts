@@ -16,7 +16,7 @@ import { limits } from "../../domain/limits.ts";
 import { hostOf, type KnownHosts } from "./allowed-hosts.ts";
 import type { HttpEnv } from "./auth.ts";
 import { timeBody } from "./body-timeout.ts";
-import type { Clients } from "./client-address.ts";
+import type { ClientAddresses } from "./client-address.ts";
 import type { TlsPair } from "./tls.ts";
 
 const connectionsCountMax = 2_000;
@@ -30,7 +30,7 @@ export interface ServerOptions {
   readonly port: number;
   readonly app: Hono<HttpEnv>;
   readonly known: () => KnownHosts;
-  readonly clients: Clients;
+  readonly clients: ClientAddresses;
   /** Speaks https with these. @default plain http */
   readonly tls?: TlsPair;
   /** Why no socket can be served now; null: they can. */
@@ -99,7 +99,7 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
 }
 
 /** Lets a connection in, or ends it without a word. */
-function gate(clients: Clients): (socket: Socket) => void {
+function gate(clients: ClientAddresses): (socket: Socket) => void {
   const open = new Map<string, number>();
   return (socket) => {
     const { remoteAddress = "" } = socket;

@@ -37,7 +37,7 @@ export interface Inspector {
   /** Takes a socket for `/inspect/ws`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** What a host has to tell. */
-  told(report: InspectReport): void;
+  report(report: InspectReport): void;
   close(): void;
 }
 
@@ -91,7 +91,7 @@ export function createInspector(ports: InspectorPorts): Inspector {
         sockets.handleUpgrade(request, socket, head, (page) => serve(page, claim));
       });
     },
-    told(report) {
+    report(report) {
       for (const { readers: ids, json } of framesOf(report, clock.now()))
         for (const id of ids) readers.get(id)?.send(json);
     },

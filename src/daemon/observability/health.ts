@@ -15,6 +15,17 @@ import type { ChannelDefinition, Clock, Log, OutboxRow, Store } from "../../doma
 import { oneLine, plainText } from "../../domain/sanitize.ts";
 import type { Health, HealthConnection, HealthLane, Need } from "../api-types/health.ts";
 
+/** What the list of rooms knows. */
+export interface RoomFacts {
+  /** When an account last brought a message; 0: not since the start. */
+  heardAt(channel: string, account: string): Millis;
+  /** Messages that came again since the start. */
+  readonly duplicates: number;
+  /** A name of a room for people; complete once `load` has read the store. */
+  titleOf(key: string): string;
+  load(): Promise<void>;
+}
+
 export interface HealthPorts {
   readonly clock: Clock;
   readonly log: Log;
@@ -24,17 +35,12 @@ export interface HealthPorts {
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   readonly status: () => RuntimeStatus;
   readonly connections: () => readonly ConnectionStatus[];
-  /** When an account last brought a message; 0: not since the start. */
-  readonly heardAt: (channel: string, account: string) => Millis;
-  readonly doubles: () => number;
-  /** What people call a room; gives names from before the start once they have been read. */
-  readonly titleOf: (key: string) => string;
-  readonly readTitles: () => Promise<void>;
+  readonly roomList: RoomFacts;
   /** The store's file; null: nothing is kept on disk. */
   readonly storePath: () => string | null;
 }
 
-export interface HealthDesk {
+export interface HealthService {
   read(): Promise<Health>;
   /** Tells it now and after each change, at most once a second. Call the answer to end it. */
   watch(reader: (health: Health) => void): () => void;
@@ -46,7 +52,7 @@ const textShownUnitsMax = 160;
 /** What broke stands at the end of such an error. */
 const causeShownUnitsMax = 320;
 
-export function createHealth(ports: HealthPorts): HealthDesk {
+export function createHealth(ports: HealthPorts): HealthService {
   const { clock } = ports;
   const startedAt = clock.now();
   const nameOf = (channel: string) => ports.channels.get(channel)?.meta.name ?? oneLine(channel);
@@ -66,14 +72,14 @@ export function createHealth(ports: HealthPorts): HealthDesk {
           ...one,
           detail: one.detail === null ? null : oneLine(one.detail, textShownUnitsMax),
           name: nameOf(one.channel),
-          heardAt: ports.heardAt(one.channel, one.account),
+          heardAt: ports.roomList.heardAt(one.channel, one.account),
         }),
       ),
       hosts: status.hosts,
       lanes: lanesOf(ports.config(), status),
       store: { ...(await diskOf(ports.storePath())), ...storeOf(status) },
       outbox: status.outbox,
-      doubles: ports.doubles(),
+      doubles: ports.roomList.duplicates,
     };
   }
 
@@ -107,14 +113,14 @@ export function createHealth(ports: HealthPorts): HealthDesk {
 }
 
 async function needsOf(
-  { store, titleOf, readTitles }: HealthPorts,
+  { store, roomList }: HealthPorts,
   status: RuntimeStatus,
   connections: readonly ConnectionStatus[],
   nameOf: (channel: string) => string,
 ): Promise<Need[]> {
   const rows = await store.outboxByState(["in-doubt", "dead"], 2 * needsShownMax);
-  if (rows.length + status.quarantined.length > 0) await readTitles();
-  const deliveries = rows.flatMap((row): Need[] => deliveryOf(row, titleOf) ?? []);
+  if (rows.length + status.quarantined.length > 0) await roomList.load();
+  const deliveries = rows.flatMap((row): Need[] => deliveryOf(row, roomList) ?? []);
   const halted = connections.filter(({ state }) => state === "halted");
   return [
     ...(status.problem === null ? [] : [{ kind: "daemon", problem: status.problem } as const]),
@@ -136,7 +142,7 @@ async function needsOf(
         seq,
         at,
         tries,
-        room: titleOf(key),
+        room: roomList.titleOf(key),
         error: oneLine(error, causeShownUnitsMax),
       }),
     ),
@@ -147,7 +153,7 @@ async function needsOf(
  * Nobody has to do anything about a reaction that was not put, nor about what was given up on
  * request.
  */
-function deliveryOf(row: OutboxRow, titleOf: (key: string) => string): [Need] | null {
+function deliveryOf(row: OutboxRow, { titleOf }: Pick<RoomFacts, "titleOf">): [Need] | null {
   const { id, key, kind, state, createdAt, body, error } = row;
   if (kind === "react" || kind === "unreact" || error?.startsWith(givenUp)) return null;
   if (state !== "in-doubt" && state !== "dead") return null;

@@ -18,25 +18,25 @@ import { Room } from "./room-row.ts";
 import { RoomsWatch } from "./subscriptions.ts";
 import { type RoomsReader, wordsOf } from "./viewport.ts";
 
-export interface Rooms {
+export interface RoomList {
   /** When an account last brought a message; 0: not since the start. */
   heardAt(channel: string, account: string): Millis;
   /** Messages that came again since the start. */
-  readonly doubles: number;
+  readonly duplicates: number;
   /** What people call a room. */
   titleOf(key: string): string;
   /** Reads, once, what the store knows of the time before this start. */
-  remember(): Promise<void>;
+  load(): Promise<void>;
   /** Told by the runtime what happens. */
-  readonly tap: RoomBook["tap"];
+  readonly listener: RoomBook["tap"];
   /** A line of the event stream. */
   readonly line: (line: StreamLine) => void;
   /** Tells the rows looked at, then what changes in them. Call the answer to end it. */
   watch(reader: RoomsReader, look: RoomsLook): () => void;
   /** Whoever was told of this view looks elsewhere; false: there is no such view. */
   look(view: string, look: RoomsLook): boolean;
-  /** Rooms as they stand, those heard last first. */
-  list(query: RoomQuery): Promise<RoomList>;
+  /** A page of rows, the most recently active rooms first. */
+  list(query: RoomQuery): Promise<RoomListPage>;
 }
 
 export interface RoomQuery {
@@ -48,7 +48,7 @@ export interface RoomQuery {
   readonly limit: number;
 }
 
-export interface RoomList {
+export interface RoomListPage {
   readonly rows: readonly RoomRow[];
   readonly counts: RoomCounts;
   readonly more: boolean;
@@ -59,13 +59,13 @@ const askedRooms = 500;
 /** Turns whose first words are waited for at the same time. */
 const turnsTimedMax = 1_000;
 
-export function createRooms(ports: RoomsPorts): Rooms {
+export function createRoomList(ports: RoomsPorts): RoomList {
   const book = new RoomBook(ports);
   const watch = new RoomsWatch(ports, book);
   return {
-    tap: book.tap,
+    listener: book.tap,
     line: linesInto(book),
-    get doubles() {
+    get duplicates() {
       return book.doubles;
     },
     heardAt: (channel, account) => book.accountOf({ channel, account }).at,
@@ -73,7 +73,7 @@ export function createRooms(ports: RoomsPorts): Rooms {
       const { conv } = conversationOf(key);
       return (book.get(conv) ?? new Room(conv, key)).title;
     },
-    remember: () => book.remember(),
+    load: () => book.remember(),
     watch: (reader, look) => watch.watch(randomUUID(), reader, look),
     look: (view, look) => watch.look(view, look),
     list: (query) => list(book, ports, query),
@@ -103,7 +103,7 @@ async function list(
   book: RoomBook,
   { store }: Pick<RoomsPorts, "store">,
   { find, state, from, limit }: RoomQuery,
-): Promise<RoomList> {
+): Promise<RoomListPage> {
   await book.remember();
   const words = wordsOf(find);
   const rooms = book.sorted().filter((room) => room.has(words));

@@ -16,7 +16,7 @@ import { keyOf, tagged } from "../events/event-kinds.ts";
 import { createRoomConfigs } from "./config-history.ts";
 import { frameMs, LiveRoom } from "./live-room.ts";
 
-export interface RoomDeskPorts {
+export interface RoomViewPorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,7 +35,7 @@ export interface RoomReader {
 /** Where a page of the transcript ends or begins: journal numbers that are not in it. */
 type HistoryFrom = { readonly before: number } | { readonly after: number };
 
-export interface RoomDesk {
+export interface RoomViews {
   /** Null where no such conversation is known. */
   view(key: string): Promise<RoomView | null>;
   /** At most about `limit` lines of talk before a number, or after one. */
@@ -43,7 +43,7 @@ export interface RoomDesk {
   /** `after`: the newest entry the page has; it is given what came since, and nothing twice. */
   watch(key: string, after: number | null): Promise<RoomReader | null>;
   /** An event of this conversation was applied. */
-  touched(conv: number): void;
+  applied(conv: number): void;
   /** A line of the event stream. */
   line(line: StreamLine): void;
 }
@@ -58,7 +58,7 @@ interface Shared {
   readers: number;
 }
 
-export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
+export function createRoomViews(ports: RoomViewPorts): RoomViews {
   const { store, clock, log, config, titleOf } = ports;
   const configs = createRoomConfigs(store, config);
   const open = new Map<number, Shared>();
@@ -150,7 +150,7 @@ export function createRoomDesk(ports: RoomDeskPorts): RoomDesk {
       const { room, leave } = entered;
       return createReader({ room, leave, clock, after, view: () => viewOf(room, key) });
     },
-    touched(conv) {
+    applied(conv) {
       if (open.size > 0) open.get(conv)?.live?.touch();
     },
     line(line) {

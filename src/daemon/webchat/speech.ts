@@ -27,14 +27,14 @@ export interface SpeakerPorts {
 const waitingMax = 32;
 const sayMsMax = 120_000;
 
-export interface Speaker {
+export interface Speech {
   /** Reads the stream. */
   line(told: StreamLine): void;
   /** Ends what is being said; nothing is said any more. */
   stop(): void;
 }
 
-export function createSpeaker(ports: SpeakerPorts): Speaker {
+export function createSpeech(ports: SpeakerPorts): Speech {
   const stopping = new AbortController();
   let waiting = 0;
   /** One at a time, so that they arrive in order and no crowd of programs runs. */

@@ -39,7 +39,7 @@ export interface WhatIfPorts {
   readonly layers: ConfigLayers;
 }
 
-export interface WhatIfDesk {
+export interface WhatIfService {
   record(query: RecordingRange, name: string): Promise<WhatIfRecording>;
   /** @throws EarshotError EAR_SCENARIO_INVALID, EAR_USAGE when it is too large. */
   upload(text: string, name: string): WhatIfRecording;
@@ -76,11 +76,11 @@ interface Kept {
 const letIn = { dmPolicy: "open", groupPolicy: "open" };
 type Base = Readonly<Record<string, unknown>>;
 
-export function createWhatIf(ports: WhatIfPorts): WhatIfDesk {
+export function createWhatIf(ports: WhatIfPorts): WhatIfService {
   return new Desk(ports);
 }
 
-class Desk implements WhatIfDesk {
+class Desk implements WhatIfService {
   readonly #ports: WhatIfPorts;
   readonly #kept = new Map<string, Kept>();
   readonly #threads: WhatIfThreads;

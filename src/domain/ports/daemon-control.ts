@@ -28,13 +28,13 @@ export interface ConfigLayers {
   unset(layer: LayerName, path?: string): Promise<readonly string[]>;
 }
 
-export interface House {
+export interface DaemonControl {
   readonly layers: ConfigLayers;
   /** Null: whoever started this earshot has to restart it. */
   readonly restart: {
     /** Why a start would fail now; null: nothing is known to be in its way. */
     problem(): Promise<string | null>;
     /** Stops once what is under way has ended, and starts anew. Returns at once. */
-    begin(): void;
+    start(): void;
   } | null;
 }

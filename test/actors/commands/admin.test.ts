@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { EarshotError } from "../../../src/domain/errors.ts";
-import type { House, SaidValue } from "../../../src/domain/ports/index.ts";
+import type { DaemonControl, SaidValue } from "../../../src/domain/ports/index.ts";
 import { type SessionWorld, sessionWorld } from "../../support/runtime/session-world.ts";
 
 const config = {
@@ -20,7 +20,7 @@ function newHouse() {
   const done: string[] = [];
   let problem: string | null = null;
   let said: SaidValue[] = [];
-  const house: House = {
+  const house: DaemonControl = {
     layers: {
       said: (layer) => (layer === "set" ? said : []),
       async set(layer, path, text, by) {
@@ -35,7 +35,7 @@ function newHouse() {
         return said.map((one) => one.path);
       },
     },
-    restart: { problem: async () => problem, begin: () => void done.push("restart") },
+    restart: { problem: async () => problem, start: () => void done.push("restart") },
   };
   return {
     house,

@@ -8,12 +8,15 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DaemonOptions } from "../../../src/daemon/daemon.ts";
-import { type KeptDaemon, keepDaemon } from "../../../src/daemon/restartable-daemon.ts";
+import {
+  type RestartableDaemon,
+  startRestartableDaemon,
+} from "../../../src/daemon/restartable-daemon.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { openPage } from "../../support/daemon/page.ts";
 
 interface House {
-  readonly kept: KeptDaemon;
+  readonly kept: RestartableDaemon;
   readonly failures: unknown[];
   /** Resolves with the next daemon. */
   next(): Promise<void>;
@@ -25,7 +28,7 @@ async function house(stateDir: string, more: DaemonOptions = {}): Promise<House>
   const log: string[] = [];
   let told: () => void = () => undefined;
   const base = { stateDir, port: 0, workers: 0, env: {} };
-  const kept = await keepDaemon(
+  const kept = await startRestartableDaemon(
     { ...base, writeLog: (line) => void log.push(line), ...more },
     {
       restarted: () => told(),

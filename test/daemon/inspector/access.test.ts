@@ -163,7 +163,7 @@ describe("a reader", () => {
 
   test("is told what is for it and nothing that is for others", async () => {
     const { id, frames } = await reader();
-    server.inspector.told({ host: 3, epoch: 9, frames: [told(id + 1, "no"), told(id, "yes")] });
+    server.inspector.report({ host: 3, epoch: 9, frames: [told(id + 1, "no"), told(id, "yes")] });
     await soon(() => expect(frames).toHaveLength(1));
     expect(frames[0]).toMatchObject({
       type: "@xstate.event",
@@ -181,12 +181,12 @@ describe("a reader", () => {
     slow.socket.pause();
     const much = "x".repeat(60_000);
     for (let n = 0; n < 1_000 && server.orders.has(slow.id); n += 1) {
-      server.inspector.told({ host: 0, epoch: 1, frames: [told(slow.id, much)] });
+      server.inspector.report({ host: 0, epoch: 1, frames: [told(slow.id, much)] });
       await new Promise(setImmediate);
     }
     expect(server.orders.has(slow.id)).toBe(false);
     expect(server.events.map(({ event }) => event)).toContain("inspect.reader-dropped");
-    server.inspector.told({ host: 0, epoch: 1, frames: [told(quick.id, "still here")] });
+    server.inspector.report({ host: 0, epoch: 1, frames: [told(quick.id, "still here")] });
     await soon(() => expect(quick.frames).toHaveLength(1));
     slow.socket.resume();
     await soon(() => expect(slow.opened.closed).toEqual({ code: 4_413, reason: "tooSlow" }));

@@ -4,7 +4,7 @@ import { nothingLive } from "../../../src/actors/protocol/conversation-summary.t
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
-import { createRooms } from "../../../src/daemon/room-list/room-list.ts";
+import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
 
 const lookAtAll: RoomsLook = {
   filter: "all",
@@ -20,7 +20,7 @@ test("a list that could not be read is told once it can be, and the failure is l
   const memory = createMemoryStore();
   let failures = 2;
   const errors: string[] = [];
-  const rooms = createRooms({
+  const rooms = createRoomList({
     clock: createSystemClock(),
     log: (level, event) => void errors.push(`${level} ${event}`),
     store: {
@@ -44,7 +44,7 @@ test("a list that could not be read is told once it can be, and the failure is l
 
 test("nobody is told anything, and no host is asked, while nobody watches", async () => {
   let asked = 0;
-  const rooms = createRooms({
+  const rooms = createRoomList({
     clock: createSystemClock(),
     log: () => undefined,
     store: createMemoryStore(),
@@ -57,7 +57,7 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
   const at = Date.now();
   const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
   for (let n = 1; n <= 1_000; n += 1)
-    rooms.tap.decided(
+    rooms.listener.decided(
       n % 10,
       `agent:main:webhook:group:r${n % 10}`,
       {
@@ -94,7 +94,7 @@ test("what was noted as it happened is not read again, and nobody waits for the 
   const memory = createMemoryStore();
   const read: number[] = [];
   let scans = 0;
-  const rooms = createRooms({
+  const rooms = createRoomList({
     clock: createSystemClock(),
     log: () => undefined,
     store: {
@@ -120,7 +120,7 @@ test("what was noted as it happened is not read again, and nobody waits for the 
     }
   };
   const watching = others();
-  await rooms.remember();
+  await rooms.load();
   done = true;
   await watching;
   expect(read).toEqual([0, 200, 400, 600, 800]);

@@ -192,7 +192,7 @@ describe("who looks at few of many rooms", () => {
     await house.wait(1_000);
     const before = page.frames();
     const kept = page.rows()[5];
-    house.rooms.tap.changed(hash52(kept?.key as string));
+    house.rooms.listener.changed(hash52(kept?.key as string));
     await house.wait(250);
     expect(page.rows()[5]).toBe(kept);
     house.say(kept?.title as string);

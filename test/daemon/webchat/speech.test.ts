@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { createTelegramClient } from "../../../src/adapters/channels/telegram/client.ts";
 import { createTelegramOutbound } from "../../../src/adapters/channels/telegram/outbound.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { createSpeaker } from "../../../src/daemon/webchat/speech.ts";
+import { createSpeech } from "../../../src/daemon/webchat/speech.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import type { ChannelOutbound } from "../../../src/domain/ports/index.ts";
 import {
@@ -79,7 +79,7 @@ function openSpeaker(
 ) {
   const logs: string[] = [];
   const outbound = { ...(sendMedia === undefined ? {} : { sendMedia }) } as ChannelOutbound;
-  const speaker = createSpeaker({
+  const speaker = createSpeech({
     clock: createSystemClock(),
     log: (_level, event) => void logs.push(event),
     config: () => parseConfig({ media }),

@@ -8,7 +8,7 @@ import type { ConversationSummary } from "../../../src/actors/protocol/conversat
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import type { RoomRow, RoomsFrame, RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
-import { createRooms, type Rooms } from "../../../src/daemon/room-list/room-list.ts";
+import { createRoomList, type RoomList } from "../../../src/daemon/room-list/room-list.ts";
 import type { Decision } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -31,7 +31,7 @@ interface Standing {
 }
 
 export interface ListedHouse {
-  readonly rooms: Rooms;
+  readonly rooms: RoomList;
   readonly clock: SimulatedClock;
   /** Conversations that hosts were asked about, in all questions together. */
   readonly asked: () => number;
@@ -71,7 +71,7 @@ export function createListedHouse(): ListedHouse {
     const nobody = { humans: 2, source: "who has spoken", bots: 0, credits: [], queued: 0 };
     return { ...nobody, ...standing };
   };
-  const rooms = createRooms({
+  const rooms = createRoomList({
     clock,
     log: (level, event, fields) => {
       throw new Error(`${level} ${event} ${JSON.stringify(fields)}`);
@@ -111,13 +111,13 @@ export function createListedHouse(): ListedHouse {
       const conv = hash52(key);
       const event = { type: "message.received" as const, at: clock.now(), seq, authority, message };
       if (!standings.has(conv)) standings.set(conv, { attention: "observing", guard: "clear" });
-      rooms.tap.decided(conv, key, event, { decision, rule: "default", credit: "none" });
+      rooms.listener.decided(conv, key, event, { decision, rule: "default", credit: "none" });
     },
     stand(room, standing) {
       const conv = hash52(keyOf(room));
       if (standing === null) standings.delete(conv);
       else standings.set(conv, standing);
-      rooms.tap.changed(conv);
+      rooms.listener.changed(conv);
     },
     async wait(ms) {
       const until = clock.now() + ms;
@@ -132,7 +132,7 @@ export function createListedHouse(): ListedHouse {
   };
 }
 
-function openPage(rooms: Rooms, clock: SimulatedClock, first: RoomsLook): Page {
+function openPage(rooms: RoomList, clock: SimulatedClock, first: RoomsLook): Page {
   const model = new RoomsModel();
   let [view, frames] = ["", 0];
   let looking = first;

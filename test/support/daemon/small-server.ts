@@ -20,12 +20,12 @@ import { listen } from "../../../src/daemon/http/server.ts";
 import { loadPages } from "../../../src/daemon/http/static-pages.ts";
 import { createInspector } from "../../../src/daemon/inspector/inspector.ts";
 import { createMetrics } from "../../../src/daemon/observability/metrics.ts";
-import { createRooms } from "../../../src/daemon/room-list/room-list.ts";
-import { createRoomDesk } from "../../../src/daemon/room-view/room-views.ts";
+import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
+import { createRoomViews } from "../../../src/daemon/room-view/room-views.ts";
 import { ensureToken, readToken } from "../../../src/daemon/state/token.ts";
 import { createWebchatUploads } from "../../../src/daemon/webchat/uploads.ts";
 import { createWebchat } from "../../../src/daemon/webchat/webchat.ts";
-import { socketsOf } from "../../../src/daemon/websocket-routes.ts";
+import { websocketRoutes } from "../../../src/daemon/websocket-routes.ts";
 import { createWhatIf } from "../../../src/daemon/what-if/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
 import type { ChannelHook, InspectOrder } from "../../../src/domain/ports/index.ts";
@@ -86,14 +86,14 @@ export async function startSmallServer() {
       },
       watch: () => () => undefined,
     },
-    rooms: createRooms({
+    roomList: createRoomList({
       clock,
       log,
       store,
       glances: async () => new Map(),
       tally: async () => nothingLive,
     }),
-    room: createRoomDesk({
+    roomViews: createRoomViews({
       store,
       clock,
       log,
@@ -141,7 +141,7 @@ export async function startSmallServer() {
     known,
     clients: ports.clients,
     problem: () => null,
-    socketFor: socketsOf({ webchat, inspector }),
+    socketFor: websocketRoutes({ webchat, inspector }),
   });
   port = server.port;
   const base = `http://127.0.0.1:${port}`;

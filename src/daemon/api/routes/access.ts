@@ -10,7 +10,7 @@ import { limits } from "../../../domain/limits.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const name = z.string().min(1).max(limits.idUnitsMax);
 /** Nobody at the API is somebody of a room: it is the console. */
@@ -30,7 +30,7 @@ export const revokeSchema = z.union([
   }),
 ]);
 
-export function accessRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function accessRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const book = () => {
     const problem = ports.problem();

@@ -6,9 +6,9 @@
  */
 import { Hono } from "hono";
 import type { HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
-export function commandRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function commandRoutes(ports: RouteDeps): Hono<HttpEnv> {
   return new Hono<HttpEnv>().get("/commands", (context) =>
     context.json({ commands: ports.commands() }),
   );

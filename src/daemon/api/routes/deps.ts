@@ -18,15 +18,15 @@ import type {
 import type { StreamLine } from "../../../domain/stream.ts";
 import type { OfferedCommand } from "../../../machines/commands/help.ts";
 import type { Bus } from "../../events/event-bus.ts";
-import type { Clients } from "../../http/client-address.ts";
+import type { ClientAddresses } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
-import type { HealthDesk } from "../../observability/health.ts";
+import type { HealthService } from "../../observability/health.ts";
 import type { Metrics } from "../../observability/metrics.ts";
-import type { Rooms } from "../../room-list/room-list.ts";
-import type { RoomDesk } from "../../room-view/room-views.ts";
+import type { RoomList } from "../../room-list/room-list.ts";
+import type { RoomViews } from "../../room-view/room-views.ts";
 import type { TokenReader } from "../../state/token.ts";
 import type { Webchat } from "../../webchat/webchat.ts";
-import type { WhatIfDesk } from "../../what-if/what-if.ts";
+import type { WhatIfService } from "../../what-if/what-if.ts";
 
 /** What a simulated room did. */
 export interface Simulated {
@@ -34,7 +34,7 @@ export interface Simulated {
   readonly why: Readonly<Record<string, Why>>;
 }
 
-export interface ServerPorts {
+export interface RouteDeps {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly bus: Bus;
@@ -42,7 +42,7 @@ export interface ServerPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly readToken: TokenReader;
-  readonly clients: Clients;
+  readonly clients: ClientAddresses;
   readonly version: string;
   readonly startedAt: Millis;
   readonly stateDir: string;
@@ -52,14 +52,14 @@ export interface ServerPorts {
   retryConnection(channel: string, account: string): Promise<boolean>;
   /** What an account takes by post; null where there is no such thing. */
   hook(channel: string, account: string): ChannelHook | null;
-  readonly health: HealthDesk;
+  readonly health: HealthService;
   /** Looking into conversations. */
   readonly inspector: Pick<Inspector, "tickets" | "page">;
   /** The list of rooms. */
-  readonly rooms: Rooms;
+  readonly roomList: RoomList;
   /** Reading along in one room. */
-  readonly room: RoomDesk;
-  readonly whatIf: WhatIfDesk;
+  readonly roomViews: RoomViews;
+  readonly whatIf: WhatIfService;
   /** Files for the chat of the pages. */
   readonly webchat: Pick<Webchat, "uploads" | "problem">;
   webhookSent(account?: string): readonly WebhookSent[];

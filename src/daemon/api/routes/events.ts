@@ -12,10 +12,10 @@ import { keyOf, tagged } from "../../events/event-kinds.ts";
 import { safeJson } from "../../events/safe-json.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
-export function eventRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function eventRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const stream = createStreams(ports, { reader: "events", queueUnitsMax: 4_194_304 });
   app.get("/events", (context) => {

@@ -7,10 +7,10 @@
  */
 import { Hono } from "hono";
 import type { HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
-export function conditionRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function healthPageRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const stream = createStreams(ports, { reader: "health", queueUnitsMax: 4_194_304 });
   app.get("/health/live", (context) =>

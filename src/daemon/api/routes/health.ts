@@ -6,9 +6,9 @@
  */
 import { Hono } from "hono";
 import { guardLocalOrToken, type HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
-export function healthRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function healthRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get("/healthz", (context) => context.json({ ok: true }));
   app.get("/readyz", (context) => {
@@ -24,7 +24,7 @@ export function healthRoutes(ports: ServerPorts): Hono<HttpEnv> {
   return app;
 }
 
-function notReady({ runtime }: ServerPorts): string | null {
+function notReady({ runtime }: RouteDeps): string | null {
   const { ready, problem } = runtime.status();
   return ready ? null : (problem ?? "not ready yet");
 }

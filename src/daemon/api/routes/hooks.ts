@@ -14,7 +14,7 @@ import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { createHookGuard, type HookGuard } from "../../http/hook-replay-guard.ts";
 import { createBodyRoom } from "../../http/raw-body.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 /** Refusals of one hook are logged so often. */
 const loggedEveryMs = 60_000;
@@ -24,7 +24,7 @@ interface Place {
   readonly account: string;
 }
 
-export function hookRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const { clock } = ports;
   const app = new Hono<HttpEnv>();
   const room = createBodyRoom(limits.hookBodiesBytesMax);
@@ -114,7 +114,7 @@ function tooMany(context: Context, waitMs: number): never {
 }
 
 /** Tells who is refused, and why, without letting a stranger fill the log. */
-function createRefusalLog({ clock, log }: Pick<ServerPorts, "clock" | "log">) {
+function createRefusalLog({ clock, log }: Pick<RouteDeps, "clock" | "log">) {
   const told = new Map<string, { at: Millis; since: number }>();
   return {
     refuse({ channel, account }: Place, why: string, from: string): never {

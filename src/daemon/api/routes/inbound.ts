@@ -16,7 +16,7 @@ import type { Clock } from "../../../domain/ports/index.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const channel = "webhook";
 const answerMsMax = 10_000;
@@ -34,7 +34,7 @@ const one = z.preprocess(
 const many = z.array(one).min(1).max(limits.inboundArrayCountMax);
 const alone = one.transform((message) => [message]);
 
-export function inboundRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function inboundRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.post("/inbound", ...jsonBody, async (context) => {
     const wait = context.req.query("wait");
@@ -52,7 +52,7 @@ export function inboundRoutes(ports: ServerPorts): Hono<HttpEnv> {
 }
 
 async function take(
-  { runtime }: ServerPorts,
+  { runtime }: RouteDeps,
   messages: readonly Inbound[],
   waits: boolean,
 ): Promise<readonly IngestOutcome[]> {

@@ -10,7 +10,7 @@ import { limits } from "../../../domain/limits.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
 import { checkedKey } from "../../room-view/room-views.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 /** What a ticket is wanted for. */
 export const inspectWishSchema = z.strictObject({
@@ -18,7 +18,7 @@ export const inspectWishSchema = z.strictObject({
   words: z.boolean().default(false).meta({ description: "with what people and agents say" }),
 });
 
-export function inspectRoutes({ inspector }: ServerPorts): Hono<HttpEnv> {
+export function inspectRoutes({ inspector }: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.post("/inspect/tickets", ...jsonBody, async (context) => {
     const { key, words } = await parseBody(context, () => inspectWishSchema);

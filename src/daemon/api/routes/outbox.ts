@@ -9,13 +9,13 @@ import { Hono } from "hono";
 import type { OutboxRow, OutboxState } from "../../../domain/ports/index.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const states = ["pending", "sending", "waiting", "in-doubt", "sent", "expired", "dead"] as const;
 const unfinished: readonly OutboxState[] = ["pending", "sending", "waiting", "in-doubt", "dead"];
 const rowsCountMax = 500;
 
-export function outboxRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function outboxRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get("/outbox", async (context) => {
     const asked = context.req.query("state");

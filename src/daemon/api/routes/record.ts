@@ -10,9 +10,9 @@ import { isSessionKey } from "../../../domain/key.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
-export function recordRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function recordRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get("/record", (context) => {
     const query = queryOf(context.req.query());

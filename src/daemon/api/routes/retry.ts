@@ -9,9 +9,9 @@ import { Hono } from "hono";
 import type { RetryOutcome } from "../../../actors/protocol/runtime.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
-export function mendRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function retryRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get("/quarantine", (context) => {
     const quarantined = ports.runtime.status().quarantined.map(({ conv: _, ...row }) => row);

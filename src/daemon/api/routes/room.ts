@@ -9,14 +9,14 @@ import { Hono } from "hono";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { checkedKey, type RoomReader } from "../../room-view/room-views.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const readersCountMax = 64;
 const beatMs = 15_000;
 const historyLines = 60;
 const historyLinesMax = 1_000;
 
-export function roomRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function roomRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   let readers = 0;
   const count = (by: 1 | -1) => {
@@ -29,7 +29,7 @@ export function roomRoutes(ports: ServerPorts): Hono<HttpEnv> {
     if (readers >= readersCountMax)
       throw new ApiRefusal("not-ready", `Cannot stream as ${readersCountMax} readers are here`);
     count(1);
-    const reader = await ports.room.watch(key, after).catch((error: unknown) => {
+    const reader = await ports.roomViews.watch(key, after).catch((error: unknown) => {
       count(-1);
       throw error;
     });
@@ -52,7 +52,7 @@ export function roomRoutes(ports: ServerPorts): Hono<HttpEnv> {
     const after = numberOf(context.req.query("after"));
     const before = numberOf(context.req.query("before")) ?? Number.MAX_SAFE_INTEGER;
     const limit = numberOf(context.req.query("limit")) ?? historyLines;
-    const history = await ports.room.history(
+    const history = await ports.roomViews.history(
       key,
       after === null ? { before } : { after },
       Math.min(limit, historyLinesMax),
@@ -61,7 +61,7 @@ export function roomRoutes(ports: ServerPorts): Hono<HttpEnv> {
     return context.json(history);
   });
   app.get("/rooms/:key", async (context) => {
-    const view = await ports.room.view(checkedKey(context.req.param("key")));
+    const view = await ports.roomViews.view(checkedKey(context.req.param("key")));
     if (view === null) throw unknown();
     return context.json(view);
   });
@@ -80,7 +80,7 @@ function numberOf(text: string | undefined): number | null {
 
 /** Frames as they are taken; a comment now and then shows that the line still stands. */
 function stream(
-  { clock, log }: ServerPorts,
+  { clock, log }: RouteDeps,
   reader: RoomReader,
   ended: () => void,
 ): ReadableStream<Uint8Array> {

@@ -18,7 +18,7 @@ import {
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
 /** Nothing is put while something waits, so this is far more than two frames. */
@@ -62,16 +62,16 @@ function words(description: string) {
   return z.string().max(lookUnitsMax).default("").meta({ description });
 }
 
-export function roomsRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function roomsRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const stream = createStreams(ports, { reader: "rooms", queueUnitsMax });
   app.get("/rooms/live", (context) => {
     const look = queried(context);
-    return stream(context, (tell, idle) => ports.rooms.watch({ tell, idle }, look));
+    return stream(context, (tell, idle) => ports.roomList.watch({ tell, idle }, look));
   });
   app.post("/rooms/live/:view", ...jsonBody, async (context) => {
     const look = await parseBody<RoomsLook>(context, () => lookSchema);
-    if (!ports.rooms.look(context.req.param("view"), look))
+    if (!ports.roomList.look(context.req.param("view"), look))
       throw new ApiRefusal("not-found", "Cannot look elsewhere as that stream is not there");
     return context.json({ looking: true });
   });
@@ -82,7 +82,7 @@ export function roomsRoutes(ports: ServerPorts): Hono<HttpEnv> {
     const from = wholeNumber(context, "from", 0, Number.MAX_SAFE_INTEGER);
     const limit = Math.max(1, wholeNumber(context, "limit", pageRows, pageRowsMax));
     const query = { find, state: stateOf(state), from, limit };
-    const { rows, counts, more } = await ports.rooms.list(query);
+    const { rows, counts, more } = await ports.roomList.list(query);
     return context.json({ rooms: rows, counts, next: more ? from + limit : null });
   });
   return app;

@@ -23,7 +23,7 @@ import {
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const pageCount = 200;
 const pageCountMax = 1_000;
@@ -63,7 +63,7 @@ export const sessionPatchSchema = z.strictObject({
     .exactOptional(),
 });
 
-export function sessionRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function sessionRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const { runtime, store } = ports;
   const app = new Hono<HttpEnv>();
 

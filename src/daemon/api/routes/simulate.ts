@@ -10,7 +10,7 @@ import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 /** A room made by hand has dozens of lines; files of millions go to `earshot replay`. */
 const linesCountMax = 2_000;
@@ -21,7 +21,7 @@ const schema = z.strictObject({
   explain: z.array(z.string().max(limits.idUnitsMax)).max(explainCountMax).optional(),
 });
 
-export function simulateRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function simulateRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.post("/simulate", ...jsonBody, async (context) => {
     const { lines, explain } = await parseBody(context, () => schema);

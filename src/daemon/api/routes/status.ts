@@ -9,12 +9,12 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const pageCount = 200;
 const pageCountMax = 1_000;
 
-export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
+export function statusRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get("/status", (context) => {
     const status = ports.runtime.status();
@@ -73,7 +73,7 @@ export function statusRoutes(ports: ServerPorts): Hono<HttpEnv> {
 }
 
 /** Where the account is posted to; null where it asks instead. */
-function hookOf({ hook }: ServerPorts, channel: string, account: string): string | null {
+function hookOf({ hook }: RouteDeps, channel: string, account: string): string | null {
   const [id, name] = [channel, account].map(encodeURIComponent);
   return hook(channel, account) === null ? null : `/hooks/${id}/${name}`;
 }

@@ -8,7 +8,7 @@ import type { Context } from "hono";
 import { ApiRefusal } from "../../http/api-error.ts";
 import { type HttpEnv, hasToken } from "../../http/auth.ts";
 import { createSse, sseHeaders } from "../../http/sse.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const readersCountMax = 64;
 
@@ -27,7 +27,7 @@ export type Follow = (put: (data: string) => void, idle: () => boolean) => () =>
  * @throws ApiRefusal from the answer when too many readers are there.
  */
 export function createStreams(
-  ports: ServerPorts,
+  ports: RouteDeps,
   { reader, queueUnitsMax }: StreamKind,
 ): (context: Context<HttpEnv>, follow: Follow) => Response {
   let readers = 0;

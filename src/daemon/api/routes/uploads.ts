@@ -14,9 +14,9 @@ import { limits } from "../../../domain/limits.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { allowLongBody } from "../../http/body-timeout.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
-export function uploadRoutes({ webchat, problem }: ServerPorts): Hono<HttpEnv> {
+export function uploadRoutes({ webchat, problem }: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const { uploads } = webchat;
   app.post("/webchat/uploads", async (context) => {

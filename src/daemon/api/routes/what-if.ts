@@ -14,7 +14,7 @@ import { ApiRefusal, refuse } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { jsonBody, parseBody } from "../../http/json-body.ts";
 import { whatIfBytesMax } from "../../what-if/recording.ts";
-import type { ServerPorts } from "./deps.ts";
+import type { RouteDeps } from "./deps.ts";
 
 const text = z.string().min(1).max(limits.idUnitsMax);
 const rules = z.string().max(limits.bodyBytesMax);
@@ -30,7 +30,7 @@ const laddersSchema = z.strictObject({ recording: text, rules, n: z.number().int
 const applySchema = z.strictObject({ rules });
 const undoSchema = z.strictObject({ undo: text });
 
-export function whatIfRoutes({ whatIf, log }: ServerPorts): Hono<HttpEnv> {
+export function whatIfRoutes({ whatIf, log }: RouteDeps): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.post("/what-if/recordings", ...jsonBody, async (context) => {
     const { name, since, until, conversation } = await parseBody(context, () => recordingSchema);

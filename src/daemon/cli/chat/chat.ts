@@ -14,7 +14,7 @@ import { type Command, Option } from "commander";
 import { startDaemon } from "../../daemon.ts";
 import { type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import { action, fail, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { createAttacher } from "./attach.ts";
 import { openChat } from "./client.ts";
 import { createCompleter } from "./complete.ts";
@@ -25,7 +25,7 @@ interface ChatOptions extends StateOptions {
   readonly config?: string;
 }
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Talks to the daemon of the state directory; if none runs, one runs until you leave. It is " +
     "the same conversation as on the web page. Tab completes commands; /attach PATH sends a file with " +
@@ -39,7 +39,7 @@ const lesson: Lesson = {
 };
 
 export function addChatCommand(program: Command): void {
-  teach(withStateDir(program.command("chat")), lesson)
+  addHelp(withStateDir(program.command("chat")), lesson)
     .description("Talk to the default agent in this terminal")
     .option("--temporary", "in a daemon of its own that keeps nothing")
     .addOption(

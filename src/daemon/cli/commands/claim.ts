@@ -14,7 +14,7 @@ import {
   table,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface Claim {
   readonly label: string;
@@ -32,7 +32,7 @@ interface NewOptions extends JsonOption {
 const about =
   "A claim code is a secret, shown once: whoever says it first, directly or in a group, gets " +
   "its role on that channel and account. It is taken before any agent hears of it.";
-const lesson: Lesson = {
+const lesson: HelpText = {
   about,
   examples: [
     ["earshot claim new --role owner", "a code for yourself"],
@@ -44,8 +44,8 @@ const lesson: Lesson = {
 };
 
 export function addClaimCommand(program: Command): void {
-  const claim = teach(program.command("claim"), lesson).description("Codes that give a role");
-  teach(withStateDir(claim.command("new")), lesson)
+  const claim = addHelp(program.command("claim"), lesson).description("Codes that give a role");
+  addHelp(withStateDir(claim.command("new")), lesson)
     .description("Make a code")
     .addOption(
       new Option("--role <role>", "owner: everything; member: direct chats and commands")
@@ -55,11 +55,11 @@ export function addClaimCommand(program: Command): void {
     .option("--ttl <minutes>", "good for so long (default: a day)")
     .option("--json", "for programs")
     .action(action(make));
-  teach(withStateDir(claim.command("list", { isDefault: true })), lesson)
+  addHelp(withStateDir(claim.command("list", { isDefault: true })), lesson)
     .description("Codes that nobody has used yet, by their labels")
     .option("--json", "for programs")
     .action(action(list));
-  teach(withStateDir(claim.command("revoke <label>")), lesson)
+  addHelp(withStateDir(claim.command("revoke <label>")), lesson)
     .description("Make a code worthless")
     .action(action(revoke));
 }

@@ -5,12 +5,12 @@
 import { Argument, type Command, type Option } from "commander";
 import { print } from "../lib/command.ts";
 import { type Completable, scripts } from "../lib/completion-scripts.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Commands, options and their values, made from the commands themselves. A new shell knows them.",
   examples: [
@@ -23,7 +23,7 @@ const lesson: Lesson = {
 };
 
 export function addCompletionCommand(program: Command): void {
-  teach(program.command("completion"), lesson)
+  addHelp(program.command("completion"), lesson)
     .description("Print a completion script for a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(shells))
     .action((shell: Shell) => print(scripts[shell](commandsOf(program))));

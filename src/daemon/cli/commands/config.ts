@@ -15,7 +15,7 @@ import { terminalSafe } from "../../../domain/sanitize.ts";
 import { readSaid, saidFileName } from "../../config/chat-overrides.ts";
 import { configPathOf, readWithSaid } from "../../config/config-source.ts";
 import { configWarnings } from "../../config/config-warnings.ts";
-import { plugIn } from "../../config/plugins.ts";
+import { loadConfiguredPlugins } from "../../config/plugins.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { configSchemaText } from "../../config/schemas.ts";
 import { tlsFacts } from "../checks/risky-server.ts";
@@ -29,7 +29,7 @@ import {
   table,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface Options extends StateOptions {
   readonly config?: string;
@@ -46,7 +46,9 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
   const { env } = process;
   const path = configPathOf(options.config, env, stateDir);
   const { channels } =
-    path === null ? { channels: [] } : await plugIn({ config: path, env, stateDir: dirname(path) });
+    path === null
+      ? { channels: [] }
+      : await loadConfiguredPlugins({ config: path, env, stateDir: dirname(path) });
   const reading = { env, parse: createRegistry(channels) };
   const said = await readSaid(stateDir);
   try {
@@ -74,26 +76,26 @@ function originOf(
   return by === undefined || origin === "flag" ? origin : `set in a chat by ${terminalSafe(by)}`;
 }
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "The file is --config, else EARSHOT_CONFIG, else earshot.json5 in the state directory, else " +
     "the embedded defaults (docs/reference/config.md).",
   examples: ["earshot config check", "earshot config show engagement"],
   exits: "0 fine, 1 nothing to show, 2 the file is wrong.",
 };
-const checkLesson: Lesson = {
+const checkLesson: HelpText = {
   about: "Every problem is one line with its place and the fix; warnings do not fail.",
   examples: ["earshot config check", "earshot config check --config ./earshot.json5"],
   exits: "0 fine, 2 it is not, or cannot be read.",
 };
-const schemaLesson: Lesson = {
+const schemaLesson: HelpText = {
   about:
     'Put `"$schema": "./earshot.schema.json"` into the file, and an editor that knows JSON ' +
     "Schema completes keys and says what each is for.",
   examples: ["earshot config schema > earshot.schema.json"],
   exits: "0 printed.",
 };
-const showLesson: Lesson = {
+const showLesson: HelpText = {
   about:
     "Origins: default, file, env (a secret from the environment), flag, and `set in a chat by …` " +
     "(/config set). Secrets are not shown.",
@@ -110,17 +112,17 @@ const withConfig = (command: Command): Command =>
 
 /** Adds `config` with its three commands. */
 export function addConfigCommand(program: Command): void {
-  const config = teach(program.command("config"), lesson).description(
+  const config = addHelp(program.command("config"), lesson).description(
     "Check, explain and show the config file",
   );
-  teach(withConfig(config.command("check")), checkLesson)
+  addHelp(withConfig(config.command("check")), checkLesson)
     .description("Whether the config file is fine; nothing is started")
     .option("--json", "for programs")
     .action(action(check));
-  teach(config.command("schema"), schemaLesson)
+  addHelp(config.command("schema"), schemaLesson)
     .description("The JSON Schema of earshot.json5, for editors")
     .action(action(() => print(configSchemaText().trimEnd())));
-  teach(withConfig(config.command("show")), showLesson)
+  addHelp(withConfig(config.command("show")), showLesson)
     .argument("[path]", "only values below this path, for example engagement")
     .description("Every value in force and where it comes from")
     .option("--port <number>", "as given to start")

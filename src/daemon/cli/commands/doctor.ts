@@ -32,7 +32,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { loadConfig } from "./config.ts";
 
 interface DoctorOptions extends StateOptions {
@@ -54,7 +54,7 @@ const sessionsShownMax = 20;
 /** A clock before this is not set: this version did not exist then. */
 const plausibleSince = Date.UTC(2025, 0, 1);
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about: "Changes nothing. Every finding that is not ok says how to mend it.",
   examples: [
     "earshot doctor",
@@ -65,7 +65,7 @@ const lesson: Lesson = {
 };
 
 export function addDoctorCommand(program: Command): void {
-  teach(withStateDir(program.command("doctor")), lesson)
+  addHelp(withStateDir(program.command("doctor")), lesson)
     .description("Check state directory, config, port, disk, clock, tokens and dangerous settings")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--offline", "do not ask the platforms")

@@ -21,7 +21,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { type Answers, configText, tokenVariable } from "../setup/init-config.ts";
 import { type Found, interview } from "../setup/init-prompts.ts";
 
@@ -39,7 +39,7 @@ const plain: Answers = {
   telegram: null,
 };
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Asks for the agent's name, who answers, and whether there is a Telegram bot, whose token it " +
     "tries at once. With --yes it asks nothing: TELEGRAM_BOT_TOKEN in the environment is tried, " +
@@ -55,7 +55,7 @@ const lesson: Lesson = {
 };
 
 export function addInitCommand(program: Command): void {
-  teach(withStateDir(program.command("init")), lesson)
+  addHelp(withStateDir(program.command("init")), lesson)
     .description("Write a first config file, with comments")
     .option("--config <file>", "where to write it (default: earshot.json5 in the state directory)")
     .option("--yes", "ask nothing")

@@ -13,7 +13,7 @@ import { type DaemonAddress, findDaemon, needDaemon } from "../lib/api-client.ts
 import { action, print, printText, stateDirFor, withStateDir } from "../lib/command.ts";
 import { eventData } from "../lib/sse-reader.ts";
 import { renderLine } from "../output/event-line.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { printStately, type StatelyOptions } from "./inspect-stately.ts";
 
 interface InspectOptions extends StatelyOptions {
@@ -23,7 +23,7 @@ interface InspectOptions extends StatelyOptions {
   readonly deltas?: boolean;
 }
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Follows the daemon until Ctrl-C, also over its restarts: decisions, turns, sends, acks, " +
     "typing, connections, a line each. With --stately it prints the address of a page instead, on " +
@@ -45,7 +45,7 @@ const leadUnits = 25;
 const againMs = 1_000;
 
 export function addInspectCommand(program: Command): void {
-  teach(withStateDir(program.command("inspect")), lesson)
+  addHelp(withStateDir(program.command("inspect")), lesson)
     .description("Watch the running daemon: decisions, turns, sends, connections")
     .option("--key <key>", "only this conversation")
     .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))

@@ -16,7 +16,7 @@ import {
   withStateDir,
 } from "../lib/command.ts";
 import { stateInk } from "../output/colors.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 /** How much is shown of a part: enough to know it again. */
 const textUnitsMax = 120;
@@ -33,7 +33,7 @@ interface Shown extends Omit<OutboxRow, "body"> {
 const doubt =
   "A part is in doubt when it went out and no answer came: it may have arrived, and sending it " +
   "again may say it twice. A dead one was refused for good.";
-const lesson: Lesson = {
+const lesson: HelpText = {
   about: doubt,
   examples: [
     "earshot outbox",
@@ -43,12 +43,12 @@ const lesson: Lesson = {
   ],
   exits: "0 done, 1 there is no such part, 2 no daemon runs.",
 };
-const listLesson: Lesson = {
+const listLesson: HelpText = {
   about: doubt,
   examples: ["earshot outbox list", "earshot outbox list --state sent --json"],
   exits: "0 listed, 2 bad use or no daemon runs.",
 };
-const changeLesson = (verb: "resend" | "drop"): Lesson => ({
+const changeLesson = (verb: "resend" | "drop"): HelpText => ({
   about:
     verb === "resend"
       ? "For a part that is in doubt or dead: it is tried once more, now."
@@ -58,16 +58,16 @@ const changeLesson = (verb: "resend" | "drop"): Lesson => ({
 });
 
 export function addOutboxCommand(program: Command): void {
-  const outbox = teach(program.command("outbox"), lesson).description(
+  const outbox = addHelp(program.command("outbox"), lesson).description(
     "Reply parts that are on their way, in doubt or dead",
   );
-  teach(withStateDir(outbox.command("list", { isDefault: true })), listLesson)
+  addHelp(withStateDir(outbox.command("list", { isDefault: true })), listLesson)
     .description("List parts")
     .option("--state <states>", "pending,sending,waiting,in-doubt,sent,expired,dead")
     .option("--json", "for programs")
     .action(action(list));
   for (const verb of ["resend", "drop"] as const)
-    teach(withStateDir(outbox.command(`${verb} <id>`)), changeLesson(verb))
+    addHelp(withStateDir(outbox.command(`${verb} <id>`)), changeLesson(verb))
       .description(verb === "resend" ? "Send a part again" : "Give a part up")
       .action(action((id: string, options: StateOptions) => change(verb, id, options)));
 }

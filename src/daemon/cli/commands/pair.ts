@@ -15,7 +15,7 @@ import {
   table,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface Person {
   readonly channel: string;
@@ -47,7 +47,7 @@ const about =
   "Where `dmPolicy` is `pairing`, a stranger who writes directly is told a code, once, and no " +
   "more. Whoever runs earshot approves it here. The first one approved becomes the owner, unless " +
   "the config names one.";
-const lesson: Lesson = {
+const lesson: HelpText = {
   about,
   examples: [
     "earshot pair list",
@@ -58,12 +58,12 @@ const lesson: Lesson = {
 };
 
 export function addPairCommand(program: Command): void {
-  const pair = teach(program.command("pair"), lesson).description("Who may write directly");
-  teach(withStateDir(pair.command("list", { isDefault: true })), lesson)
+  const pair = addHelp(program.command("pair"), lesson).description("Who may write directly");
+  addHelp(withStateDir(pair.command("list", { isDefault: true })), lesson)
     .description("Who waits, and who was let in")
     .option("--json", "for programs")
     .action(action(list));
-  teach(withStateDir(pair.command("approve <code>")), {
+  addHelp(withStateDir(pair.command("approve <code>")), {
     about,
     examples: ["earshot pair approve 7KQ2MXPA"],
     exits: "0 let in, 1 nobody waits under this code or too many wrong ones were given, 2 bad use.",
@@ -71,7 +71,7 @@ export function addPairCommand(program: Command): void {
     .description("Let in whoever was told a code")
     .option("--json", "for programs")
     .action(action(approve));
-  teach(withStateDir(pair.command("revoke <person-or-code>")), {
+  addHelp(withStateDir(pair.command("revoke <person-or-code>")), {
     about:
       "Takes back everything that the access book gave somebody: pairing, lists, roles. What the " +
       "config says of them stays. A code that waits may be named, too.",

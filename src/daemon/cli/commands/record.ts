@@ -18,7 +18,7 @@ import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
 import { storePathOf } from "../../state/state-dir.ts";
 import { type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import { action, fail, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { Output } from "../output/replay-output.ts";
 
 interface RecordOptions extends StateOptions {
@@ -30,7 +30,7 @@ interface RecordOptions extends StateOptions {
   readonly config?: string;
 }
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Prints JSON Lines that `earshot replay` runs (docs/guide/scenarios.md). Times are a span back " +
     "from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations begin as " +
@@ -47,7 +47,7 @@ const lesson: Lesson = {
 /** Registers the command. */
 export function addRecordCommand(program: Command): void {
   withStateDir(
-    teach(program.command("record"), lesson)
+    addHelp(program.command("record"), lesson)
       .description("Print a part of the journal as a scenario")
       .requiredOption("--since <time>", "from when on: 1d, 2h, 2026-11-21")
       .option("--until <time>", "up to when; left out: now")

@@ -18,7 +18,7 @@ import { safeJson } from "../../events/safe-json.ts";
 import { spareMemory } from "../../replay/gc-tuning.ts";
 import { longLines, simulateScenario } from "../../replay/simulate.ts";
 import { action, fail } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { Output, progressOf } from "../output/replay-output.ts";
 import { clockText, ReplayTable } from "../output/replay-table.ts";
 import { screenColumns } from "../output/wrap.ts";
@@ -34,7 +34,7 @@ interface ReplayOptions {
 
 const seedMax = 2 ** 32 - 1;
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
     "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte. Every line of " +
@@ -59,7 +59,7 @@ const lesson: Lesson = {
 
 /** Registers the command. */
 export function addReplayCommand(program: Command): void {
-  teach(program.command("replay"), lesson)
+  addHelp(program.command("replay"), lesson)
     .description("Run a scenario or a recording and show every decision")
     .argument("<file>", "scenario in JSON Lines; - reads standard input")
     .option("--config <file>", "config to run it under; the scenario's header goes over it")

@@ -15,7 +15,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 const errorShownUnitsMax = 320;
 
@@ -27,7 +27,7 @@ type Listed = Omit<QuarantinedEvent, "conv">;
 const about =
   "An event that killed its worker three times, or that its conversation could not be told, is " +
   "set aside: the conversation goes on without it, and it stays in the journal.";
-const lesson: Lesson = {
+const lesson: HelpText = {
   about,
   examples: [
     "earshot quarantine",
@@ -36,12 +36,12 @@ const lesson: Lesson = {
   ],
   exits: "0 done, 1 there is no such row, 2 it cannot be tried again, bad use, or no daemon runs.",
 };
-const listLesson: Lesson = {
+const listLesson: HelpText = {
   about,
   examples: ["earshot quarantine", "earshot quarantine list --json"],
   exits: "0 listed, 2 no daemon runs.",
 };
-const changeLesson = (verb: "retry" | "drop"): Lesson => ({
+const changeLesson = (verb: "retry" | "drop"): HelpText => ({
   about:
     verb === "retry"
       ? "It is heard now, after what has been said since, and answered as if it had just come. " +
@@ -50,7 +50,7 @@ const changeLesson = (verb: "retry" | "drop"): Lesson => ({
   examples: [`earshot quarantine ${verb} 1042`],
   exits: lesson.exits as string,
 });
-const connectLesson: Lesson = {
+const connectLesson: HelpText = {
   about:
     "For an account that was halted, say as its token was refused: it is opened once more with " +
     "the config as it is. Without an account, every halted one of the channel. A changed config " +
@@ -60,22 +60,22 @@ const connectLesson: Lesson = {
 };
 
 export function addQuarantineCommand(program: Command): void {
-  const quarantine = teach(program.command("quarantine"), lesson).description(
+  const quarantine = addHelp(program.command("quarantine"), lesson).description(
     "Events that were set aside because they broke their conversation",
   );
-  teach(withStateDir(quarantine.command("list", { isDefault: true })), listLesson)
+  addHelp(withStateDir(quarantine.command("list", { isDefault: true })), listLesson)
     .description("List them")
     .option("--json", "for programs")
     .action(action(list));
   for (const verb of ["retry", "drop"] as const)
-    teach(withStateDir(quarantine.command(`${verb} <row>`)), changeLesson(verb))
+    addHelp(withStateDir(quarantine.command(`${verb} <row>`)), changeLesson(verb))
       .description(verb === "retry" ? "Try an event again" : "Take an event off the list")
       .action(action((row: string, options: StateOptions) => change(verb, row, options)));
 }
 
 /** Adds `retry` to `earshot channels`. */
 export function addConnectAgain(channels: Command): void {
-  teach(withStateDir(channels.command("retry <channel> [account]")), connectLesson)
+  addHelp(withStateDir(channels.command("retry <channel> [account]")), connectLesson)
     .description("Connect a halted account again")
     .action(action(connectAgain));
 }

@@ -31,7 +31,7 @@ import {
   table,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { loadConfig } from "./config.ts";
 
 interface Options extends StateOptions {
@@ -39,7 +39,7 @@ interface Options extends StateOptions {
   readonly json?: boolean;
 }
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and asks what the daemon " +
     "would ask: may its sender speak, which agents hear it, in which session, by which binding, and why no " +
@@ -53,7 +53,7 @@ const lesson: Lesson = {
 
 /** Adds `route`. */
 export function addRouteCommand(program: Command): void {
-  teach(withStateDir(program.command("route")), lesson)
+  addHelp(withStateDir(program.command("route")), lesson)
     .argument("<json>", "an inbound message")
     .description("Explain who would hear a message: admission, agent, session key")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")

@@ -32,7 +32,7 @@ import {
   table,
   withStateDir,
 } from "../lib/command.ts";
-import { teach } from "../output/help-text.ts";
+import { addHelp } from "../output/help-text.ts";
 import * as lessons from "../output/sessions-help.ts";
 
 interface ListOptions extends StateOptions {
@@ -73,10 +73,10 @@ const levels = [
 const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];
 
 export function addSessionsCommand(program: Command): void {
-  const sessions = teach(program.command("sessions"), lessons.all).description(
+  const sessions = addHelp(program.command("sessions"), lessons.all).description(
     "What agents remember: list, show, export, set, reset",
   );
-  teach(withStateDir(sessions.command("list", { isDefault: true })), lessons.list)
+  addHelp(withStateDir(sessions.command("list", { isDefault: true })), lessons.list)
     .description("List sessions, the latest first")
     .option("--agent <id>", "only this agent's")
     .option("--all", "archived ones, too")
@@ -91,7 +91,7 @@ export function addSessionsCommand(program: Command): void {
     .description("The whole transcript as JSON Lines")
     .option("--out <file>", "a new file instead of stdout")
     .action(action(exportLines));
-  const set = teach(withStateDir(sessions.command("set <key>")), lessons.set)
+  const set = addHelp(withStateDir(sessions.command("set <key>")), lessons.set)
     .description("Change how the agent works in a session")
     .option("--model <name>", "another model of its provider; `default`: as configured");
   for (const [name, values] of levels)
@@ -106,13 +106,13 @@ export function addSessionsCommand(program: Command): void {
     )
     .option("--exec <words>", "as in /exec: `security=allowlist ask=on-miss`, or `default`")
     .action(action(change));
-  teach(withStateDir(sessions.command("reset <key>")), lessons.reset)
+  addHelp(withStateDir(sessions.command("reset <key>")), lessons.reset)
     .description("Archive the session in use and begin the next")
     .action(action(reset));
 }
 
-function one(command: Command, lesson: Parameters<typeof teach>[1]): Command {
-  return teach(withStateDir(command), lesson).option("--id <id>", "an archived one by its id");
+function one(command: Command, lesson: Parameters<typeof addHelp>[1]): Command {
+  return addHelp(withStateDir(command), lesson).option("--id <id>", "an archived one by its id");
 }
 
 function pathOf(key: string, rest = ""): string {

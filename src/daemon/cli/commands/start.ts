@@ -6,10 +6,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../../domain/ports/index.ts";
 import type { DaemonOptions } from "../../daemon.ts";
-import { type KeptDaemon, keepDaemon } from "../../restartable-daemon.ts";
+import { type RestartableDaemon, startRestartableDaemon } from "../../restartable-daemon.ts";
 import { version } from "../../state/package-files.ts";
 import { action, fail, print, withStateDir } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface StartOptions {
   readonly stateDir?: string;
@@ -21,7 +21,7 @@ interface StartOptions {
 }
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Prints the page's address on stdout and logs to stderr. Without a config file it runs on " +
     "embedded defaults: the web page, the terminal and HTTP as channels, and the guide as agent. " +
@@ -47,7 +47,7 @@ function whole(min: number, max: number): (text: string) => number {
 }
 
 export function addStartCommand(program: Command): void {
-  teach(withStateDir(program.command("start")), lesson)
+  addHelp(withStateDir(program.command("start")), lesson)
     .description("Run the daemon in the foreground")
     .addOption(new Option("--config <file>", "config file").env("EARSHOT_CONFIG"))
     .addOption(
@@ -72,7 +72,7 @@ export function daemonOptions(options: StartOptions): DaemonOptions {
 
 async function start(options: StartOptions): Promise<void> {
   let asked = false;
-  let daemon: KeptDaemon | null = null;
+  let daemon: RestartableDaemon | null = null;
   // Listened to before anything runs: whoever sees the address may send a signal at once.
   const stop = (signal: NodeJS.Signals) => {
     if (asked) {
@@ -88,7 +88,7 @@ async function start(options: StartOptions): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   try {
-    daemon = await keepDaemon(daemonOptions(options), {
+    daemon = await startRestartableDaemon(daemonOptions(options), {
       restarted: ({ page }) => print(`earshot ${version}: ${page}`),
       failed(error) {
         process.off("SIGTERM", stop);

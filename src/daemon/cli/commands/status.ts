@@ -20,7 +20,7 @@ import {
   withStateDir,
 } from "../lib/command.ts";
 import { stateInk } from "../output/colors.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
 import { addConnectAgain } from "./retry.ts";
 
@@ -44,12 +44,12 @@ interface ChannelAnswer {
   readonly accounts: readonly (ConnectionStatus & { readonly hook: string | null })[];
 }
 
-const statusLesson: Lesson = {
+const statusLesson: HelpText = {
   examples: ["earshot status", "earshot status --json | jq .outbox"],
   exits: "0 takes messages, 1 runs and cannot take messages, 2 no daemon runs.",
 };
 const able = "What a platform cannot do is left out of a reply there; nothing fails of it.";
-const channelsLesson: Lesson = {
+const channelsLesson: HelpText = {
   about: able,
   examples: [
     "earshot channels",
@@ -57,21 +57,21 @@ const channelsLesson: Lesson = {
   ],
   exits: "0 done, 1 the answer is no, 2 no daemon runs.",
 };
-const listLesson: Lesson = {
+const listLesson: HelpText = {
   about: able,
   examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
   exits: "0 listed, 2 no daemon runs.",
 };
 
 export function addStatusCommands(program: Command): void {
-  teach(withStateDir(program.command("status")), statusLesson)
+  addHelp(withStateDir(program.command("status")), statusLesson)
     .description("How the running daemon is: hosts, turns, outbox, connections")
     .option("--json", "for programs")
     .action(action(status));
-  const group = teach(program.command("channels"), channelsLesson).description(
+  const group = addHelp(program.command("channels"), channelsLesson).description(
     "Channels, what each can do, and how its accounts are connected",
   );
-  teach(withStateDir(group.command("list", { isDefault: true })), listLesson)
+  addHelp(withStateDir(group.command("list", { isDefault: true })), listLesson)
     .description("List them")
     .option("--json", "for programs")
     .action(action(channels));

@@ -15,7 +15,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface RotateOptions extends StateOptions {
   readonly json?: boolean;
@@ -25,13 +25,13 @@ const about =
   "The token opens the pages and the API. Rotate it when somebody else may have read it: the old " +
   "one opens nothing from the daemon's next request on, and pages that came in with it are closed.";
 const exits = "0 done, 1 it could not be written, 2 the state directory is not safe.";
-const lesson: Lesson = { about, examples: ["earshot token rotate"], exits };
+const lesson: HelpText = { about, examples: ["earshot token rotate"], exits };
 
 export function addTokenCommand(program: Command): void {
-  const token = teach(program.command("token"), lesson).description(
+  const token = addHelp(program.command("token"), lesson).description(
     "Replace the token of the pages and the API",
   );
-  teach(withStateDir(token.command("rotate")), {
+  addHelp(withStateDir(token.command("rotate")), {
     about,
     examples: [
       "earshot token rotate",

@@ -29,7 +29,7 @@ import {
   withStateDir,
 } from "../lib/command.ts";
 import { renderWhy } from "../output/explanation.ts";
-import { type Lesson, teach } from "../output/help-text.ts";
+import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
 
 interface WhyOptions extends StateOptions {
@@ -37,7 +37,7 @@ interface WhyOptions extends StateOptions {
   readonly json?: true;
 }
 
-const lesson: Lesson = {
+const lesson: HelpText = {
   about:
     "Shows the decision on a message, every rung of the ladder with the fact that made it match " +
     "or not, and what became of it: turn, outcome, deliveries. Ids stand at the end of the lines " +
@@ -49,7 +49,7 @@ const lesson: Lesson = {
 /** Registers the command. */
 export function addWhyCommand(program: Command): void {
   withStateDir(
-    teach(program.command("why"), lesson)
+    addHelp(program.command("why"), lesson)
       .description("Explain the decision on one message")
       .argument("<message-id>", "the platform's id of the message")
       .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs")

@@ -9,7 +9,7 @@ import type { Command } from "commander";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { wrapText } from "./wrap.ts";
 
-export interface Lesson {
+export interface HelpText {
   /** What to know before it is used. */
   readonly about?: string;
   /** Each a command, and above it what it is for. */
@@ -26,14 +26,14 @@ const columnsMax = 100;
  * Adds the lesson to the command's help. What commander says of wrong use repeats what was typed,
  * which may have been pasted from a room, so it is made harmless.
  */
-export function teach(command: Command, lesson: Lesson): Command {
+export function addHelp(command: Command, lesson: HelpText): Command {
   command.configureOutput({
     writeErr: (text) => void process.stderr.write(terminalSafe(text)),
   });
   return command.addHelpText("after", () => lessonText(lesson, process.stdout.columns));
 }
 
-function lessonText({ about, examples, exits }: Lesson, screen: number | undefined): string {
+function lessonText({ about, examples, exits }: HelpText, screen: number | undefined): string {
   const columns = Math.min(screen ?? columnsAssumed, columnsMax);
   const parts = [];
   if (about !== undefined) parts.push(wrapText(about, { columns }));

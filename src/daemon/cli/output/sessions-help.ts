@@ -1,7 +1,7 @@
 /**
  * What `earshot sessions --help` teaches, command by command.
  */
-import type { Lesson } from "./help-text.ts";
+import type { HelpText } from "./help-text.ts";
 
 const key = "agent:main:telegram:group:-100123";
 /** Where the example is long already. */
@@ -10,7 +10,7 @@ const keys =
   "The key of a session names its agent and place, as `earshot sessions` lists it. A conversation " +
   "has a session once it was answered; a reset archives it and begins the next under the same key.";
 
-export const all: Lesson = {
+export const all: HelpText = {
   about: keys,
   examples: [
     "earshot sessions",
@@ -21,7 +21,7 @@ export const all: Lesson = {
   ],
   exits: "0 done, 1 there is no such session, 2 bad use or no daemon runs.",
 };
-export const list: Lesson = {
+export const list: HelpText = {
   about: keys,
   examples: [
     "earshot sessions",
@@ -30,11 +30,11 @@ export const list: Lesson = {
   ],
   exits: "0 listed, 2 no daemon runs.",
 };
-export const show: Lesson = {
+export const show: HelpText = {
   examples: [`earshot sessions show ${key}`, `earshot sessions show ${key} --json`],
   exits: "0 shown, 1 there is no such session, 2 bad use or no daemon runs.",
 };
-export const exported: Lesson = {
+export const exported: HelpText = {
   about:
     "One JSON object a line, as in the session's file; docs/guide/sessions.md names the fields.",
   examples: [
@@ -43,7 +43,7 @@ export const exported: Lesson = {
   ],
   exits: "0 exported, 1 there is no such session, 2 bad use or no daemon runs.",
 };
-export const set: Lesson = {
+export const set: HelpText = {
   about:
     "Counts from the next turn on, --queue, --send and --activation at once, and carries over a " +
     "reset. " +
@@ -58,7 +58,7 @@ export const set: Lesson = {
   ],
   exits: "0 set, 2 bad use or no daemon runs.",
 };
-export const reset: Lesson = {
+export const reset: HelpText = {
   about: "Nothing is deleted: the old transcript stays, and `list --all` names it.",
   examples: [`earshot sessions reset ${key}`],
   exits: "0 done, 1 there is no such session, 2 bad use or no daemon runs.",
