@@ -121,8 +121,8 @@ async function measure(variant: Variant, file: string): Promise<number> {
   };
   for (let n = 0; n < 10; n += 1) slice();
   const room = hash52("agent:main:telegram:group:-1001");
-  if (variant === "one room") core.inspect({ id: 1, conv: room, words: false });
-  if (variant === "64 rooms") core.inspect({ id: 1, conv: null, words: false });
+  if (variant === "one room") core.inspect({ id: 1, conv: room, withText: false });
+  if (variant === "64 rooms") core.inspect({ id: 1, conv: null, withText: false });
   for (let n = 0; n < 10; n += 1) slice();
   const rates = Array.from({ length: slices }, slice);
   const isLooked = variant === "one room" || variant === "64 rooms";

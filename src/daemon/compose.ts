@@ -13,7 +13,7 @@ import { combineTelemetry } from "../actors/protocol/telemetry.ts";
 import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
-import { openMediaDesk } from "../adapters/media/media-service.ts";
+import { openMediaService } from "../adapters/media/media-service.ts";
 import { openUploads } from "../adapters/media/uploads.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
@@ -104,7 +104,7 @@ export function composeServices(ports: ServicePorts): Services {
     connections: () => connections.states(),
   });
   const connections: Connections = connectionsOf(ports, bus, () => runtime);
-  const media = openMediaDesk({
+  const media = openMediaService({
     folder: join(ports.stateDir, "media"),
     log,
     unique: () => ids.next(),

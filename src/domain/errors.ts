@@ -87,11 +87,11 @@ export class EarshotError extends Error {
     value: unknown,
   ): value is Made {
     // biome-ignore lint/complexity/noThisInStatic: it is the subclass that is asked about.
-    return isOne(this, value);
+    return isInstance(this, value);
   }
 }
 
-function isOne(asked: object, value: unknown): boolean {
+function isInstance(asked: object, value: unknown): boolean {
   if (Function.prototype[Symbol.hasInstance].call(asked, value)) return true;
   if (asked !== EarshotError || !(value instanceof Error)) return false;
   const { disposition, [brand]: mark } = value as { disposition?: unknown; [brand]?: unknown };

@@ -13,32 +13,32 @@ import { sha256 } from "./sha256.ts";
 /** The account that adds nothing to a key. */
 export const defaultAccount = "default";
 
-interface Common {
+interface CommonKeyParts {
   readonly agentId: string;
   readonly thread: { readonly kind: "thread" | "topic"; readonly id: string } | null;
 }
 /** All direct chats of an agent, or (as `global`) everything it hears. */
-interface MainKey extends Common {
+interface MainKey extends CommonKeyParts {
   readonly kind: "main";
   readonly mainKey: string;
 }
-interface PeerKey extends Common {
+interface PeerKey extends CommonKeyParts {
   readonly kind: "per-peer";
   readonly peer: string;
 }
-interface ChannelPeerKey extends Common {
+interface ChannelPeerKey extends CommonKeyParts {
   readonly kind: "per-channel-peer";
   readonly channel: string;
   readonly account: string;
   readonly peer: string;
 }
-interface AccountChannelPeerKey extends Common {
+interface AccountChannelPeerKey extends CommonKeyParts {
   readonly kind: "per-account-channel-peer";
   readonly channel: string;
   readonly account: string;
   readonly peer: string;
 }
-interface ChatKey extends Common {
+interface ChatKey extends CommonKeyParts {
   readonly kind: "group" | "channel";
   readonly channel: string;
   readonly account: string;
@@ -70,8 +70,8 @@ export function formatSessionKey(parts: SessionKeyParts): string {
 }
 
 type Base = SessionKeyParts extends infer Parts
-  ? Parts extends Common
-    ? Omit<Parts, keyof Common>
+  ? Parts extends CommonKeyParts
+    ? Omit<Parts, keyof CommonKeyParts>
     : never
   : never;
 /** The decoded text of a position; every position of a key was decoded before. */
@@ -172,14 +172,14 @@ export function hash52(text: string): number {
     high = (high << 13) | (high >>> 19);
     low = (low << 17) | (low >>> 15);
   }
-  high = mixed(high ^ (low >>> 7));
-  low = mixed(low ^ (high << 3));
-  high = mixed(high + low);
+  high = mixBits(high ^ (low >>> 7));
+  low = mixBits(low ^ (high << 3));
+  high = mixBits(high + low);
   return (high >>> 12) * 4_294_967_296 + (low >>> 0);
 }
 
 /** The finisher of MurmurHash3: every input bit reaches every output bit. */
-function mixed(lane: number): number {
+function mixBits(lane: number): number {
   let value = lane ^ (lane >>> 16);
   value = Math.imul(value, 0x85ebca6b);
   value ^= value >>> 13;

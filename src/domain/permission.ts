@@ -13,14 +13,14 @@
 export const execSecurities = ["deny", "allowlist", "full"] as const;
 /** Nothing; what is on the agent's list of kinds; everything. */
 export type ExecSecurity = (typeof execSecurities)[number];
-export const execAsks = ["off", "on-miss", "always"] as const;
+export const execAskModes = ["off", "on-miss", "always"] as const;
 /** Never; where the list would refuse it; each time. */
-export type ExecAsk = (typeof execAsks)[number];
+export type ExecAskMode = (typeof execAskModes)[number];
 
 /** Absent: as the agent is configured. */
 export interface ExecSettings {
   readonly security?: ExecSecurity;
-  readonly ask?: ExecAsk;
+  readonly ask?: ExecAskMode;
 }
 
 /** What a turn's agent may do, as far as its session says. */
@@ -32,7 +32,11 @@ export interface PermissionPolicy {
 }
 
 /** Nothing said: as the agent is configured. */
-export const silentPolicy: PermissionPolicy = { exec: {}, elevated: "off", owned: false };
+export const defaultPermissionPolicy: PermissionPolicy = {
+  exec: {},
+  elevated: "off",
+  owned: false,
+};
 
 /** What an agent wants to do, in its own words. */
 export interface PermissionRequest {

@@ -30,19 +30,19 @@ export function formsOf(secret: string): readonly string[] {
 }
 
 /** A text without these forms. They are tried in the order given: longer ones first. */
-export function withoutForms(text: string, forms: readonly string[]): string {
+export function redactForms(text: string, forms: readonly string[]): string {
   let shown = text;
   for (const form of forms) if (shown.includes(form)) shown = shown.replaceAll(form, redacted);
   return shown;
 }
 
 /** All forms of all secrets, longest first, so that no rest of one is left by a shorter one. */
-export function allForms(secrets: Iterable<string>): readonly string[] {
+export function formsOfSecrets(secrets: Iterable<string>): readonly string[] {
   const forms = new Set([...secrets].flatMap((secret) => [...formsOf(secret)]));
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
 /** A text without these secrets, however they are written in it. */
-export function blotted(text: string, secrets: Iterable<string>): string {
-  return withoutForms(text, allForms(secrets));
+export function redactSecrets(text: string, secrets: Iterable<string>): string {
+  return redactForms(text, formsOfSecrets(secrets));
 }

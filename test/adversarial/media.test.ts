@@ -16,7 +16,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttpClient } from "../../src/adapters/http/http-client.ts";
-import { openMediaDesk } from "../../src/adapters/media/media-service.ts";
+import { openMediaService } from "../../src/adapters/media/media-service.ts";
 import { composeTurnPrompt } from "../../src/machines/prompt/prompt.ts";
 import {
   item,
@@ -119,7 +119,7 @@ describe("A24 addresses that change on the way", () => {
         return found.map((address) => ({ address, family: 4 }));
       },
     });
-    const desk = openMediaDesk({
+    const desk = openMediaService({
       folder: join(tempFolder(), "media"),
       log: () => undefined,
       unique: () => "u",
@@ -212,7 +212,7 @@ describe("A25 names that are paths", () => {
     writeFileSync(join(precious, "kept"), "kept");
     symlinkSync(precious, join(folder, "link"));
     const { desk } = openDesk({}, { folder });
-    await desk.sweep(Date.now() + 1_000, 0);
+    await desk.prune(Date.now() + 1_000, 0);
     expect(readdirSync(folder)).toEqual([]);
     expect(existsSync(join(precious, "kept"))).toBe(true);
   });

@@ -2,15 +2,15 @@
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import {
-  execAsks,
+  defaultPermissionPolicy,
+  execAskModes,
   execSecurities,
   judgePermission,
   type PermissionPolicy,
-  silentPolicy,
 } from "../../src/domain/permission.ts";
 
 const securities = fc.constantFrom(...execSecurities);
-const asks = fc.constantFrom(...execAsks);
+const asks = fc.constantFrom(...execAskModes);
 const exec = fc.record({ security: securities, ask: asks }, { requiredKeys: [] });
 const policies = fc.record({
   exec,
@@ -31,9 +31,13 @@ describe("a request for permission", () => {
   prop.prop([asks, fc.boolean(), fc.boolean()])(
     "is refused where nobody said more than deny",
     (ask, owned, listed) => {
-      const policy = { ...silentPolicy, exec: { security: "deny", ask }, owned } as const;
+      const policy = {
+        ...defaultPermissionPolicy,
+        exec: { security: "deny", ask },
+        owned,
+      } as const;
       expect(judgePermission(policy, denied, listed)).toBe("deny");
-      expect(judgePermission({ ...silentPolicy, owned }, denied, listed)).toBe("deny");
+      expect(judgePermission({ ...defaultPermissionPolicy, owned }, denied, listed)).toBe("deny");
     },
   );
 
@@ -58,14 +62,14 @@ describe("a request for permission", () => {
     [{ security: "allowlist", ask: "on-miss" }, false, "ask"],
     [{ security: "allowlist", ask: "always" }, true, "ask"],
   ] as const)("of an owner's turn under %j, listed %s: %s", (said, listed, verdict) => {
-    const policy = { ...silentPolicy, exec: said, owned: true };
+    const policy = { ...defaultPermissionPolicy, exec: said, owned: true };
     expect(judgePermission(policy, denied, listed)).toBe(verdict);
   });
 
   test("is allowed to everybody where the config says so, and the session may still ask", () => {
     const full = { security: "full", ask: "off" } as const;
-    expect(judgePermission(silentPolicy, full, false)).toBe("allow");
-    const asking = { ...silentPolicy, exec: { ask: "always" } } as const;
+    expect(judgePermission(defaultPermissionPolicy, full, false)).toBe("allow");
+    const asking = { ...defaultPermissionPolicy, exec: { ask: "always" } } as const;
     expect(judgePermission(asking, full, false)).toBe("ask");
   });
 });

@@ -1,7 +1,7 @@
 /** Secrets are taken out of words however they come back, and what is no secret stays. */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { allForms, blotted, redacted } from "../../src/domain/redact-secrets.ts";
+import { formsOfSecrets, redacted, redactSecrets } from "../../src/domain/redact-secrets.ts";
 
 const secret = fc.string({ unit: "grapheme", minLength: 6, maxLength: 40 });
 const clothes: readonly ((text: string) => string)[] = [
@@ -17,25 +17,27 @@ describe("blotting", () => {
   property.prop([secret, fc.constantFrom(...clothes), fc.string(), fc.string()])(
     "finds a secret in any clothes, wherever it stands",
     (kept, dress, before, after) => {
-      const told = blotted(`${before}|${dress(kept)}|${after}`, [kept]);
+      const told = redactSecrets(`${before}|${dress(kept)}|${after}`, [kept]);
       expect(told).toContain(redacted);
-      expect(allForms([kept]).filter((form) => `|${told}|`.includes(`|${form}|`))).toEqual([]);
+      expect(formsOfSecrets([kept]).filter((form) => `|${told}|`.includes(`|${form}|`))).toEqual(
+        [],
+      );
     },
   );
 
   property.prop([fc.string(), secret])("leaves words without one as they are", (text, kept) => {
-    fc.pre(!allForms([kept]).some((form) => text.includes(form)));
-    expect(blotted(text, [kept])).toBe(text);
+    fc.pre(!formsOfSecrets([kept]).some((form) => text.includes(form)));
+    expect(redactSecrets(text, [kept])).toBe(text);
   });
 
   test("leaves nothing of the longer of two secrets that begin alike", () => {
-    expect(blotted("key-123456-more key-123456", ["key-123456", "key-123456-more"])).toBe(
+    expect(redactSecrets("key-123456-more key-123456", ["key-123456", "key-123456-more"])).toBe(
       `${redacted} ${redacted}`,
     );
   });
 
   test("takes nothing too short for a secret, and no half of a letter breaks it", () => {
-    expect(blotted("the cat", ["cat", ""])).toBe("the cat");
-    expect(blotted("x \ud83dsecret x", ["\ud83dsecret"])).toBe(`x ${redacted} x`);
+    expect(redactSecrets("the cat", ["cat", ""])).toBe("the cat");
+    expect(redactSecrets("x \ud83dsecret x", ["\ud83dsecret"])).toBe(`x ${redacted} x`);
   });
 });

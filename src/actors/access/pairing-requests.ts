@@ -48,19 +48,19 @@ export function accessRequestOf(
 }
 
 /** A message as it is kept when it was a claim. */
-export function withoutCode({ verbatim: _, ...message }: Inbound): Inbound {
+export function redactClaimCode({ verbatim: _, ...message }: Inbound): Inbound {
   return { ...message, text: struckClaim };
 }
 
 /** An event with every claim code in its words struck out. */
-export function withoutCodes(event: ChannelEvent): ChannelEvent {
+export function redactClaimCodes(event: ChannelEvent): ChannelEvent {
   switch (event.type) {
     case "message":
-      return { ...event, message: struck(event.message) };
+      return { ...event, message: redactQuoted(event.message) };
     case "edit":
       return { ...event, edit: { ...event.edit, text: withoutClaims(event.edit.text) } };
     case "history": {
-      const messages = event.history.messages.map(struck);
+      const messages = event.history.messages.map(redactQuoted);
       return { ...event, history: { ...event.history, messages } };
     }
     default:
@@ -68,7 +68,7 @@ export function withoutCodes(event: ChannelEvent): ChannelEvent {
   }
 }
 
-function struck(message: Inbound): Inbound {
+function redactQuoted(message: Inbound): Inbound {
   const text = withoutClaims(message.text);
   const quoted = message.replyTo?.text;
   const quote = quoted === undefined ? undefined : withoutClaims(quoted);

@@ -8,7 +8,7 @@
 
 import { secretValues } from "../../domain/config/index.ts";
 import type { AgentDriver, Clock, Log } from "../../domain/ports/index.ts";
-import { blotted } from "../../domain/redact-secrets.ts";
+import { redactSecrets } from "../../domain/redact-secrets.ts";
 import type { AgentFailed } from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type {
@@ -61,7 +61,7 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
 /** The failure of an agent in its own words, without the secrets it was given. */
 function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
   const secrets = secretValues({ agents: { driver: agent.config } });
-  return { ...event, message: blotted(event.message, secrets) };
+  return { ...event, message: redactSecrets(event.message, secrets) };
 }
 
 class Runner implements TurnRunner {

@@ -55,7 +55,7 @@ export async function debugCommand(
 function overrideLines(layers: ConfigLayers, layer: LayerName): string[] {
   const kept = layer === "set" ? "kept" : "until a restart";
   return layers
-    .said(layer)
+    .overrides(layer)
     .map(
       ({ path, value, by }) => `${code(path)} is ${code(JSON.stringify(value))}: ${by}, ${kept}`,
     );

@@ -11,7 +11,7 @@ import type { HostStep } from "../protocol/host-protocol.ts";
 import { isBusy } from "./busy.ts";
 import { answerByPlugin } from "./plugins.ts";
 import type { CommandPorts } from "./ports.ts";
-import { noteReturn } from "./restart-notice.ts";
+import { recordRestartNotice } from "./restart-notice.ts";
 import { approvalOf, runNamed, runsBeside } from "./subagents.ts";
 
 type After = (ports: CommandPorts, effect: CommandDue, step: HostStep, args: Args) => Promise<void>;
@@ -38,7 +38,7 @@ const after: Readonly<Record<string, After>> = {
   async restart(ports, { asked }, step) {
     const restart = ports.control?.restart;
     if (restart == null || asked === null || (await restart.problem()) !== null) return;
-    await noteReturn(ports, asked, step);
+    await recordRestartNotice(ports, asked, step);
     restart.start();
   },
 };

@@ -16,7 +16,7 @@ import { commandRow } from "./reply-row.ts";
 const name = "restart";
 
 /** Notes who is to be told. */
-export async function noteReturn(
+export async function recordRestartNotice(
   ports: CommandPorts,
   asked: CommandAsked,
   step: HostStep,
@@ -26,7 +26,10 @@ export async function noteReturn(
 }
 
 /** What the first commit of a start has to say of it. */
-export async function returnWrites(store: Store, now: Millis): Promise<readonly StoreWrite[]> {
+export async function restartNoticeWrites(
+  store: Store,
+  now: Millis,
+): Promise<readonly StoreWrite[]> {
   const noted = await store.meta(name);
   if (noted === null || noted === "") return [];
   const row = JSON.parse(noted) as OutboxRow;

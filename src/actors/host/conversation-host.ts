@@ -14,7 +14,7 @@ import { encodeVerdict } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
-import type { InspectOrder } from "../../domain/ports/index.ts";
+import type { InspectRequest } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
@@ -72,7 +72,7 @@ export interface ConversationHost {
   /** What is live here. */
   count(): ConversationCount;
   /** Begins to tell one reader of conversations. */
-  inspect(order: InspectOrder): void;
+  inspect(order: InspectRequest): void;
   /** Tells that reader nothing any more. */
   uninspect(reader: number): void;
   stop(): void;
@@ -171,7 +171,7 @@ class Core implements ConversationHost {
     return this.#live.count();
   }
 
-  inspect(order: InspectOrder): void {
+  inspect(order: InspectRequest): void {
     this.#inspection?.begin(order, this.#live.slots());
   }
 

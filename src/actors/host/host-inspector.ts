@@ -7,7 +7,7 @@
  * that stops (put away, replaced, failed) is said to have stopped.
  */
 import { limits } from "../../domain/limits.ts";
-import type { InspectFrame, InspectOrder } from "../../domain/ports/index.ts";
+import type { InspectFrame, InspectRequest } from "../../domain/ports/index.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { InspectedActor, Standpoint } from "./actor-inspector.ts";
 import type { Slot } from "./conversation-cache.ts";
@@ -15,14 +15,14 @@ import { shownContext, shownError, shownEvent } from "./projected-fields.ts";
 
 interface Watched {
   readonly look: InspectedActor;
-  readonly orders: Map<number, InspectOrder>;
+  readonly orders: Map<number, InspectRequest>;
 }
 
 /** Takes what has been told since the last time; called when a batch is through. */
 export type InspectSink = (frames: readonly InspectFrame[]) => void;
 
 export class HostInspection {
-  readonly #orders = new Map<number, InspectOrder>();
+  readonly #orders = new Map<number, InspectRequest>();
   readonly #watched = new Map<number, Watched>();
   readonly #sink: InspectSink;
   #frames: InspectFrame[] = [];
@@ -32,7 +32,7 @@ export class HostInspection {
   }
 
   /** Begins to tell a reader of what it asked for; `live`: the conversations there are. */
-  begin(order: InspectOrder, live: Iterable<Slot>): void {
+  begin(order: InspectRequest, live: Iterable<Slot>): void {
     this.stop(order.id);
     this.#orders.set(order.id, order);
     for (const slot of live) {
@@ -81,14 +81,14 @@ export class HostInspection {
       this.#sink(frames.slice(from, from + limits.inspectFramesMax));
   }
 
-  #isFull({ id, conv }: InspectOrder): boolean {
+  #isFull({ id, conv }: InspectRequest): boolean {
     if (conv !== null) return false;
     let count = 0;
     for (const { orders } of this.#watched.values()) if (orders.has(id)) count += 1;
     return count >= limits.inspectActorsMax;
   }
 
-  #admit(order: InspectOrder, { conv, key, actor }: Slot): void {
+  #admit(order: InspectRequest, { conv, key, actor }: Slot): void {
     if (order.conv !== null && order.conv !== conv) return;
     let watched = this.#watched.get(conv);
     if (watched === undefined) {
@@ -99,7 +99,7 @@ export class HostInspection {
     const { look, orders } = watched;
     orders.set(order.id, order);
     const readers = [order.id];
-    const snapshotJson = stateJson(look.now(), order.words);
+    const snapshotJson = stateJson(look.now(), order.withText);
     this.#frames.push({ kind: "actor", readers, actor: look.actor, key, snapshotJson });
   }
 
@@ -121,11 +121,11 @@ export class HostInspection {
 
   /** One frame for those who see words, one for those who do not. */
   #each(
-    orders: ReadonlyMap<number, InspectOrder>,
+    orders: ReadonlyMap<number, InspectRequest>,
     make: (readers: readonly number[], words: boolean) => InspectFrame,
   ): void {
     for (const words of [false, true]) {
-      const readers = [...orders.values()].filter((one) => one.words === words);
+      const readers = [...orders.values()].filter((one) => one.withText === words);
       if (readers.length > 0)
         this.#frames.push(
           make(

@@ -9,7 +9,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { Millis } from "../../domain/message.ts";
-import type { AgentDriver, Clock, InspectOrder } from "../../domain/ports/index.ts";
+import type { AgentDriver, Clock, InspectRequest } from "../../domain/ports/index.ts";
 import { unpackBatch, type WireBatch } from "../protocol/batch-encoding.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import type { HostEvents, TurnJob } from "../protocol/host-link.ts";
@@ -44,7 +44,7 @@ export interface HostApi {
   apply(batch: WireBatch): HostResult;
   summary(convs: readonly number[], now: Millis): (ConversationSummary | null)[];
   count(): ConversationCount;
-  inspect(order: InspectOrder): void;
+  inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
   ping(): void;
   run(job: TurnJob): Promise<void>;

@@ -26,8 +26,8 @@ import { resolveRoute } from "../../machines/routing/routing.ts";
 import {
   type AccessRequest,
   accessRequestOf,
-  withoutCode,
-  withoutCodes,
+  redactClaimCode,
+  redactClaimCodes,
 } from "../access/pairing-requests.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import { sharesOf } from "./broadcast.ts";
@@ -104,7 +104,7 @@ export function prepare(
   }
   const admission = admit(event, context.config, context);
   if (admission.decision === "own") return null;
-  const clean = withoutCodes(event);
+  const clean = redactClaimCodes(event);
   if (clean.type === "message" && context.isOurs(clean.message.author.id))
     return prepareSibling(clean.message, context);
   if (clean.type === "message") {
@@ -112,7 +112,7 @@ export function prepare(
       event.type === "message" ? accessRequestOf(event.message, admission, context) : null;
     const prepared =
       knock?.kind === "claim"
-        ? prepareMessage(withoutCode(clean.message), unclaimed, context)
+        ? prepareMessage(redactClaimCode(clean.message), unclaimed, context)
         : prepareMessage(clean.message, admission, context);
     return { ...prepared, accessRequest: knock };
   }

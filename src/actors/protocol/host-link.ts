@@ -5,7 +5,7 @@
  * this thread (host-local.ts) look the same from here: batches in, results out, and one promise
  * that tells when the host is gone.
  */
-import type { InspectFrame, InspectOrder, Log } from "../../domain/ports/index.ts";
+import type { InspectFrame, InspectRequest, Log } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type {
@@ -60,7 +60,7 @@ export interface HostLink {
   /** What is live there. May reject. */
   count(): Promise<ConversationCount>;
   /** Lets a reader look into conversations there, until it is stopped or the host is gone. */
-  inspect(order: InspectOrder): void;
+  inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
   /** Asks for a beat of the pulse. */
   ping(): void;

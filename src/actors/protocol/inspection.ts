@@ -1,9 +1,9 @@
 /**
  * Who looks into conversations, as the rest of the runtime sees it.
  */
-import type { InspectOrder } from "../../domain/ports/index.ts";
+import type { InspectRequest } from "../../domain/ports/index.ts";
 
 export interface InspectionReaders {
-  begin(order: InspectOrder): void;
+  begin(order: InspectRequest): void;
   stop(reader: number): void;
 }

@@ -13,10 +13,10 @@ import type {
   Clock,
   DaemonControl,
   Ids,
-  InspectOrder,
   InspectReport,
+  InspectRequest,
   Log,
-  MediaDesk,
+  MediaService,
   Plugin,
   Random,
   SessionFiles,
@@ -78,7 +78,7 @@ export interface RuntimePorts {
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly directory: OutboundDirectory;
   /** Reads what people sent. Left out: files are named, and nothing is fetched. */
-  readonly media?: MediaDesk;
+  readonly media?: MediaService;
   /** Everything that happens, once, in order. Must not throw. */
   readonly publish: (line: StreamLine) => void;
   /** 0: everything in-process. */
@@ -298,7 +298,7 @@ export interface Runtime {
   /** Which conversations are live, engaged, and held by their guard. */
   count(): Promise<ConversationCount>;
   /** Lets a reader look into conversations, until it is stopped: `onInspect` is told. */
-  inspect(order: InspectOrder): void;
+  inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
   /** With `seq` only about that row of the journal. */
   why(messageId: string, seq?: number): Promise<readonly Why[]>;

@@ -12,7 +12,7 @@ import type { StreamLine } from "../../domain/stream.ts";
 import { resetPolicy } from "../../machines/routing/session-policy.ts";
 import { openAccessStore } from "../access/access-store.ts";
 import { createTyping } from "../channels/typing-indicators.ts";
-import { returnWrites } from "../commands/restart-notice.ts";
+import { restartNoticeWrites } from "../commands/restart-notice.ts";
 import { createWaiters } from "../effects/decision-waiters.ts";
 import { createEffects } from "../effects/effect-executor.ts";
 import { forSiblings } from "../ingress/sibling-agents.ts";
@@ -54,7 +54,7 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const boot = Number((await store.meta("boot")) ?? 0) + 1;
   const { configs, pending } = await openConfigs(store, ports.config);
   const bootRow = { kind: "meta", name: "boot", value: String(boot) } as const;
-  const back = await returnWrites(store, ports.clock.now());
+  const back = await restartNoticeWrites(store, ports.clock.now());
   await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
   const lastSeq = await store.lastSeq();
   const [book, aside] = [await store.access(), await readQuarantine(store)];
@@ -151,7 +151,7 @@ class Assembly {
     const media = createMedia({
       clock,
       log,
-      desk: ports.media ?? null,
+      service: ports.media ?? null,
       config: () => configs.current(),
       agentOf: (key) => this.#agentOf(key),
     });

@@ -73,12 +73,12 @@ export function createSummaries(ports: SummariesPorts): Summaries {
       const end: Open["end"] = (failed, lost = false) => {
         signal.removeEventListener("abort", abort);
         open.delete(turnId);
-        const text = mine.texts.join("\n").trim();
+        const text = ownAttempt.texts.join("\n").trim();
         const why = failed ?? (text === "" ? "the agent said nothing" : null);
-        resolve({ text, usage: mine.usage, failed: why, lost });
+        resolve({ text, usage: ownAttempt.usage, failed: why, lost });
       };
-      const mine: Open = { texts: [], usage: noTokens, end };
-      open.set(turnId, mine);
+      const ownAttempt: Open = { texts: [], usage: noTokens, end };
+      open.set(turnId, ownAttempt);
       signal.addEventListener("abort", abort, { once: true });
       ports.run(orderFor(request, turnId, ports));
       if (signal.aborted) abort();

@@ -5,7 +5,7 @@
  * every order and answers for the conversations that live there, and one that has just been started
  * again is told anew. Nobody looking, nothing said to any host.
  */
-import type { InspectFrame, InspectOrder, InspectReport } from "../../domain/ports/index.ts";
+import type { InspectFrame, InspectReport, InspectRequest } from "../../domain/ports/index.ts";
 import type { HostLink } from "../protocol/host-link.ts";
 
 interface Host {
@@ -14,7 +14,7 @@ interface Host {
 }
 
 export class InspectionOrders {
-  readonly #orders = new Map<number, InspectOrder>();
+  readonly #orders = new Map<number, InspectRequest>();
   readonly #hosts: readonly Host[];
   readonly #report: (report: InspectReport) => void;
 
@@ -23,7 +23,7 @@ export class InspectionOrders {
     this.#report = tell;
   }
 
-  begin(order: InspectOrder): void {
+  begin(order: InspectRequest): void {
     this.#orders.set(order.id, order);
     for (const { link } of this.#hosts) link?.inspect(order);
   }

@@ -46,14 +46,14 @@ export interface HeartbeatPorts {
 }
 
 /** What the store keeps of a conversation that may be woken. */
-interface Kept {
+interface StoredBeat {
   /** Where somebody was last heard; null: nobody ever was. */
   route: Route | null;
   /** When it was last woken, or first could have been. */
   at: Millis | null;
 }
 
-interface Beat extends Kept {
+interface Beat extends StoredBeat {
   readonly agentId: string;
   timer: TimerHandle | null;
   dueAt: Millis | null;
@@ -83,7 +83,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
   const beats = new Map<string, Beat>();
   let stopped = false;
 
-  const metaOf = (key: string, { route, at }: Kept): MetaWrite => ({
+  const metaOf = (key: string, { route, at }: StoredBeat): MetaWrite => ({
     kind: "meta",
     name: `heartbeat|${key}`,
     value: JSON.stringify({ route, at }),
@@ -96,7 +96,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
     beats.set(key, beat);
     const kept = await ports.store.meta(`heartbeat|${key}`);
     if (kept === null) return;
-    const { route, at } = JSON.parse(kept) as Kept;
+    const { route, at } = JSON.parse(kept) as StoredBeat;
     // Whoever was heard meanwhile is newer.
     beat.route ??= route;
     beat.at ??= at;

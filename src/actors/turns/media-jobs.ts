@@ -13,7 +13,7 @@ import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 /** What came of a job, or why nothing did. */
 export type Outcome<Found> = { readonly found: Found } | { readonly note: string };
 
-export interface Asked<Found = unknown> {
+export interface MediaJobRequest<Found = unknown> {
   readonly id: string;
   readonly conv: number;
   readonly msMax: number;
@@ -36,7 +36,7 @@ export interface MediaJobs {
    * Begins the work, unless it is under way or was done: then that is the answer. `keep` false: the
    * next one asks again. Never rejects.
    */
-  run<Found>(job: Asked<Found>): Promise<Outcome<Found>>;
+  run<Found>(job: MediaJobRequest<Found>): Promise<Outcome<Found>>;
   /** What a job that is over found, without beginning one. */
   known<Found>(id: string): Outcome<Found> | undefined;
   /** The next `run` of it begins anew. */
@@ -85,7 +85,7 @@ export function createMediaJobs(clock: Clock): MediaJobs {
     }
   }
 
-  function begin({ id, conv, msMax, keep, work }: Asked): Promise<Outcome<unknown>> {
+  function begin({ id, conv, msMax, keep, work }: MediaJobRequest): Promise<Outcome<unknown>> {
     const known = underWay.get(id)?.done ?? over.get(id);
     if (known !== undefined) return Promise.resolve(known);
     if (stopped || waiting.length >= limits.mediaJobsWaitingMax)
@@ -106,7 +106,8 @@ export function createMediaJobs(clock: Clock): MediaJobs {
   }
 
   return {
-    run: <Found>(job: Asked<Found>) => begin(job as Asked) as Promise<Outcome<Found>>,
+    run: <Found>(job: MediaJobRequest<Found>) =>
+      begin(job as MediaJobRequest) as Promise<Outcome<Found>>,
     known: <Found>(id: string) => over.get(id) as Outcome<Found> | undefined,
     forget: (id) => void over.delete(id),
     stop() {

@@ -16,8 +16,8 @@ import type {
   AgentImage,
   Clock,
   Log,
-  MediaDesk,
   MediaReading,
+  MediaService,
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { PromptAttachment, PromptLink } from "../../machines/prompt/prompt.ts";
@@ -28,7 +28,7 @@ export interface MediaPorts {
   readonly clock: Clock;
   readonly log: Log;
   /** Null: nothing can be fetched here (a replay). */
-  readonly desk: MediaDesk | null;
+  readonly service: MediaService | null;
   readonly config: () => EarshotConfig;
   readonly agentOf: (key: string) => string;
 }
@@ -45,7 +45,7 @@ export interface MediaGathered {
   readonly images: readonly AgentImage[];
 }
 
-type Picture = Awaited<ReturnType<MediaDesk["picture"]>>;
+type Picture = Awaited<ReturnType<MediaService["picture"]>>;
 
 export interface Media {
   /** Begins to read what a message holds, if anything is read at all. */
@@ -95,7 +95,7 @@ class MediaBudget implements Media {
 
   engaged(key: string, message: FoundMessage): void {
     const { attachments, text } = message.said;
-    if (this.#ports.desk === null || (attachments.length === 0 && !text.includes("://"))) return;
+    if (this.#ports.service === null || (attachments.length === 0 && !text.includes("://"))) return;
     const terms = this.#terms(key, message);
     for (const work of this.#worksOf(terms, message).slice(0, limits.mediaPerTurnMax))
       void work.begin();
@@ -142,7 +142,7 @@ class MediaBudget implements Media {
     message: FoundMessage,
     { item }: MediaRef,
   ): Promise<Outcome<MediaReading>> {
-    const { desk } = this.#ports;
+    const { service: desk } = this.#ports;
     if (desk === null) return { note: "nothing can be fetched here" };
     const { settings } = this.#terms(key, message);
     const before = this.#jobs.known<MediaReading>(item.id);
@@ -162,7 +162,7 @@ class MediaBudget implements Media {
     message: FoundMessage,
     { item }: MediaRef,
   ): Promise<Picture | null> {
-    const { desk } = this.#ports;
+    const { service: desk } = this.#ports;
     const { settings, passes } = this.#terms(key, message);
     if (desk === null || !passes || item.attachment.kind !== "image") return null;
     const outcome = await this.#jobs.run<Picture>({
@@ -180,13 +180,13 @@ class MediaBudget implements Media {
   }
 
   start(): void {
-    const { clock, desk, log, config } = this.#ports;
+    const { clock, service: desk, log, config } = this.#ports;
     if (desk === null) return;
     const again = () => {
       if (this.#stopped) return;
       const { media, messages } = config();
       desk
-        .sweep(clock.now() - messages.dedupe.retentionMs, media.storeBytesMax)
+        .prune(clock.now() - messages.dedupe.retentionMs, media.storeBytesMax)
         .catch((error: unknown) => log("warn", "media.sweep", { error: String(error) }))
         .finally(() => {
           // Cleared at the stop: a timer alone would keep the process from ending.
@@ -215,7 +215,7 @@ class MediaBudget implements Media {
 
   /** What there is to read of a message by itself. */
   #worksOf(terms: Terms, message: FoundMessage): Work[] {
-    const { desk } = this.#ports;
+    const { service: desk } = this.#ports;
     if (desk === null) return [];
     const { settings, passes } = terms;
     const msMax = settings.timeoutMs * 2;

@@ -30,7 +30,7 @@ export async function importDefault(name: string, baseDir: string): Promise<unkn
 }
 
 /** The first line of what went wrong, and where. */
-export function whyNot(cause: unknown, path: string | null): string {
+export function importProblem(cause: unknown, path: string | null): string {
   if (!(cause instanceof Error)) return String(cause);
   const { code, path: missing } = cause as NodeJS.ErrnoException;
   if (code === "ENOENT" && missing === path) return "there is no such file";

@@ -10,7 +10,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { hookNames, type Plugin } from "../../domain/ports/index.ts";
 import { parseJson5, readConfigText } from "./config-file.ts";
-import { importDefault, modulePath, whyNot } from "./imports.ts";
+import { importDefault, importProblem, modulePath } from "./imports.ts";
 
 const callable = z.custom<(...given: unknown[]) => unknown>(
   (value) => typeof value === "function",
@@ -84,7 +84,7 @@ async function load(name: string, baseDir: string, place: string): Promise<Plugi
         : "mend the file, or take it out of the list";
     throw new EarshotError(
       "EAR_PLUGIN",
-      `Cannot load ${place} (${path ?? name}) as ${whyNot(cause, path)}: ${fix}`,
+      `Cannot load ${place} (${path ?? name}) as ${importProblem(cause, path)}: ${fix}`,
       { cause },
     );
   }

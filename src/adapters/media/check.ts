@@ -10,7 +10,7 @@ import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { canRun } from "../files/runnable.ts";
 import { canReadLinks } from "./links.ts";
 
-type Said = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Name] | undefined }>;
+type CheckedSettings = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Name] | undefined }>;
 
 /** What will not work, in words: a program that is not there, a package that is not installed. */
 export async function mediaWarnings(
@@ -21,8 +21,8 @@ export async function mediaWarnings(
   return (await Promise.all(found)).flat();
 }
 
-function placesOf(config: EarshotConfig): [string, Said][] {
-  const places: [string, Said | undefined][] = [["media", config.media]];
+function placesOf(config: EarshotConfig): [string, CheckedSettings][] {
+  const places: [string, CheckedSettings | undefined][] = [["media", config.media]];
   for (const { id, media } of config.agents.list) places.push([`agents.list ${id} media`, media]);
   for (const [id, channel] of Object.entries(config.channels)) {
     places.push([`channels.${id}.media`, channel.media]);
@@ -31,10 +31,14 @@ function placesOf(config: EarshotConfig): [string, Said][] {
   }
   for (const [key, { media }] of Object.entries(config.conversations))
     places.push([`conversations ${key} media`, media]);
-  return places.filter((place): place is [string, Said] => place[1] !== undefined);
+  return places.filter((place): place is [string, CheckedSettings] => place[1] !== undefined);
 }
 
-async function warningsOf(place: string, said: Said, searchPath: string): Promise<string[]> {
+async function warningsOf(
+  place: string,
+  said: CheckedSettings,
+  searchPath: string,
+): Promise<string[]> {
   const { audio, image, video, speech, links } = said;
   const programs = [
     ...Object.entries({ audio, image, video, speech }).flatMap(([name, converter]) =>

@@ -40,26 +40,26 @@ const notesSchema = z.object({
 type Notes = z.infer<typeof notesSchema>;
 
 /** A file as it lies there. */
-export interface ShelfFile {
+export interface CachedFile {
   readonly bytes: number;
   /** As its first bytes tell. */
   readonly mime: string | null;
 }
 
-export interface KeepOptions {
+export interface PutOptions {
   readonly bytesMax: number;
   /** Of all files; the oldest make room. */
   readonly totalMax: number;
 }
 
-export interface Shelf {
-  file(id: string): Promise<ShelfFile | null>;
+export interface FileCache {
+  file(id: string): Promise<CachedFile | null>;
   /**
    * Stores what comes, at most `bytesMax`. Throws what the source throws; nothing is left then.
    * @throws EarshotError EAR_HTTP_REFUSED when it is larger, EAR_STATE_UNSAFE for a folder that is
    * not ours alone.
    */
-  keep(id: string, source: AsyncIterable<Uint8Array>, options: KeepOptions): Promise<ShelfFile>;
+  put(id: string, source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<CachedFile>;
   /** The whole file, or its first `bytesMax`. */
   read(id: string, bytesMax: number): Promise<Uint8Array>;
   /** Where it is, for a program. */
@@ -73,7 +73,7 @@ export interface Shelf {
   /** The bytes of a file as they are read. */
   open(id: string): Promise<ReadableStream<Uint8Array>>;
   remove(id: string): Promise<void>;
-  sweep(before: number, bytesMax: number): Promise<void>;
+  prune(before: number, bytesMax: number): Promise<void>;
 }
 
 const name = /^[a-z0-9]{1,64}$/;
@@ -83,7 +83,7 @@ const partMsMax = 3_600_000;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /** `unique` gives letters and digits nobody can foresee. */
-export function openShelf(folder: string, unique: () => string): Shelf {
+export function openFileCache(folder: string, unique: () => string): FileCache {
   let ready: Promise<void> | null = null;
   /** Bytes in all; null: not counted yet. */
   let total: number | null = null;
@@ -135,7 +135,7 @@ export function openShelf(folder: string, unique: () => string): Shelf {
       // Somebody else's link or a torn file is not what we stored.
       return found?.isFile() === true && found.size === file.bytes ? file : null;
     },
-    async keep(id, source, { bytesMax, totalMax }) {
+    async put(id, source, { bytesMax, totalMax }) {
       let head: Uint8Array = new Uint8Array();
       let bytes = 0;
       await put(place(id), async (file) => {
@@ -154,7 +154,7 @@ export function openShelf(folder: string, unique: () => string): Shelf {
       const file = { bytes, mime: sniff(head) };
       await writeNotes(id, { file, readings: {} });
       if (total !== null) total += bytes;
-      if (total === null || total > totalMax) total = await sweepFolder(folder, 0, totalMax, id);
+      if (total === null || total > totalMax) total = await pruneFolder(folder, 0, totalMax, id);
       return file;
     },
     read: (id, bytesMax) => readFile(place(id), bytesMax),
@@ -185,8 +185,8 @@ export function openShelf(folder: string, unique: () => string): Shelf {
       // The file last: while it is there, what is left is found again.
       for (const ending of [".label", ".json", ""]) await rm(place(id, ending), { force: true });
     },
-    async sweep(before, bytesMax) {
-      total = await sweepFolder(folder, before, bytesMax);
+    async prune(before, bytesMax) {
+      total = await pruneFolder(folder, before, bytesMax);
     },
   };
 }
@@ -234,7 +234,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
  * Removes what is older than `before` and, beyond `bytesMax` in all, the oldest; never `spare`. Gives
  * the bytes that are left.
  */
-async function sweepFolder(
+async function pruneFolder(
   folder: string,
   before: number,
   bytesMax: number,

@@ -10,19 +10,19 @@ import { createHash } from "node:crypto";
 import type { ImageConverter, MediaSettings } from "../../domain/config/conversation/media.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Log, MediaDesk, MediaItem, MediaReading } from "../../domain/ports/index.ts";
+import type { Log, MediaItem, MediaReading, MediaService } from "../../domain/ports/index.ts";
 import { cut, oneLine, plainText } from "../../domain/sanitize.ts";
 import { deadline } from "../http/deadline.ts";
 import { createHttpClient, type HttpClient } from "../http/http-client.ts";
-import { openShelf, type ShelfFile } from "./file-cache.ts";
+import { type CachedFile, openFileCache } from "./file-cache.ts";
 import { readPage } from "./links.ts";
 import { describe, transcribe } from "./model.ts";
 import { pictureSize } from "./picture-size.ts";
 import { runProgram } from "./program.ts";
 import { fits, headBytes, looksLikeText, picturesTaken, sniff } from "./sniff.ts";
-import { sayAloud } from "./speech.ts";
+import { synthesize } from "./speech.ts";
 
-export interface DeskOptions {
+export interface MediaServiceOptions {
   /** Created with the first file. */
   readonly folder: string;
   readonly log: Log;
@@ -40,7 +40,7 @@ export interface DeskOptions {
 }
 
 /** A file, or why there is none. */
-type Fetched = { readonly file: ShelfFile } | { readonly why: string };
+type Fetched = { readonly file: CachedFile } | { readonly why: string };
 
 const noteUnitsMax = 200;
 /** What a program may print: text is cut later, a frame is a picture. */
@@ -57,37 +57,37 @@ const nothing: MediaReading = {
 };
 
 /** Opens a desk. Nothing is touched before the first file. */
-export function openMediaDesk(options: DeskOptions): MediaDesk {
-  return new Desk(options);
+export function openMediaService(options: MediaServiceOptions): MediaService {
+  return new LocalMediaService(options);
 }
 
-class Desk implements MediaDesk {
-  readonly #options: DeskOptions;
-  readonly #shelf: ReturnType<typeof openShelf>;
+class LocalMediaService implements MediaService {
+  readonly #options: MediaServiceOptions;
+  readonly #cache: ReturnType<typeof openFileCache>;
   readonly #http: HttpClient;
 
-  constructor(options: DeskOptions) {
+  constructor(options: MediaServiceOptions) {
     this.#options = options;
-    this.#shelf = openShelf(options.folder, options.unique);
+    this.#cache = openFileCache(options.folder, options.unique);
     this.#http = options.http ?? createHttpClient();
   }
 
   async read(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<MediaReading> {
     const by = fingerprint(converterOf(item, settings));
-    return this.#told(item.id, signal, async () => {
-      const known = await this.#shelf.reading(item.id, by);
+    return this.#reading(item.id, signal, async () => {
+      const known = await this.#cache.reading(item.id, by);
       if (known !== null) return known;
       const fetched = await this.#fetch(item, settings, signal);
       if ("why" in fetched) return { ...nothing, note: fetched.why };
       const { mime, bytes } = fetched.file;
       const facts = { ...nothing, mime: mime ?? item.attachment.mime ?? null, bytes };
-      const lie = lieOf(item, fetched.file);
+      const lie = typeMismatch(item, fetched.file);
       if (lie !== null) return { ...facts, note: lie };
-      const isText = mime === null && looksLikeText(await this.#shelf.read(item.id, headBytes));
+      const isText = mime === null && looksLikeText(await this.#cache.read(item.id, headBytes));
       if (isText && item.attachment.kind !== "file")
         return { ...facts, note: `announced as ${announced(item)}, but it is text` };
       const reading = await this.#convert(item, fetched.file, facts, settings, signal);
-      await this.#shelf.note(item.id, by, reading);
+      await this.#cache.note(item.id, by, reading);
       return reading;
     });
   }
@@ -96,19 +96,19 @@ class Desk implements MediaDesk {
     item: MediaItem,
     settings: MediaSettings,
     signal: AbortSignal,
-  ): ReturnType<MediaDesk["picture"]> {
+  ): ReturnType<MediaService["picture"]> {
     let image = null;
-    const { note } = await this.#told(item.id, signal, async () => {
+    const { note } = await this.#reading(item.id, signal, async () => {
       const fetched = await this.#fetch(item, settings, signal);
       if ("why" in fetched) return { ...nothing, note: fetched.why };
       const { mime, bytes } = fetched.file;
-      const lie = lieOf(item, fetched.file);
+      const lie = typeMismatch(item, fetched.file);
       if (lie !== null) return { ...nothing, note: lie };
       if (mime === null || !picturesTaken.has(mime))
         return { ...nothing, note: "no model takes a picture of this type" };
       if (bytes > limits.imageBytesMax)
         return { ...nothing, note: `not shown: it is larger than ${limits.imageBytesMax} bytes` };
-      const data = await this.#shelf.read(item.id, bytes);
+      const data = await this.#cache.read(item.id, bytes);
       const size = pictureSize(data, mime);
       if (size === null) return { ...nothing, note: "not shown: it is broken" };
       if (Math.max(size.width, size.height) > limits.imagePointsMax)
@@ -127,8 +127,8 @@ class Desk implements MediaDesk {
     const { links, timeoutMs } = settings;
     if (links === null) return nothing;
     const by = fingerprint(links);
-    return this.#told(id, signal, async () => {
-      const known = await this.#shelf.reading(id, by);
+    return this.#reading(id, signal, async () => {
+      const known = await this.#cache.reading(id, by);
       if (known !== null) return known;
       const unitsMax = links.extractChars;
       const page = await readPage(this.#http, url, { unitsMax, msMax: timeoutMs, signal });
@@ -141,7 +141,7 @@ class Desk implements MediaDesk {
         mime: page.mime,
         bytes: page.bytes,
       };
-      await this.#shelf.note(id, by, reading);
+      await this.#cache.note(id, by, reading);
       return reading;
     });
   }
@@ -150,17 +150,17 @@ class Desk implements MediaDesk {
     text: string,
     { speech, timeoutMs, maxBytes }: MediaSettings,
     signal: AbortSignal,
-  ): ReturnType<MediaDesk["speak"]> {
+  ): ReturnType<MediaService["speak"]> {
     if (speech === null) return null;
-    return sayAloud(speech, text, { msMax: timeoutMs, bytesMax: maxBytes, signal });
+    return synthesize(speech, text, { msMax: timeoutMs, bytesMax: maxBytes, signal });
   }
 
-  sweep(before: number, bytesMax: number): Promise<void> {
-    return this.#shelf.sweep(before, bytesMax);
+  prune(before: number, bytesMax: number): Promise<void> {
+    return this.#cache.prune(before, bytesMax);
   }
 
   /** Turns what went wrong into a note. */
-  async #told(
+  async #reading(
     id: string,
     signal: AbortSignal,
     work: () => Promise<MediaReading>,
@@ -176,7 +176,7 @@ class Desk implements MediaDesk {
   }
 
   async #fetch(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<Fetched> {
-    const kept = await this.#shelf.file(item.id);
+    const kept = await this.#cache.file(item.id);
     if (kept !== null) return { file: kept };
     const { maxBytes: bytesMax, timeoutMs, storeBytesMax: totalMax } = settings;
     // Who says it is too large is believed; who says it is small is not.
@@ -186,8 +186,8 @@ class Desk implements MediaDesk {
     try {
       const source = await this.#open(item, settings, limit.signal);
       if (source === null) return { why: `${item.channel} cannot fetch files` };
-      const bytes = heeding(source, limit.signal);
-      return { file: await this.#shelf.keep(item.id, bytes, { bytesMax, totalMax }) };
+      const bytes = unlessAborted(source, limit.signal);
+      return { file: await this.#cache.put(item.id, bytes, { bytesMax, totalMax }) };
     } catch (error) {
       signal.throwIfAborted();
       const late = limit.signal.aborted ? `it took longer than ${timeoutMs} ms` : inWords(error);
@@ -212,19 +212,19 @@ class Desk implements MediaDesk {
 
   async #convert(
     { id, attachment }: MediaItem,
-    file: ShelfFile,
+    file: CachedFile,
     facts: MediaReading,
     settings: MediaSettings,
     signal: AbortSignal,
   ): Promise<MediaReading> {
     const { audio, image, video, timeoutMs: msMax } = settings;
-    const head = await this.#shelf.read(id, headBytes);
+    const head = await this.#cache.read(id, headBytes);
     if (file.mime === null && looksLikeText(head)) {
-      const data = await this.#shelf.read(id, limits.mediaTextUnitsMax * 4);
+      const data = await this.#cache.read(id, limits.mediaTextUnitsMax * 4);
       return words(facts, "content", new TextDecoder().decode(data));
     }
-    const path = this.#shelf.path(id);
-    const data = () => this.#shelf.read(id, file.bytes);
+    const path = this.#cache.path(id);
+    const data = () => this.#cache.read(id, file.bytes);
     const asking = { mime: facts.mime ?? "application/octet-stream", msMax, signal };
     const kind = attachment.kind;
     if (kind === "audio" && audio !== null) {
@@ -292,7 +292,7 @@ function fingerprint(converter: unknown): string {
 }
 
 /** What was announced is not what came: in words, or null. */
-function lieOf(item: MediaItem, file: ShelfFile): string | null {
+function typeMismatch(item: MediaItem, file: CachedFile): string | null {
   if (file.mime === null || fits(item.attachment.kind, file.mime)) return null;
   return `announced as ${announced(item)}, but it is ${file.mime}`;
 }
@@ -333,7 +333,7 @@ function unless<Answer>(signal: AbortSignal, work: Promise<Answer>): Promise<Ans
 }
 
 /** The bytes of a source that may not heed the signal itself. */
-async function* heeding(
+async function* unlessAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {

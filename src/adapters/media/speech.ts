@@ -24,7 +24,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** @throws EarshotError saying what the program did wrong; the signal's reason when it aborts. */
-export async function sayAloud(
+export async function synthesize(
   speech: SpeechConverter,
   text: string,
   limit: { readonly msMax: number; readonly bytesMax: number; readonly signal: AbortSignal },

@@ -14,7 +14,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Attachment, attachmentSchema, type Millis } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { openShelf } from "./file-cache.ts";
+import { openFileCache } from "./file-cache.ts";
 import { fits, headBytes, looksLikeText } from "./sniff.ts";
 
 const ownerSchema = z.object({ of: z.enum(["message", "answer"]), id: z.string().min(1) });
@@ -81,7 +81,7 @@ const nameUnitsMax = 120;
 
 /** Opens the uploads of a folder; what lies there is read when it is first needed. */
 export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
-  const shelf = openShelf(folder, unique);
+  const shelf = openFileCache(folder, unique);
   let loading: Promise<Map<string, Upload>> | null = null;
   const all = (): Promise<Map<string, Upload>> => {
     loading ??= load(shelf).catch((error: unknown) => {
@@ -130,7 +130,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
       const known = await all();
       const id = unique().toLowerCase();
       const anySize = Number.POSITIVE_INFINITY;
-      const { bytes, mime } = await shelf.keep(id, source, { bytesMax, totalMax: anySize });
+      const { bytes, mime } = await shelf.put(id, source, { bytesMax, totalMax: anySize });
       try {
         const is = whatIs(await shelf.read(id, headBytes), mime, declared);
         const upload = { id, ...is, bytes, name: nameOf(name), at: now(), owner };
@@ -177,7 +177,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
 
 const sameOwner = (a: UploadOwner, b: UploadOwner): boolean => a.of === b.of && a.id === b.id;
 
-type Shelf = ReturnType<typeof openShelf>;
+type Shelf = ReturnType<typeof openFileCache>;
 
 const label = (shelf: Shelf, { id, ...about }: Upload): Promise<void> =>
   shelf.label(id, JSON.stringify(about));

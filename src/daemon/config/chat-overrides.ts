@@ -9,9 +9,9 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import JSON5 from "json5";
 import { z } from "zod";
-import { assertMaySay, saidPath } from "../../domain/config/parse/chat-overrides.ts";
+import { assertMayOverride, overridePath } from "../../domain/config/parse/chat-overrides.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import type { ConfigLayers, LayerName, SaidValue } from "../../domain/ports/index.ts";
+import type { ChatOverride, ConfigLayers, LayerName } from "../../domain/ports/index.ts";
 
 export const saidFileName = "config-set.json";
 const saidMax = 500;
@@ -29,19 +29,19 @@ const fileSchema = z.strictObject({
 
 export interface SaidLayers extends ConfigLayers {
   /** Everything that lies over the file, in order. */
-  all(): readonly SaidValue[];
+  all(): readonly ChatOverride[];
 }
 
 export interface SaidPorts {
   readonly stateDir: string;
   /** Reads the config with these values over it; rejects where it is not fine. */
-  readonly check: (said: readonly SaidValue[]) => Promise<() => Promise<void>>;
+  readonly check: (said: readonly ChatOverride[]) => Promise<() => Promise<void>>;
 }
 
 /**
  * What was said and kept. @throws EarshotError EAR_CONFIG_INVALID for a file that is none of ours.
  */
-export async function readSaid(stateDir: string): Promise<readonly SaidValue[]> {
+export async function readSaid(stateDir: string): Promise<readonly ChatOverride[]> {
   const path = join(stateDir, saidFileName);
   let text: string;
   try {
@@ -52,7 +52,7 @@ export async function readSaid(stateDir: string): Promise<readonly SaidValue[]> 
   }
   try {
     const { values } = fileSchema.parse(JSON.parse(text));
-    for (const { path: place, value } of values) assertMaySay(saidPath(place), value);
+    for (const { path: place, value } of values) assertMayOverride(overridePath(place), value);
     return values;
   } catch (cause) {
     const why = cause instanceof EarshotError ? cause.message : "it is not as earshot writes it";
@@ -67,13 +67,13 @@ export async function readSaid(stateDir: string): Promise<readonly SaidValue[]> 
 /** The layers, beginning with what was kept. */
 export function createLayers(
   { stateDir, check }: SaidPorts,
-  kept: readonly SaidValue[],
+  kept: readonly ChatOverride[],
 ): SaidLayers {
-  const layers: Record<LayerName, readonly SaidValue[]> = { set: kept, debug: [] };
+  const layers: Record<LayerName, readonly ChatOverride[]> = { set: kept, debug: [] };
   let changing: Promise<unknown> = Promise.resolve();
 
   /** Takes the next form of a layer over, or leaves everything as it is. */
-  async function take(layer: LayerName, next: readonly SaidValue[]): Promise<void> {
+  async function take(layer: LayerName, next: readonly ChatOverride[]): Promise<void> {
     const both = { ...layers, [layer]: next };
     const apply = await check([...both.set, ...both.debug]);
     if (layer === "set") await save(stateDir, next);
@@ -88,12 +88,12 @@ export function createLayers(
   }
 
   return {
-    said: (layer) => layers[layer],
+    overrides: (layer) => layers[layer],
     all: () => [...layers.set, ...layers.debug],
     set: (layer, path, text, by) =>
       inTurn(async () => {
         const value = valueIn(text);
-        assertMaySay(saidPath(path), value);
+        assertMayOverride(overridePath(path), value);
         const said = { path, value, by };
         const rest = layers[layer].filter((one) => one.path !== path);
         if (rest.length >= saidMax)
@@ -124,7 +124,7 @@ function valueIn(text: string): unknown {
 }
 
 /** Written beside and put in its place, so that it is whole at any time. */
-async function save(stateDir: string, values: readonly SaidValue[]): Promise<void> {
+async function save(stateDir: string, values: readonly ChatOverride[]): Promise<void> {
   const path = join(stateDir, saidFileName);
   await writeFile(`${path}.new`, `${JSON.stringify({ values }, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);

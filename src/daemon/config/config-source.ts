@@ -16,9 +16,9 @@ import {
   watchConfigFile,
 } from "../../adapters/files/config-file.ts";
 import type { EarshotConfig, ParseOptions } from "../../domain/config/index.ts";
-import { withSaid } from "../../domain/config/parse/chat-overrides.ts";
+import { withChatOverrides } from "../../domain/config/parse/chat-overrides.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import type { ConfigLayers, Log, SaidValue } from "../../domain/ports/index.ts";
+import type { ChatOverride, ConfigLayers, Log } from "../../domain/ports/index.ts";
 import { createLayers, readSaid, type SaidLayers, saidFileName } from "./chat-overrides.ts";
 import { configWarnings } from "./config-warnings.ts";
 
@@ -80,10 +80,10 @@ const noFile = (stateDir: string) => resolve(stateDir, "earshot.json5");
 export async function readWithSaid(
   path: string | null,
   stateDir: string,
-  said: readonly SaidValue[],
+  said: readonly ChatOverride[],
   { env, parse }: Pick<ConfigSourceOptions, "env" | "parse">,
 ): Promise<LoadedConfig> {
-  const options = { env, parse, over: (raw: unknown) => withSaid(raw, said) };
+  const options = { env, parse, over: (raw: unknown) => withChatOverrides(raw, said) };
   if (path !== null && existsSync(path)) return readConfigFile(path, options);
   if (path !== null && path !== noFile(stateDir)) return readConfigFile(path, options);
   const source = said.length === 0 ? "the defaults" : join(stateDir, saidFileName);
@@ -144,7 +144,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     {
       stateDir,
       async check(said) {
-        const read = (values: readonly SaidValue[]) =>
+        const read = (values: readonly ChatOverride[]) =>
           readWithSaid(first.path, stateDir, values, options);
         const { config } = await read(said).catch(async (error: unknown) => {
           // Where the file itself is wrong, its own words say what to mend.
@@ -165,7 +165,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     layers,
     config: () => withBaseDir(first.config, first.path),
     async problem() {
-      const wrong = await readWithSaid(first.path, stateDir, layers.said("set"), options).then(
+      const wrong = await readWithSaid(first.path, stateDir, layers.overrides("set"), options).then(
         () => null,
         (error: unknown) => error,
       );
@@ -177,7 +177,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
       watching = await watchConfigFile(first, {
         env,
         parse,
-        over: (raw) => withSaid(raw, layers.all()),
+        over: (raw) => withChatOverrides(raw, layers.all()),
         async changed({ config }, paths) {
           await take(config);
           log("info", "config.changed", { path: first.path, paths });

@@ -11,7 +11,7 @@ import { WebSocketServer } from "ws";
 import { createStatelyWire, statelyDefinition } from "../../adapters/inspectors/stately.ts";
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Clock, InspectOrder, InspectReport, Log } from "../../domain/ports/index.ts";
+import type { Clock, InspectReport, InspectRequest, Log } from "../../domain/ports/index.ts";
 import { conversationMachine } from "../../machines/conversation.machine.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { checkedKey } from "../room-view/room-views.ts";
@@ -27,7 +27,7 @@ export interface InspectorPorts {
   readonly readToken: TokenReader;
   /** The inspector that our page hands frames to. */
   readonly page: string;
-  inspect(order: InspectOrder): void;
+  inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
 }
 
@@ -67,7 +67,7 @@ export function createInspector(ports: InspectorPorts): Inspector {
         const conv = key === null ? null : hash52(checkedKey(key));
         readers.set(id, reader);
         metrics.streamReaders.set({ reader: "inspect" }, readers.size);
-        ports.inspect({ id, conv, words });
+        ports.inspect({ id, conv, withText: words });
       },
       closed(slow) {
         if (slow) metrics.streamDropped.inc({ reader: "inspect" });

@@ -9,7 +9,7 @@
  */
 import { pino } from "pino";
 import type { Log, LogLevel } from "../../domain/ports/index.ts";
-import { allForms, redacted, withoutForms } from "../../domain/redact-secrets.ts";
+import { formsOfSecrets, redacted, redactForms } from "../../domain/redact-secrets.ts";
 import { cut, terminalSafe } from "../../domain/sanitize.ts";
 
 const textUnitsMax = 2_000;
@@ -57,7 +57,7 @@ export function cleanField(value: unknown, secrets: readonly string[], depth = 0
 }
 
 function cleanText(text: string, secrets: readonly string[]): string {
-  const shown = withoutForms(text, secrets);
+  const shown = redactForms(text, secrets);
   const short = cut(shown, textUnitsMax);
   const safe = terminalSafe(short).replaceAll("\n", "␊");
   return short.length < shown.length ? `${safe}…` : safe;
@@ -85,7 +85,9 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
       logger[level](fields === undefined ? {} : (cleanField(fields, secrets) as object), event);
     },
     keepSecret(values) {
-      secrets = [...new Set([...secrets, ...allForms(values)])].sort((a, b) => b.length - a.length);
+      secrets = [...new Set([...secrets, ...formsOfSecrets(values)])].sort(
+        (a, b) => b.length - a.length,
+      );
     },
     setLevel(level) {
       logger.level = level;

@@ -9,7 +9,7 @@ import type { OutboundDirectory, Runtime } from "../../actors/protocol/runtime.t
 import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import type { Route } from "../../domain/message.ts";
-import type { Clock, Log, MediaDesk } from "../../domain/ports/index.ts";
+import type { Clock, Log, MediaService } from "../../domain/ports/index.ts";
 import type { SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 
@@ -17,7 +17,7 @@ export interface SpeakerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
-  readonly media: Pick<MediaDesk, "speak">;
+  readonly media: Pick<MediaService, "speak">;
   readonly directory: Pick<OutboundDirectory, "outbound">;
   /** What the session of a key says (`/tts`). */
   readonly session: Runtime["session"];

@@ -265,7 +265,7 @@ async function put(
   layers: ConfigLayers,
   places: readonly EditPlace[],
 ): Promise<() => Promise<void>> {
-  const was = layers.said("set");
+  const was = layers.overrides("set");
   const done: string[] = [];
   const undo = async () => {
     for (const path of done.reverse()) {

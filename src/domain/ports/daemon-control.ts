@@ -9,7 +9,7 @@
 export type LayerName = "set" | "debug";
 
 /** A value that was said in a room. */
-export interface SaidValue {
+export interface ChatOverride {
   readonly path: string;
   readonly value: unknown;
   /** `channel:id` of who said it. */
@@ -18,12 +18,12 @@ export interface SaidValue {
 
 export interface ConfigLayers {
   /** In the order in which they were said. */
-  said(layer: LayerName): readonly SaidValue[];
+  overrides(layer: LayerName): readonly ChatOverride[];
   /**
    * Puts a value over the config and takes the whole over. `text` is JSON5, or else the words
    * themselves. @throws EarshotError EAR_CONFIG_* with the reason; nothing has changed then.
    */
-  set(layer: LayerName, path: string, text: string, by: string): Promise<SaidValue>;
+  set(layer: LayerName, path: string, text: string, by: string): Promise<ChatOverride>;
   /** Takes values away, all of them where no path is given; the paths that were taken away. */
   unset(layer: LayerName, path?: string): Promise<readonly string[]>;
 }

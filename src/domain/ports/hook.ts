@@ -22,7 +22,7 @@ export interface HookRequest {
  * - `unproven`: the proof is over the body, of which 64 KiB are read to look at it.
  * - `refused`: not a byte is read. `why` is for the log, never for whoever posted.
  */
-export type HookKnock =
+export type HookPrecheck =
   | { readonly kind: "proven" }
   | { readonly kind: "unproven" }
   | { readonly kind: "refused"; readonly why: string };
@@ -40,7 +40,7 @@ export type HookVerdict =
 export type HookAnswer = Readonly<Record<string, unknown>> | string;
 
 export interface ChannelHook {
-  knock(request: HookRequest): HookKnock;
+  inspectHeaders(request: HookRequest): HookPrecheck;
   /** Secrets are compared in constant time, as digests of one length. */
   verify(request: HookRequest, body: Uint8Array): HookVerdict;
   /**

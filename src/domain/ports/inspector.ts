@@ -7,13 +7,13 @@
  */
 
 /** What one reader asked for. */
-export interface InspectOrder {
+export interface InspectRequest {
   /** Names the reader. */
   readonly id: number;
   /** One conversation; null: all that are live, up to `limits.inspectActorsMax` a host. */
   readonly conv: number | null;
   /** With the words of people and agents. */
-  readonly words: boolean;
+  readonly withText: boolean;
 }
 
 /** Something that happened to one actor, for these readers. Fields named `…Json` are JSON. */

@@ -48,7 +48,7 @@ export interface SpokenFile {
   readonly data: Uint8Array;
 }
 
-export interface MediaDesk {
+export interface MediaService {
   /**
    * Fetches and reads an attachment as the settings say. A file that looks like text is its own
    * reading. What goes wrong is told in `note`; it rejects only when the signal aborts.
@@ -71,5 +71,5 @@ export interface MediaDesk {
    */
   speak(text: string, settings: MediaSettings, signal: AbortSignal): Promise<SpokenFile | null>;
   /** Forgets files older than `before`, and the oldest beyond `bytesMax` in all. */
-  sweep(before: Millis, bytesMax: number): Promise<void>;
+  prune(before: Millis, bytesMax: number): Promise<void>;
 }

@@ -157,13 +157,13 @@ function check<Parsed>(
   throw wrong(source, number, path.join("."), message);
 }
 
-interface Told {
+interface SchemaProblem {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
 /** Of a choice that failed, the one branch that was nearly right; else the choice itself. */
-function nearest(issue: z.core.$ZodIssue): Told {
+function nearest(issue: z.core.$ZodIssue): SchemaProblem {
   if (issue.code !== "invalid_union") return issue;
   const only = issue.errors.filter(({ length }) => length === 1).map(([inner]) => inner);
   const [inner] = only;

@@ -5,7 +5,7 @@
  * expects (one spelling for each value) or refuses it.
  */
 import { z } from "zod";
-import { type ExecSettings, execAsks, execSecurities } from "../../domain/permission.ts";
+import { type ExecSettings, execAskModes, execSecurities } from "../../domain/permission.ts";
 
 type Words = z.ZodType<readonly string[], readonly string[]>;
 type Word = z.ZodType<string, string>;
@@ -123,7 +123,7 @@ export function execWord(given: string): string | null {
   if (lower === "default" || lower === "reset") return "default";
   if (lower === "host=here") return lower;
   const [, name, value = ""] = /^(security|ask)=([a-z-]{1,16})$/u.exec(lower) ?? [];
-  const known: readonly string[] = name === "ask" ? execAsks : execSecurities;
+  const known: readonly string[] = name === "ask" ? execAskModes : execSecurities;
   return name !== undefined && known.includes(value) ? lower : null;
 }
 

@@ -8,7 +8,7 @@
  */
 import type { z } from "zod";
 import { activations } from "../../domain/decision.ts";
-import { execAsks, execSecurities } from "../../domain/permission.ts";
+import { execAskModes, execSecurities } from "../../domain/permission.ts";
 import {
   elevatedLevels,
   reasoningLevels,
@@ -231,7 +231,7 @@ export const commandTable = {
     ...inline,
     who: "owner",
     args: execWords,
-    usage: `[host=here] [security=${levels(execSecurities)}] [ask=${levels(execAsks)}] | default`,
+    usage: `[host=here] [security=${levels(execSecurities)}] [ask=${levels(execAskModes)}] | default`,
     help: "What an agent may do that asks for permission first",
     example: "/exec security=allowlist ask=on-miss",
   },

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { EarshotError } from "../../../src/domain/errors.ts";
-import type { DaemonControl, SaidValue } from "../../../src/domain/ports/index.ts";
+import type { ChatOverride, DaemonControl } from "../../../src/domain/ports/index.ts";
 import { type SessionWorld, sessionWorld } from "../../support/runtime/session-world.ts";
 
 const config = {
@@ -19,10 +19,10 @@ const texts = (world: SessionWorld) => world.sent.map(({ text }) => text);
 function newHouse() {
   const done: string[] = [];
   let problem: string | null = null;
-  let said: SaidValue[] = [];
+  let said: ChatOverride[] = [];
   const house: DaemonControl = {
     layers: {
-      said: (layer) => (layer === "set" ? said : []),
+      overrides: (layer) => (layer === "set" ? said : []),
       async set(layer, path, text, by) {
         if (path === "server.port")
           throw new EarshotError("EAR_CONFIG_UNSAFE", "Cannot set server.port from a room as `no`");

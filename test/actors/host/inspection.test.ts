@@ -80,7 +80,7 @@ describe("a host", () => {
   test("tells a reader which conversations there are, then each event and the state after it", () => {
     const { core, frames, say } = inspectedCore();
     say("a", "hello", true);
-    core.inspect({ id: 1, conv: null, words: false });
+    core.inspect({ id: 1, conv: null, withText: false });
     expect(frames).toMatchObject([{ kind: "actor", readers: [1], key: groupKey("a") }]);
     say("a", "and again");
     expect(kinds(frames)).toEqual(["actor", "event", "snapshot"]);
@@ -91,7 +91,7 @@ describe("a host", () => {
 
   test("a reader of one room is told of no other, and of nothing once it has left", () => {
     const { core, frames, say } = inspectedCore();
-    core.inspect({ id: 1, conv: hash52(groupKey("a")), words: false });
+    core.inspect({ id: 1, conv: hash52(groupKey("a")), withText: false });
     say("b", "elsewhere", true);
     expect(frames).toEqual([]);
     say("a", "here", true);
@@ -103,9 +103,9 @@ describe("a host", () => {
 
   test("who comes late is told of the state there is, and shares what follows", () => {
     const { core, frames, say } = inspectedCore();
-    core.inspect({ id: 1, conv: null, words: false });
+    core.inspect({ id: 1, conv: null, withText: false });
     say("a", "earshot?", true);
-    core.inspect({ id: 2, conv: null, words: false });
+    core.inspect({ id: 2, conv: null, withText: false });
     const [late] = of(frames, 2);
     expect(late?.kind === "actor" && JSON.parse(late.snapshotJson)).toMatchObject({
       status: "active",
@@ -117,7 +117,7 @@ describe("a host", () => {
 
   test("a conversation that is put away is said to have stopped", () => {
     const { core, frames, say } = inspectedCore(1);
-    core.inspect({ id: 1, conv: null, words: false });
+    core.inspect({ id: 1, conv: null, withText: false });
     const aside = message("a", "1", "hm", { mentions: [{ id: "zoe", isSelf: false }] });
     const key = groupKey("a");
     core.apply({
@@ -148,10 +148,10 @@ describe("a host", () => {
 
   test("who looks into all is shown so many and no more; who looks into one is shown that one", () => {
     const { core, frames, say } = inspectedCore(1_000);
-    core.inspect({ id: 1, conv: null, words: false });
+    core.inspect({ id: 1, conv: null, withText: false });
     for (let n = 0; n < limits.inspectActorsMax + 5; n += 1) say(`room${n}`, "earshot?", true);
     expect(frames.filter(({ kind }) => kind === "actor")).toHaveLength(limits.inspectActorsMax);
-    core.inspect({ id: 2, conv: hash52(groupKey("room66")), words: false });
+    core.inspect({ id: 2, conv: hash52(groupKey("room66")), withText: false });
     expect(of(frames, 2)).toMatchObject([{ kind: "actor", key: groupKey("room66") }]);
   });
 });
@@ -159,8 +159,8 @@ describe("a host", () => {
 describe("words", () => {
   test("are in no frame of who has not asked for them, and in those of who has", () => {
     const { core, frames, say } = inspectedCore();
-    core.inspect({ id: 1, conv: null, words: false });
-    core.inspect({ id: 2, conv: null, words: true });
+    core.inspect({ id: 1, conv: null, withText: false });
+    core.inspect({ id: 2, conv: null, withText: true });
     say("a", `earshot, ${canary}?`, true);
     say("a", `once more: ${canary}`);
     expect(textOf(of(frames, 1))).not.toContain(canary);
@@ -295,7 +295,7 @@ test("a step that throws is told, without the words of the error", async () => {
   });
   try {
     await world.supervisor.start();
-    world.supervisor.inspections.begin({ id: 7, conv: null, words: false });
+    world.supervisor.inspections.begin({ id: 7, conv: null, withText: false });
     world.send(groupKey("a"), message("a", "1", "hello"));
     world.send(groupKey("a"), message("a", "2", "!throw"));
     await world.supervisor.settled();
@@ -334,7 +334,7 @@ describe.each([0, 1, 2])("with %i workers", (workers) => {
 
   test("a reader is told of every conversation, by whichever host it lives on", async () => {
     const { supervisor, send } = await start();
-    supervisor.inspections.begin({ id: 7, conv: null, words: false });
+    supervisor.inspections.begin({ id: 7, conv: null, withText: false });
     for (let n = 1; n <= 8; n += 1) send(groupKey(`room${n}`), message(`room${n}`, `${n}`, canary));
     await supervisor.settled();
     await soon(() => {
@@ -347,7 +347,7 @@ describe.each([0, 1, 2])("with %i workers", (workers) => {
 
   test("a host that was started again goes on telling", async () => {
     const { supervisor, send } = await start();
-    supervisor.inspections.begin({ id: 7, conv: null, words: true });
+    supervisor.inspections.begin({ id: 7, conv: null, withText: true });
     send(groupKey("a"), message("a", "1", canary));
     await supervisor.settled();
     await supervisor.crash();

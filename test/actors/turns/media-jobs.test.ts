@@ -10,7 +10,7 @@ import { createMedia } from "../../../src/actors/turns/media.ts";
 import { createMediaJobs } from "../../../src/actors/turns/media-jobs.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
-import type { MediaDesk } from "../../../src/domain/ports/index.ts";
+import type { MediaService } from "../../../src/domain/ports/index.ts";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -181,12 +181,12 @@ test("files are forgotten with the journal, now and then, and no more after the 
     log: () => undefined,
     config: () => parseConfig({ media: { storeBytesMax: 2_000_000 } }),
     agentOf: () => "main",
-    desk: {
-      async sweep(before: number, bytesMax: number) {
+    service: {
+      async prune(before: number, bytesMax: number) {
         sweeps.push([clock.now() - before, bytesMax]);
         if (sweeps.length === 1) throw new Error("disk");
       },
-    } as Partial<MediaDesk> as MediaDesk,
+    } as Partial<MediaService> as MediaService,
   });
   media.start();
   await pass(clock, 1_200_000);

@@ -5,14 +5,14 @@
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import type { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import type { MediaDesk, MediaReading } from "../../../src/domain/ports/index.ts";
+import type { MediaReading, MediaService } from "../../../src/domain/ports/index.ts";
 import type { PromptLine } from "../../../src/domain/stream.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const blank = { text: null, words: null, title: null, note: null, mime: null, bytes: null };
 
 /** A desk that takes its time on the world's clock. `ms` null: it never answers. */
-class SlowDesk implements MediaDesk {
+class SlowDesk implements MediaService {
   readonly asked: { id: string; at: number }[] = [];
   readonly ms: number | null;
   readonly text: string | null;
@@ -32,7 +32,7 @@ class SlowDesk implements MediaDesk {
     });
     return reading;
   }
-  read: MediaDesk["read"] = ({ id }, _settings, signal) =>
+  read: MediaService["read"] = ({ id }, _settings, signal) =>
     this.#answer(
       id,
       signal,
@@ -40,11 +40,11 @@ class SlowDesk implements MediaDesk {
         ? { ...blank, note: "the program exited with code 1" }
         : { ...blank, text: this.text, words: "description" },
     );
-  follow: MediaDesk["follow"] = ({ id }, _settings, signal) =>
+  follow: MediaService["follow"] = ({ id }, _settings, signal) =>
     this.#answer(id, signal, { ...blank, title: "A page", text: "its words", words: "page" });
-  picture: MediaDesk["picture"] = async () => ({ image: null, note: "none" });
-  speak: MediaDesk["speak"] = async () => null;
-  sweep: MediaDesk["sweep"] = async () => undefined;
+  picture: MediaService["picture"] = async () => ({ image: null, note: "none" });
+  speak: MediaService["speak"] = async () => null;
+  prune: MediaService["prune"] = async () => undefined;
 }
 
 const image = { kind: "command", command: "look", args: ["{file}"] };

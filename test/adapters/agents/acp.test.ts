@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { acpDriver } from "../../../src/adapters/agents/acp/driver.ts";
-import { silentPolicy } from "../../../src/domain/permission.ts";
+import { defaultPermissionPolicy } from "../../../src/domain/permission.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../../src/domain/ports/index.ts";
 import {
   agentContract,
@@ -163,7 +163,7 @@ describe("acp driver", () => {
   ] as const)("answers as the session says: %s", async (_, said, owner, optionId) => {
     const asked: object[] = [];
     const over: Partial<AgentTurn> = {
-      permissions: { ...silentPolicy, ...said },
+      permissions: { ...defaultPermissionPolicy, ...said },
       askOwner: async (request) => {
         asked.push(request);
         return owner ?? "deny";
@@ -179,7 +179,7 @@ describe("acp driver", () => {
     const agent = await open();
     const stop = new AbortController();
     const over: Partial<AgentTurn> = {
-      permissions: { ...silentPolicy, elevated: "ask" },
+      permissions: { ...defaultPermissionPolicy, elevated: "ask" },
       askOwner: async () => {
         stop.abort(new Error("stopped"));
         return "always";

@@ -97,10 +97,10 @@ describe("fetching", () => {
       made.push(file.id);
     }
     const left = () => readdirSync(folder).filter((name) => !name.includes("."));
-    await desk.sweep(1_001_000, 1_000_000);
+    await desk.prune(1_001_000, 1_000_000);
     expect(left().sort()).toEqual(made.slice(1).sort());
     const one = statSync(join(folder, `${made[3]}.json`)).size + 1_000;
-    await desk.sweep(0, one * 2 + 100);
+    await desk.prune(0, one * 2 + 100);
     expect(left().sort()).toEqual(made.slice(2).sort());
   });
 
@@ -115,7 +115,7 @@ describe("fetching", () => {
       const at = (Date.now() - ageMs) / 1_000;
       utimesSync(join(folder, name), at, at);
     }
-    await desk.sweep(0, 10_000_000);
+    await desk.prune(0, 10_000_000);
     expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual(["new.part"]);
   });
 

@@ -22,7 +22,7 @@ class FriendlyHook implements ChannelHook {
   readonly verified: number[] = [];
   failWith: EarshotError | null = null;
 
-  knock({ headers }: Parameters<ChannelHook["knock"]>[0]) {
+  inspectHeaders({ headers }: Parameters<ChannelHook["inspectHeaders"]>[0]) {
     if (headers.who === "friend") return { kind: "proven" as const };
     if (headers.who === "maybe") return { kind: "unproven" as const };
     return { kind: "refused" as const, why: "nobody knows you" };

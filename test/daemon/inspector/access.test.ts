@@ -27,7 +27,8 @@ const inspect = async (query = "", options: OpenOptions = {}) => {
   open.push(opened);
   return opened;
 };
-const orders = () => [...server.orders.values()].map(({ conv, words }) => ({ conv, words }));
+const orders = () =>
+  [...server.orders.values()].map(({ conv, withText: words }) => ({ conv, words }));
 const ticket = async (body: unknown = {}) => {
   const answer = await server.post("/api/inspect/tickets", body);
   expect(answer.status).toBe(200);

@@ -3,10 +3,10 @@ import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { overrideFields } from "../../../src/domain/config/conversation/overrides.ts";
 import {
-  assertMaySay,
+  assertMayOverride,
+  overridePath,
   refusalOf,
-  saidPath,
-  withSaid,
+  withChatOverrides,
 } from "../../../src/domain/config/parse/chat-overrides.ts";
 
 const refused = [
@@ -28,13 +28,13 @@ const allowed = [
 
 describe("a value from a room", () => {
   test.each(refused)("is not taken for %j, with the reason", (path) => {
-    expect(refusalOf(saidPath(path))).toMatch(/\w{4}/);
-    expect(() => assertMaySay(saidPath(path), 1)).toThrow(/from a room as/);
+    expect(refusalOf(overridePath(path))).toMatch(/\w{4}/);
+    expect(() => assertMayOverride(overridePath(path), 1)).toThrow(/from a room as/);
   });
 
   test.each(allowed)("is taken for %j", (path) => {
-    expect(refusalOf(saidPath(path))).toBeNull();
-    expect(() => assertMaySay(saidPath(path), 1)).not.toThrow();
+    expect(refusalOf(overridePath(path))).toBeNull();
+    expect(() => assertMayOverride(overridePath(path), 1)).not.toThrow();
   });
 
   test.each([
@@ -43,7 +43,7 @@ describe("a value from a room", () => {
     ["conversations.x", JSON.parse('{"__proto__": {"y": 1}}')],
     ["session.reset", { identityLinks: {}, media: 1 }],
   ])("is refused for what is inside it: %s", (path, value) => {
-    expect(() => assertMaySay(saidPath(path), value)).toThrow(/from a room as/);
+    expect(() => assertMayOverride(overridePath(path), value)).toThrow(/from a room as/);
   });
 
   prop.prop([
@@ -53,7 +53,7 @@ describe("a value from a room", () => {
     fc.pre(!["enabled", ...Object.keys(overrideFields)].includes(more));
     const agent = ["agents", "agents.list", "agents.list.0", "channels", "channels.telegram"];
     fc.pre(!agent.includes(path) && path !== "session");
-    expect(refusalOf([...saidPath(path), more])).not.toBeNull();
+    expect(refusalOf([...overridePath(path), more])).not.toBeNull();
   });
 });
 
@@ -67,20 +67,20 @@ describe("what was said", () => {
       { path: "agents.list.1.name", value: "Bee" },
       { path: "log.level", value: "warn" },
     ];
-    expect(withSaid(raw, said)).toEqual({
+    expect(withChatOverrides(raw, said)).toEqual({
       log: { level: "warn" },
       engagement: { activation: "mention" },
       agents: { list: [{ id: "a" }, { id: "b", name: "Bee" }] },
     });
     expect(raw).toEqual(before);
-    expect(withSaid(raw, [])).toBe(raw);
+    expect(withChatOverrides(raw, [])).toBe(raw);
   });
 
   test.each(["agents.list.2.name", "agents.list.x.name", "log.level.deeper", "bindings.0.agent"])(
     "cannot make an entry that the file does not have: %s",
     (path) => {
       const raw = { log: { level: "info" }, agents: { list: [{ id: "a" }] } };
-      expect(() => withSaid(raw, [{ path, value: 1 }])).toThrow(/no such entry/);
+      expect(() => withChatOverrides(raw, [{ path, value: 1 }])).toThrow(/no such entry/);
     },
   );
 });

@@ -28,7 +28,7 @@ import { createWebchat } from "../../../src/daemon/webchat/webchat.ts";
 import { websocketRoutes } from "../../../src/daemon/websocket-routes.ts";
 import { createWhatIf } from "../../../src/daemon/what-if/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
-import type { ChannelHook, InspectOrder } from "../../../src/domain/ports/index.ts";
+import type { ChannelHook, InspectRequest } from "../../../src/domain/ports/index.ts";
 import { offeredCommands } from "../../../src/machines/commands/help.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
 
@@ -52,7 +52,7 @@ export async function startSmallServer() {
   bus.subscribe(metrics.line);
   const read = () => readToken(stateDir);
   const hooks = new Map<string, ChannelHook>();
-  const orders = new Map<number, InspectOrder>();
+  const orders = new Map<number, InspectRequest>();
   const inspector = createInspector({
     clock,
     log,
@@ -105,7 +105,7 @@ export async function startSmallServer() {
       clock,
       config: () => defaultConfig,
       ids,
-      layers: { said: () => [], set: refused, unset: async () => [] },
+      layers: { overrides: () => [], set: refused, unset: async () => [] },
     }),
     inspector,
     webhookSent: () => [],

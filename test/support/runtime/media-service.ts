@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createHttpClient } from "../../../src/adapters/http/http-client.ts";
-import { openMediaDesk } from "../../../src/adapters/media/media-service.ts";
+import { openMediaService } from "../../../src/adapters/media/media-service.ts";
 import { createIds } from "../../../src/adapters/system/ids.ts";
 import type { MediaSettings } from "../../../src/domain/config/conversation/media.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
@@ -30,7 +30,7 @@ export function tempFolder(): string {
 type Source = () => AsyncIterable<Uint8Array>;
 
 export interface DeskRig {
-  readonly desk: ReturnType<typeof openMediaDesk>;
+  readonly desk: ReturnType<typeof openMediaService>;
   readonly folder: string;
   readonly logs: string[];
   /** How often the platform was asked for a file. */
@@ -46,7 +46,7 @@ export function openDesk(
   const logs: string[] = [];
   const ids = createIds();
   let fetched = 0;
-  const desk = openMediaDesk({
+  const desk = openMediaService({
     folder,
     log: (level, event, fields) =>
       void logs.push(`${level} ${event} ${JSON.stringify(fields ?? {})}`),

@@ -23,7 +23,7 @@ import type {
   AgentDriver,
   ChannelOutbound,
   LogLevel,
-  MediaDesk,
+  MediaService,
   Store,
 } from "../../../src/domain/ports/index.ts";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
@@ -50,7 +50,7 @@ export interface WorldOptions {
   /** @default always a half */
   readonly random?: () => number;
   /** Made on the world's clock. */
-  readonly media?: (clock: SimulatedClock) => MediaDesk;
+  readonly media?: (clock: SimulatedClock) => MediaService;
   /** Besides the scripted one. */
   readonly drivers?: readonly AgentDriver[];
   /** Further ports of the runtime. */

@@ -12,7 +12,7 @@ import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { channelRegistry } from "../../../src/adapters/channels/index.ts";
-import { openMediaDesk } from "../../../src/adapters/media/media-service.ts";
+import { openMediaService } from "../../../src/adapters/media/media-service.ts";
 import { createMemoryStore, type MemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
@@ -92,7 +92,7 @@ export class House {
       mediaFolder === undefined
         ? {}
         : {
-            media: openMediaDesk({
+            media: openMediaService({
               folder: mediaFolder,
               log,
               unique: () => createIds().next(),

@@ -8,9 +8,9 @@
  */
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import {
+  defaultPermissionPolicy,
   judgePermission,
   type PermissionRequest,
-  silentPolicy,
 } from "../../../domain/permission.ts";
 import type { AgentTurn } from "../../../domain/ports/index.ts";
 import type { AcpConfig } from "./config.ts";
@@ -32,7 +32,7 @@ export type Judge = (request: PermissionRequest) => Promise<PermissionChoice>;
 /** The judge of one turn. Refuses what is asked once the turn is over. */
 export function judgeOf(config: AcpConfig, turn: AgentTurn, signal: AbortSignal): Judge {
   const security = config.permissions === "allow" ? "full" : config.permissions;
-  const policy = turn.permissions ?? silentPolicy;
+  const policy = turn.permissions ?? defaultPermissionPolicy;
   return async (request) => {
     const listed = config.allowKinds.some((kind) => kind === request.kind);
     const verdict = judgePermission(policy, { security, ask: "off" }, listed);

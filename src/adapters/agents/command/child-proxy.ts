@@ -29,9 +29,9 @@ const orderSchema = z.discriminatedUnion("do", [
   z.strictObject({ id, do: z.literal("read"), bytes: z.number().int().min(0) }),
   z.strictObject({ id, do: z.enum(["close-input", "stop"]) }),
 ]);
-type Order = z.infer<typeof orderSchema>;
+type ChildRequest = z.infer<typeof orderSchema>;
 /** To the worker. Output null: there is no more. */
-type Told =
+type ChildUpdate =
   | { readonly id: number; readonly output: Uint8Array | null }
   | { readonly id: number; readonly end: ChildEnd };
 
@@ -45,7 +45,7 @@ interface Served {
 }
 
 /** Tells the worker something. */
-type Post = (told: Told) => void;
+type Post = (told: ChildUpdate) => void;
 
 /**
  * Starts and ends programs for one worker, until it is gone; gives what takes its orders, which
@@ -117,7 +117,7 @@ export type StartChild = (spec: ChildSpec) => Child;
 export function childrenBehind(port: MessagePort): StartChild {
   const open = new Map<number, { take(part: Uint8Array | null): void; end(end: ChildEnd): void }>();
   let ids = 0;
-  port.on("message", (told: Told) => {
+  port.on("message", (told: ChildUpdate) => {
     const entry = open.get(told.id);
     if ("output" in told) entry?.take(told.output);
     else {
@@ -131,7 +131,7 @@ export function childrenBehind(port: MessagePort): StartChild {
   return (spec) => {
     ids += 1;
     const id = ids;
-    const send = (order: Order) => port.postMessage(order);
+    const send = (order: ChildRequest) => port.postMessage(order);
     const output = new Inflow((bytes) => send({ id, do: "read", bytes }));
     const ended = new Promise<ChildEnd>((resolve) => {
       open.set(id, { take: (part) => output.take(part), end: resolve });

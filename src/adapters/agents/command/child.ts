@@ -7,7 +7,7 @@
  * between us and the program.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { blotted } from "../../../domain/redact-secrets.ts";
+import { redactSecrets } from "../../../domain/redact-secrets.ts";
 
 export interface ChildSpec {
   readonly command: string;
@@ -189,7 +189,7 @@ const codeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?
 
 /** Secrets handed over by the environment do not come back through its complaints. */
 function without(text: string, names: readonly string[], env: Record<string, string>): string {
-  return blotted(
+  return redactSecrets(
     text,
     names.flatMap((name) => env[name] ?? []),
   );

@@ -24,7 +24,7 @@ import {
   type UserContent,
 } from "ai";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
-import { blotted } from "../../../domain/redact-secrets.ts";
+import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
 import { unlessAborted } from "../shared/wire.ts";
 import type { ModelConfig, OneModel } from "./config.ts";
@@ -83,7 +83,7 @@ function describe(error: unknown, model: string, config: ModelConfig): string {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
   const keys = [config, ...config.fallbacks].flatMap(({ apiKey }) => apiKey ?? []);
-  const message = blotted(last instanceof Error ? last.message : String(last), keys);
+  const message = redactSecrets(last instanceof Error ? last.message : String(last), keys);
   return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
 }
 

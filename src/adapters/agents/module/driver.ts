@@ -14,7 +14,7 @@ import {
   type AgentPort,
   defineAgent,
 } from "../../../domain/ports/index.ts";
-import { importDefault, modulePath, whyNot } from "../../files/imports.ts";
+import { importDefault, importProblem, modulePath } from "../../files/imports.ts";
 
 const configSchema = z.strictObject({
   kind: z.literal("module").default("module"),
@@ -64,7 +64,7 @@ async function defaultExport(agentId: string, { module, baseDir }: ModuleConfig)
     const path = modulePath(module, base);
     throw new EarshotError(
       "EAR_AGENT_CONFIG",
-      `Cannot load the module of agent "${agentId}" (${path ?? module}) as ${whyNot(cause, path)}: ` +
+      `Cannot load the module of agent "${agentId}" (${path ?? module}) as ${importProblem(cause, path)}: ` +
         "mend it, and the next message tries again",
       { cause },
     );

@@ -10,7 +10,7 @@ import type { AgentEvent } from "../../../domain/ports/index.ts";
 import { agentFailed, lineBytesMax, linesOf, shown } from "../shared/lines.ts";
 import { readEvent, readLine, type ToolCall } from "../shared/wire.ts";
 
-type Said = AgentEvent | ToolCall;
+type AnswerEvent = AgentEvent | ToolCall;
 
 const answerSchema = z.object({
   /** The reply. */
@@ -29,7 +29,10 @@ const answerSchema = z.object({
  * What the service said, from a body of the given media type.
  * @throws EarshotError EAR_AGENT_FAILED for what cannot be read.
  */
-export function eventsOf(type: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Said> {
+export function eventsOf(
+  type: string,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<AnswerEvent> {
   if (type === "application/json") return fromJson(body);
   if (type === "text/event-stream") return fromFrames(body);
   if (type === "application/x-ndjson" || type === "application/jsonl") return fromLines(body);
@@ -39,7 +42,7 @@ export function eventsOf(type: string, body: AsyncIterable<Uint8Array>): AsyncGe
   );
 }
 
-async function* fromJson(body: AsyncIterable<Uint8Array>): AsyncGenerator<Said> {
+async function* fromJson(body: AsyncIterable<Uint8Array>): AsyncGenerator<AnswerEvent> {
   const lines: string[] = [];
   for await (const line of linesOf(body, lineBytesMax * 4)) lines.push(line);
   const text = lines.join("\n");
@@ -58,8 +61,13 @@ async function* fromJson(body: AsyncIterable<Uint8Array>): AsyncGenerator<Said> 
 }
 
 /** First what it does to the turn, then what it says. */
-function* inOrder(answer: z.infer<typeof answerSchema>): Generator<Said> {
-  const tool = (name: string, input: object): Said => ({ type: "tool-call", id: "", name, input });
+function* inOrder(answer: z.infer<typeof answerSchema>): Generator<AnswerEvent> {
+  const tool = (name: string, input: object): AnswerEvent => ({
+    type: "tool-call",
+    id: "",
+    name,
+    input,
+  });
   if (answer.react !== undefined) yield tool("channel_react", { emoji: answer.react });
   if (answer.disengage) yield tool("channel_disengage", {});
   if (answer.skip) {
@@ -76,7 +84,7 @@ function* inOrder(answer: z.infer<typeof answerSchema>): Generator<Said> {
   }
 }
 
-async function* fromLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Said> {
+async function* fromLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<AnswerEvent> {
   for await (const line of linesOf(body)) {
     const said = line.trim() === "" ? null : readLine(line);
     if (said !== null) yield said;
@@ -87,7 +95,7 @@ async function* fromLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Said>
  * Server-sent events (WHATWG HTML, 9.2): only `data` counts; a frame ends with an empty line, and
  * one that never ends was cut off.
  */
-async function* fromFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Said> {
+async function* fromFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<AnswerEvent> {
   let data: string[] = [];
   for await (const line of linesOf(body)) {
     if (line !== "") {

@@ -7,7 +7,7 @@
  */
 import { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../../domain/errors.ts";
-import { blotted } from "../../../domain/redact-secrets.ts";
+import { redactSecrets } from "../../../domain/redact-secrets.ts";
 
 /**
  * `send`: doing it twice shows, so an unknown end is in doubt. `ask`: may be repeated freely.
@@ -48,7 +48,7 @@ export function telegramError(
 }
 
 function refusal(error: GrammyError, cannot: string, kind: CallKind, token: string): EarshotError {
-  const told = blotted(`${error.error_code} ${error.description}`, [token]);
+  const told = redactSecrets(`${error.error_code} ${error.description}`, [token]);
   switch (error.error_code) {
     case 429: {
       const seconds = Math.min(error.parameters.retry_after ?? 5, retryAfterSecondsMax);

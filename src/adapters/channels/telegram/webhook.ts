@@ -41,7 +41,7 @@ export function createTelegramWebhook(
   let self: TelegramSelf | null = null;
   return {
     hook: {
-      knock({ headers }) {
+      inspectHeaders({ headers }) {
         const told = headers[secretHeader];
         if (told === undefined) return { kind: "refused", why: "the secret token is missing" };
         return sameSecret(told, webhook.secret)

@@ -66,7 +66,7 @@ export function createWebhookHook(
     readSignature(headers, now, windowSeconds * 1_000);
   const replayId = ({ mac }: SignedHeaders) => Buffer.from(mac).toString("base64");
   return {
-    knock({ headers, now }) {
+    inspectHeaders({ headers, now }) {
       const signed = read(headers, now);
       if (typeof signed === "string") return { kind: "refused", why: signed };
       if (signed.digest === null) return { kind: "unproven" };

@@ -56,7 +56,7 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     if ((incoming.headers["content-encoding"] ?? "identity") !== "identity")
       throw new ApiRefusal("wrong-type", "Cannot read the body as it is compressed: send it plain");
     const request: HookRequest = { headers: headersOf(incoming.headers), now: clock.now() };
-    const knock = hook.knock(request);
+    const knock = hook.inspectHeaders(request);
     const from = ports.clients.address(incoming);
     if (knock.kind === "refused") return refusals.refuse(place, knock.why, from);
     const proven = knock.kind === "proven";

@@ -11,7 +11,7 @@ import { stream } from "hono/streaming";
 import { z } from "zod";
 import { activations } from "../../../domain/decision.ts";
 import { isSessionKey } from "../../../domain/key.ts";
-import { execAsks, execSecurities } from "../../../domain/permission.ts";
+import { execAskModes, execSecurities } from "../../../domain/permission.ts";
 import type { Session, TranscriptLine } from "../../../domain/session.ts";
 import {
   elevatedLevels,
@@ -49,7 +49,7 @@ export const sessionPatchSchema = z.strictObject({
   exec: z
     .strictObject({
       security: z.enum(execSecurities).exactOptional(),
-      ask: z.enum(execAsks).exactOptional(),
+      ask: z.enum(execAskModes).exactOptional(),
     })
     .nullable()
     .exactOptional(),

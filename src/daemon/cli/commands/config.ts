@@ -10,7 +10,7 @@ import { agentWarnings } from "../../../adapters/agents/check.ts";
 import { mediaWarnings } from "../../../adapters/media/check.ts";
 import { configValues, pathText } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
-import type { SaidValue } from "../../../domain/ports/index.ts";
+import type { ChatOverride } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { readSaid, saidFileName } from "../../config/chat-overrides.ts";
 import { configPathOf, readWithSaid } from "../../config/config-source.ts";
@@ -65,7 +65,7 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
 /** Where a value comes from, for people; what was said in a room names who said it. */
 function originOf(
   { path, origin }: { readonly path: string; readonly origin: string },
-  said: readonly SaidValue[],
+  said: readonly ChatOverride[],
 ): string {
   const steps = (one: string) =>
     pathText(one.split(".").map((name) => (/^\d+$/.test(name) ? Number(name) : name)));

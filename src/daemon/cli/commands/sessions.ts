@@ -7,7 +7,7 @@ import { type Command, Option } from "commander";
 import { activations } from "../../../domain/decision.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { isSessionKey } from "../../../domain/key.ts";
-import { type ExecSettings, execAsks, execSecurities } from "../../../domain/permission.ts";
+import { type ExecSettings, execAskModes, execSecurities } from "../../../domain/permission.ts";
 import { oneLine, terminalSafe } from "../../../domain/sanitize.ts";
 import {
   elevatedLevels,
@@ -260,7 +260,7 @@ function execPatch(words: string): ExecSettings | null {
   throw new EarshotError(
     "EAR_USAGE",
     `Cannot set exec to "${oneLine(words, 100)}": security=${execSecurities.join("|")}, ` +
-      `ask=${execAsks.join("|")}, or default`,
+      `ask=${execAskModes.join("|")}, or default`,
   );
 }
 

@@ -63,7 +63,7 @@ export function refusalOf(path: Path): string | null {
 }
 
 /** A place as it is written in a room: names and numbers of list entries with dots between. */
-export const saidPath = (text: string): Path => text.split(".");
+export const overridePath = (text: string): Path => text.split(".");
 
 function* placesIn(value: unknown, path: Path): Generator<Path> {
   yield path;
@@ -72,7 +72,7 @@ function* placesIn(value: unknown, path: Path): Generator<Path> {
 }
 
 /** @throws EarshotError EAR_CONFIG_UNSAFE where the place, or one inside the value, is refused. */
-export function assertMaySay(path: Path, value: unknown): void {
+export function assertMayOverride(path: Path, value: unknown): void {
   for (const place of placesIn(value, path)) {
     const why = refusalOf(place);
     if (why !== null)
@@ -87,11 +87,11 @@ export function assertMaySay(path: Path, value: unknown): void {
  * The file's values with those that were said over them, in order. Nothing is changed in place.
  * @throws EarshotError EAR_CONFIG_INVALID where the file has no such list entry.
  */
-export function withSaid(
+export function withChatOverrides(
   raw: unknown,
   said: readonly { readonly path: string; readonly value: unknown }[],
 ): unknown {
-  return said.reduce((whole, { path, value }) => put(whole, saidPath(path), value, path), raw);
+  return said.reduce((whole, { path, value }) => put(whole, overridePath(path), value, path), raw);
 }
 
 function put(holder: unknown, [name, ...rest]: Path, value: unknown, whole: string): unknown {
