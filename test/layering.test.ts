@@ -5,7 +5,7 @@
  * values and types alike. What a reviewer would have to remember, this test reads from every import
  * of src/ and web/.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { filesBelow } from "./support/files.ts";
@@ -14,6 +14,12 @@ const root = resolve(import.meta.dirname, "..");
 const src = join(root, "src");
 const web = join(root, "web", "src");
 const filesMax = 20;
+
+/** The folders of a folder: each channel has one, and no channel imports another. */
+const foldersOf = (folder: string) =>
+  readdirSync(join(src, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => `${folder}/${name}`);
 
 /** Each area from the ground up. A folder that is not listed fails the test. */
 const floors: Readonly<Record<string, readonly string[]>> = {
@@ -39,8 +45,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ...["adapters/stores", "adapters/agents/shared", "adapters/agents/command"],
     ...["adapters/agents/acp", "adapters/agents/module", "adapters/agents/model"],
     ...["adapters/agents/scripted", "adapters/agents/webhook", "adapters/agents"],
-    ...["adapters/media", "adapters/channels/telegram", "adapters/channels/terminal"],
-    ...["adapters/channels/webchat", "adapters/channels/webhook", "adapters/channels"],
+    ...["adapters/media", ...foldersOf("adapters/channels"), "adapters/channels"],
     "adapters",
   ],
   daemon: [
@@ -169,6 +174,16 @@ describe("layering", () => {
       .filter(relativeOnly)
       .filter((one) => targetOf(one).startsWith(web) && climbs(webFloors, web, one));
     expect(inPages.map(show)).toEqual([]);
+  });
+
+  test("a channel imports no other channel", () => {
+    const channels = foldersOf("adapters/channels");
+    expect(channels.length).toBeGreaterThan(3);
+    const wrong = imports.filter(relativeOnly).filter((one) => {
+      const [from, target] = [folderOf(src, one.from), folderOf(src, targetOf(one))];
+      return from !== target && channels.includes(from) && channels.includes(target);
+    });
+    expect(wrong.map(show)).toEqual([]);
   });
 
   test("the pages know the daemon by the types of its API only", () => {

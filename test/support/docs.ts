@@ -28,15 +28,15 @@ export function manual(): Page[] {
   return [join(root, "README.md"), ...below(join(root, "docs"))].map(pageAt);
 }
 
-/** What stands beside the benches and in each example. */
+/** The pages outside the manual: how to contribute, the benches, each example. */
 export function besides(): Page[] {
   const examples = readdirSync(join(root, "examples"), { withFileTypes: true });
   const folders = examples.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const paths = ["bench", ...folders.map((name) => join("examples", name))];
-  return paths
-    .map((folder) => join(root, folder, "README.md"))
-    .filter(existsSync)
-    .map(pageAt);
+  return [
+    join(root, "CONTRIBUTING.md"),
+    ...paths.map((folder) => join(root, folder, "README.md")).filter(existsSync),
+  ].map(pageAt);
 }
 
 /** Fenced code: what stands behind the fence, and the lines in it. */
