@@ -7,6 +7,7 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { canRun } from "../files/runnable.ts";
 import { acpDriver, canLoadSdk } from "./acp/driver.ts";
 import { commandDriver, programOf } from "./command/driver.ts";
@@ -20,11 +21,11 @@ export async function agentWarnings(
   config: EarshotConfig,
   baseDir: string,
   searchPath = process.env.PATH ?? "",
-): Promise<readonly string[]> {
-  const found = config.agents.list.map(async ({ id }) => {
+): Promise<readonly ConfigFinding[]> {
+  const found = config.agents.list.map(async ({ id }, index) => {
     const { driver, workspace } = agentOf(config, id);
     const problem = await problemOf({ baseDir, ...driver }, workspace, searchPath);
-    return problem === null ? [] : [`agent ${id}: ${problem}`];
+    return problem === null ? [] : [{ at: `agents.list[${index}]`, ...problem }];
   });
   return (await Promise.all(found)).flat();
 }
@@ -33,22 +34,28 @@ async function problemOf(
   driver: Readonly<Record<string, unknown>> & { readonly kind: string },
   workspace: string,
   searchPath: string,
-): Promise<string | null> {
+): Promise<Omit<ConfigFinding, "at"> | null> {
   if (driver.kind === moduleDriver.kind) {
     const parsed = moduleDriver.configSchema.safeParse(driver);
     if (!parsed.success || !/^\.{0,2}\//.test(parsed.data.module)) return null;
     const path = resolve(parsed.data.baseDir ?? "", parsed.data.module);
-    return (await isThere(path)) ? null : `its module ${path} is not there`;
+    return (await isThere(path))
+      ? null
+      : { wrong: `its module ${path} is not there`, fix: "correct the path" };
   }
   const runs = [acpDriver, commandDriver].find(({ kind }) => kind === driver.kind);
   const parsed = runs?.configSchema.safeParse(driver);
   if (parsed === undefined || !parsed.success) return null;
   const { command, cwd } = programOf(parsed.data, workspace);
   if (!(await canRun(command, searchPath)))
-    return `${command} cannot be run here: install it, or name its path`;
-  if (!(await isThere(cwd))) return `the folder ${cwd} that it runs in is not there`;
+    return { wrong: `${command} cannot be run here`, fix: "install it, or name its path" };
+  if (!(await isThere(cwd)))
+    return { wrong: `the folder ${cwd} that it runs in is not there`, fix: "create it" };
   if (driver.kind === acpDriver.kind && !(await canLoadSdk()))
-    return "the package of its driver is not installed: npm install @agentclientprotocol/sdk";
+    return {
+      wrong: "the package of its driver is not installed",
+      fix: "npm install @agentclientprotocol/sdk",
+    };
   return null;
 }
 

@@ -7,6 +7,7 @@
 
 import type { MediaSettings } from "../../domain/config/conversation/media.ts";
 import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
+import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { canRun } from "../files/runnable.ts";
 import { canReadLinks } from "./links.ts";
 
@@ -16,21 +17,22 @@ type CheckedSettings = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Na
 export async function mediaWarnings(
   config: EarshotConfig,
   searchPath = process.env.PATH ?? "",
-): Promise<readonly string[]> {
+): Promise<readonly ConfigFinding[]> {
   const found = placesOf(config).map(([place, said]) => warningsOf(place, said, searchPath));
   return (await Promise.all(found)).flat();
 }
 
 function placesOf(config: EarshotConfig): [string, CheckedSettings][] {
   const places: [string, CheckedSettings | undefined][] = [["media", config.media]];
-  for (const { id, media } of config.agents.list) places.push([`agents.list ${id} media`, media]);
+  for (const [index, { media }] of config.agents.list.entries())
+    places.push([`agents.list[${index}].media`, media]);
   for (const [id, channel] of Object.entries(config.channels)) {
     places.push([`channels.${id}.media`, channel.media]);
     for (const [account, { media }] of accountsOf(channel))
       places.push([`channels.${id}.accounts.${account}.media`, media]);
   }
   for (const [key, { media }] of Object.entries(config.conversations))
-    places.push([`conversations ${key} media`, media]);
+    places.push([`conversations[${JSON.stringify(key)}].media`, media]);
   return places.filter((place): place is [string, CheckedSettings] => place[1] !== undefined);
 }
 
@@ -38,7 +40,7 @@ async function warningsOf(
   place: string,
   said: CheckedSettings,
   searchPath: string,
-): Promise<string[]> {
+): Promise<ConfigFinding[]> {
   const { audio, image, video, speech, links } = said;
   const programs = [
     ...Object.entries({ audio, image, video, speech }).flatMap(([name, converter]) =>
@@ -52,12 +54,24 @@ async function warningsOf(
     programs.map(async ([name, command]) =>
       (await canRun(command, searchPath))
         ? []
-        : [`${place}.${name}.command: ${command} cannot be run here: install it, or name its path`],
+        : [
+            {
+              at: `${place}.${name}.command`,
+              wrong: `${command} cannot be run here`,
+              fix: "install it, or name its path",
+            },
+          ],
     ),
   );
   const parser =
     links !== null && links !== undefined && !(await canReadLinks())
-      ? [`${place}.links: the package htmlparser2 is not installed: npm install htmlparser2`]
+      ? [
+          {
+            at: `${place}.links`,
+            wrong: "the package htmlparser2 is not installed",
+            fix: "npm install htmlparser2",
+          },
+        ]
       : [];
   return [...missing.flat(), ...parser];
 }

@@ -17,10 +17,12 @@ import {
 } from "../../adapters/files/config-file.ts";
 import type { EarshotConfig, ParseOptions } from "../../domain/config/index.ts";
 import { withChatOverrides } from "../../domain/config/parse/chat-overrides.ts";
+import { findingText } from "../../domain/config-finding.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { ChatOverride, ConfigLayers, Log } from "../../domain/ports/index.ts";
+import { noFacts } from "../checks/check.ts";
+import { checkConfig } from "../checks/config-checks.ts";
 import { createLayers, readSaid, type SaidLayers, saidFileName } from "./chat-overrides.ts";
-import { configWarnings } from "./config-warnings.ts";
 
 export interface ConfigSource {
   /** Null: the embedded defaults. */
@@ -125,7 +127,8 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   const { env, parse, log, stateDir } = options;
   const path = configPathOf(options.file, env, stateDir);
   const { kept, first } = await fitting(path, options);
-  for (const warning of [...first.warnings, ...configWarnings(first.config)])
+  const mistakes = await checkConfig(first.config, ["mistake"], noFacts);
+  for (const warning of [...first.warnings, ...mistakes.map(findingText)])
     log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
   /** One after the other, whoever caused them. */

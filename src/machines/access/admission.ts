@@ -6,7 +6,9 @@
  * their platform's stable id, compared byte for byte on the channel it came from; names grant
  * nothing. What admission finds out becomes part of the record and is never worked out again later.
  */
+
 import { type EarshotConfig, localChannels, ownValue } from "../../domain/config/index.ts";
+import type { ConfigFinding } from "../../domain/config-finding.ts";
 import type { Decision, Rule } from "../../domain/decision.ts";
 import type { HistoryReport, Inbound } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
@@ -231,9 +233,9 @@ export function admitHistory(
   });
 }
 
-/** What a config shuts out although it is hardly meant; one line each, with the fix. */
-export function accessWarnings(config: EarshotConfig): readonly string[] {
-  const warnings: string[] = [];
+/** Accounts that can hear no group, which is hardly meant. */
+export function accessWarnings(config: EarshotConfig): readonly ConfigFinding[] {
+  const warnings: ConfigFinding[] = [];
   for (const [id, channel] of Object.entries(config.channels)) {
     for (const [account, own] of Object.entries(channel.accounts ?? {})) {
       const rules = accessOf(config, id, account);
@@ -242,10 +244,11 @@ export function accessWarnings(config: EarshotConfig): readonly string[] {
       if (!channel.enabled || local) continue;
       const nobody = rules.groupAllowFrom.size === 0 && rules.groups.size === 0;
       if (rules.groupPolicy === "allowlist" && nobody)
-        warnings.push(
-          `${id}/${account} hears no group: list one in channels.${id}.groups, ` +
-            'or set groupPolicy to "open"',
-        );
+        warnings.push({
+          at: `channels.${id}.accounts.${account}`,
+          wrong: "it hears no group",
+          fix: `list one in channels.${id}.groups, or set groupPolicy to "open"`,
+        });
     }
   }
   return warnings;

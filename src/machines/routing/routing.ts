@@ -5,7 +5,9 @@
  * reported and the config alone; nothing a message says can choose a route. A config is compiled
  * once and kept as long as the config object lives.
  */
+
 import { defaultAgentId, type EarshotConfig, pathText } from "../../domain/config/index.ts";
+import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { formatSessionKey, type SessionKeyParts } from "../../domain/key.ts";
 import { type CompiledBindings, compileBindings, type Routable, tiers } from "./bindings.ts";
 import { sharedNames } from "./shared-names.ts";
@@ -137,49 +139,48 @@ export function resolveRoute(config: EarshotConfig, message: Routable): readonly
 }
 
 /** Bindings that never match, or not where they say. */
-function unheard(config: EarshotConfig): string[] {
+function unheard(config: EarshotConfig): ConfigFinding[] {
   const { bindings, broadcasts } = compiled(config);
-  const shadowed = bindings.shadowed.map(({ index, by: [first, second] }) =>
-    second === undefined
-      ? `bindings[${index}] can never match: bindings[${first}] matches before it; ` +
-        "put it before that one or remove it"
-      : `bindings[${index}] can never match: bindings[${first}] has every direct chat and ` +
-        `bindings[${second}] every group before it; give it a peer or remove it`,
-  );
+  const shadowed = bindings.shadowed.map(({ index, by: [first, second] }) => ({
+    at: `bindings[${index}]`,
+    ...(second === undefined
+      ? {
+          wrong: `it can never match, because bindings[${first}] matches before it`,
+          fix: "put it before that one or remove it",
+        }
+      : {
+          wrong:
+            `it can never match, because bindings[${first}] has every direct chat and ` +
+            `bindings[${second}] every group before it`,
+          fix: "give it a peer or remove it",
+        }),
+  }));
   const shared = config.bindings.flatMap(({ match: { channel, peer } }, index) => {
     if (peer === undefined) return [];
-    const key = [`${channel}:${peer.id}`, peer.id].find((one) => broadcasts.has(one));
+    const key = [`${channel}:${peer.id}`, peer.id].find((name) => broadcasts.has(name));
     if (key === undefined) return [];
     return [
-      `bindings[${index}] hears nothing there: ${pathText(["broadcast", key])} has that place; ` +
-        "remove one of the two",
+      {
+        at: `bindings[${index}]`,
+        wrong: `it hears nothing there, because ${pathText(["broadcast", key])} has that place`,
+        fix: "remove one of the two",
+      },
     ];
   });
   return [...shadowed, ...shared];
 }
 
-/** What a config allows but a person hardly means; one line each, naming the place. */
-export function routingWarnings(config: EarshotConfig): readonly string[] {
+/** What a config allows but its author hardly means. */
+export function routingWarnings(config: EarshotConfig): readonly ConfigFinding[] {
   const warnings = [...unheard(config), ...sharedNames(config)];
-  const senders = new Set(config.access.allowFrom);
-  for (const [id, channel] of Object.entries(config.channels)) {
-    const accounts = Object.values(channel.accounts ?? {});
-    for (const place of [channel, ...accounts])
-      for (const sender of place.allowFrom ?? [])
-        senders.add(sender.startsWith(`${id}:`) ? sender : `${id}:${sender}`);
-  }
-  const { people: linkedTo } = compiled(config);
-  const people = new Set([...senders].map((id) => linkedTo.get(id) ?? id));
-  if (config.session.dmScope === "main" && people.size > 1)
-    warnings.push(
-      `session.dmScope is "main" and ${people.size} people may write directly: ` +
-        'they share one context; "per-channel-peer" keeps them apart',
-    );
   const [linked] = Object.keys(config.session.identityLinks);
   if (config.session.dmScope === "per-peer" && linked !== undefined)
-    warnings.push(
-      `session.dmScope is "per-peer": whoever has the id ${JSON.stringify(linked.slice(0, 64))} on ` +
-        'any channel shares the session of the linked person; "per-channel-peer" keeps them apart',
-    );
+    warnings.push({
+      at: "session.dmScope",
+      wrong:
+        `whoever has the id ${JSON.stringify(linked.slice(0, 64))} on any channel shares the session ` +
+        "of the linked person",
+      fix: 'set it to "per-channel-peer"',
+    });
   return warnings;
 }

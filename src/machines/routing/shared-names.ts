@@ -8,6 +8,7 @@
 
 import { type EarshotConfig, pathText } from "../../domain/config/index.ts";
 import { agentAliases } from "../../domain/config/resolve/agent.ts";
+import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { containsFolded, fold } from "../../domain/fold-text.ts";
 
 interface Listener {
@@ -21,29 +22,29 @@ interface Listener {
 const shownUnitsMax = 64;
 const shown = (text: string) => JSON.stringify(text.slice(0, shownUnitsMax));
 
-/** Agents of one room that cannot be called apart, a line a pair. */
-export function sharedNames(config: EarshotConfig): string[] {
+/** Pairs of agents of one room that cannot be called apart. */
+export function sharedNames(config: EarshotConfig): ConfigFinding[] {
   const listeners = new Map<string, Listener>();
   for (const [index, entry] of config.agents.list.entries()) {
     const names = agentAliases(entry).map((name) => [name, fold(name)] as const);
     listeners.set(entry.id, { index, id: entry.id, names });
   }
-  const told = new Map<string, string>();
+  const found = new Map<string, ConfigFinding>();
   for (const [place, agents] of Object.entries(config.broadcast)) {
     if (!Array.isArray(agents)) continue;
     const heard = [...listeners.values()].filter(({ id }) => agents.includes(id));
     for (const [position, one] of heard.entries())
       for (const other of heard.slice(position + 1)) {
         const pair = `${one.index} ${other.index}`;
-        if (told.has(pair)) continue;
-        const line = sharedBy(one, other, place);
-        if (line !== undefined) told.set(pair, line);
+        if (found.has(pair)) continue;
+        const finding = sharedBy(one, other, place);
+        if (finding !== undefined) found.set(pair, finding);
       }
   }
-  return [...told.values()];
+  return [...found.values()];
 }
 
-function sharedBy(one: Listener, other: Listener, place: string): string | undefined {
+function sharedBy(one: Listener, other: Listener, place: string): ConfigFinding | undefined {
   for (const [name, folded] of one.names)
     for (const [theirs, foldedTheirs] of other.names) {
       const isIn = containsFolded(foldedTheirs, folded);
@@ -54,9 +55,11 @@ function sharedBy(one: Listener, other: Listener, place: string): string | undef
         folded === foldedTheirs
           ? `both listen to ${shown(name)}`
           : `both hear ${shown(called)}, as ${shown(inside)} is in it`;
-      const room = pathText(["broadcast", place]);
-      const fix = `give ${pathText(["agents", "list", other.index])} other names`;
-      return `${room}: ${who} ${why}; whoever calls one calls two: ${fix}`;
+      return {
+        at: pathText(["broadcast", place]),
+        wrong: `${who} ${why}, so whoever calls one calls two`,
+        fix: `give ${pathText(["agents", "list", other.index])} other names`,
+      };
     }
   return undefined;
 }

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { agentWarnings } from "../../../src/adapters/agents/check.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
+import { findingText } from "../../../src/domain/config-finding.ts";
 
 const configOf = (agents: Readonly<Record<string, object | string>>) => {
   const list = Object.entries(agents).map(([id, driver]) => ({ id, driver }));
@@ -20,12 +21,13 @@ test("a program, a folder and a module that are not there are named with their a
     four: { kind: "module", module: "./missing.mjs" },
     five: { kind: "command", command: tmpdir() },
   });
-  expect(await agentWarnings(config, "/nowhere")).toEqual([
-    "agent one: no-such-program cannot be run here: install it, or name its path",
-    "agent two: /nowhere/agent cannot be run here: install it, or name its path",
-    "agent three: the folder /nowhere/missing that it runs in is not there",
-    "agent four: its module /nowhere/missing.mjs is not there",
-    `agent five: ${tmpdir()} cannot be run here: install it, or name its path`,
+  const found = (await agentWarnings(config, "/nowhere")).map(findingText);
+  expect(found).toEqual([
+    "agents.list[0]: no-such-program cannot be run here: install it, or name its path",
+    "agents.list[1]: /nowhere/agent cannot be run here: install it, or name its path",
+    "agents.list[2]: the folder /nowhere/missing that it runs in is not there: create it",
+    "agents.list[3]: its module /nowhere/missing.mjs is not there: correct the path",
+    `agents.list[4]: ${tmpdir()} cannot be run here: install it, or name its path`,
   ]);
 });
 

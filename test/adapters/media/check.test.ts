@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { mediaWarnings } from "../../../src/adapters/media/check.ts";
 import { configProblems, parseConfig } from "../../../src/domain/config/index.ts";
+import { findingText } from "../../../src/domain/config-finding.ts";
 
 const program = (command: string) => ({ kind: "command", command, args: ["{file}"] });
 
@@ -24,10 +25,10 @@ describe("media warnings", () => {
       },
     });
     const warnings = await mediaWarnings(config);
-    expect(warnings.map((line) => line.split(" cannot be run")[0])).toEqual([
+    expect(warnings.map((warning) => findingText(warning).split(" cannot be run")[0])).toEqual([
       "media.audio.command: no-such-whisper",
       "channels.telegram.media.video.command: /nowhere/ffmpeg",
-      "conversations agent:main:irc:group:1 media.video.frame.command: no-such-frame",
+      'conversations["agent:main:irc:group:1"].media.video.frame.command: no-such-frame',
     ]);
   });
 

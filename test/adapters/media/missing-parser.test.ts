@@ -39,6 +39,10 @@ test("links name the package to install, in the reading and when the config is c
   expect(html).toContain("npm install htmlparser2");
   expect(plain).toBe("plain words");
   expect(warnings).toEqual([
-    "media.links: the package htmlparser2 is not installed: npm install htmlparser2",
+    {
+      at: "media.links",
+      wrong: "the package htmlparser2 is not installed",
+      fix: "npm install htmlparser2",
+    },
   ]);
 });

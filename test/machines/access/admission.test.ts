@@ -2,6 +2,7 @@
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { type EarshotConfigInput, parseConfig } from "../../../src/domain/config/index.ts";
+import { findingText } from "../../../src/domain/config-finding.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
 import { accessWarnings, admit, admitHistory } from "../../../src/machines/access/admission.ts";
@@ -161,9 +162,10 @@ describe("groups", () => {
   });
 
   test("an account that can hear no group is warned about", () => {
-    const warned = (telegram: object) => accessWarnings(parseConfig({ channels: { telegram } }));
+    const warned = (telegram: object) =>
+      accessWarnings(parseConfig({ channels: { telegram } })).map(findingText);
     expect(warned({ accounts: { default: {} } }).join()).toContain(
-      "telegram/default hears no group",
+      "channels.telegram.accounts.default: it hears no group",
     );
     expect(warned({ accounts: { default: {} }, groups: { "-1": {} } })).toEqual([]);
     expect(warned({ accounts: { default: {} }, groupPolicy: "open" })).toEqual([]);

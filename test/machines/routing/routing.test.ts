@@ -4,13 +4,20 @@ import { describe, expect, test } from "vitest";
 import { sessionFolderOf } from "../../../src/daemon/state/transcript-dir.ts";
 import { type EarshotConfigInput, parseConfig } from "../../../src/domain/config/index.ts";
 import { agentAliases } from "../../../src/domain/config/resolve/agent.ts";
+import { findingText } from "../../../src/domain/config-finding.ts";
 import { fold } from "../../../src/domain/fold-text.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import { aliasIn } from "../../../src/machines/engagement/ladder-input.ts";
 import { explainRoute } from "../../../src/machines/routing/explain-route.ts";
-import { resolveRoute, routingWarnings } from "../../../src/machines/routing/routing.ts";
+import {
+  resolveRoute,
+  routingWarnings as routingFindings,
+} from "../../../src/machines/routing/routing.ts";
 
 type Binding = NonNullable<EarshotConfigInput["bindings"]>[number];
+const routingWarnings = (config: Parameters<typeof routingFindings>[0]) =>
+  routingFindings(config).map(findingText);
+
 const agents = { list: Array.from({ length: 12 }, (_, n) => ({ id: `a${n}` })) };
 const config = (given: EarshotConfigInput = {}) => parseConfig({ agents, ...given });
 const message = (given: Partial<InboundInput> = {}): Inbound =>
@@ -124,10 +131,10 @@ describe("bindings", () => {
       bind({ channel: "y" }, 8),
     ];
     const told = routingWarnings(config({ bindings }));
-    expect(told.map((line) => line.split(";")[0])).toEqual([
-      "bindings[1] can never match: bindings[0] matches before it",
-      "bindings[3] can never match: bindings[2] matches before it",
-      "bindings[6] can never match: bindings[5] matches before it",
+    expect(told.map((line) => line.split(": put")[0])).toEqual([
+      "bindings[1]: it can never match, because bindings[0] matches before it",
+      "bindings[3]: it can never match, because bindings[2] matches before it",
+      "bindings[6]: it can never match, because bindings[5] matches before it",
     ]);
   });
 
@@ -137,14 +144,14 @@ describe("bindings", () => {
     const told = (...bindings: Binding[]) => routingWarnings(config({ bindings })).join("\n");
     const whole = bind({ channel: "x" }, 3);
     expect(told(whole, all("direct", 1), all("channel", 2))).toBe(
-      "bindings[0] can never match: bindings[1] has every direct chat and bindings[2] every group " +
-        "before it; give it a peer or remove it",
+      "bindings[0]: it can never match, because bindings[1] has every direct chat and bindings[2] " +
+        "every group before it: give it a peer or remove it",
     );
     expect(told(whole, all("direct", 1))).toBe("");
     expect(told(whole, all("direct", 1), all("channel", 2, { accountId: "w" }))).toBe("");
     const work = bind({ channel: "x", accountId: "w", guildId: "G" }, 3);
     expect(told(work, all("direct", 1), all("channel", 2, { accountId: "w" }))).toContain(
-      "bindings[0] can never match",
+      "bindings[0]: it can never match",
     );
     expect(told(bind({ channel: "y" }, 3), all("direct", 1), all("channel", 2))).toBe("");
   });
@@ -157,10 +164,10 @@ describe("bindings", () => {
     const told = (broadcast: Record<string, string[]>) =>
       routingWarnings(config({ bindings, broadcast }));
     expect(told({ "telegram:-1": ["a1", "a2"] })).toEqual([
-      'bindings[0] hears nothing there: broadcast["telegram:-1"] has that place; ' +
+      'bindings[0]: it hears nothing there, because broadcast["telegram:-1"] has that place: ' +
         "remove one of the two",
     ]);
-    expect(told({ "-2": ["a1", "a2"] }).join()).toContain("bindings[1] hears nothing there");
+    expect(told({ "-2": ["a1", "a2"] }).join()).toContain("bindings[1]: it hears nothing there");
     expect(told({ "irc:-1": ["a1", "a2"] })).toEqual([]);
   });
 
@@ -295,7 +302,7 @@ describe("bindings", () => {
       const of = config({ bindings: all.map((match) => bind(match, 1)) });
       const told = new Set(
         routingWarnings(of).flatMap(
-          (line) => /^bindings\[(\d+)\] can never/u.exec(line)?.[1] ?? [],
+          (line) => /^bindings\[(\d+)\]: it can never/u.exec(line)?.[1] ?? [],
         ),
       );
       for (const [index, { channel, accountId, peer, guildId, teamId, roles }] of all.entries()) {
@@ -496,15 +503,6 @@ describe("sessions", () => {
     expect(key(at("per-channel-peer"), stranger)).not.toBe(key(at("per-channel-peer"), direct));
     expect(routingWarnings(config(at("per-channel-peer")))).toEqual([]);
   });
-
-  test("several direct senders in one session are warned about", () => {
-    const access = { allowFrom: ["telegram:1", "slack:1"] };
-    expect(routingWarnings(config({ access })).join()).toContain("share one context");
-    expect(routingWarnings(config({ access, session: { dmScope: "per-peer" } }))).toEqual([]);
-    // One person with two ids shares nothing with anybody.
-    const identityLinks = { ann: ["telegram:1", "slack:1"] };
-    expect(routingWarnings(config({ access, session: { identityLinks } }))).toEqual([]);
-  });
 });
 
 describe("several agents in one room", () => {
@@ -561,15 +559,15 @@ describe("names of agents in one room", () => {
       { "irc:kitchen": ["a", "b"], "irc:cellar": ["b", "a"] },
     );
     expect(lines).toEqual([
-      'broadcast["irc:kitchen"]: the agents "a" and "b" both listen to "Scout"; ' +
-        "whoever calls one calls two: give agents.list[1] other names",
+      'broadcast["irc:kitchen"]: the agents "a" and "b" both listen to "Scout", ' +
+        "so whoever calls one calls two: give agents.list[1] other names",
     ]);
   });
 
   test("one that stands in a name of the other is told", () => {
     expect(told({ alpha: ["Ann"], beta: ["Joanna"] }, { k: ["alpha", "beta"] })).toEqual([
-      'broadcast.k: the agents "alpha" and "beta" both hear "Joanna", as "Ann" is in it; ' +
-        "whoever calls one calls two: give agents.list[1] other names",
+      'broadcast.k: the agents "alpha" and "beta" both hear "Joanna", as "Ann" is in it, ' +
+        "so whoever calls one calls two: give agents.list[1] other names",
     ]);
   });
 

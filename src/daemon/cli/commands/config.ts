@@ -6,19 +6,19 @@
  */
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import { agentWarnings } from "../../../adapters/agents/check.ts";
-import { mediaWarnings } from "../../../adapters/media/check.ts";
 import { configValues, pathText } from "../../../domain/config/index.ts";
+import { findingText } from "../../../domain/config-finding.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChatOverride } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
+import { noFacts } from "../../checks/check.ts";
+import { checkConfig } from "../../checks/config-checks.ts";
+import { tlsFacts } from "../../checks/tls-facts.ts";
 import { readSaid, saidFileName } from "../../config/chat-overrides.ts";
 import { configPathOf, readWithSaid } from "../../config/config-source.ts";
-import { configWarnings } from "../../config/config-warnings.ts";
 import { loadConfiguredPlugins } from "../../config/plugins.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { configSchemaText } from "../../config/schemas.ts";
-import { tlsFacts } from "../checks/risky-server.ts";
 import {
   action,
   print,
@@ -137,8 +137,9 @@ async function check(options: Options): Promise<void> {
   // What would keep the daemon from starting is no warning.
   if (certificate?.problem != null)
     throw new EarshotError("EAR_CONFIG_INVALID", certificate.problem);
-  const cannot = [...(await mediaWarnings(config)), ...(await agentWarnings(config, folder))];
-  const warnings = [...about, ...configWarnings(config), ...cannot];
+  const facts = { ...noFacts, baseDir: folder };
+  const found = await checkConfig(config, ["mistake", "missing"], facts);
+  const warnings = [...about, ...found.map(findingText)];
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   print(

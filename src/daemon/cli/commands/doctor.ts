@@ -7,21 +7,18 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { agentWarnings } from "../../../adapters/agents/check.ts";
-import { mediaWarnings } from "../../../adapters/media/check.ts";
 import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { accountsOf } from "../../../domain/config/daemon/channels.ts";
 import type { EarshotConfig } from "../../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import type { Session } from "../../../domain/session.ts";
-import { strangeNames } from "../../config/config-warnings.ts";
+import { noFacts } from "../../checks/check.ts";
+import { checkConfig } from "../../checks/config-checks.ts";
+import { tlsFacts } from "../../checks/tls-facts.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { checkStateDir } from "../../state/state-dir.ts";
 import { readToken } from "../../state/token.ts";
-import { identifyAccount } from "../checks/identify-account.ts";
-import { tlsFacts } from "../checks/risky-server.ts";
-import { dangersOf } from "../checks/risky-settings.ts";
 import { callApi, type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import {
   action,
@@ -32,6 +29,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
+import { identifyAccount } from "../lib/identify-account.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { loadConfig } from "./config.ts";
 
@@ -90,15 +88,11 @@ async function doctor(options: DoctorOptions): Promise<void> {
   });
   if (loaded !== null) {
     findings.push(ok("config", loaded.path ?? "embedded defaults"));
-    for (const one of loaded.warnings) findings.push(warning("config", one));
-    for (const one of strangeNames(loaded.config)) findings.push(warning("config", one));
-    for (const one of await mediaWarnings(loaded.config)) findings.push(warning("media", one));
+    for (const problem of loaded.warnings) findings.push(warning("config", problem));
     const folder = loaded.path === null ? stateDir : dirname(loaded.path);
-    for (const one of await agentWarnings(loaded.config, folder))
-      findings.push(wrong("agents", one));
     findings.push(await portFinding(loaded.config, stateDir));
     const daemon = await findDaemon(stateDir).catch(() => null);
-    findings.push(...(await dangerFindings(loaded.config, folder, daemon)));
+    findings.push(...(await configFindings(loaded.config, folder, daemon)));
     if (daemon !== null) findings.push(...(await sessionFindings(daemon)));
     if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
   }
@@ -167,20 +161,26 @@ async function portFinding(config: EarshotConfig, stateDir: string): Promise<Fin
     : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
 }
 
-/** Everything that gives somebody more than the defaults would, and how it is taken back. */
-async function dangerFindings(
+/** What the table of config checks finds, all kinds of them. */
+async function configFindings(
   config: EarshotConfig,
   folder: string,
   daemon: DaemonAddress | null,
 ): Promise<Finding[]> {
   const { channels } = createRegistry();
-  const found = dangersOf(config, {
+  const found = await checkConfig(config, ["mistake", "missing", "risk"], {
+    ...noFacts,
+    baseDir: folder,
     approved: daemon === null ? [] : await approvedPeople(daemon),
     local: (channel) => channels.get(channel)?.local ?? false,
     tls: await tlsFacts(config.server, folder, createSystemClock().now()),
   });
   if (found.length === 0) return [ok("settings", "nothing dangerous")];
-  return found.map(({ at, says, wrong: isWrong }) => (isWrong ? wrong : warning)(at, says));
+  return found.map(({ at, wrong: problem, fix, level }) => ({
+    check: at,
+    state: level,
+    says: `${problem}: ${fix}`,
+  }));
 }
 
 /** What was said in rooms and gives an agent more than its config does; asked of the daemon. */

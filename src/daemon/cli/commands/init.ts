@@ -12,7 +12,6 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { prepareStateDir } from "../../state/state-dir.ts";
-import { identifyAccount } from "../checks/identify-account.ts";
 import {
   action,
   errorLine,
@@ -21,6 +20,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
+import { identifyAccount } from "../lib/identify-account.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { type Answers, configText, tokenVariable } from "../setup/init-config.ts";
 import { type Found, interview } from "../setup/init-prompts.ts";

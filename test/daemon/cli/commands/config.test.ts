@@ -79,7 +79,7 @@ describe("config check", () => {
     );
     const { code, out } = await earshot("config", "check");
     expect(code).toBe(0);
-    expect(out).toContain("warning: telegram/default hears no group");
+    expect(out).toContain("warning: channels.telegram.accounts.default: it hears no group");
     expect(out).toContain(`${path} is fine`);
     const told = JSON.parse((await earshot("config", "check", "--json")).out);
     expect(told).toMatchObject({

@@ -1,15 +1,14 @@
 /**
- * What a config hardly means
- * ==========================
- * A config that is fine may still name somebody who can never come: a person by a name where the
- * platform knows numbers, a channel that is not there. Such an entry lets nobody in and says nothing
- * when they knock, so it is told beforehand, with its place and the fix. It is no mistake that stops
- * the daemon: a channel may be written down later.
+ * Names and words that cannot work
+ * ================================
+ * A valid config may name somebody who can never come: a person by a name on a platform that knows
+ * numbers, a channel that is not configured. Such an entry admits nobody, and nothing says so when
+ * the person writes. It does not stop the daemon, because the channel may be added later.
  */
+
 import { type EarshotConfig, pathText } from "../../domain/config/index.ts";
-import { accessWarnings } from "../../machines/access/admission.ts";
+import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { commandNamed } from "../../machines/commands/table.ts";
-import { routingWarnings } from "../../machines/routing/routing.ts";
 
 type Path = readonly (string | number)[];
 interface Named {
@@ -22,18 +21,8 @@ const telegramId = /^(?:chat:)?-?\d{1,32}$/u;
 const shownUnitsMax = 64;
 const shown = (text: string) => JSON.stringify(text.slice(0, shownUnitsMax));
 
-/** Everything that start and `earshot config check` warn about, one line each. */
-export function configWarnings(config: EarshotConfig): readonly string[] {
-  return [
-    ...routingWarnings(config),
-    ...accessWarnings(config),
-    ...strangeNames(config),
-    ...strangeWords(config),
-  ];
-}
-
-/** Entries that can name nobody. */
-export function strangeNames(config: EarshotConfig): readonly string[] {
+/** Entries that can match nobody. */
+export function unknownNames(config: EarshotConfig): readonly ConfigFinding[] {
   const known = (channel: string) => Object.hasOwn(config.channels, channel);
   const fixed = config.bindings.flatMap(({ match: { channel } }, index) =>
     channel === undefined || known(channel)
@@ -44,17 +33,23 @@ export function strangeNames(config: EarshotConfig): readonly string[] {
     if (!known(channel)) return [noChannel(path, channel)];
     if (channel !== "telegram" || telegramId.test(id)) return [];
     return [
-      `${pathText(path)} is ${shown(id)}, and Telegram knows people and groups by numbers: ` +
-        "names grant nothing; the number stands in the log when they are refused",
+      {
+        at: pathText(path),
+        wrong: `this is ${shown(id)}, and Telegram knows people and groups by numbers, not names`,
+        fix: "write the number; the log has it when they are refused",
+      },
     ];
   });
   return [...fixed, ...people];
 }
 
-const noChannel = (path: Path, channel: string) =>
-  `${pathText(path)} names the channel ${shown(channel)}, which is not under channels`;
+const noChannel = (path: Path, channel: string): ConfigFinding => ({
+  at: pathText(path),
+  wrong: `the channel ${shown(channel)} is not under channels`,
+  fix: "add it there, or correct its name",
+});
 
-/** Every person and group that the config lets in somewhere, or gives commands to. */
+/** Every person and group that the config admits somewhere, or gives commands to. */
 function* peopleIn({ access, channels, commands }: EarshotConfig): Generator<Named> {
   yield* listed(access.allowFrom, ["access", "allowFrom"], null);
   yield* listed(access.groupAllowFrom, ["access", "groupAllowFrom"], null);
@@ -94,7 +89,7 @@ function* listed(
     yield apart([...path, index], entry, channel);
 }
 
-/** An entry's channel and id; where the channel is known, it may stand in front or not. */
+/** The channel and id of an entry. Where the channel is known, its prefix is optional. */
 function apart(path: Path, entry: string, channel: string | null): Named {
   if (channel === null) {
     const colon = entry.indexOf(":");
@@ -104,19 +99,23 @@ function apart(path: Path, entry: string, channel: string | null): Named {
   return { path, channel, id: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
 }
 
-/** Words of one's own that a command of the table has already, or that mean two things. */
-function strangeWords({ commands, session }: EarshotConfig): string[] {
+/** Own words for resetting and stopping that are a command already, or that mean two things. */
+export function reservedWords({ commands, session }: EarshotConfig): readonly ConfigFinding[] {
   const taken = (word: string, own: readonly string[]) => {
     const command = word.startsWith("/") ? commandNamed(word.slice(1)) : undefined;
     return command !== undefined && !own.includes(command);
   };
+  const fix = "choose another word";
   const triggers = session.resetTriggers.flatMap((word, index) =>
-    taken(word, ["new", "reset"]) ? [`session.resetTriggers[${index}] is a command: ${word}`] : [],
+    taken(word, ["new", "reset"])
+      ? [{ at: `session.resetTriggers[${index}]`, wrong: `${word} is a command`, fix }]
+      : [],
   );
   const stops = commands.stopWords.flatMap((word, index) => {
-    if (taken(word, ["stop"])) return [`commands.stopWords[${index}] is a command: ${word}`];
-    const both = session.resetTriggers.some((one) => one.toLowerCase() === word.toLowerCase());
-    return both ? [`commands.stopWords[${index}] is in session.resetTriggers, too: ${word}`] : [];
+    const at = `commands.stopWords[${index}]`;
+    if (taken(word, ["stop"])) return [{ at, wrong: `${word} is a command`, fix }];
+    const both = session.resetTriggers.some((other) => other.toLowerCase() === word.toLowerCase());
+    return both ? [{ at, wrong: `${word} is in session.resetTriggers, too`, fix }] : [];
   });
-  return [...triggers, ...stops].map((line) => `${line}: choose another word`);
+  return [...triggers, ...stops];
 }

@@ -1,0 +1,110 @@
+/** Checks of who is heard, and of who reads what another person said. */
+import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
+import { accessOf } from "../../machines/access/access-rules.ts";
+import type { CheckFacts, ConfigCheck, Fields, Findings } from "./check.ts";
+
+const policies = ["dmPolicy", "groupPolicy"] as const;
+const openPolicy = {
+  dmPolicy: {
+    wrong: "anyone may write to the agent and cause turns",
+    fix: 'list people, or set it to "pairing"',
+  },
+  groupPolicy: {
+    wrong: "any group may add the agent and cause turns",
+    fix: "list groups under `groups`",
+  },
+} as const;
+
+const hookOf = (account: Fields) => (account.hook ?? null) as { readonly secret?: unknown } | null;
+
+/** Accounts that strangers can reach. */
+function foreignAccounts(config: EarshotConfig, { local }: CheckFacts) {
+  return Object.entries(config.channels).flatMap(([channel, section]) =>
+    accountsOf(section)
+      .filter(([, own]) => !local(channel) || hookOf(own) !== null)
+      .map(([account, own]) => ({ channel, account, own, section })),
+  );
+}
+
+/** An open policy, at the place that sets it. */
+function* openPolicies(config: EarshotConfig, facts: CheckFacts): Findings {
+  const named = new Set<string>();
+  for (const { channel, account, own, section } of foreignAccounts(config, facts))
+    for (const policy of policies) {
+      if (accessOf(config, channel, account)[policy] !== "open") continue;
+      const at =
+        own[policy] !== undefined
+          ? `channels.${channel}.accounts.${account}.${policy}`
+          : section[policy] !== undefined
+            ? `channels.${channel}.${policy}`
+            : `access.${policy}`;
+      if (!named.has(at)) yield { at, ...openPolicy[policy] };
+      named.add(at);
+    }
+  // Applies to no account yet, and will apply to the next one.
+  for (const policy of policies)
+    if (config.access[policy] === "open" && !named.has(`access.${policy}`))
+      yield { at: `access.${policy}`, ...openPolicy[policy] };
+}
+
+/** Direct chats of several people in one session. */
+function* sharedDirectChats(config: EarshotConfig, facts: CheckFacts): Findings {
+  const { dmScope, identityLinks } = config.session;
+  if (dmScope !== "main") return;
+  const linked = new Map(
+    Object.entries(identityLinks).flatMap(([name, ids]) => ids.map((id) => [id, name] as const)),
+  );
+  const people = new Set(facts.approved.map((id) => linked.get(id) ?? id));
+  let anyone = false;
+  for (const { channel, account } of foreignAccounts(config, facts)) {
+    const rules = accessOf(config, channel, account);
+    anyone ||= rules.dmPolicy === "open";
+    if (rules.dmPolicy === "disabled") continue;
+    for (const id of rules.allowFrom)
+      if (id.startsWith(`${channel}:`)) people.add(linked.get(id) ?? id);
+  }
+  if (!anyone && people.size < 2) return;
+  const who = anyone ? "anyone may write, and all" : `${people.size} people write, and their`;
+  yield {
+    at: "session.dmScope",
+    wrong: `${who} direct chats are one session, so one person may be told what another said`,
+    fix: 'set it to "per-channel-peer", or link the ids of one person in session.identityLinks',
+  };
+}
+
+export const accessChecks: readonly ConfigCheck[] = [
+  { id: "access.open-policy", kind: "risk", level: "warning", find: openPolicies },
+  {
+    id: "session.one-for-all",
+    kind: "risk",
+    level: "warning",
+    *find({ session }) {
+      if (session.scope === "global")
+        yield {
+          at: "session.scope",
+          wrong: "all rooms are one session, so one person may be told what another said",
+          fix: 'set it to "per-sender"',
+        };
+    },
+  },
+  {
+    id: "session.shared-direct-chats",
+    kind: "mistake",
+    level: "warning",
+    find: sharedDirectChats,
+  },
+  {
+    id: "commands.owner-is-a-chat",
+    kind: "risk",
+    level: "warning",
+    *find({ commands }) {
+      for (const [index, id] of commands.ownerAllowFrom.entries())
+        if (/^telegram:(-|chat:)/u.test(id))
+          yield {
+            at: `commands.ownerAllowFrom[${index}]`,
+            wrong: "this is a chat, and whoever may post as it is an owner",
+            fix: "name the person's own id",
+          };
+    },
+  },
+];
