@@ -1,86 +1,92 @@
 /**
- * The daemon's health, as its page sees it
- * ========================================
- * Whole each time it is told: what needs a person first, then how everything is.
+ * The daemon's health
+ * ===================
+ * What `GET /api/health` and its stream answer: first what needs a person, then the state of
+ * everything. Each answer is complete.
  */
-import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
-import type { HostStatus } from "../../actors/protocol/runtime.ts";
-import type { Millis } from "../../domain/message.ts";
+import { z } from "zod";
+import { connectionSchema, hostStatusSchema } from "./runtime.ts";
+import { count, millis, type Shape, text } from "./schema.ts";
 
+const deliverySchema = z
+  .object({
+    kind: z.literal("delivery"),
+    id: text,
+    state: z.enum(["in-doubt", "dead"]),
+    key: text,
+    room: text.describe("name of the room"),
+    at: millis,
+    text,
+    error: text.nullable(),
+  })
+  .describe("a part of an answer that may not have arrived, or will not be sent");
+const haltedSchema = z
+  .object({
+    kind: z.literal("connection"),
+    channel: text,
+    name: text,
+    account: text,
+    since: millis,
+    detail: text.nullable(),
+  })
+  .describe("an account that does not connect any more");
+const quarantinedSchema = z
+  .object({
+    kind: z.literal("quarantine"),
+    key: text,
+    room: text,
+    seq: count,
+    at: millis,
+    error: text,
+    tries: count.describe("how often it has been tried again"),
+  })
+  .describe("an event that killed its host or broke its conversation");
+const daemonSchema = z
+  .object({ kind: z.literal("daemon"), problem: text })
+  .describe("messages cannot be taken, or not as they should");
+
+export const needSchema = z.discriminatedUnion("kind", [
+  deliverySchema,
+  haltedSchema,
+  quarantinedSchema,
+  daemonSchema,
+]);
 /** Something that waits for a person. */
-export type Need =
-  /** A part of an answer that may not have arrived, or will not be sent. */
-  | {
-      readonly kind: "delivery";
-      readonly id: string;
-      readonly state: "in-doubt" | "dead";
-      readonly key: string;
-      /** The room, for people. */
-      readonly room: string;
-      readonly at: Millis;
-      readonly text: string;
-      readonly error: string | null;
-    }
-  /** An account that does not connect any more. */
-  | {
-      readonly kind: "connection";
-      readonly channel: string;
-      readonly name: string;
-      readonly account: string;
-      readonly since: Millis;
-      readonly detail: string | null;
-    }
-  /** An event that was set aside because it killed its host or broke its conversation. */
-  | {
-      readonly kind: "quarantine";
-      readonly key: string;
-      readonly room: string;
-      readonly seq: number;
-      readonly at: Millis;
-      readonly error: string;
-      /** How often it had been tried again. */
-      readonly tries: number;
-    }
-  /** Messages cannot be taken, or not as they should. */
-  | { readonly kind: "daemon"; readonly problem: string };
+export type Need = Shape<typeof needSchema>;
 
-export interface HealthConnection extends ConnectionStatus {
-  /** What people call the channel. */
-  readonly name: string;
-  /** When it last brought a message; 0: not since the start. */
-  readonly heardAt: Millis;
-}
+const healthConnectionSchema = connectionSchema.extend({
+  name: text.describe("name of the channel"),
+  heardAt: millis.describe("when it last brought a message; 0: not since the start"),
+});
+export type HealthConnection = Shape<typeof healthConnectionSchema>;
 
-export interface HealthLane {
-  readonly agent: string;
-  readonly name: string;
-  readonly running: number;
-  readonly waiting: number;
-  readonly slots: number;
-}
+const healthLaneSchema = z.object({
+  agent: text,
+  name: text,
+  running: count,
+  waiting: count,
+  slots: count,
+});
+export type HealthLane = Shape<typeof healthLaneSchema>;
 
-export interface Health {
-  /** The daemon's clock. */
-  readonly now: Millis;
-  readonly version: string;
-  readonly startedAt: Millis;
-  readonly needs: readonly Need[];
-  /** Needs beyond those that are listed. */
-  readonly more: number;
-  readonly connections: readonly HealthConnection[];
-  /** Empty: conversations live on the main thread. */
-  readonly hosts: readonly HostStatus[];
-  readonly lanes: readonly HealthLane[];
-  readonly store: {
-    readonly failing: boolean;
-    /** Null: nothing is kept on disk. */
-    readonly bytes: number | null;
-    readonly logBytes: number | null;
-    readonly commitMsP99: Millis | null;
-    readonly rowsPerCommit: number | null;
-    readonly events: number;
-  };
-  readonly outbox: Readonly<Record<string, number>>;
-  /** Messages that came again since the start. */
-  readonly doubles: number;
-}
+export const healthSchema = z.object({
+  now: millis.describe("the daemon's clock"),
+  version: text,
+  startedAt: millis,
+  needs: z.array(needSchema),
+  more: count.describe("needs beyond those that are listed"),
+  connections: z.array(healthConnectionSchema),
+  hosts: z.array(hostStatusSchema).describe("empty: conversations live on the main thread"),
+  lanes: z.array(healthLaneSchema).describe("turn slots of each agent"),
+  store: z.object({
+    failing: z.boolean(),
+    bytes: count.nullable().describe("null: nothing is kept on disk"),
+    logBytes: count.nullable(),
+    commitMsP99: millis.nullable(),
+    rowsPerCommit: z.number().nullable(),
+    events: count,
+  }),
+  outbox: z.record(text, count),
+  doubles: count.describe("messages that came again since the start"),
+});
+export type Health = Shape<typeof healthSchema>;

@@ -1,228 +1,225 @@
 /**
- * One room, as its page sees it
- * =============================
- * The forms that the Room page and the daemon share: what was heard and said, in journal order, and
- * how the conversation stands now. Entries never change once told; an edit, a deletion or a decision
- * is an entry of its own that names what it is about, so a page that has everything up to a number
- * has missed nothing.
+ * One room
+ * ========
+ * What `GET /api/rooms/{key}` and its stream answer: the transcript in journal order, and the state
+ * of the conversation. An entry never changes once it is sent. An edit, a deletion or a decision is
+ * an entry of its own that names its subject, so a page that has everything up to a number has
+ * missed nothing.
  */
-import type { Verdict } from "../../domain/decision.ts";
-import type { Attachment, Millis } from "../../domain/message.ts";
-import type { GuardState, TurnLock } from "../../machines/conversation/context.ts";
+import { z } from "zod";
+import { verdictSchema } from "./runtime.ts";
+import { count, millis, personSchema, type Shape, text } from "./schema.ts";
 
-/** Somebody, as far as a page needs to know. */
-export interface RoomPerson {
-  readonly id: string;
-  readonly name: string;
-  readonly isBot: boolean;
-}
+/** Somebody who speaks in the room. */
+export type RoomPerson = Shape<typeof personSchema>;
 
-interface Entry {
-  /** Journal number: unique in the room, growing. */
-  readonly seq: number;
-  readonly at: Millis;
-}
+/** What every entry has. `seq`: journal number, unique in the room and growing. */
+const entry = { seq: count, at: millis };
+
+const fileSchema = z.object({
+  kind: z.enum(["image", "audio", "video", "file"]),
+  mime: text.exactOptional(),
+  bytes: count.exactOptional(),
+  name: text.exactOptional(),
+});
 /** A file of a message: what is known of it, and nothing it could be fetched by. */
-export interface RoomFile {
-  readonly kind: Attachment["kind"];
-  readonly mime?: string;
-  readonly bytes?: number;
-  readonly name?: string;
-}
+export type RoomFile = Shape<typeof fileSchema>;
+
+const heardSchema = z.object({
+  kind: z.literal("heard"),
+  ...entry,
+  id: text,
+  author: personSchema,
+  text,
+  mentions: z.array(text).describe("names as platforms write them in a text, without the sign"),
+  quote: z.object({ id: text, name: text, text }).nullable().describe("what it replies to"),
+  title: text.exactOptional().describe("title of the chat at that time"),
+  files: z.array(fileSchema),
+  verdict: verdictSchema
+    .nullable()
+    .describe("null: not decided yet, or read from history, where nothing is decided"),
+  history: z.literal(true).exactOptional().describe("read from the platform when the agent came"),
+  fellow: z.literal(true).exactOptional().describe("said by another agent of this daemon"),
+});
 /** A message as it was heard. */
-export interface HeardEntry extends Entry {
-  readonly kind: "heard";
-  readonly id: string;
-  readonly author: RoomPerson;
-  readonly text: string;
-  /** Names it mentions, as platforms write them in a text: without the sign. */
-  readonly mentions: readonly string[];
-  /** What it replies to; null: nothing. */
-  readonly quote: { readonly id: string; readonly name: string; readonly text: string } | null;
-  /** What the chat was called then, where the platform said so. */
-  readonly title?: string;
-  /** What came with it, as the platform told of it. */
-  readonly files: readonly RoomFile[];
-  /** Null: not decided yet, or read from history, where nothing is decided. */
-  readonly verdict: Verdict | null;
-  /** Read from the platform when the agent came. */
-  readonly history?: true;
-  /** Another agent of this house said it: overheard, and nothing is decided about it. */
-  readonly fellow?: true;
-}
-export interface EditedEntry extends Entry {
-  readonly kind: "edited";
-  readonly id: string;
-  readonly text: string;
-}
-export interface DeletedEntry extends Entry {
-  readonly kind: "deleted";
-  readonly id: string;
-}
-/** An order to the runtime. Admission took it out of the room; no ladder was asked. */
-export interface CommandEntry extends Entry {
-  readonly kind: "command";
-  readonly id: string;
-  readonly author: RoomPerson;
-  readonly command: string;
-  readonly text: string;
-}
-/** A turn began: it got its lane. */
-export interface TurnEntry extends Entry {
-  readonly kind: "turn";
-  readonly turnId: string;
-}
-/** A try of a turn's agent ended. The last one of a turn counts. */
-export interface EndedEntry extends Entry {
-  readonly kind: "ended";
-  readonly turnId: string;
-  readonly outcome: "replied" | "silent" | "failed" | "cancelled";
-  readonly reason: string | null;
-}
+export type HeardEntry = Shape<typeof heardSchema>;
+
+const editedSchema = z.object({ kind: z.literal("edited"), ...entry, id: text, text });
+export type EditedEntry = Shape<typeof editedSchema>;
+
+const deletedSchema = z.object({ kind: z.literal("deleted"), ...entry, id: text });
+export type DeletedEntry = Shape<typeof deletedSchema>;
+
+const commandSchema = z.object({
+  kind: z.literal("command"),
+  ...entry,
+  id: text,
+  author: personSchema,
+  command: text,
+  text,
+});
+/** A command. Admission executed it, and no ladder was asked. */
+export type CommandEntry = Shape<typeof commandSchema>;
+
+const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });
+/** A turn began: it has a turn slot. */
+export type TurnEntry = Shape<typeof turnSchema>;
+
+const endedSchema = z.object({
+  kind: z.literal("ended"),
+  ...entry,
+  turnId: text,
+  outcome: z.enum(["replied", "silent", "failed", "cancelled"]),
+  reason: text.nullable(),
+});
+/** An attempt of a turn's agent ended. The last attempt of a turn counts. */
+export type EndedEntry = Shape<typeof endedSchema>;
+
+const saidSchema = z.object({
+  kind: z.literal("said"),
+  ...entry,
+  id: text.describe("`turnId:index`, as in the outbox"),
+  turnId: text,
+  text,
+  replyTo: text.nullable().describe("platform id of the message it replies to"),
+  status: z.enum(["sent", "in-doubt", "expired", "dead"]),
+  error: text.nullable(),
+  edits: text.exactOptional().describe("the entry whose message has this text now"),
+  aside: z.enum(["reasoning", "status"]).exactOptional().describe("beside the answer"),
+  credited: z
+    .array(z.object({ name: text, ms: millis }))
+    .describe("who got a credit by it, as far as the journal was read"),
+});
 /** A part of an answer that was delivered, or will not be. */
-export interface SaidEntry extends Entry {
-  readonly kind: "said";
-  /** `turnId:index`, as in the outbox. */
-  readonly id: string;
-  readonly turnId: string;
-  readonly text: string;
-  /** Platform id of the message it was sent as a reply to; null: a plain message. */
-  readonly replyTo: string | null;
-  readonly status: "sent" | "in-doubt" | "expired" | "dead";
-  readonly error: string | null;
-  /** The entry whose message has this text now. */
-  readonly edits?: string;
-  /** Beside the answer. */
-  readonly aside?: "reasoning" | "status";
-  /** Who got a credit by it, as far as the journal was folded. */
-  readonly credited: readonly { readonly name: string; readonly ms: number }[];
-}
-export type RoomEntry =
-  | HeardEntry
-  | EditedEntry
-  | DeletedEntry
-  | CommandEntry
-  | TurnEntry
-  | EndedEntry
-  | SaidEntry;
+export type SaidEntry = Shape<typeof saidSchema>;
 
-/** A page of the transcript, oldest entry first. */
-export interface RoomHistory {
-  readonly entries: readonly RoomEntry[];
-  /** To ask for what came before; null: this is the beginning, as far as the journal goes. */
-  readonly before: number | null;
-  /** Nothing is missing between these entries and this number; what is newer comes after it. */
-  readonly upTo: number;
-}
+const entrySchema = z.discriminatedUnion("kind", [
+  heardSchema,
+  editedSchema,
+  deletedSchema,
+  commandSchema,
+  turnSchema,
+  endedSchema,
+  saidSchema,
+]);
+export type RoomEntry = Shape<typeof entrySchema>;
 
+export const roomHistorySchema = z.object({
+  entries: z.array(entrySchema).describe("oldest first"),
+  before: count.nullable().describe("asks for the page before; null: this is the beginning"),
+  upTo: count.describe("nothing is missing between these entries and this number"),
+});
+/** A page of the transcript. */
+export type RoomHistory = Shape<typeof roomHistorySchema>;
+
+const runningTurnSchema = z.object({
+  turn: count,
+  turnId: text,
+  since: millis,
+  attempt: count,
+  lock: z.enum(["open", "disengaged", "skipped"]),
+  batch: z
+    .array(z.object({ id: text, author: personSchema }))
+    .describe("messages it answers; empty: nobody asked (a heartbeat)"),
+  context: count.describe("overheard lines it was shown"),
+  place: text,
+  replyTo: text.nullable(),
+  ack: z
+    .object({ emoji: text, on: count })
+    .nullable()
+    .describe("the reaction, and how many messages carry it; null: none is configured"),
+  parts: z.object({ made: count, open: count }).describe("handed to delivery; not answered yet"),
+  ended: z.boolean().describe("the agent is done; only deliveries are open"),
+  abortedBy: text.nullable(),
+});
 /** The turn under way. */
-export interface RoomTurn {
-  readonly turn: number;
-  readonly turnId: string;
-  readonly since: Millis;
-  readonly attempt: number;
-  readonly lock: TurnLock;
-  /** Messages it answers, and by whom; empty: nobody asked (a heartbeat). */
-  readonly batch: readonly { readonly id: string; readonly author: RoomPerson }[];
-  /** Overheard lines it was shown. */
-  readonly context: number;
-  readonly place: string;
-  readonly replyTo: string | null;
-  /** Messages of the batch that carry the reaction, and the reaction; null: none is configured. */
-  readonly ack: { readonly emoji: string; readonly on: number } | null;
-  /** Parts handed to delivery, and those without an answer. */
-  readonly parts: { readonly made: number; readonly open: number };
-  /** The agent is done; only deliveries are open. */
-  readonly ended: boolean;
-  readonly abortedBy: string | null;
-}
+export type RoomTurn = Shape<typeof runningTurnSchema>;
 
+const batchSchema = z.object({
+  authors: z.array(personSchema),
+  messages: count,
+  closesAt: millis.nullable().describe("null: it is closed, and waits in the queue"),
+});
 /** A batch that no turn has taken yet. */
-export interface RoomBatch {
-  readonly authors: readonly RoomPerson[];
-  readonly messages: number;
-  /** When its window closes; null: it has, and waits in line. */
-  readonly closesAt: Millis | null;
-}
+export type RoomBatch = Shape<typeof batchSchema>;
 
-export interface RoomCredit {
-  readonly who: RoomPerson;
-  /** Null: it has no credit of its own, only the turn or the line holds it. */
-  readonly endsAt: Millis | null;
-  readonly held: boolean;
-}
+const creditSchema = z.object({
+  who: personSchema,
+  endsAt: millis.nullable().describe("null: only the turn or the queue holds it"),
+  held: z.boolean(),
+});
+export type RoomCredit = Shape<typeof creditSchema>;
 
+const overheardSchema = z.object({
+  seq: count,
+  id: text,
+  at: millis,
+  author: personSchema,
+  text,
+});
 /** An overheard line that the next turn is shown. */
-export interface RoomOverheard {
-  readonly seq: number;
-  readonly id: string;
-  readonly at: Millis;
-  readonly author: RoomPerson;
-  readonly text: string;
-}
+export type RoomOverheard = Shape<typeof overheardSchema>;
 
-/** How the conversation stands, folded from the journal up to `seq`. */
-export interface RoomState {
-  /** The daemon's clock, for countdowns. */
-  readonly now: Millis;
-  readonly seq: number;
-  /** For example "engaged.running.open". */
-  readonly attention: string;
-  /** Since when; null: since before what is known here. */
-  readonly since: Millis | null;
-  /** States that attention was in lately, oldest first, for what went by between two looks. */
-  readonly trail: readonly { readonly attention: string; readonly until: Millis }[];
-  readonly guard: { readonly state: GuardState; readonly consecutive: number };
-  readonly typing: boolean;
-  readonly turns: number;
-  readonly turn: RoomTurn | null;
-  readonly batches: readonly RoomBatch[];
-  readonly credits: readonly RoomCredit[];
-  readonly stickiness: { readonly windowMs: number; readonly mode: string };
-  readonly buffer: {
-    readonly size: number;
-    readonly used: number;
-    /** Fell off or aged out since it was last shown to a turn. */
-    readonly dropped: number;
-    /** The newest, newest first. */
-    readonly newest: readonly RoomOverheard[];
-  };
-  readonly humans: { readonly count: number; readonly source: string };
-  /** Who has spoken lately, the latest speaker first; at most 12. */
-  readonly people: readonly RoomPerson[];
-  readonly bots: number;
-  readonly activation: string;
-}
+export const roomStateSchema = z.object({
+  now: millis.describe("the daemon's clock, for countdowns"),
+  seq: count.describe("the journal number that this state includes"),
+  attention: text.describe('for example "engaged.running.open"'),
+  since: millis.nullable().describe("null: since before what is known here"),
+  trail: z
+    .array(z.object({ attention: text, until: millis }))
+    .describe("states that attention was in lately, oldest first"),
+  guard: z.object({ state: z.enum(["clear", "tripped", "muted"]), consecutive: count }),
+  typing: z.boolean(),
+  turns: count,
+  turn: runningTurnSchema.nullable(),
+  batches: z.array(batchSchema),
+  credits: z.array(creditSchema),
+  stickiness: z.object({ windowMs: millis, mode: text }),
+  buffer: z.object({
+    size: count,
+    used: count,
+    dropped: count.describe("fell off or aged out since it was last shown to a turn"),
+    newest: z.array(overheardSchema).describe("newest first"),
+  }),
+  humans: z.object({ count, source: text }),
+  people: z.array(personSchema).describe("the latest speaker first; at most 12"),
+  bots: count,
+  activation: text,
+});
+/** The state of the conversation after journal row `seq`. */
+export type RoomState = Shape<typeof roomStateSchema>;
 
+export const roomViewSchema = z.object({
+  key: text,
+  title: text,
+  channel: text,
+  account: text,
+  kind: text,
+  agent: z.object({ id: text, name: text }),
+  upTo: count.describe("what a page that comes back gives as `after`"),
+  state: roomStateSchema,
+  history: roomHistorySchema,
+});
 /** What the page opens with. */
-export interface RoomView {
-  readonly key: string;
-  readonly title: string;
-  readonly channel: string;
-  readonly account: string;
-  readonly kind: string;
-  readonly agent: { readonly id: string; readonly name: string };
-  /** The page has everything up to this number: what it asks with when it comes back. */
-  readonly upTo: number;
-  readonly state: RoomState;
-  readonly history: RoomHistory;
-}
+export type RoomView = Shape<typeof roomViewSchema>;
 
+const writingSchema = z.object({ turnId: text, text });
 /** The running turn's text so far. */
-export interface RoomWriting {
-  readonly turnId: string;
-  readonly text: string;
-}
+export type RoomWriting = Shape<typeof writingSchema>;
 
-/** A frame of the live stream. */
-export type RoomFrame =
-  /** First, and again where more was missed than is kept: everything from here. */
-  | { readonly type: "open"; readonly view: RoomView; readonly writing: RoomWriting | null }
-  /** What is new since. */
-  | {
-      readonly type: "more";
-      readonly upTo: number;
-      readonly entries: readonly RoomEntry[];
-      readonly state: RoomState;
-      readonly writing: RoomWriting | null;
-    };
+/** A frame of `GET /api/rooms/{key}/live`. */
+export const roomFrameSchema = z.discriminatedUnion("type", [
+  z
+    .object({ type: z.literal("open"), view: roomViewSchema, writing: writingSchema.nullable() })
+    .describe("first, and again where more was missed than is kept: everything from here"),
+  z
+    .object({
+      type: z.literal("more"),
+      upTo: count,
+      entries: z.array(entrySchema),
+      state: roomStateSchema,
+      writing: writingSchema.nullable(),
+    })
+    .describe("what is new since the last frame"),
+]);
+export type RoomFrame = Shape<typeof roomFrameSchema>;

@@ -1,162 +1,117 @@
 /**
- * The list of rooms, as its page sees it
- * ======================================
- * The forms that `GET /api/rooms`, its live stream and the Rooms page share. A page is told the rows
- * it looks at and nothing of the others. A row is whole each time it is told, so whoever missed some
- * has missed nothing once the next one comes.
+ * The list of rooms
+ * =================
+ * What `GET /api/rooms` and its live stream answer. A page is sent the rows that it looks at. Each
+ * row is complete, so a page that missed some is up to date with the next one.
  */
-import type { Decision, Rule } from "../../domain/decision.ts";
-import type { Millis } from "../../domain/message.ts";
-
-/**
- * What a room is at. `delivering`: the agent is done, parts of its answer are on their way.
- * `asleep`: put away as a record, it wakes with the next message.
- */
-export const roomStates = [
-  "observing",
-  "gathering",
-  "waiting",
-  "running",
-  "delivering",
-  "asleep",
-] as const;
-export type RoomStateName = (typeof roomStates)[number];
-
-/** One letter a decision, for strips. */
-export const decisionLetters = {
-  engage: "e",
-  observe: "o",
-  denied: "d",
-  claim: "c",
-  duplicate: "u",
-  command: "m",
-} as const satisfies Readonly<Record<Decision, string>>;
-
-/** Decisions that a strip shows. */
-export const stripCount = 22;
+import { z } from "zod";
+import { decisionSchema, ruleSchema } from "../../domain/decision.ts";
+import { count, millis, type Shape, text } from "./schema.ts";
+import { type RoomFilter, roomFilters, roomStates } from "./values.ts";
 
 /** The last line that was heard. */
-export interface LastLine {
-  readonly decision: Decision;
-  readonly rule: Rule;
-  readonly author: string;
-  /** One harmless line, cut; null: it was deleted. */
-  readonly text: string | null;
-}
+const lastLineSchema = z.object({
+  decision: decisionSchema,
+  rule: ruleSchema,
+  author: text,
+  text: text.nullable().describe("one safe line, cut; null: it was deleted"),
+});
+export type LastLine = Shape<typeof lastLineSchema>;
 
-export interface RoomRow {
-  readonly key: string;
-  /** Empty where a key gathers several channels. */
-  readonly channel: string;
-  readonly account: string;
-  /** A name for people. */
-  readonly title: string;
-  readonly kind: "direct" | "group" | "channel" | "main";
-  /** What tells the room apart on its channel, for example "channel:9021". */
-  readonly place: string;
-  readonly agent: string;
-  readonly state: RoomStateName;
-  /** Who spoke lately, people first; at most 4. */
-  readonly faces: readonly { readonly name: string; readonly bot: boolean }[];
-  /** People the ladder reckons with; null while asleep. */
-  readonly humans: number | null;
-  /** Where that number comes from, in words. */
-  readonly source: string;
-  readonly bots: number;
-  /** When credits end, the last to end first. */
-  readonly credits: readonly Millis[];
-  /** Messages that wait for a turn. */
-  readonly queued: number;
-  readonly guard: "clear" | "tripped" | "muted";
-  /** The last decisions as letters, the newest last. */
-  readonly recent: string;
-  readonly last: LastLine | null;
-  /** When a message was last heard; 0: longer ago than anyone remembers. */
-  readonly heardAt: Millis;
-}
+export const roomRowSchema = z.object({
+  key: text,
+  channel: text.describe("empty where a key gathers several channels"),
+  account: text,
+  title: text,
+  kind: z.enum(["direct", "group", "channel", "main"]),
+  place: text.describe('what tells the room apart on its channel, for example "channel:9021"'),
+  agent: text,
+  state: z.enum(roomStates),
+  faces: z
+    .array(z.object({ name: text, bot: z.boolean() }))
+    .describe("who spoke lately, people first; at most 4"),
+  humans: count.nullable().describe("people as the ladder counts them; null while asleep"),
+  source: text.describe("where that number comes from"),
+  bots: count,
+  credits: z.array(millis).describe("when credits end, the last to end first"),
+  queued: count.describe("messages that wait for a turn"),
+  guard: z.enum(["clear", "tripped", "muted"]),
+  recent: text.describe("the last decisions as letters, the newest last"),
+  last: lastLineSchema.nullable(),
+  heardAt: millis.describe("when a message was last heard; 0: unknown"),
+});
+export type RoomRow = Shape<typeof roomRowSchema>;
 
-/** The last 15 minutes. */
-export interface PulseView {
-  readonly perMinute: number;
-  /** Share of the messages that were engaged, 0 to 100; null: none was heard. */
-  readonly engagedPercent: number | null;
-  /** From receipt to decision, of the newest messages, ms. */
-  readonly decidedMsP99: number | null;
-  /** From the agent's call to its first words, of the newest turns, ms. */
-  readonly firstWordsMsP50: number | null;
-  /** Messages and, of them, engaged ones for each stretch of `barMs`, oldest first. */
-  readonly bars: readonly (readonly [number, number])[];
-  readonly barMs: number;
-}
+const pulseSchema = z
+  .object({
+    perMinute: z.number(),
+    engagedPercent: z.number().nullable(),
+    decidedMsP99: millis.nullable().describe("from receipt to decision, of the newest messages"),
+    firstWordsMsP50: millis.nullable().describe("from the agent's call to its first words"),
+    bars: z.array(z.tuple([count, count])).describe("messages and engaged ones, oldest first"),
+    barMs: millis,
+  })
+  .describe("the last 15 minutes");
+export type PulseView = Shape<typeof pulseSchema>;
 
-export interface RoomCounts {
-  readonly live: number;
-  readonly asleep: number;
-}
+export const roomCountsSchema = z.object({ live: count, asleep: count });
+export type RoomCounts = Shape<typeof roomCountsSchema>;
 
-export const roomFilters = ["all", "engaged", "guarded", "direct"] as const;
-export type RoomFilter = (typeof roomFilters)[number];
+const filterCountsSchema = z.record(z.enum(roomFilters), count);
+/** How many rooms of the list pass each filter, whatever is searched for. */
+export type FilterCounts = Shape<typeof filterCountsSchema>;
 
-/** How many rooms of the list pass each filter, whatever is looked for. */
-export type FilterCounts = Readonly<Record<RoomFilter, number>>;
+/** A frame of `GET /api/rooms/live`. */
+export const roomsFrameSchema = z.discriminatedUnion("type", [
+  z
+    .object({ type: z.literal("open"), view: text })
+    .describe("first of all: the name of this view, for `POST /api/rooms/live/{view}`"),
+  z
+    .object({
+      type: z.literal("window"),
+      total: count.describe("rows that there are to look at"),
+      from: count.describe("place of the first row"),
+      keys: z.array(text),
+      rows: z.array(roomRowSchema).describe("complete rows: those not sent before as they are"),
+      fresh: count.describe("rooms that have no place in the order yet"),
+      at: count.nullable().describe("place of the room that was asked for; null: not there"),
+    })
+    .describe("the rows looked at are these now; the page forgets all others"),
+  z
+    .object({ type: z.literal("rows"), rows: z.array(roomRowSchema), fresh: count })
+    .describe("rows of the window that changed"),
+  z
+    .object({
+      type: z.literal("now"),
+      now: millis.describe("the daemon's clock, for countdowns"),
+      counts: roomCountsSchema,
+      filters: filterCountsSchema,
+      pulse: pulseSchema,
+    })
+    .describe("about once a second"),
+]);
+export type RoomsFrame = Shape<typeof roomsFrameSchema>;
+
+export const roomsPageSchema = z.object({
+  rooms: z.array(roomRowSchema),
+  counts: roomCountsSchema,
+  next: count.nullable().describe("`from` of the next page; null: there is none"),
+});
+/** The answer of `GET /api/rooms`. */
+export type RoomsPageAnswer = Shape<typeof roomsPageSchema>;
 
 /** What of the list a page looks at. */
 export interface RoomsLook {
   readonly filter: RoomFilter;
   /** Words that a room has to have, in any order. */
   readonly find: string;
-  /** Rows before the first one that is told. */
+  /** Rows before the first one. */
   readonly from: number;
   readonly limit: number;
-  /** Those heard last come first, ever anew; otherwise the order stays as it is. */
+  /** Keep the rooms heard last first; otherwise the order stays as it is. */
   readonly follow: boolean;
-  /** Order them now, once. */
+  /** Order the rows now, once. */
   readonly sort: boolean;
-  /** The key of a room that is to be among the rows, wherever it stands; empty: none. */
+  /** The key of a room that has to be among the rows; empty: none. */
   readonly at: string;
-}
-
-/** Rows that a page may look at at a time. */
-export const lookRowsMax = 200;
-/** Words and keys of a look. */
-export const lookUnitsMax = 2_048;
-
-/** A frame of `GET /api/rooms/live`. */
-export type RoomsFrame =
-  /** First of all: where to say what else to look at. */
-  | { readonly type: "open"; readonly view: string }
-  /**
-   * The rows looked at are these now, whole those that were not told as they are. What is not among
-   * the keys is forgotten.
-   */
-  | {
-      readonly type: "window";
-      /** Rows there are to look at. */
-      readonly total: number;
-      /** Place of the first of them. */
-      readonly from: number;
-      readonly keys: readonly string[];
-      readonly rows: readonly RoomRow[];
-      /** Rooms that have no place in the order yet. */
-      readonly fresh: number;
-      /** Place of the room that was to be among them; null: none was, or it is not there. */
-      readonly at: number | null;
-    }
-  /** Rows looked at that changed, each whole. */
-  | { readonly type: "rows"; readonly rows: readonly RoomRow[]; readonly fresh: number }
-  /** About once a second. `now`: the daemon's clock, for countdowns. */
-  | {
-      readonly type: "now";
-      readonly now: Millis;
-      readonly counts: RoomCounts;
-      readonly filters: FilterCounts;
-      readonly pulse: PulseView;
-    };
-
-/** The answer of `GET /api/rooms`. */
-export interface RoomsPageAnswer {
-  readonly rooms: readonly RoomRow[];
-  readonly counts: RoomCounts;
-  /** The number to ask for the next page with; null: that was all. */
-  readonly next: number | null;
 }

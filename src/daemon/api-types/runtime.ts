@@ -1,4 +1,115 @@
 /**
- * What the API shows of the runtime, as the pages know it.
+ * What the API shows of the runtime: its hosts, and the explanation of one message.
  */
-export type { HostStatus, Why } from "../../actors/protocol/runtime.ts";
+import { z } from "zod";
+import { creditUseSchema, decisionSchema, ruleSchema } from "../../domain/decision.ts";
+import type { inboundSchema } from "../../domain/message.ts";
+import { execAskModes, execSecurities } from "../../domain/permission.ts";
+import {
+  elevatedLevels,
+  reasoningLevels,
+  thinkingLevels,
+  verboseLevels,
+} from "../../domain/session.ts";
+import { count, millis, type Shape, text } from "./schema.ts";
+
+export const hostStatusSchema = z.object({
+  id: count,
+  state: z.enum(["starting", "ready", "restarting", "broken"]),
+  epoch: count,
+  /** Conversations in memory. */
+  live: count,
+  mailbox: count.describe("entries queued and in flight"),
+  restarts: count,
+  refused: count.exactOptional().describe("messages of it that had no known form"),
+  turns: count,
+});
+export type HostStatus = Shape<typeof hostStatusSchema>;
+
+export const connectionSchema = z.object({
+  channel: text,
+  account: text,
+  state: z.enum(["connecting", "live", "resuming", "backing-off", "halted", "stopped"]),
+  since: millis,
+  detail: text.nullable(),
+  failures: count,
+  connects: count,
+});
+
+export const verdictSchema = z.object({
+  decision: decisionSchema,
+  rule: ruleSchema,
+  credit: creditUseSchema,
+  creditExpiresAt: millis.exactOptional(),
+});
+
+const explanationSchema = z.object({
+  verdict: verdictSchema.extend({ decision: z.enum(["engage", "observe"]) }),
+  rungs: z.array(
+    z.object({
+      tier: count,
+      rule: ruleSchema,
+      outcome: z.enum(["matched", "passed", "not-reached"]),
+      fact: text,
+    }),
+  ),
+});
+
+const execSchema = z.object({
+  security: z.enum(execSecurities).exactOptional(),
+  ask: z.enum(execAskModes).exactOptional(),
+});
+const turnLevelsSchema = z.object({
+  thinking: z.enum(thinkingLevels).nullable().exactOptional(),
+  verbose: z.enum(verboseLevels).exactOptional(),
+  reasoning: z.enum(reasoningLevels).exactOptional(),
+  elevated: z.enum(elevatedLevels).exactOptional(),
+  exec: execSchema.exactOptional(),
+});
+
+/** The form of a message that was parsed: every default filled in. */
+const messageSchema = z.custom<z.output<typeof inboundSchema>>().meta({
+  type: "object",
+  description: "the message, in the form of `POST /api/inbound` with every default filled in",
+});
+
+const participantSchema = z.object({
+  id: text,
+  name: text,
+  isBot: z.boolean(),
+  lastSeenAt: millis,
+});
+const membershipSchema = z.object({
+  humans: count,
+  bots: count,
+  truncated: z.boolean(),
+  fetchedAt: millis,
+});
+
+/** Everything `earshot why` shows. */
+export const whySchema = z.object({
+  message: messageSchema,
+  at: millis,
+  seq: count,
+  key: text,
+  levels: turnLevelsSchema.exactOptional(),
+  recorded: verdictSchema.nullable().describe("null: not decided yet"),
+  explanation: explanationSchema.nullable().describe("null: admission decided"),
+  admission: text.exactOptional(),
+  humans: z.object({ count, source: text }),
+  participants: z.array(participantSchema),
+  membership: membershipSchema.nullable(),
+  credits: z.record(text, millis),
+  held: z.array(text),
+  guard: z.object({ state: z.enum(["clear", "tripped", "muted"]), consecutive: count }),
+  fate: z.object({
+    turnId: text.nullable(),
+    turn: count.nullable(),
+    batch: z.array(text),
+    outcome: text.nullable(),
+    reason: text.exactOptional(),
+    dropped: text.nullable(),
+    deliveries: z.array(z.object({ id: text, status: text, text, error: text.exactOptional() })),
+  }),
+});
+export type Why = Shape<typeof whySchema>;

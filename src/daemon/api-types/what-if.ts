@@ -1,95 +1,88 @@
 /**
- * What-if, as its page sees it
- * ============================
- * A recording is read once; then rules are tried on it, over and over. Answers come as frames,
- * since a long recording takes a while and the page shows how far it is.
+ * What-if
+ * =======
+ * A recording is read once; then rules are tried on it, as often as wanted. Answers of a run come as
+ * frames, because a long recording takes a while and the page shows its progress.
  */
-import type { Why } from "../../actors/protocol/runtime.ts";
-import type { Decision, Rule } from "../../domain/decision.ts";
-import type { Millis } from "../../domain/message.ts";
+import { z } from "zod";
+import { decisionSchema, ruleSchema } from "../../domain/decision.ts";
+import { whySchema } from "./runtime.ts";
+import { count, millis, type Shape, text } from "./schema.ts";
 
-/** A recording that is ready to be asked about. */
-export interface WhatIfRecording {
-  readonly id: string;
-  readonly name: string;
-  readonly messages: number;
-  readonly rooms: number;
-  /** ms since the epoch; null: the recording has no moment of its own. */
-  readonly from: Millis | null;
-  /** The rules it is asked about: those in force, or its own where it brought some. */
-  readonly rules: string;
-  /** The rules are those of this daemon, so a change can be applied. */
-  readonly isOurs: boolean;
-}
+export const whatIfRecordingSchema = z.object({
+  id: text,
+  name: text,
+  messages: count,
+  rooms: count,
+  from: millis.nullable().describe("null: the recording has no moment of its own"),
+  rules: text.describe("the config it is tried under first, as JSON5"),
+  isOurs: z.boolean().describe("those rules are this daemon's, so a change can be applied"),
+});
+/** A recording that rules can be tried on. */
+export type WhatIfRecording = Shape<typeof whatIfRecordingSchema>;
 
+const problemSchema = z.object({
+  path: text.describe("empty: the text as a whole"),
+  message: text,
+  line: count.nullable().describe("from 1; null: unknown"),
+});
 /** Something that is wrong with the rules as they are written. */
-export interface WhatIfProblem {
-  /** Empty: the text as a whole. */
-  readonly path: string;
-  readonly message: string;
-  /** Line of the text, from 1; null: not known. */
-  readonly line: number | null;
-}
+export type WhatIfProblem = Shape<typeof problemSchema>;
 
-/** A value that the rules say differently. */
-export interface WhatIfEdit {
-  readonly path: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
+const editSchema = z.object({ path: text, before: z.unknown(), after: z.unknown() });
+/** A value that differs from the rules in force. */
+export type WhatIfEdit = Shape<typeof editSchema>;
 
-export interface WhatIfVerdict {
-  readonly decision: Decision;
-  readonly rule: Rule;
-}
+const verdictSchema = z.object({ decision: decisionSchema, rule: ruleSchema });
+export type WhatIfVerdict = Shape<typeof verdictSchema>;
 
+const changeSchema = z.object({
+  n: count.describe("names the message in the recording"),
+  at: millis,
+  id: text,
+  key: text.nullable(),
+  author: text,
+  isBot: z.boolean(),
+  room: text,
+  text,
+  before: verdictSchema,
+  after: verdictSchema,
+});
 /** A message that is decided differently. */
-export interface WhatIfChange {
-  /** Names it in the recording. */
-  readonly n: number;
-  readonly at: Millis;
-  readonly id: string;
-  readonly key: string | null;
-  readonly author: string;
-  readonly isBot: boolean;
-  readonly room: string;
-  readonly text: string;
-  readonly before: WhatIfVerdict;
-  readonly after: WhatIfVerdict;
-}
+export type WhatIfChange = Shape<typeof changeSchema>;
 
-export interface WhatIfResult {
-  readonly messages: number;
-  readonly rooms: number;
-  readonly tookMs: number;
-  /** Messages whose decision is another. */
-  readonly changed: number;
-  /** The same decision by another rule. */
-  readonly otherRule: number;
-  readonly nowEngage: number;
-  readonly nowObserve: number;
-  readonly nowOther: number;
-  /** The first of them, in order of time. */
-  readonly changes: readonly WhatIfChange[];
-}
+const resultSchema = z.object({
+  messages: count,
+  rooms: count,
+  tookMs: millis,
+  changed: count.describe("messages with another decision"),
+  otherRule: count.describe("messages with the same decision by another rule"),
+  nowEngage: count,
+  nowObserve: count,
+  nowOther: count,
+  changes: z.array(changeSchema).describe("the first of them, in order of time"),
+});
+export type WhatIfResult = Shape<typeof resultSchema>;
 
-export type WhatIfFrame =
-  | { readonly type: "invalid"; readonly problems: readonly WhatIfProblem[] }
-  | { readonly type: "valid"; readonly edits: readonly WhatIfEdit[] }
-  | { readonly type: "progress"; readonly share: number }
-  | { readonly type: "result"; readonly result: WhatIfResult }
-  | { readonly type: "failed"; readonly message: string };
+export const whatIfFrameSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("invalid"), problems: z.array(problemSchema) }),
+  z.object({ type: z.literal("valid"), edits: z.array(editSchema) }),
+  z.object({ type: z.literal("progress"), share: z.number() }),
+  z.object({ type: z.literal("result"), result: resultSchema }),
+  z.object({ type: z.literal("failed"), message: text }),
+]);
+export type WhatIfFrame = Shape<typeof whatIfFrameSchema>;
 
-/** Both walks of the ladder for one message. */
-export interface WhatIfLadders {
-  readonly before: Why | null;
-  readonly after: Why | null;
-}
+export const whatIfLaddersSchema = z.object({
+  before: whySchema.nullable(),
+  after: whySchema.nullable(),
+});
+/** Both explanations of one message. */
+export type WhatIfLadders = Shape<typeof whatIfLaddersSchema>;
 
-export interface WhatIfApplied {
-  readonly edits: readonly WhatIfEdit[];
-  /** To take it back with, as long as nothing else was applied. */
-  readonly undo: string;
-  /** The rules in force now, as the page shows them. */
-  readonly rules: string;
-}
+export const whatIfAppliedSchema = z.object({
+  edits: z.array(editSchema),
+  undo: text.describe("takes it back, as long as nothing else was applied"),
+  rules: text.describe("the config in force now, as JSON5"),
+});
+export type WhatIfApplied = Shape<typeof whatIfAppliedSchema>;

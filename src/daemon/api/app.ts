@@ -1,13 +1,14 @@
 /**
  * The HTTP application
  * ====================
- * All routes in one place, in the order a request meets them: the door for everybody, health
- * without a token, the API behind the token, then the pages. docs/api.md describes each of them.
+ * All routes, in the order a request meets them: the checks of Host and Origin, health without a
+ * token, the API behind the token, then the pages.
  */
 import { Hono } from "hono";
 import type { KnownHosts } from "../http/allowed-hosts.ts";
 import { answerError, refuse } from "../http/api-error.ts";
 import { guardHost, guardStreams, guardToken, type HttpEnv } from "../http/auth.ts";
+import { createEndpoints } from "../http/endpoint.ts";
 import { securityHeaders } from "../http/static-pages.ts";
 import { openApi } from "./openapi.ts";
 import { accessRoutes } from "./routes/access.ts";
@@ -31,7 +32,7 @@ import { uploadRoutes } from "./routes/uploads.ts";
 import { whatIfRoutes } from "./routes/what-if.ts";
 
 export function createApp(
-  ports: RouteDeps,
+  deps: RouteDeps,
   known: () => KnownHosts,
   pages: Hono<HttpEnv>,
 ): Hono<HttpEnv> {
@@ -42,18 +43,18 @@ export function createApp(
       if (!context.res.headers.has(name)) context.header(name, value);
     const { path } = context.req;
     const route = path.startsWith("/api/") ? "api" : path.startsWith("/hooks/") ? "hook" : "page";
-    ports.metrics.requests.inc({ route, status: context.res.status });
+    deps.metrics.requests.inc({ route, status: context.res.status });
   });
   app.use(guardHost(known));
-  app.route("/", healthRoutes(ports));
-  app.route("/", hookRoutes(ports));
-  app.use("/api/*", guardToken(ports.readToken));
-  app.use("/api/*", guardStreams(ports.readToken, ports.clock));
+  app.route("/", healthRoutes(deps));
+  app.route("/", hookRoutes(deps));
+  app.use("/api/*", guardToken(deps.readToken));
+  app.use("/api/*", guardStreams(deps.readToken, deps.clock));
   app.use("/api/*", async (context, next) => {
     await next();
     if (!context.res.headers.has("cache-control")) context.header("cache-control", "no-store");
   });
-  app.get("/api/openapi.json", (context) => context.json(openApi(ports.version)));
+  const endpoints = createEndpoints(app);
   for (const routes of [
     inboundRoutes,
     eventRoutes,
@@ -72,13 +73,16 @@ export function createApp(
     inspectRoutes,
     uploadRoutes,
   ])
-    app.route("/api", routes(ports));
+    routes(endpoints, deps);
+  app.get("/api/openapi.json", (context) =>
+    context.json(openApi(deps.version, endpoints.declared)),
+  );
   app.route("/", pages);
   app.notFound((context) =>
     context.req.method === "GET" || context.req.method === "HEAD"
       ? refuse(context, "not-found", "Cannot find that here: docs/api.md lists what there is")
       : refuse(context, "wrong-method", "Cannot do that here: docs/api.md lists what there is"),
   );
-  app.onError((error, context) => answerError(error, context, ports.log));
+  app.onError((error, context) => answerError(error, context, deps.log));
   return app;
 }

@@ -10,8 +10,8 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { EarshotError, type ErrorCode } from "../../domain/errors.ts";
 import type { Log } from "../../domain/ports/index.ts";
 
-/** Refusals of the HTTP layer itself. */
-const refusals = {
+/** Refusals of the HTTP layer itself, and their status. */
+export const refusalStatus = {
   "bad-request": 400,
   "bad-json": 400,
   token: 401,
@@ -27,7 +27,7 @@ const refusals = {
   "too-many": 429,
   "not-ready": 503,
 } as const;
-export type Refusal = keyof typeof refusals;
+export type Refusal = keyof typeof refusalStatus;
 
 const statuses: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   EAR_INBOUND_INVALID: 400,
@@ -60,7 +60,7 @@ const body = (code: string, message: string) => ({ error: { code, message } });
 export function refuse(context: Context, code: Refusal, message: string): Response {
   if (code === "token") context.header("www-authenticate", "Bearer");
   if (code === "not-ready") context.header("retry-after", "1");
-  return context.json(body(code, message), refusals[code]);
+  return context.json(body(code, message), refusalStatus[code]);
 }
 
 /** Turns whatever a handler threw into an answer. */

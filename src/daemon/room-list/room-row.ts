@@ -10,12 +10,8 @@ import type { Verdict } from "../../domain/decision.ts";
 import { parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
-import {
-  decisionLetters,
-  type RoomRow,
-  type RoomStateName,
-  stripCount,
-} from "../api-types/rooms.ts";
+import type { RoomRow } from "../api-types/rooms.ts";
+import { decisionLetters, type RoomStateName, stripCount } from "../api-types/values.ts";
 
 const facesKept = 4;
 const textShownUnitsMax = 160;

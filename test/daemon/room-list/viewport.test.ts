@@ -4,7 +4,7 @@
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import { type RoomFilter, roomFilters } from "../../../src/daemon/api-types/rooms.ts";
+import { type RoomFilter, roomFilters } from "../../../src/daemon/api-types/values.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import { createListedHouse, keyOf, type ListedHouse } from "../../support/daemon/listed-house.ts";
 

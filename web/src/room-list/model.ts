@@ -9,11 +9,10 @@ import type {
   FilterCounts,
   PulseView,
   RoomCounts,
-  RoomFilter,
   RoomRow,
-  RoomStateName,
   RoomsFrame,
 } from "../../../src/daemon/api-types/rooms.ts";
+import type { RoomFilter, RoomStateName } from "../../../src/daemon/api-types/values.ts";
 
 export type Filter = RoomFilter;
 export const filters = [

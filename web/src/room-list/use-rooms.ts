@@ -1,6 +1,7 @@
 /** The list as a hook: frames go into the model at once, the page is painted once a frame. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { lookRowsMax, type RoomsFrame } from "../../../src/daemon/api-types/rooms.ts";
+import type { RoomsFrame } from "../../../src/daemon/api-types/rooms.ts";
+import { lookRowsMax } from "../../../src/daemon/api-types/values.ts";
 import { ask } from "../lib/api.ts";
 import { openLive } from "../lib/event-stream.ts";
 import type { PageProps } from "../lib/page-props.ts";

@@ -2,7 +2,7 @@
  * The strip: the last decisions as bars, the newest at the right. Height and shape tell them apart
  * as well as colour does. One SVG, since a list draws a thousand bars.
  */
-import { stripCount } from "../../../src/daemon/api-types/rooms.ts";
+import { stripCount } from "../../../src/daemon/api-types/values.ts";
 
 const barPx = 6;
 const wide = stripCount * barPx - 2;

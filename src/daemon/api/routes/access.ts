@@ -1,97 +1,163 @@
 /**
- * Who may speak
- * =============
- * The access book by API: strangers who wait to be approved, people who were, claim codes. A claim
- * code is in the answer that makes it and in no other.
+ * Access
+ * ======
+ * Who may speak: strangers who wait for an approval, people who got one, claim codes. A claim code
+ * is in the answer that makes it and in no other.
  */
-import { Hono } from "hono";
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
+import { millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
-import { jsonBody, parseBody } from "../../http/json-body.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const name = z.string().min(1).max(limits.idUnitsMax);
-/** Nobody at the API is somebody of a room: it is the console. */
+/** Whoever uses the API acts as the console, not as a person of a room. */
 const console = "console";
 
-export const claimSchema = z.strictObject({
-  role: z.enum(["owner", "member"]),
+const role = z.enum(["owner", "member"]);
+const scope = z.enum(["paired", "direct", "group", "owner", "member"]);
+const account = { channel: text, account: text };
+
+const claimSchema = z.strictObject({
+  role,
   ttlMs: z.number().int().min(60_000).max(limits.claimMsMax).default(limits.claimMsDefault),
 });
-export const revokeSchema = z.union([
+const revokeSchema = z.union([
   z.strictObject({ code: name }),
   z.strictObject({
     channel: name,
     account: name.exactOptional(),
     id: name,
-    scope: z.enum(["paired", "direct", "group", "owner", "member"]).exactOptional(),
+    scope: scope.exactOptional(),
   }),
 ]);
+const pairingSchema = z.object({
+  ...account,
+  id: text,
+  code: text,
+  name: text,
+  at: millis,
+  expiresAt: millis,
+});
+const grantSchema = z.object({ ...account, id: text, scope, at: millis, by: text });
+const lockSchema = z
+  .object({ ...account, until: millis })
+  .partial({ channel: true, account: true });
+const openClaimSchema = z.object({ label: text, role, at: millis, expiresAt: millis, by: text });
+const doneSchema = z.object({ done: z.literal(true) });
 
-export function accessRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  const book = () => {
-    const problem = ports.problem();
+const listPairings = {
+  method: "get",
+  path: "/api/pairings",
+  summary: "Strangers who wait, people who were let in, and locks after wrong codes",
+  answer: z.object({
+    pairings: z.array(pairingSchema),
+    people: z.array(grantSchema),
+    locks: z.array(lockSchema),
+  }),
+  refuses: ["not-ready"],
+} as const;
+const approvePairing = {
+  method: "post",
+  path: "/api/pairings/:code/approve",
+  summary: "Lets in the person who was told the code",
+  params: z.object({ code: text.describe("eight letters") }),
+  answer: z.object({
+    person: z.object({ ...account, id: text, name: text }),
+    owner: z.boolean().describe("it made them the owner"),
+  }),
+  refuses: ["not-found", "locked", "not-ready"],
+} as const;
+const revokeAccess = {
+  method: "post",
+  path: "/api/pairings/revoke",
+  summary: "Takes back a waiting code, or what somebody was given",
+  body: revokeSchema,
+  answer: doneSchema,
+  refuses: ["bad-request", "not-found", "too-large", "wrong-type", "not-ready"],
+} as const;
+const listClaims = {
+  method: "get",
+  path: "/api/claims",
+  summary: "Open claim codes, by their labels",
+  answer: z.object({ claims: z.array(openClaimSchema) }),
+  refuses: ["not-ready"],
+} as const;
+const makeClaim = {
+  method: "post",
+  path: "/api/claims",
+  summary: "Makes a claim code; it is in this answer only",
+  body: claimSchema,
+  answer: openClaimSchema.omit({ by: true }).extend({ code: text }),
+  refuses: ["bad-request", "too-large", "wrong-type", "not-ready"],
+} as const;
+const revokeClaim = {
+  method: "post",
+  path: "/api/claims/:label/revoke",
+  summary: "Makes a claim code worthless",
+  params: z.object({ label: text.describe("as listed") }),
+  answer: doneSchema,
+  refuses: ["not-found", "not-ready"],
+} as const;
+
+export function accessRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const access = () => {
+    const problem = deps.problem();
     if (problem !== null) throw new ApiRefusal("not-ready", problem);
-    return ports.runtime.access();
+    return deps.runtime.access();
   };
-  app.get("/pairings", (context) => {
-    const { grants, pairings, guesses } = book().list();
-    const locks = guesses.filter(({ count }) => count >= limits.codeGuessesMax);
-    return context.json({
+  add(listPairings, () => {
+    const { grants, pairings, guesses } = access().list();
+    const locks = guesses.filter(({ count: tries }) => tries >= limits.codeGuessesMax);
+    return {
       pairings: pairings.map(({ kind: _, ...pairing }) => pairing),
       people: grants.map(({ kind: _, ...grant }) => grant),
       locks: locks.map(({ place, until }) => ({ ...place, until })),
-    });
+    };
   });
-  app.post("/pairings/:code/approve", async (context) => {
-    const answer = await book().approve(context.req.param("code"), console);
+  add(approvePairing, async ({ params: { code } }) => {
+    const answer = await access().approve(code, console);
     if (answer.outcome === "locked")
       throw new ApiRefusal(
         "locked",
-        `Cannot approve as too many wrong codes were given: none is looked at before ${new Date(
-          answer.until,
-        ).toISOString()}`,
+        "Cannot approve: too many wrong codes were given. Try again at " +
+          new Date(answer.until).toISOString(),
       );
     if (answer.outcome === "unknown")
       throw new ApiRefusal(
         "not-found",
-        "Cannot approve that as nobody waits under this code: it is wrong, used, or over an hour old",
+        "Cannot approve: nobody waits under this code. It is wrong, used, or over an hour old",
       );
-    const { channel, account, id, name: called } = answer.person;
-    return context.json({ person: { channel, account, id, name: called }, owner: answer.owner });
+    const { channel, account: at, id, name: called } = answer.person;
+    return { person: { channel, account: at, id, name: called }, owner: answer.owner };
   });
-  app.post("/pairings/revoke", ...jsonBody, async (context) => {
-    const whom = await parseBody(context, () => revokeSchema);
-    const done = "code" in whom ? await book().revokePairing(whom.code) : await book().revoke(whom);
-    if (done) return context.json({ done });
+  add(revokeAccess, async ({ body }) => {
+    const done =
+      "code" in body ? await access().revokePairing(body.code) : await access().revoke(body);
+    if (done) return { done };
     throw new ApiRefusal(
       "not-found",
-      "Cannot revoke that as the access book has nothing of the kind: who is listed in the config " +
-        "is taken out there",
+      "Cannot revoke: there is no such entry. What the config file grants is removed there",
     );
   });
-  app.get("/claims", (context) => {
-    const { claims } = book().list();
-    return context.json({ claims: claims.map(({ kind: _, ...claim }) => claim) });
+  add(listClaims, () => {
+    const { claims } = access().list();
+    return { claims: claims.map(({ kind: _, ...claim }) => claim) };
   });
-  app.post("/claims", ...jsonBody, async (context) => {
-    const { role, ttlMs } = await parseBody(context, () => claimSchema);
-    const issued = await book().issue({ role, ttlMs, by: console });
+  add(makeClaim, async ({ body: { role: wanted, ttlMs } }) => {
+    const issued = await access().issue({ role: wanted, ttlMs, by: console });
     if (issued === null)
       throw new ApiRefusal(
         "bad-request",
-        `Cannot make another code as ${limits.claimsOpenMax} are open: revoke some`,
+        `Cannot make another code: ${limits.claimsOpenMax} are open. Revoke some`,
       );
     const { label, at, expiresAt } = issued.claim;
-    return context.json({ code: issued.code, label, role, at, expiresAt });
+    return { code: issued.code, label, role: wanted, at, expiresAt };
   });
-  app.post("/claims/:label/revoke", async (context) => {
-    const done = await book().revokeClaim(context.req.param("label"));
-    if (done) return context.json({ done });
-    throw new ApiRefusal("not-found", "Cannot revoke that as no open code has this label");
+  add(revokeClaim, async ({ params: { label } }) => {
+    const done = await access().revokeClaim(label);
+    if (done) return { done };
+    throw new ApiRefusal("not-found", "Cannot revoke: no open code has this label");
   });
-  return app;
 }

@@ -1,15 +1,31 @@
 /**
  * Commands
  * ========
- * The table of commands as the daemon has it, with what plugins and the default agent's skills add: for
- * help while somebody types. It says what there is, not what the asker may do.
+ * The table of chat commands, with those of plugins and of the default agent's skills, for
+ * completion. It lists what exists, not what the caller may do.
  */
-import { Hono } from "hono";
-import type { HttpEnv } from "../../http/auth.ts";
+import { z } from "zod";
+import { text } from "../../api-types/schema.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
-export function commandRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  return new Hono<HttpEnv>().get("/commands", (context) =>
-    context.json({ commands: ports.commands() }),
-  );
+const listCommands = {
+  method: "get",
+  path: "/api/commands",
+  summary: "The table of commands, for completion",
+  answer: z.object({
+    commands: z.array(
+      z.object({
+        name: text.describe("without the slash"),
+        aliases: z.array(text),
+        usage: text,
+        help: text,
+        who: z.enum(["authorised", "owner"]),
+      }),
+    ),
+  }),
+} as const;
+
+export function commandRoutes({ add }: Endpoints, { commands }: RouteDeps): void {
+  add(listCommands, () => ({ commands: commands() }));
 }

@@ -1,43 +1,55 @@
 /**
  * `GET /api/events`
  * =================
- * The event stream as server-sent events: the very lines that `earshot replay --json` prints, live.
- * Each reader has a queue of its own with an end; one that reads slower than things happen is cut
- * off and may come back, because nobody who only watches may hold up those who work.
+ * The event stream as server-sent events: the lines that `earshot replay --json` prints, live. Each
+ * reader has a bounded queue. A reader that is too slow is disconnected and may come back, so a
+ * reader never holds up the work.
  */
-import { Hono } from "hono";
-import { decisions } from "../../../domain/decision.ts";
+import { z } from "zod";
+import { decisionSchema } from "../../../domain/decision.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
+import { streamLineSchema } from "../../api-types/stream-line.ts";
 import { keyOf, tagged } from "../../events/event-kinds.ts";
 import { safeJson } from "../../events/safe-json.ts";
-import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
+import { type Endpoints, flag } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
-export function eventRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  const stream = createStreams(ports, { reader: "events", queueUnitsMax: 4_194_304 });
-  app.get("/events", (context) => {
-    const wanted = filterOf(context.req.query());
+const querySchema = z.object({
+  key: z.string().optional().describe("only this conversation"),
+  decision: decisionSchema.optional().describe("only these decisions"),
+  deltas: flag.optional().describe("1: with the running text of turns"),
+});
+
+const streamEvents = {
+  method: "get",
+  path: "/api/events",
+  summary: "What happens, as server-sent events",
+  query: querySchema,
+  answer: { contentType: "text/event-stream", each: streamLineSchema },
+  refuses: ["bad-request", "not-ready"],
+} as const;
+
+export function eventRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const stream = createStreams(deps, { reader: "events", queueUnitsMax: 4_194_304 });
+  add(streamEvents, ({ context, query }) => {
+    const wanted = filterOf(query);
     return stream(context, (put) =>
-      ports.bus.subscribe((line) => {
+      deps.bus.subscribe((line) => {
         if (wanted(line)) put(safeJson(line));
       }),
     );
   });
-  return app;
 }
 
-type Filter = (line: StreamLine) => boolean;
-
-/** `?key=` and `?decision=` narrow the stream; running texts come only with `?deltas=1`. */
-function filterOf({ key, decision, deltas }: Record<string, string>): Filter {
-  if (decision !== undefined && !decisions.some((known) => known === decision))
-    throw new ApiRefusal("bad-request", `Cannot filter by that: one of ${decisions.join(", ")}`);
+/** Running texts are left out unless the query asks for them. */
+function filterOf({
+  key,
+  decision,
+  deltas,
+}: z.output<typeof querySchema>): (line: StreamLine) => boolean {
   return (line) => {
-    const { kind } = tagged(line);
-    if (kind === "delta" && deltas !== "1") return false;
+    if (tagged(line).kind === "delta" && deltas !== true) return false;
     if (key !== undefined && keyOf(line) !== key) return false;
     return decision === undefined || ("decision" in line && line.decision === decision);
   };

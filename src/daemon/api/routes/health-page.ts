@@ -1,21 +1,33 @@
 /**
  * Health of the daemon
  * ====================
- * `GET /api/health` and `GET /api/health/live` (the same, again after each change, as server-sent
- * events): what the Health page shows. `/healthz` and `/readyz` are for programs that only want to
- * know whether it lives.
+ * `GET /api/health` and `GET /api/health/live` (the same after each change, as server-sent events)
+ * are what the Health page shows. `/healthz` and `/readyz` are for programs that only need to know
+ * whether the daemon is alive.
  */
-import { Hono } from "hono";
-import type { HttpEnv } from "../../http/auth.ts";
+import { healthSchema } from "../../api-types/health.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
-export function healthPageRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  const stream = createStreams(ports, { reader: "health", queueUnitsMax: 4_194_304 });
-  app.get("/health/live", (context) =>
-    stream(context, (put) => ports.health.watch((health) => put(JSON.stringify(health)))),
+const readHealth = {
+  method: "get",
+  path: "/api/health",
+  summary: "What needs a person, and the state of everything",
+  answer: healthSchema,
+} as const;
+const streamHealth = {
+  method: "get",
+  path: "/api/health/live",
+  summary: "The health, now and after each change, as server-sent events",
+  answer: { contentType: "text/event-stream", each: healthSchema },
+  refuses: ["not-ready"],
+} as const;
+
+export function healthPageRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const stream = createStreams(deps, { reader: "health", queueUnitsMax: 4_194_304 });
+  add(streamHealth, ({ context }) =>
+    stream(context, (put) => deps.health.watch((health) => put(JSON.stringify(health)))),
   );
-  app.get("/health", async (context) => context.json(await ports.health.read()));
-  return app;
+  add(readHealth, () => deps.health.read());
 }

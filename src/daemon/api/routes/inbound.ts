@@ -1,54 +1,68 @@
 /**
  * `POST /api/inbound`
  * ===================
- * Any program can be a room: one message or an array of them, in the form of
- * docs/guide/scenarios.md with the channel left out. The answer comes when every message is
- * durable; with `?wait=decision` it says what was decided about each. While the store fails or the
- * intake is full the answer is 503 and nothing was taken, so the same request may be sent again: a
- * message id is taken once.
+ * Any program can be a room: one message or an array of them, in the form of docs/guide/scenarios.md
+ * with the channel left out. The answer is sent when every message is durable; with `?wait=decision`
+ * it has the decision of each. While the store fails or the intake is full the answer is 503 and
+ * nothing was taken, so the same request may be sent again: a message id is taken once.
  */
-import { Hono } from "hono";
 import { z } from "zod";
 import type { IngestOutcome } from "../../../actors/protocol/runtime.ts";
+import { creditUseSchema, decisionSchema, ruleSchema } from "../../../domain/decision.ts";
 import { limits } from "../../../domain/limits.ts";
 import { type Inbound, inboundSchema } from "../../../domain/message.ts";
 import type { Clock } from "../../../domain/ports/index.ts";
+import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
-import { jsonBody, parseBody } from "../../http/json-body.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const channel = "webhook";
 const answerMsMax = 10_000;
 
-const one = z.preprocess(
-  (value) =>
-    typeof value === "object" && value !== null && !Array.isArray(value) && !("channel" in value)
-      ? { ...value, channel }
-      : value,
-  inboundSchema.refine((message) => message.channel === channel, {
-    path: ["channel"],
-    message: `only "${channel}" comes in here; leave it out`,
-  }),
-);
+const one = inboundSchema.extend({
+  channel: z
+    .literal(channel, { error: `only "${channel}" comes in here; leave it out` })
+    .default(channel),
+});
 const many = z.array(one).min(1).max(limits.inboundArrayCountMax);
-const alone = one.transform((message) => [message]);
+const oneOrMany = z.union([one, many]);
 
-export function inboundRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.post("/inbound", ...jsonBody, async (context) => {
-    const wait = context.req.query("wait");
-    if (wait !== undefined && wait !== "decision")
-      throw new ApiRefusal("bad-request", "Cannot wait for that: only wait=decision is known");
-    const messages = await parseBody<Inbound[]>(context, (value) =>
-      Array.isArray(value) ? many : alone,
-    );
-    const problem = ports.problem();
+const takeMessages = {
+  method: "post",
+  path: "/api/inbound",
+  summary: "Takes one message or an array; answers when they are durable",
+  query: z.object({
+    wait: z
+      .literal("decision", { error: "only wait=decision is known" })
+      .optional()
+      .describe("wait for the decisions"),
+  }),
+  body: oneOrMany,
+  bodyFor: (value: unknown): z.ZodType<z.output<typeof oneOrMany>> =>
+    Array.isArray(value) ? many : one,
+  answer: z.object({
+    taken: z.array(
+      z.object({
+        id: text,
+        key: text.nullable().describe("null: no conversation heard it"),
+        decision: decisionSchema.exactOptional(),
+        rule: ruleSchema.exactOptional(),
+        credit: creditUseSchema.exactOptional(),
+      }),
+    ),
+  }),
+  refuses: ["bad-request", "too-large", "wrong-type", "not-ready"],
+} as const;
+
+export function inboundRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  add(takeMessages, async ({ query: { wait }, body }) => {
+    const messages = Array.isArray(body) ? body : [body];
+    const problem = deps.problem();
     if (problem !== null) throw new ApiRefusal("not-ready", problem);
-    const taken = await inTime(ports.clock, take(ports, messages, wait === "decision"));
-    return context.json({ taken: taken.flatMap(told) });
+    const outcomes = await inTime(deps.clock, take(deps, messages, wait === "decision"));
+    return { taken: outcomes.flatMap(taken) };
   });
-  return app;
 }
 
 async function take(
@@ -62,7 +76,7 @@ async function take(
     if (sofar === undefined) byAccount.set(message.account, [message]);
     else sofar.push(message);
   }
-  const taken = await Promise.all(
+  const outcomes = await Promise.all(
     [...byAccount].map(([account, ofAccount]) =>
       runtime.ingest(
         channel,
@@ -72,17 +86,17 @@ async function take(
       ),
     ),
   );
-  return taken.flat();
+  return outcomes.flat();
 }
 
-/** A request does not hang on a host that is being started again. */
+/** Bounds how long a request waits for a host that is restarting. */
 function inTime<Answer>(clock: Clock, work: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimer(clock.now() + answerMsMax, () =>
       reject(
         new ApiRefusal(
           "not-ready",
-          `Cannot answer as it took over ${answerMsMax} ms: send the same again, ids are taken once`,
+          `Cannot answer within ${answerMsMax} ms. Send the same request again: an id is taken once`,
         ),
       ),
     );
@@ -91,7 +105,7 @@ function inTime<Answer>(clock: Clock, work: Promise<Answer>): Promise<Answer> {
 }
 
 /** One entry for each agent that heard it. */
-function told({ id, heard }: IngestOutcome) {
+function taken({ id, heard }: IngestOutcome) {
   if (heard.length === 0) return [{ id, key: null }];
   return heard.map(({ key, verdict }) =>
     verdict === null

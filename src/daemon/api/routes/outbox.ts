@@ -1,73 +1,123 @@
 /**
  * The outbox
  * ==========
- * What is on its way out, what is in doubt and what is dead, with the two things an operator can do
- * about it; and what the webhook channel has sent, for programs that fetch their answers instead of
- * being told.
+ * Parts of answers that are being sent, in doubt or dead, with what an operator can do about them;
+ * and what the webhook channel sent, for programs that fetch their answers.
  */
-import { Hono } from "hono";
+import { z } from "zod";
 import type { OutboxRow, OutboxState } from "../../../domain/ports/index.ts";
+import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const states = ["pending", "sending", "waiting", "in-doubt", "sent", "expired", "dead"] as const;
+const stateSchema = z.enum(states);
 const unfinished: readonly OutboxState[] = ["pending", "sending", "waiting", "in-doubt", "dead"];
 const rowsCountMax = 500;
 
-export function outboxRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.get("/outbox", async (context) => {
-    const asked = context.req.query("state");
-    const rows = await ports.store.outboxByState(statesOf(asked), rowsCountMax);
-    const listed = asked === undefined ? rows.filter(isOfInterest) : rows;
-    return context.json({ outbox: listed.map(shown) });
+const rowSchema = z.object({
+  id: text,
+  key: text,
+  turnId: text,
+  index: count,
+  kind: z.enum(["reply", "notice", "edit", "react", "unreact"]),
+  state: stateSchema,
+  createdAt: millis,
+  dueAt: millis,
+  attempts: count,
+  doubts: count.describe("how often it was unknown whether a send took effect"),
+  body: z.unknown().describe("what is sent: route, text, replyTo"),
+  messageIds: z.unknown().describe("ids on the platform once it was sent; else null"),
+  error: text.nullable(),
+});
+const partParams = z.object({ id: text.describe("turn id, colon, index") });
+const doneSchema = z.object({ id: text, done: z.literal(true) });
+const routeSchema = z.object({
+  channel: text,
+  account: text,
+  chat: z.object({ id: text, kind: z.enum(["direct", "group", "channel"]) }),
+  thread: z.object({ id: text, kind: z.enum(["thread", "topic"]) }).nullable(),
+});
+
+const listOutbox = {
+  method: "get",
+  path: "/api/outbox",
+  summary: "Parts of answers by state",
+  query: z.object({
+    state: z
+      .string()
+      .transform((names) => names.split(","))
+      .pipe(z.array(stateSchema))
+      .optional()
+      .describe("states, separated by commas"),
+  }),
+  answer: z.object({ outbox: z.array(rowSchema) }),
+  refuses: ["bad-request"],
+} as const;
+const resendPart = {
+  method: "post",
+  path: "/api/outbox/:id/resend",
+  summary: "Sends a part again",
+  params: partParams,
+  answer: doneSchema,
+  refuses: ["not-found"],
+} as const;
+const dropPart = {
+  method: "post",
+  path: "/api/outbox/:id/drop",
+  summary: "Gives a part up",
+  params: partParams,
+  answer: doneSchema,
+  refuses: ["not-found"],
+} as const;
+const listOutbound = {
+  method: "get",
+  path: "/api/outbound",
+  summary: "What the webhook channel sent",
+  query: z.object({
+    channel: z.literal("webhook", { error: "only the webhook channel is kept here" }).optional(),
+    account: z.string().optional().describe("only this account"),
+  }),
+  answer: z.object({
+    outbound: z.array(
+      z.object({
+        account: text,
+        at: millis,
+        id: text.describe("`turnId:index`: the same for a repeated attempt"),
+        route: routeSchema,
+        replyTo: text.nullable(),
+        text,
+        edits: text.exactOptional(),
+      }),
+    ),
+  }),
+  refuses: ["bad-request"],
+} as const;
+
+export function outboxRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const { runtime, store } = deps;
+  add(listOutbox, async ({ query: { state } }) => {
+    const rows = await store.outboxByState(state ?? unfinished, rowsCountMax);
+    const listed = state === undefined ? rows.filter(isOfInterest) : rows;
+    return { outbox: listed.map(shown) };
   });
-  app.post("/outbox/:id/resend", async (context) => {
-    const id = context.req.param("id");
-    return done(await ports.runtime.resend(id), id, (body) => context.json(body));
-  });
-  app.post("/outbox/:id/drop", async (context) => {
-    const id = context.req.param("id");
-    return done(await ports.runtime.drop(id), id, (body) => context.json(body));
-  });
-  app.get("/outbound", (context) => {
-    if ((context.req.query("channel") ?? "webhook") !== "webhook")
-      throw new ApiRefusal(
-        "bad-request",
-        "Cannot list that: only the webhook channel is kept here",
-      );
-    return context.json({ outbound: ports.webhookSent(context.req.query("account")) });
-  });
-  return app;
+  add(resendPart, async ({ params: { id } }) => done(await runtime.resend(id), id));
+  add(dropPart, async ({ params: { id } }) => done(await runtime.drop(id), id));
+  add(listOutbound, ({ query: { account } }) => ({ outbound: deps.webhookSent(account) }));
 }
 
-/** Nobody has to do anything about a reaction that was not put. */
+/** A reaction that was not put needs nobody. */
 function isOfInterest({ kind, state }: OutboxRow): boolean {
   return state !== "dead" || (kind !== "react" && kind !== "unreact");
 }
 
-function done(
-  changed: boolean,
-  id: string,
-  answer: (body: { id: string; done: true }) => Response,
-): Response {
-  if (!changed)
-    throw new ApiRefusal(
-      "not-found",
-      "Cannot do that as there is no such outbox row, or it has been sent already",
-    );
-  return answer({ id, done: true });
-}
-
-function statesOf(text: string | undefined): readonly OutboxState[] {
-  if (text === undefined) return unfinished;
-  return text.split(",").map((name) => {
-    const state = states.find((known) => known === name);
-    if (state === undefined)
-      throw new ApiRefusal("bad-request", `Cannot filter by that: any of ${states.join(", ")}`);
-    return state;
-  });
+function done(changed: boolean, id: string): { readonly id: string; readonly done: true } {
+  if (changed) return { id, done: true };
+  throw new ApiRefusal(
+    "not-found",
+    "Cannot do that: there is no such outbox row, or it has been sent already",
+  );
 }
 
 function shown({ body, messageIds, conv: _, ...row }: OutboxRow) {

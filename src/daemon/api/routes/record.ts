@@ -1,47 +1,64 @@
 /**
  * `GET /api/record`
  * =================
- * A part of the journal as a scenario, JSON Lines, streamed as it is read: `?since=` and `?until=`
- * in ms since the epoch, `?conversation=`, `?channel=`, `?redact=1`. A reader that takes its time
- * holds up nobody: the journal is read as fast as the reader takes it.
+ * A part of the journal as a scenario, JSON Lines. The journal is read as fast as the reader takes
+ * it, so a slow reader holds up nothing.
  */
-import { Hono } from "hono";
+import { z } from "zod";
 import { isSessionKey } from "../../../domain/key.ts";
-import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
+import { type Endpoints, flag } from "../../http/endpoint.ts";
 import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
 import type { RouteDeps } from "./deps.ts";
 
-export function recordRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.get("/record", (context) => {
-    const query = queryOf(context.req.query());
-    return context.body(streamOf(recordingText(ports.store, query)), 200, {
+const moment = z
+  .string()
+  .regex(/^\d{1,15}$/u, "ms since the epoch are expected")
+  .transform(Number);
+
+const querySchema = z.object({
+  since: moment.describe("ms since the epoch"),
+  until: moment.optional().describe("ms since the epoch"),
+  conversation: z
+    .string()
+    .refine(isSessionKey, "it is no session key")
+    .optional()
+    .describe("only this conversation"),
+  channel: z.string().optional().describe("only what was said on this channel"),
+  redact: flag.optional().describe("1: words, names and numbers are replaced"),
+});
+
+const record = {
+  method: "get",
+  path: "/api/record",
+  summary: "A part of the journal as a scenario, JSON Lines",
+  query: querySchema,
+  answer: { contentType: "application/x-ndjson", each: z.looseObject({}) },
+  refuses: ["bad-request"],
+} as const;
+
+export function recordRoutes({ add }: Endpoints, { store }: RouteDeps): void {
+  add(record, ({ context, query }) =>
+    context.body(streamOf(recordingText(store, recordingQuery(query))), 200, {
       "content-type": "application/x-ndjson",
       "cache-control": "no-store",
-    });
-  });
-  return app;
+    }),
+  );
 }
 
-function queryOf(given: Record<string, string>): RecordingQuery {
-  const { conversation, channel, redact, since, until } = given;
-  if (since === undefined) throw new ApiRefusal("bad-request", "Cannot record as since is missing");
-  if (conversation !== undefined && !isSessionKey(conversation))
-    throw new ApiRefusal("bad-request", "Cannot record that as conversation is no session key");
+function recordingQuery({
+  since,
+  until,
+  conversation,
+  channel,
+  redact,
+}: z.output<typeof querySchema>): RecordingQuery {
   return {
-    since: momentOf("since", since),
-    ...(until === undefined ? {} : { until: momentOf("until", until) }),
+    since,
+    ...(until === undefined ? {} : { until }),
     ...(conversation === undefined ? {} : { conversation }),
     ...(channel === undefined ? {} : { channel }),
-    redact: redact === "1",
+    redact: redact === true,
   };
-}
-
-function momentOf(name: string, given: string): number {
-  const value = Number(given);
-  if (/^\d{1,15}$/u.test(given)) return value;
-  throw new ApiRefusal("bad-request", `Cannot record as ${name} is not in ms since the epoch`);
 }
 
 function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {

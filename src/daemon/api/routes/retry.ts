@@ -1,58 +1,94 @@
 /**
- * Mending
- * =======
- * What an operator can do about what does not go on by itself: an event in quarantine is tried
- * again or left alone, an account that was given up is opened once more. Each is asked for by a
- * person and happens once.
+ * Retrying
+ * ========
+ * What an operator does about work that stopped: an event in quarantine is retried or dropped, an
+ * account that gave up is connected again. Each request acts once.
  */
-import { Hono } from "hono";
+import { z } from "zod";
 import type { RetryOutcome } from "../../../actors/protocol/runtime.ts";
+import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
+import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
-export function retryRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.get("/quarantine", (context) => {
-    const quarantined = ports.runtime.status().quarantined.map(({ conv: _, ...row }) => row);
-    return context.json({ quarantined });
+const rowParams = z.object({ seq: wholeNumber().describe("number of the journal row") });
+const doneSchema = z.object({ seq: count, done: z.literal(true) });
+
+const listQuarantine = {
+  method: "get",
+  path: "/api/quarantine",
+  summary: "Events in quarantine",
+  answer: z.object({
+    quarantined: z.array(
+      z.object({
+        key: text,
+        seq: count.describe("number of the journal row"),
+        at: millis,
+        error: text,
+        tries: count,
+      }),
+    ),
+  }),
+} as const;
+const retryEvent = {
+  method: "post",
+  path: "/api/quarantine/:seq/retry",
+  summary: "Gives an event in quarantine to its conversation once more",
+  params: rowParams,
+  answer: doneSchema,
+  refuses: ["bad-request", "not-found"],
+} as const;
+const dropEvent = {
+  method: "post",
+  path: "/api/quarantine/:seq/drop",
+  summary: "Takes an event off the list",
+  params: rowParams,
+  answer: doneSchema,
+  refuses: ["bad-request", "not-found"],
+} as const;
+const retryAccount = {
+  method: "post",
+  path: "/api/channels/:channel/:account/retry",
+  summary: "Connects a halted account once more",
+  params: z.object({
+    channel: text.describe("channel id"),
+    account: text.describe("account name"),
+  }),
+  answer: z.object({ channel: text, account: text, done: z.literal(true) }),
+  refuses: ["not-found"],
+} as const;
+
+export function retryRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const { runtime } = deps;
+  add(listQuarantine, () => ({
+    quarantined: runtime.status().quarantined.map(({ conv: _, ...row }) => row),
+  }));
+  add(retryEvent, async ({ params: { seq } }) => {
+    check(await runtime.retryEvent(seq));
+    return { seq, done: true as const };
   });
-  app.post("/quarantine/:seq/retry", async (context) => {
-    const seq = rowNumber(context.req.param("seq"));
-    check(await ports.runtime.retryEvent(seq));
-    return context.json({ seq, done: true });
+  add(dropEvent, async ({ params: { seq } }) => {
+    if (!(await runtime.dropEvent(seq))) check("unknown");
+    return { seq, done: true as const };
   });
-  app.post("/quarantine/:seq/drop", async (context) => {
-    const seq = rowNumber(context.req.param("seq"));
-    if (!(await ports.runtime.dropEvent(seq))) check("unknown");
-    return context.json({ seq, done: true });
-  });
-  app.post("/channels/:channel/:account/retry", async (context) => {
-    const { channel, account } = context.req.param();
-    if (!(await ports.retryConnection(channel, account)))
+  add(retryAccount, async ({ params: { channel, account } }) => {
+    if (!(await deps.retryConnection(channel, account)))
       throw new ApiRefusal(
         "not-found",
-        "Cannot connect that again as there is no such account, or it is not halted",
+        "Cannot connect that account: there is no such account, or it is not halted",
       );
-    return context.json({ channel, account, done: true });
+    return { channel, account, done: true as const };
   });
-  return app;
 }
 
 function check(outcome: RetryOutcome): void {
   if (outcome === "unknown")
     throw new ApiRefusal(
       "not-found",
-      "Cannot do that as there is no such row in quarantine, or it has been tried again already",
+      "Cannot do that: no such row is in quarantine, or it has been retried already",
     );
   if (outcome === "unreadable")
-    throw new ApiRefusal("bad-request", "Cannot try that again as its journal row holds no event");
+    throw new ApiRefusal("bad-request", "Cannot retry: the journal row holds no event");
   if (outcome === "deleted")
-    throw new ApiRefusal("bad-request", "Cannot try that again as its author has deleted it since");
-}
-
-function rowNumber(text: string): number {
-  if (!/^\d{1,16}$/.test(text))
-    throw new ApiRefusal("bad-request", "Cannot look for that row: its number is wanted");
-  return Number(text);
+    throw new ApiRefusal("bad-request", "Cannot retry: the author has deleted the message since");
 }

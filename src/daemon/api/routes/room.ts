@@ -1,13 +1,15 @@
 /**
  * One room
  * ========
- * `GET /api/rooms/:key` (how it stands and the newest lines), `/history` (other lines) and `/live`
- * (frames as server-sent events, at most four a second). A reader is given frames when it takes
- * them: one that is slow gets fewer, and nothing is kept for it.
+ * `GET /api/rooms/:key` (its state and the newest lines), `/history` (other lines) and `/live`
+ * (frames as server-sent events, at most four a second). A frame is made when the reader takes it: a
+ * slow reader gets fewer frames, and nothing is queued for it.
  */
-import { Hono } from "hono";
+import { z } from "zod";
+import { roomFrameSchema, roomHistorySchema, roomViewSchema } from "../../api-types/room.ts";
+import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
+import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
 import { checkedKey, type RoomReader } from "../../room-view/room-views.ts";
 import type { RouteDeps } from "./deps.ts";
 
@@ -16,20 +18,54 @@ const beatMs = 15_000;
 const historyLines = 60;
 const historyLinesMax = 1_000;
 
-export function roomRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
+const params = z.object({ key: text.describe("session key, percent-encoded") });
+
+const readRoom = {
+  method: "get",
+  path: "/api/rooms/:key",
+  summary: "One room: its state and its newest lines",
+  params,
+  answer: roomViewSchema,
+  refuses: ["bad-request", "not-found"],
+} as const;
+const readHistory = {
+  method: "get",
+  path: "/api/rooms/:key/history",
+  summary: "Other lines of one room",
+  params,
+  query: z.object({
+    before: wholeNumber().optional().describe("the `before` of the page that has newer lines"),
+    after: wholeNumber().optional().describe("the `upTo` of the page that has older lines"),
+    limit: wholeNumber(historyLinesMax).default(historyLines).describe("at most so many lines"),
+  }),
+  answer: roomHistorySchema,
+  refuses: ["bad-request", "not-found"],
+} as const;
+const streamRoom = {
+  method: "get",
+  path: "/api/rooms/:key/live",
+  summary: "One room, and then what is new in it, as server-sent events",
+  params,
+  query: z.object({
+    after: wholeNumber().optional().describe("the `upTo` that the page has already"),
+  }),
+  answer: { contentType: "text/event-stream", each: roomFrameSchema },
+  refuses: ["bad-request", "not-found", "not-ready"],
+} as const;
+
+export function roomRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const { roomViews, metrics } = deps;
   let readers = 0;
   const count = (by: 1 | -1) => {
     readers += by;
-    ports.metrics.streamReaders.set({ reader: "room" }, readers);
+    metrics.streamReaders.set({ reader: "room" }, readers);
   };
-  app.get("/rooms/:key/live", async (context) => {
-    const key = checkedKey(context.req.param("key"));
-    const after = numberOf(context.req.query("after"));
+  add(streamRoom, async ({ context, params: { key }, query: { after = null } }) => {
+    checkedKey(key);
     if (readers >= readersCountMax)
-      throw new ApiRefusal("not-ready", `Cannot stream as ${readersCountMax} readers are here`);
+      throw new ApiRefusal("not-ready", `Cannot stream: ${readersCountMax} readers are connected`);
     count(1);
-    const reader = await ports.roomViews.watch(key, after).catch((error: unknown) => {
+    const reader = await roomViews.watch(key, after).catch((error: unknown) => {
       count(-1);
       throw error;
     });
@@ -38,7 +74,7 @@ export function roomRoutes(ports: RouteDeps): Hono<HttpEnv> {
       throw unknown();
     }
     return context.body(
-      stream(ports, reader, () => count(-1)),
+      stream(deps, reader, () => count(-1)),
       200,
       {
         "content-type": "text/event-stream",
@@ -47,38 +83,24 @@ export function roomRoutes(ports: RouteDeps): Hono<HttpEnv> {
       },
     );
   });
-  app.get("/rooms/:key/history", async (context) => {
-    const key = checkedKey(context.req.param("key"));
-    const after = numberOf(context.req.query("after"));
-    const before = numberOf(context.req.query("before")) ?? Number.MAX_SAFE_INTEGER;
-    const limit = numberOf(context.req.query("limit")) ?? historyLines;
-    const history = await ports.roomViews.history(
-      key,
-      after === null ? { before } : { after },
-      Math.min(limit, historyLinesMax),
-    );
+  add(readHistory, async ({ params: { key }, query }) => {
+    const { after, before = Number.MAX_SAFE_INTEGER, limit } = query;
+    const from = after === undefined ? { before } : { after };
+    const history = await roomViews.history(checkedKey(key), from, limit);
     if (history === null) throw unknown();
-    return context.json(history);
+    return history;
   });
-  app.get("/rooms/:key", async (context) => {
-    const view = await ports.roomViews.view(checkedKey(context.req.param("key")));
+  add(readRoom, async ({ params: { key } }) => {
+    const view = await roomViews.view(checkedKey(key));
     if (view === null) throw unknown();
-    return context.json(view);
+    return view;
   });
-  return app;
 }
 
 const unknown = () =>
-  new ApiRefusal("not-found", "Cannot show that room as nothing was heard there yet");
+  new ApiRefusal("not-found", "Cannot show that room: nothing was heard there yet");
 
-function numberOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^\d{1,16}$/.test(text))
-    throw new ApiRefusal("bad-request", "Cannot read a number of the query: whole numbers only");
-  return Number(text);
-}
-
-/** Frames as they are taken; a comment now and then shows that the line still stands. */
+/** Frames as the reader takes them. Now and then a comment shows that the connection is alive. */
 function stream(
   { clock, log }: RouteDeps,
   reader: RoomReader,
@@ -100,7 +122,7 @@ function stream(
       start(controller) {
         beat = () => {
           timer = clock.setTimer(clock.now() + beatMs, () => beat());
-          // Whoever has not taken the last frame yet knows that the line stands.
+          // A reader with a frame to take needs no comment.
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
         };
         controller.enqueue(encoder.encode("retry: 1000\n\n"));

@@ -2,22 +2,15 @@
  * The list of rooms
  * =================
  * `GET /api/rooms` (a page of rows, by search and state), `GET /api/rooms/live` (the rows somebody
- * looks at and then what changes in them, as server-sent events) and `POST /api/rooms/live/:view`
- * (that somebody looks elsewhere).
+ * looks at, and then what changes in them, as server-sent events) and `POST /api/rooms/live/:view`
+ * (look at other rows).
  */
-import { type Context, Hono } from "hono";
 import { z } from "zod";
-import {
-  lookRowsMax,
-  lookUnitsMax,
-  type RoomStateName,
-  type RoomsLook,
-  roomFilters,
-  roomStates,
-} from "../../api-types/rooms.ts";
+import { roomsFrameSchema, roomsPageSchema } from "../../api-types/rooms.ts";
+import { text } from "../../api-types/schema.ts";
+import { lookRowsMax, lookUnitsMax, roomFilters, roomStates } from "../../api-types/values.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
-import { jsonBody, parseBody } from "../../http/json-body.ts";
+import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
@@ -28,93 +21,79 @@ const pageRowsMax = 1_000;
 const findUnitsMax = 200;
 const lookRows = 50;
 
-const filter = z.enum(roomFilters).default("all").meta({ description: "only these" });
-const find = words("words that a room has to have");
-const at = words("key of a room that is to be among the rows, wherever it stands");
-
-/** Where somebody looks, as a body. */
-export const lookSchema = z.strictObject({
-  filter,
-  find,
-  at,
-  from: z.number().int().min(0).default(0).meta({ description: "rows before the first one" }),
-  limit: z.number().int().min(1).max(lookRowsMax).default(lookRows),
-  follow: z.boolean().default(true).meta({ description: "those heard last first, ever anew" }),
-  sort: z.boolean().default(false).meta({ description: "order them now, once" }),
-});
-const flag = z.enum(["0", "1"]).transform((text) => text === "1");
+const words = (description: string) =>
+  z.string().max(lookUnitsMax).default("").meta({ description });
+const look = {
+  filter: z.enum(roomFilters).default("all").meta({ description: "only these" }),
+  find: words("words that a room has to have"),
+  at: words("key of a room that has to be among the rows"),
+};
 const digits = z
   .string()
-  .regex(/^\d{1,15}$/)
+  .regex(/^\d{1,15}$/u, "a whole number is expected")
   .transform(Number);
-/** The same as a query. */
-const querySchema = z.object({
-  filter,
-  find,
-  at,
-  from: digits.default(0),
-  limit: digits.pipe(z.number().min(1).max(lookRowsMax)).default(lookRows),
-  follow: flag.default(true),
-  sort: flag.default(false),
-});
+const yesNo = z.enum(["0", "1"]).transform((given) => given === "1");
 
-function words(description: string) {
-  return z.string().max(lookUnitsMax).default("").meta({ description });
-}
+const listRooms = {
+  method: "get",
+  path: "/api/rooms",
+  summary: "Rooms, those heard last first",
+  query: z.object({
+    find: z
+      .string()
+      .max(findUnitsMax, `at most ${findUnitsMax} characters`)
+      .default("")
+      .describe("words of a name, person, rule or key"),
+    state: z.enum(roomStates).optional().describe("only rooms in this state"),
+    from: wholeNumber().default(0).describe("the `next` of the page before"),
+    limit: wholeNumber(pageRowsMax).default(pageRows).describe("at most so many"),
+  }),
+  answer: roomsPageSchema,
+  refuses: ["bad-request"],
+} as const;
+const streamRooms = {
+  method: "get",
+  path: "/api/rooms/live",
+  summary: "The rows somebody looks at and then what changes in them, as server-sent events",
+  query: z.object({
+    ...look,
+    from: digits.default(0).describe("rows before the first one"),
+    limit: digits.pipe(z.number().min(1).max(lookRowsMax)).default(lookRows),
+    follow: yesNo.default(true).describe("1: keep those heard last first; 0: keep the order"),
+    sort: yesNo.default(false).describe("1: order them now, once"),
+  }),
+  answer: { contentType: "text/event-stream", each: roomsFrameSchema },
+  refuses: ["bad-request", "not-ready"],
+} as const;
+const lookElsewhere = {
+  method: "post",
+  path: "/api/rooms/live/:view",
+  summary: "Makes a stream look at other rows",
+  params: z.object({ view: text.describe("the `view` of the stream's first frame") }),
+  body: z.strictObject({
+    ...look,
+    from: z.number().int().min(0).default(0).meta({ description: "rows before the first one" }),
+    limit: z.number().int().min(1).max(lookRowsMax).default(lookRows),
+    follow: z.boolean().default(true).meta({ description: "keep those heard last first" }),
+    sort: z.boolean().default(false).meta({ description: "order them now, once" }),
+  }),
+  answer: z.object({ looking: z.literal(true) }),
+  refuses: ["bad-request", "not-found", "too-large", "wrong-type"],
+} as const;
 
-export function roomsRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  const stream = createStreams(ports, { reader: "rooms", queueUnitsMax });
-  app.get("/rooms/live", (context) => {
-    const look = queried(context);
-    return stream(context, (tell, idle) => ports.roomList.watch({ tell, idle }, look));
-  });
-  app.post("/rooms/live/:view", ...jsonBody, async (context) => {
-    const look = await parseBody<RoomsLook>(context, () => lookSchema);
-    if (!ports.roomList.look(context.req.param("view"), look))
-      throw new ApiRefusal("not-found", "Cannot look elsewhere as that stream is not there");
-    return context.json({ looking: true });
-  });
-  app.get("/rooms", async (context) => {
-    const { find = "", state } = context.req.query();
-    if (find.length > findUnitsMax)
-      throw new ApiRefusal("bad-request", `Cannot find that: at most ${findUnitsMax} characters`);
-    const from = wholeNumber(context, "from", 0, Number.MAX_SAFE_INTEGER);
-    const limit = Math.max(1, wholeNumber(context, "limit", pageRows, pageRowsMax));
-    const query = { find, state: stateOf(state), from, limit };
-    const { rows, counts, more } = await ports.roomList.list(query);
-    return context.json({ rooms: rows, counts, next: more ? from + limit : null });
-  });
-  return app;
-}
-
-function queried(context: Context<HttpEnv>): RoomsLook {
-  const parsed = querySchema.safeParse(context.req.query());
-  if (parsed.success) return parsed.data;
-  const { path = [], message = "" } = parsed.error.issues[0] ?? {};
-  throw new ApiRefusal(
-    "bad-request",
-    `Cannot look there as ${path.join(".")} is wrong: ${message}`,
+export function roomsRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  const { roomList } = deps;
+  const stream = createStreams(deps, { reader: "rooms", queueUnitsMax });
+  add(streamRooms, ({ context, query }) =>
+    stream(context, (tell, idle) => roomList.watch({ tell, idle }, query)),
   );
-}
-
-function stateOf(state: string | undefined): RoomStateName | null {
-  if (state === undefined) return null;
-  const known = roomStates.find((name) => name === state);
-  if (known !== undefined) return known;
-  throw new ApiRefusal("bad-request", `Cannot filter by that: one of ${roomStates.join(", ")}`);
-}
-
-/** A number of the query, at most `max`; the default where there is none. */
-function wholeNumber(
-  context: Context<HttpEnv>,
-  name: string,
-  otherwise: number,
-  max: number,
-): number {
-  const text = context.req.query(name);
-  if (text === undefined) return otherwise;
-  if (!/^\d{1,16}$/.test(text))
-    throw new ApiRefusal("bad-request", "Cannot read a number of the query: whole numbers only");
-  return Math.min(Number(text), max);
+  add(lookElsewhere, ({ params: { view }, body }) => {
+    if (roomList.look(view, body)) return { looking: true as const };
+    throw new ApiRefusal("not-found", "Cannot look elsewhere: there is no such stream");
+  });
+  add(listRooms, async ({ query: { find, state = null, from, limit } }) => {
+    const wanted = Math.max(1, limit);
+    const { rows, counts, more } = await roomList.list({ find, state, from, limit: wanted });
+    return { rooms: rows, counts, next: more ? from + wanted : null };
+  });
 }

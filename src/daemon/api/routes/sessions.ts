@@ -1,12 +1,11 @@
 /**
  * Sessions
  * ========
- * What each agent remembers of its conversations: listing, looking, exporting, changing how it works
- * there, beginning anew. A session is named by its key, percent-encoded in the path; archived ones
- * by their ids behind it. Everything comes from the store, not from the files, so it is whole
- * whatever has become of those.
+ * What each agent remembers of its conversations: listing, showing, exporting, changing how it works
+ * there, starting a new one. A session is named by its key, percent-encoded in the path; an archived
+ * one also by its id. Everything is read from the store, so it is complete whatever happened to the
+ * files.
  */
-import { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { z } from "zod";
 import { activations } from "../../../domain/decision.ts";
@@ -20,9 +19,9 @@ import {
   ttsLevels,
   verboseLevels,
 } from "../../../domain/session.ts";
+import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
-import { jsonBody, parseBody } from "../../http/json-body.ts";
+import { type Endpoints, flag } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const pageCount = 200;
@@ -31,6 +30,10 @@ const pageCountMax = 1_000;
 const shownLines = 50;
 const earlierMax = 100;
 
+const exec = z.strictObject({
+  security: z.enum(execSecurities).exactOptional(),
+  ask: z.enum(execAskModes).exactOptional(),
+});
 const queue = z.strictObject({
   mode: z
     .enum(["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"])
@@ -40,19 +43,13 @@ const queue = z.strictObject({
   drop: z.enum(["summarize", "old", "new"]).exactOptional(),
 });
 /** Null: as configured. */
-export const sessionPatchSchema = z.strictObject({
+const sessionPatchSchema = z.strictObject({
   model: z.string().trim().min(1).max(256).nullable().exactOptional(),
   thinking: z.enum(thinkingLevels).nullable().exactOptional(),
   verbose: z.enum(verboseLevels).exactOptional(),
   reasoning: z.enum(reasoningLevels).exactOptional(),
   elevated: z.enum(elevatedLevels).exactOptional(),
-  exec: z
-    .strictObject({
-      security: z.enum(execSecurities).exactOptional(),
-      ask: z.enum(execAskModes).exactOptional(),
-    })
-    .nullable()
-    .exactOptional(),
+  exec: exec.nullable().exactOptional(),
   tts: z.enum(ttsLevels).nullable().exactOptional(),
   override: z
     .strictObject({
@@ -63,10 +60,122 @@ export const sessionPatchSchema = z.strictObject({
     .exactOptional(),
 });
 
-export function sessionRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const { runtime, store } = ports;
-  const app = new Hono<HttpEnv>();
+const usage = { turns: count, inputTokens: count, outputTokens: count, costUsd: z.number() };
+const sessionSchema = z.object({
+  sessionId: text,
+  key: text,
+  agentId: text,
+  createdAt: millis,
+  updatedAt: millis,
+  settings: z.object({
+    model: text.nullable(),
+    thinking: z.enum(thinkingLevels).nullable(),
+    verbose: z.enum(verboseLevels),
+    reasoning: z.enum(reasoningLevels),
+    elevated: z.enum(elevatedLevels),
+    exec,
+    tts: z.enum(ttsLevels).nullable(),
+    override: z.object({
+      queue: queue.exactOptional(),
+      send: z.enum(["allow", "deny"]).exactOptional(),
+      activation: z.enum(activations).exactOptional(),
+    }),
+  }),
+  usage: z.object(usage),
+  abortedLastRun: z.boolean(),
+  archivedAt: millis.nullable().describe("null: it is the one in use"),
+});
+const lineSchema = z.object({
+  id: count,
+  at: millis,
+  turnId: text,
+  role: z.enum(["user", "assistant", "summary", "note"]),
+  text,
+  author: z.object({ id: text, name: text }).exactOptional(),
+  messageId: text.exactOptional(),
+  usage: z.object({ inputTokens: count, outputTokens: count, costUsd: z.number() }).exactOptional(),
+  covers: count.exactOptional().describe("this line replaces those up to that one for the agent"),
+});
 
+const params = z.object({
+  key: z
+    .string()
+    .refine(isSessionKey, "a session key is expected: agent:<id>:…, percent-encoded as one part")
+    .describe("session key, percent-encoded"),
+});
+const archived = z.object({ id: text.optional().describe("an archived session, by its id") });
+
+const listSessions = {
+  method: "get",
+  path: "/api/sessions",
+  summary: "Sessions in the order they were made, and what each agent used",
+  query: z.object({
+    agent: text.optional().describe("only this agent's"),
+    all: flag.default(false).describe("1: archived ones, too"),
+    after: text.default("").describe("the `next` of the page before"),
+    limit: z
+      .string()
+      .regex(/^[1-9]\d{0,5}$/u, "a whole number from 1 on is expected")
+      .transform((given) => Math.min(Number(given), pageCountMax))
+      .default(pageCount)
+      .describe("at most so many"),
+  }),
+  answer: z.object({
+    sessions: z.array(sessionSchema),
+    next: text.nullable(),
+    usage: z.array(z.object({ agentId: text, ...usage })),
+  }),
+  refuses: ["bad-request"],
+} as const;
+const showSession = {
+  method: "get",
+  path: "/api/sessions/:key",
+  summary: "A session, its last lines, and the archived ones of its key",
+  params,
+  query: archived,
+  answer: z.object({
+    session: sessionSchema,
+    lines: z.array(lineSchema),
+    earlier: z.array(sessionSchema),
+  }),
+  refuses: ["bad-request", "not-found"],
+} as const;
+const exportTranscript = {
+  method: "get",
+  path: "/api/sessions/:key/transcript",
+  summary: "The whole transcript, JSON Lines",
+  params,
+  query: archived,
+  answer: { contentType: "application/x-ndjson", each: lineSchema },
+  refuses: ["bad-request", "not-found"],
+} as const;
+const resetSession = {
+  method: "post",
+  path: "/api/sessions/:key/reset",
+  summary: "Archives the session in use and starts the next",
+  params,
+  answer: z.object({ session: sessionSchema }),
+  refuses: ["bad-request", "not-found", "not-ready"],
+} as const;
+const compactSession = {
+  method: "post",
+  path: "/api/sessions/:key/compact",
+  summary: "Summarises what was said so far",
+  params,
+  answer: z.object({ outcome: z.enum(["done", "busy", "empty"]) }),
+  refuses: ["bad-request", "not-found", "not-ready"],
+} as const;
+const changeSession = {
+  method: "patch",
+  path: "/api/sessions/:key",
+  summary: "Changes how the agent works in the session in use",
+  params,
+  body: sessionPatchSchema,
+  answer: z.object({ session: sessionSchema }),
+  refuses: ["bad-request", "too-large", "wrong-type", "not-ready"],
+} as const;
+
+export function sessionRoutes({ add }: Endpoints, { runtime, store }: RouteDeps): void {
   async function found(key: string, id: string | undefined): Promise<Session> {
     const session = id === undefined ? await runtime.session(key) : await store.session(id);
     if (session !== null && session.key === key) return plain(session);
@@ -76,28 +185,22 @@ export function sessionRoutes(ports: RouteDeps): Hono<HttpEnv> {
     );
   }
 
-  app.get("/sessions", async (context) => {
-    const agentId = context.req.query("agent");
-    const after = context.req.query("after") ?? "";
-    const limit = countOf(context.req.query("limit"));
-    const all = context.req.query("all") === "1";
+  add(listSessions, async ({ query: { agent: agentId, all, after, limit } }) => {
     const filter = { ...(agentId === undefined ? {} : { agentId }), all, after, limit };
     const sessions = await runtime.sessions(filter);
     const next = sessions.length === limit ? (sessions.at(-1)?.sessionId ?? null) : null;
-    return context.json({ sessions, next, usage: await runtime.usage() });
+    return { sessions: sessions.map(plain), next, usage: await runtime.usage() };
   });
-  app.get("/sessions/:key", async (context) => {
-    const key = keyOf(context.req.param("key"));
-    const session = await found(key, context.req.query("id"));
+  add(showSession, async ({ params: { key }, query: { id } }) => {
+    const session = await found(key, id);
     const { sessionId } = session;
     const lines = await store.transcript({ sessionId, limit: shownLines, newest: true });
-    const of = await runtime.sessions({ key, all: true, limit: earlierMax });
-    const earlier = of.filter(({ archivedAt }) => archivedAt !== null);
-    return context.json({ session, lines: lines.map(shown), earlier });
+    const all = await runtime.sessions({ key, all: true, limit: earlierMax });
+    const earlier = all.filter(({ archivedAt }) => archivedAt !== null).map(plain);
+    return { session, lines: lines.map(shown), earlier };
   });
-  app.get("/sessions/:key/transcript", async (context) => {
-    const key = keyOf(context.req.param("key"));
-    const { sessionId } = await found(key, context.req.query("id"));
+  add(exportTranscript, async ({ context, params: { key }, query: { id } }) => {
+    const { sessionId } = await found(key, id);
     context.header("content-type", "application/x-ndjson; charset=utf-8");
     return stream(context, async (out) => {
       for (let after = 0, more = true; more; ) {
@@ -108,40 +211,21 @@ export function sessionRoutes(ports: RouteDeps): Hono<HttpEnv> {
       }
     });
   });
-  app.post("/sessions/:key/reset", async (context) => {
-    const session = await runtime.resetSession(keyOf(context.req.param("key")));
-    if (session !== null) return context.json({ session });
-    throw new ApiRefusal("not-found", "Cannot begin anew as there is no session of that key");
+  add(resetSession, async ({ params: { key } }) => {
+    const session = await runtime.resetSession(key);
+    if (session !== null) return { session: plain(session) };
+    throw new ApiRefusal("not-found", "Cannot start a new session: there is none of that key");
   });
-  app.post("/sessions/:key/compact", async (context) => {
-    const key = keyOf(context.req.param("key"));
+  add(compactSession, async ({ params: { key } }) => {
     await found(key, undefined);
-    return context.json({ outcome: await runtime.compactSession(key) });
+    return { outcome: await runtime.compactSession(key) };
   });
-  app.patch("/sessions/:key", ...jsonBody, async (context) => {
-    const key = keyOf(context.req.param("key"));
-    const patch = await parseBody(context, () => sessionPatchSchema);
-    return context.json({ session: await runtime.updateSession(key, patch) });
-  });
-  return app;
+  add(changeSession, async ({ params: { key }, body }) => ({
+    session: plain(await runtime.updateSession(key, body)),
+  }));
 }
 
-function keyOf(text: string): string {
-  if (isSessionKey(text)) return text;
-  throw new ApiRefusal(
-    "bad-request",
-    "Cannot read the session key of the path: agent:<id>:…, percent-encoded as one part",
-  );
-}
-
-function countOf(text: string | undefined): number {
-  if (text === undefined) return pageCount;
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new ApiRefusal("bad-request", "Cannot read limit: a whole number from 1 on");
-  return Math.min(Number(text), pageCountMax);
-}
-
-/** A session without the store's own number for its conversation. */
+/** A session without the store's own number of its conversation. */
 function plain(session: Session): Session {
   const { conv: _, ...rest } = { conv: 0, ...session };
   return rest;

@@ -1,31 +1,40 @@
 /**
  * `POST /api/simulate`
  * ====================
- * Runs a scenario in a world of its own (simulated clock, no store, no network) and answers with
- * what happened and why. The room simulator of the Chat page is a client of this; it changes
- * nothing.
+ * Runs a scenario in a simulation (simulated clock, no store, no network) and answers with what
+ * happened and why. It changes nothing. The simulator of the Chat page uses it.
  */
-import { Hono } from "hono";
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
-import type { HttpEnv } from "../../http/auth.ts";
-import { jsonBody, parseBody } from "../../http/json-body.ts";
+import { whySchema } from "../../api-types/runtime.ts";
+import { streamLineSchema } from "../../api-types/stream-line.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 /** A room made by hand has dozens of lines; files of millions go to `earshot replay`. */
 const linesCountMax = 2_000;
-/** Each ladder walks the whole conversation again, so a page names the few it shows. */
+/** Each explanation replays the whole conversation, so a page names the few it shows. */
 const explainCountMax = 100;
-const schema = z.strictObject({
-  lines: z.array(z.unknown()).max(linesCountMax),
-  explain: z.array(z.string().max(limits.idUnitsMax)).max(explainCountMax).optional(),
-});
 
-export function simulateRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.post("/simulate", ...jsonBody, async (context) => {
-    const { lines, explain } = await parseBody(context, () => schema);
-    return context.json(await ports.simulate(lines, explain));
-  });
-  return app;
+const simulate = {
+  method: "post",
+  path: "/api/simulate",
+  summary: "Runs a scenario and explains it",
+  body: z.strictObject({
+    lines: z.array(z.unknown()).max(linesCountMax),
+    explain: z
+      .array(z.string().max(limits.idUnitsMax))
+      .max(explainCountMax)
+      .optional()
+      .describe("messages to explain; left out: all"),
+  }),
+  answer: z.object({
+    lines: z.array(streamLineSchema),
+    why: z.record(z.string(), whySchema),
+  }),
+  refuses: ["bad-request", "too-large", "wrong-type"],
+} as const;
+
+export function simulateRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  add(simulate, ({ body: { lines, explain } }) => deps.simulate(lines, explain));
 }

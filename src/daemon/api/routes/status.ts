@@ -1,54 +1,140 @@
 /**
- * Looking at the daemon
- * =====================
- * Status, channels, conversations and the reasons of a decision, as `earshot status`, `channels`,
- * `sessions` and `why` print them. Nothing here changes anything.
+ * Status
+ * ======
+ * Status, channels, conversations and the explanation of a decision, as `earshot status`,
+ * `channels` and `why` print them. Nothing here changes anything.
  */
-import { Hono } from "hono";
-import { EarshotError } from "../../../domain/errors.ts";
+import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
+import { connectionSchema, hostStatusSchema, whySchema } from "../../api-types/runtime.ts";
+import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
+import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const pageCount = 200;
 const pageCountMax = 1_000;
 
-export function statusRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.get("/status", (context) => {
-    const status = ports.runtime.status();
-    const problem = ports.problem();
-    return context.json({
-      version: ports.version,
+const statusSchema = z.object({
+  version: text,
+  pid: count,
+  stateDir: text,
+  upMs: millis,
+  ready: z.boolean(),
+  problem: text.nullable().describe("why it is not ready"),
+  hosts: z.array(hostStatusSchema),
+  conversations: z.object({ live: count, dirty: count }),
+  turns: z.object({ running: count, waiting: count }),
+  lanes: z
+    .array(z.object({ agentId: text, running: count, waiting: count }))
+    .describe("agents that have turns or wait for some"),
+  outbox: z.record(text, count),
+  ingress: z.object({ pending: count, refused: count }),
+  heartbeats: z.array(z.object({ key: text, at: millis })).describe("the soonest first"),
+  store: z.object({
+    lastSeq: count,
+    failing: z.boolean(),
+    lastCommitMs: millis,
+    commits: z.object({ msP99: millis.nullable(), rows: z.number().nullable() }),
+  }),
+  quarantined: z.array(
+    z.object({ key: text, conv: count, seq: count, at: millis, error: text, tries: count }),
+  ),
+  connections: z.array(connectionSchema),
+});
+
+const readStatus = {
+  method: "get",
+  path: "/api/status",
+  summary: "Readiness and its reason, hosts, turns, outbox, store, connections",
+  answer: statusSchema,
+} as const;
+const listChannels = {
+  method: "get",
+  path: "/api/channels",
+  summary: "What each channel can do, and its accounts",
+  answer: z.object({
+    channels: z.array(
+      z.object({
+        id: text,
+        name: text,
+        description: text,
+        local: z.boolean(),
+        textLimit: count,
+        capabilities: z.looseObject({}),
+        accounts: z.array(
+          connectionSchema.extend({
+            hook: text.nullable().describe("where it is posted to; null: it asks instead"),
+          }),
+        ),
+      }),
+    ),
+  }),
+} as const;
+const listConversations = {
+  method: "get",
+  path: "/api/conversations",
+  summary: "Conversations by key",
+  query: z.object({
+    after: wholeNumber().optional().describe("the `next` of the page before"),
+    limit: wholeNumber(pageCountMax).default(pageCount).describe("at most so many"),
+  }),
+  answer: z.object({
+    conversations: z.array(z.object({ key: text, lastSeq: count, recordSeq: count, epoch: count })),
+    next: count.nullable(),
+  }),
+  refuses: ["bad-request"],
+} as const;
+const explainMessage = {
+  method: "get",
+  path: "/api/why/:messageId",
+  summary: "The whole ladder for one message, once for each agent that heard it",
+  params: z.object({
+    messageId: z
+      .string()
+      .max(limits.idUnitsMax, "it is too long for a message id")
+      .describe("the platform's id of the message"),
+  }),
+  query: z.object({ seq: wholeNumber().optional().describe("only this row of the journal") }),
+  answer: z.object({ why: z.array(whySchema) }),
+  refuses: ["bad-request", "not-found"],
+} as const;
+
+export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
+  add(readStatus, () => {
+    const status = deps.runtime.status();
+    const problem = deps.problem();
+    return {
+      version: deps.version,
       pid: process.pid,
-      stateDir: ports.stateDir,
-      upMs: ports.clock.now() - ports.startedAt,
+      stateDir: deps.stateDir,
+      upMs: deps.clock.now() - deps.startedAt,
       ...status,
       ready: status.ready && problem === null,
       problem: problem ?? status.problem,
-      connections: ports.connections(),
-    });
+      connections: deps.connections(),
+    };
   });
-  app.get("/channels", (context) => {
-    const connections = ports.connections();
-    const channels = [...ports.channels.values()].map((channel) => ({
+  add(listChannels, () => {
+    const connections = deps.connections();
+    const channels = [...deps.channels.values()].map((channel) => ({
       id: channel.id,
       name: channel.meta.name,
       description: channel.meta.description,
       local: channel.local,
       textLimit: channel.textLimit,
-      capabilities: channel.capabilities,
+      capabilities: { ...channel.capabilities },
       accounts: connections
-        .filter((one) => one.channel === channel.id)
-        .map((one) => ({ ...one, hook: hookOf(ports, one.channel, one.account) })),
+        .filter((connection) => connection.channel === channel.id)
+        .map((connection) => ({
+          ...connection,
+          hook: hookOf(deps, connection.channel, connection.account),
+        })),
     }));
-    return context.json({ channels });
+    return { channels };
   });
-  app.get("/conversations", async (context) => {
-    const after = wholeNumber(context.req.query("after"), -1, Number.MAX_SAFE_INTEGER);
-    const limit = wholeNumber(context.req.query("limit"), pageCount, pageCountMax);
-    const rows = await ports.store.conversations({ after, limit });
+  add(listConversations, async ({ query: { after = -1, limit } }) => {
+    const rows = await deps.store.conversations({ after, limit });
     const conversations = rows.map(({ key, lastSeq, recordSeq, epoch }) => ({
       key,
       lastSeq,
@@ -56,32 +142,20 @@ export function statusRoutes(ports: RouteDeps): Hono<HttpEnv> {
       epoch,
     }));
     const next = rows.length === limit ? (rows.at(-1)?.conv ?? null) : null;
-    return context.json({ conversations, next });
+    return { conversations, next };
   });
-  app.get("/why/:messageId", async (context) => {
-    const id = context.req.param("messageId");
-    if (id.length > limits.idUnitsMax)
-      throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
-    const seq = context.req.query("seq");
-    const row = wholeNumber(seq, 0, Number.MAX_SAFE_INTEGER);
-    const found = await ports.runtime.why(id, seq === undefined ? undefined : row);
-    if (found.length === 0)
-      throw new ApiRefusal("not-found", "Cannot explain that message as none of this id was heard");
-    return context.json({ why: found });
+  add(explainMessage, async ({ params: { messageId }, query: { seq } }) => {
+    const why = await deps.runtime.why(messageId, seq);
+    if (why.length > 0) return { why };
+    throw new ApiRefusal(
+      "not-found",
+      "Cannot explain that message: no message of this id was heard",
+    );
   });
-  return app;
 }
 
-/** Where the account is posted to; null where it asks instead. */
+/** Path that a platform posts to for an account; null where the account asks instead. */
 function hookOf({ hook }: RouteDeps, channel: string, account: string): string | null {
   const [id, name] = [channel, account].map(encodeURIComponent);
   return hook(channel, account) === null ? null : `/hooks/${id}/${name}`;
-}
-
-/** A number of the query, at least 0 and at most `max`; the default where there is none. */
-function wholeNumber(text: string | undefined, otherwise: number, max: number): number {
-  if (text === undefined) return otherwise;
-  if (!/^\d{1,16}$/.test(text))
-    throw new ApiRefusal("bad-request", "Cannot read a number of the query: whole numbers only");
-  return Math.min(Number(text), max);
 }

@@ -1,66 +1,98 @@
 /**
  * `/api/webchat/uploads`
  * ======================
- * A page gives a file, looks at one it gave, or takes one back before it was sent. The body is the
- * file itself, streamed to the disk and counted as it comes. Only a picture of a kind that browsers
- * draw without running anything may be shown in place; every other file is a download of bytes of
- * no kind, whatever it calls itself.
+ * A page uploads a file, reads it back, or deletes it before it was sent. The body is the file,
+ * streamed to disk and counted as it arrives. Only pictures of kinds that browsers draw without
+ * running anything may be shown inline; every other file is a download without a type.
  */
 import type { IncomingMessage } from "node:http";
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
+import { z } from "zod";
 import { picturesTaken } from "../../../adapters/media/sniff.ts";
 import type { Upload } from "../../../adapters/media/uploads.ts";
 import { limits } from "../../../domain/limits.ts";
+import { count, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
 import { allowLongBody } from "../../http/body-timeout.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
-export function uploadRoutes({ webchat, problem }: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
+const params = z.object({ id: text.describe("as the upload was answered") });
+
+const takeUpload = {
+  method: "post",
+  path: "/api/webchat/uploads",
+  summary: "Keeps a file for a message of the webchat; the body is the file",
+  query: z.object({ name: text.default("").describe("name that is shown") }),
+  rawBody: "*/*",
+  answer: z.object({
+    id: text,
+    kind: z.enum(["image", "audio", "video", "file"]),
+    mime: text,
+    bytes: count,
+    name: text.nullable(),
+  }),
+  refuses: ["bad-request", "too-slow", "too-large", "wrong-type", "too-many", "not-ready"],
+} as const;
+const readUpload = {
+  method: "get",
+  path: "/api/webchat/uploads/:id",
+  summary: "The bytes of an uploaded file; a download unless it is a plain picture",
+  params,
+  answer: { contentType: "application/octet-stream" },
+  refuses: ["not-found"],
+} as const;
+const dropUpload = {
+  method: "delete",
+  path: "/api/webchat/uploads/:id",
+  summary: "Deletes a file that was not sent",
+  params,
+  answer: z.object({}),
+  refuses: ["not-found"],
+} as const;
+
+export function uploadRoutes({ add }: Endpoints, { webchat, problem }: RouteDeps): void {
   const { uploads } = webchat;
-  app.post("/webchat/uploads", async (context) => {
+  add(takeUpload, async ({ context, query: { name } }) => {
     const why = problem() ?? webchat.problem();
     if (why !== null) throw new ApiRefusal("not-ready", why);
     const { incoming } = context.env;
     const declared = typeOf(context);
-    const name = (context.req.query("name") ?? "").slice(0, limits.labelUnitsMax);
     allowLongBody(incoming);
-    // What is not read to its end is not waited for either.
+    // A body that is not read to its end must not be waited for.
     context.header("connection", "close");
     const upload = await uploads.take(bytesOf(incoming), {
-      name,
+      name: name.slice(0, limits.labelUnitsMax),
       declared,
       length: lengthOf(incoming),
     });
     context.header("connection", undefined);
-    return context.json(told(upload));
+    return described(upload);
   });
-  app.get("/webchat/uploads/:id", async (context) => {
-    const upload = await uploads.find(context.req.param("id"));
+  add(readUpload, async ({ context, params: { id } }) => {
+    const upload = await uploads.find(id);
     if (upload === null) throw notFound();
-    // Nothing is opened that nobody reads.
+    // A HEAD request reads nothing, so nothing is opened.
     if (context.req.method === "HEAD") return context.body(null, 200, headersOf(upload));
     const bytes = await uploads.open(upload.id).catch(() => null);
     if (bytes === null) throw notFound();
     return context.body(bytes, 200, headersOf(upload));
   });
-  app.delete("/webchat/uploads/:id", async (context) => {
-    if (!(await uploads.drop(context.req.param("id")))) throw notFound();
-    return context.json({});
+  add(dropUpload, async ({ params: { id } }) => {
+    if (!(await uploads.drop(id))) throw notFound();
+    return {};
   });
-  return app;
 }
 
-const told = ({ id, kind, mime, bytes, name }: Upload) => ({ id, kind, mime, bytes, name });
+const described = ({ id, kind, mime, bytes, name }: Upload) => ({ id, kind, mime, bytes, name });
 
 const notFound = () => new ApiRefusal("not-found", "Cannot find that file: it is not kept here");
 
-/** What the page says the file is. A form or packed bytes are not a file as it is. */
+/** The type that the page declares. A form or compressed bytes are not the file itself. */
 function typeOf(context: Context): string {
   const encoding = context.req.header("content-encoding") ?? "identity";
   if (encoding !== "identity")
-    throw new ApiRefusal("wrong-type", "Cannot take the file as it is compressed: send it plain");
+    throw new ApiRefusal("wrong-type", "Cannot take the file: it is compressed. Send it plain");
   const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   if (/^multipart\//u.test(type))
     throw new ApiRefusal(
@@ -70,20 +102,20 @@ function typeOf(context: Context): string {
   return type;
 }
 
-/** As declared; a length beside a coding is not believed, and neither saves the counting. */
+/** The declared length. It is ignored beside a transfer coding, and bytes are counted anyway. */
 function lengthOf({ headers }: IncomingMessage): number | null {
   if (headers["transfer-encoding"] !== undefined) return null;
   const length = Number(headers["content-length"]);
   return Number.isFinite(length) ? length : null;
 }
 
-/** The body in parts. Who stops reading leaves the line as it is, so that an answer can be sent. */
+/** The body in parts. Reading may stop early without closing the connection, which an answer needs. */
 const bytesOf = (incoming: IncomingMessage): AsyncIterable<Uint8Array> =>
   incoming.iterator({ destroyOnReturn: false });
 
 function headersOf({ mime, bytes, name, id }: Upload): Record<string, string> {
   const isPicture = picturesTaken.has(mime);
-  // RFC 8187 leaves these to be escaped, too.
+  // RFC 8187: these have to be escaped, too.
   const escaped = encodeURIComponent(name ?? id).replace(
     /['()*!]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16)}`,
@@ -92,7 +124,7 @@ function headersOf({ mime, bytes, name, id }: Upload): Record<string, string> {
     "content-type": isPicture ? mime : "application/octet-stream",
     "content-length": String(bytes),
     "content-disposition": `${isPicture ? "inline" : "attachment"}; filename*=UTF-8''${escaped}`,
-    // Opened by itself it runs nothing and shows nothing else.
+    // Opened as a page it runs nothing and loads nothing.
     "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
   };
 }

@@ -1,46 +1,87 @@
 /**
  * What-if
  * =======
- * Recordings, tries, ladders, and the way back into the config. A try is answered as it goes, with
- * server-sent events; who closes the answer ends the try.
+ * Recordings, runs, explanations, and applying rules to the config. A run is answered while it goes
+ * on, as server-sent events; closing the answer aborts it.
  */
-import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
-import type { WhatIfFrame } from "../../api-types/what-if.ts";
+import {
+  type WhatIfFrame,
+  whatIfAppliedSchema,
+  whatIfFrameSchema,
+  whatIfLaddersSchema,
+  whatIfRecordingSchema,
+} from "../../api-types/what-if.ts";
 import { ApiRefusal, refuse } from "../../http/api-error.ts";
-import type { HttpEnv } from "../../http/auth.ts";
-import { jsonBody, parseBody } from "../../http/json-body.ts";
+import type { Endpoints } from "../../http/endpoint.ts";
 import { whatIfBytesMax } from "../../what-if/recording.ts";
 import type { RouteDeps } from "./deps.ts";
 
-const text = z.string().min(1).max(limits.idUnitsMax);
-const rules = z.string().max(limits.bodyBytesMax);
-const recordingSchema = z.strictObject({
-  /** ms since the epoch. */
-  since: z.number().int().min(0),
-  until: z.number().int().min(0).optional(),
-  conversation: z.string().max(limits.labelUnitsMax).optional(),
-  name: text,
-});
-const runSchema = z.strictObject({ recording: text, rules });
-const laddersSchema = z.strictObject({ recording: text, rules, n: z.number().int().min(0) });
-const applySchema = z.strictObject({ rules });
-const undoSchema = z.strictObject({ undo: text });
+const shortText = z.string().min(1).max(limits.idUnitsMax);
+const rules = z.string().max(limits.bodyBytesMax).describe("a config, as JSON5");
+const recording = shortText.describe("`id` of the recording");
+const refuses = ["bad-request", "too-large", "wrong-type"] as const;
 
-export function whatIfRoutes({ whatIf, log }: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.post("/what-if/recordings", ...jsonBody, async (context) => {
-    const { name, since, until, conversation } = await parseBody(context, () => recordingSchema);
-    const query = {
-      since,
-      ...(until === undefined ? {} : { until }),
-      ...(conversation === undefined ? {} : { conversation }),
-    };
-    return context.json(await whatIf.record(query, name));
-  });
+const readRecording = {
+  method: "post",
+  path: "/api/what-if/recordings",
+  summary: "Reads a part of the journal to try rules on",
+  body: z.strictObject({
+    since: z.number().int().min(0).describe("ms since the epoch"),
+    until: z.number().int().min(0).exactOptional(),
+    conversation: z.string().max(limits.labelUnitsMax).exactOptional(),
+    name: shortText,
+  }),
+  answer: whatIfRecordingSchema,
+  refuses,
+} as const;
+const takeFile = {
+  method: "post",
+  path: "/api/what-if/files",
+  summary: "Takes a scenario to try rules on",
+  query: z.object({ name: z.string().default("the file").describe("name that is shown") }),
+  rawBody: "application/jsonl",
+  answer: whatIfRecordingSchema,
+  refuses,
+} as const;
+const run = {
+  method: "post",
+  path: "/api/what-if/run",
+  summary: "Tries rules on a recording",
+  body: z.strictObject({ recording, rules }),
+  answer: { contentType: "text/event-stream", each: whatIfFrameSchema },
+  refuses,
+} as const;
+const explain = {
+  method: "post",
+  path: "/api/what-if/ladders",
+  summary: "Both explanations of one message",
+  body: z.strictObject({ recording, rules, n: z.number().int().min(0) }),
+  answer: whatIfLaddersSchema,
+  refuses,
+} as const;
+const apply = {
+  method: "post",
+  path: "/api/what-if/apply",
+  summary: "Puts rules over the config",
+  body: z.strictObject({ rules }),
+  answer: whatIfAppliedSchema,
+  refuses,
+} as const;
+const undo = {
+  method: "post",
+  path: "/api/what-if/undo",
+  summary: "Takes back what was applied last",
+  body: z.strictObject({ undo: shortText }),
+  answer: whatIfAppliedSchema.pick({ rules: true }),
+  refuses,
+} as const;
+
+export function whatIfRoutes({ app, add }: Endpoints, { whatIf, log }: RouteDeps): void {
+  add(readRecording, ({ body: { name, ...query } }) => whatIf.record(query, name));
   const large = bodyLimit({
     maxSize: whatIfBytesMax,
     onError: (context) =>
@@ -51,63 +92,53 @@ export function whatIfRoutes({ whatIf, log }: RouteDeps): Hono<HttpEnv> {
           "`earshot replay FILE --config A --against B`",
       ),
   });
-  app.post("/what-if/files", large, async (context) => {
+  app.use(takeFile.path, large);
+  add(takeFile, async ({ context, query: { name } }) => {
     const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
-    if (type !== "application/jsonl")
-      throw new ApiRefusal("wrong-type", "Cannot read the body: send `application/jsonl`");
-    const name = (context.req.query("name") ?? "the file").slice(0, limits.labelUnitsMax);
-    return context.json(whatIf.upload(await context.req.text(), name));
+    if (type !== takeFile.rawBody)
+      throw new ApiRefusal("wrong-type", `Cannot read the body: send \`${takeFile.rawBody}\``);
+    return whatIf.upload(await context.req.text(), name.slice(0, limits.labelUnitsMax));
   });
-  app.post("/what-if/run", ...jsonBody, async (context) => {
-    const asked = await parseBody(context, () => runSchema);
-    const body = answer(async (tell, signal) => {
+  add(run, ({ context, body }) => {
+    const frames = framesOf(async (send, signal) => {
       try {
-        await whatIf.run(asked.recording, asked.rules, tell, signal);
+        await whatIf.run(body.recording, body.rules, send, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof EarshotError))
           log("error", "what-if.failed", { error: String(error) });
-        const told = error instanceof EarshotError ? error.message : "Cannot replay that";
-        tell({ type: "failed", message: told });
+        const message = error instanceof EarshotError ? error.message : "Cannot replay that";
+        send({ type: "failed", message });
       }
     });
-    return context.body(body, 200, {
+    return context.body(frames, 200, {
       "content-type": "text/event-stream",
       "cache-control": "no-store",
     });
   });
-  app.post("/what-if/ladders", ...jsonBody, async (context) => {
-    const { recording, rules: written, n } = await parseBody(context, () => laddersSchema);
-    const { signal } = context.req.raw;
-    return context.json(await whatIf.ladders(recording, written, n, signal));
-  });
-  app.post("/what-if/apply", ...jsonBody, async (context) => {
-    const asked = await parseBody(context, () => applySchema);
-    return context.json(await whatIf.apply(asked.rules));
-  });
-  app.post("/what-if/undo", ...jsonBody, async (context) => {
-    const { undo } = await parseBody(context, () => undoSchema);
-    return context.json(await whatIf.undo(undo));
-  });
-  return app;
+  add(explain, ({ context, body: { recording: id, rules: written, n } }) =>
+    whatIf.ladders(id, written, n, context.req.raw.signal),
+  );
+  add(apply, ({ body: { rules: written } }) => whatIf.apply(written));
+  add(undo, ({ body: { undo: id } }) => whatIf.undo(id));
 }
 
-/** Frames as they are told, until `work` is done; closing it calls the work off. */
-function answer(
-  work: (tell: (frame: WhatIfFrame) => void, signal: AbortSignal) => Promise<void>,
+/** The frames of `work` as server-sent events; closing the answer aborts the work. */
+function framesOf(
+  work: (send: (frame: WhatIfFrame) => void, signal: AbortSignal) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const stop = new AbortController();
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const tell = (frame: WhatIfFrame) => {
+      const send = (frame: WhatIfFrame) => {
         if (!stop.signal.aborted)
           controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
       };
-      void work(tell, stop.signal).finally(() => {
+      void work(send, stop.signal).finally(() => {
         if (!stop.signal.aborted) controller.close();
       });
     },
-    cancel: () => stop.abort(new Error("called off")),
+    cancel: () => stop.abort(new Error("the answer was closed")),
   });
 }
