@@ -31,8 +31,8 @@ const look = (options = {}) => ({
 const pictures = [
   {
     name: "conversation",
-    about: "The conversation machine: what is owed to the room, and the guard beside it",
-    look: look({ guard: { "elk.direction": "RIGHT" } }),
+    about: "The conversation machine: what is owed to the room, the lock and the guard beside it",
+    look: look({ lock: { "elk.direction": "RIGHT" }, guard: { "elk.direction": "RIGHT" } }),
   },
   { name: "delivery", about: "The life of one outbox row", look: look() },
   { name: "connection", about: "The connection of one account", look: look() },

@@ -35,6 +35,7 @@ export * from "./domain/ports/channel.ts";
 export type { Clock, Log } from "./domain/ports/index.ts";
 export * from "./domain/ports/plugin.ts";
 export type { StreamLine } from "./domain/stream.ts";
+export { stepEvent } from "./machines/conversation/message-analysis.ts";
 export { conversationMachine } from "./machines/conversation.machine.ts";
 export { decideEngagement, explainEngagement } from "./machines/engagement/engagement.ts";
 export type { ConversationEvent } from "./machines/events/events.ts";

@@ -3,8 +3,8 @@
 // state hears without leaving it stands in its box.
 import { linesOf, sizes, widthOf } from "./text.mjs";
 
-/** Transitions in the order of the definition, as one list. */
-const transitionsOf = (node) => [...node.transitions.values()].flat();
+/** Transitions in the order of the definition, as one list; those of a transient state hear no event. */
+const transitionsOf = (node) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])];
 
 /** A guard in words; that it is about the state the arrow leads to need not be said. */
 function guardText(guard, target) {
@@ -39,10 +39,14 @@ function arrowsOf(node) {
 }
 
 function label(id, guards) {
-  const rows = [...guards].flatMap(([guard, events]) => [
-    ...events.map((text) => ({ kind: "event", text })),
-    ...(guard === "" ? [] : [{ kind: "guard", text: `if ${guard}` }]),
-  ]);
+  const rows = [...guards].flatMap(([guard, events]) => {
+    const heard = events.filter((text) => text !== "");
+    const otherwise = heard.length === 0 ? [{ kind: "guard", text: "otherwise" }] : [];
+    return [
+      ...heard.map((text) => ({ kind: "event", text })),
+      ...(guard === "" ? otherwise : [{ kind: "guard", text: `if ${guard}` }]),
+    ];
+  });
   const width = Math.max(...rows.map(({ kind, text }) => widthOf(kind, text)));
   return {
     id,

@@ -1,25 +1,31 @@
 /**
  * The conversation machine
  * ========================
- * One statechart for every conversation, and what the workers run. Attention says what is owed:
- * nothing (observing), or a turn on its way (engaged). What must end together is nested, so leaving
- * a state ends it: "typing while idle" cannot be reached, nor can "idle with work pending". The
- * guard beside it keeps peer bots from talking in circles.
+ * One statechart for every conversation, in three regions. Attention says what is owed to the room:
+ * nothing (observing), or a turn on its way (engaged). The lock says what the turn under way may
+ * still do to the room. The guard keeps peer bots from talking in circles. What must end together is
+ * nested, so leaving a state ends it: "typing while idle" cannot be reached, nor can "idle with work
+ * pending". When something has ended (a run, its deliveries, an expired batch, a deletion), `next`
+ * asks what is owed now, after the actions of what has ended.
  *
- * Pure: time and ids come in with events, everything to be done goes out as effects in the context.
- * The bodies of all guards and actions stand under their names in conversation.bodies.ts; no
- * timers, no children, one microstep an event.
+ * Pure by XState's own measure: actions assign and emit, guards only ask, time and ids come in with
+ * events. `transition()` gives the next snapshot and the effects. A message comes with its analysis
+ * (conversation/message-analysis.ts), as several guards and actions need the ladder's answer.
+ *
+ * Guards and actions stand here by name; their bodies are in conversation/implementations.ts.
  */
 import { setup } from "xstate";
 import type { ConversationSettings } from "../domain/settings.ts";
 import { type ConversationContext, newContext } from "./conversation/context.ts";
 import { conversationActions, conversationGuards } from "./conversation/implementations.ts";
-import type { ConversationEvent } from "./events/events.ts";
+import type { StepEvent } from "./conversation/message-analysis.ts";
+import type { EmittedEffect } from "./events/effects.ts";
 
 export const conversationMachine = setup({
   types: {
     context: {} as ConversationContext,
-    events: {} as ConversationEvent,
+    events: {} as StepEvent,
+    emitted: {} as EmittedEffect,
     input: {} as { readonly settings: ConversationSettings },
   },
   guards: conversationGuards,
@@ -30,23 +36,25 @@ export const conversationMachine = setup({
   context: ({ input }) => newContext(input.settings),
   type: "parallel",
   on: {
-    "fellow.spoke": { actions: "overhear", description: "Another agent of ours; decides nothing." },
+    "fellow.spoke": { actions: "bufferSibling", description: "Another agent; decides nothing." },
     "message.edited": { actions: "applyEdit", description: "Rewrites what is not yet answered." },
     "message.deleted": { actions: "applyDeletion", description: "Forgets what is not answered." },
     "history.seeded": { actions: "seedHistory", description: "Cold start; decides nothing." },
     "membership.read": { actions: "noteMembership", description: "Who is in the room." },
-    "session.overridden": { actions: "override", description: "From the next step on." },
+    "session.overridden": { actions: "overrideSession", description: "From the next step on." },
     "session.reset": { actions: "beginSession", description: "The transcript starts afresh." },
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
     "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
     "lane.granted": { actions: "releaseLane", description: "Nothing waits for it any more." },
-    "command.applied": { actions: "passOn", description: "The runtime answers." },
-    disengage: { actions: "backOff", description: "No credit is left and nobody is held." },
+    "command.applied": { actions: "runCommand", description: "The runtime answers." },
   },
   states: {
     attention: {
       description: "What is owed to the room.",
       initial: "observing",
+      on: {
+        disengage: { actions: "dropCredits", description: "Nobody is held any more." },
+      },
       states: {
         observing: {
           description: "Nothing is owed. Everything is heard, nothing is shown.",
@@ -55,11 +63,18 @@ export const conversationMachine = setup({
               {
                 guard: "engagesAtOnce",
                 target: "engaged.waiting",
-                actions: ["hear", "takeUp"],
+                actions: ["recordDecision", "engage"],
                 description: "Media goes by itself.",
               },
-              { guard: "engages", target: "engaged.gathering", actions: ["hear", "takeUp"] },
-              { actions: ["hear", "remember"], description: "Watch, but remember." },
+              {
+                guard: "engages",
+                target: "engaged.gathering",
+                actions: ["recordDecision", "engage"],
+              },
+              {
+                actions: ["recordDecision", "bufferMessage"],
+                description: "Watch, but remember.",
+              },
             ],
             "heartbeat.due": {
               target: "engaged.waiting",
@@ -76,32 +91,39 @@ export const conversationMachine = setup({
             "message.received": [
               {
                 guard: "engages",
-                actions: ["hear", "takeUp"],
+                actions: ["recordDecision", "engage"],
                 description: "Gathers beside what is under way.",
               },
-              { actions: ["hear", "remember"] },
+              { actions: ["recordDecision", "bufferMessage"] },
             ],
             "deadline.due": [
               {
                 guard: "isFlush",
-                actions: "flushDue",
+                actions: "closeDueWindows",
                 description: "A window closed: its batch joins the line.",
               },
               {
                 guard: "isRelay",
-                actions: ["notePassed", "steerFreed"],
+                actions: "notePassed",
                 description: "An agent before us has ended.",
               },
             ],
             "command.applied": {
-              actions: ["closeWindows", "passOn"],
+              actions: ["closeWindows", "runCommand"],
               description: "What was said before a command goes before it.",
             },
             "session.reset": {
               actions: ["closeWindows", "beginSession"],
               description: "What was said before it is no part of what begins it.",
             },
-            "delivery.sent": { actions: "noteSent", description: "Grants credit." },
+            "delivery.sent": [
+              {
+                guard: "grantsCredit",
+                actions: ["grantCredit", "noteSent"],
+                description: "Those who were answered may go on without a mention.",
+              },
+              { actions: "noteSent" },
+            ],
             "delivery.failed": { actions: "noteUnsent", description: "Grants nothing." },
             "heartbeat.due": { actions: "oweHeartbeat", description: "People come first." },
           },
@@ -112,37 +134,26 @@ export const conversationMachine = setup({
                 "message.received": {
                   guard: "engagesAtOnce",
                   target: "waiting",
-                  actions: ["hear", "takeUp"],
+                  actions: ["recordDecision", "engage"],
                 },
                 "deadline.due": [
-                  { guard: "flushReleases", target: "waiting", actions: "flushDue" },
+                  { guard: "flushReleases", target: "waiting", actions: "closeDueWindows" },
                   { guard: "quietIsOver", target: "waiting", actions: "endQuiet" },
-                  { guard: "isFlush", actions: "flushDue" },
+                  { guard: "isFlush", actions: "closeDueWindows" },
                   { guard: "isRelay", actions: "notePassed" },
                   { actions: "keepQuiet", description: "It came early." },
                 ],
                 "command.applied": {
                   guard: "commandReleases",
                   target: "waiting",
-                  actions: ["closeWindows", "passOn"],
+                  actions: ["closeWindows", "runCommand"],
                 },
                 "session.reset": {
                   guard: "commandReleases",
                   target: "waiting",
                   actions: ["closeWindows", "beginSession"],
                 },
-                "message.deleted": [
-                  {
-                    guard: { type: "deletionLeaves", params: { what: "heartbeat" } },
-                    target: "waiting",
-                    actions: "applyDeletion",
-                  },
-                  {
-                    guard: { type: "deletionLeaves", params: { what: "nothing" } },
-                    target: "#conversation.attention.observing",
-                    actions: "applyDeletion",
-                  },
-                ],
+                "message.deleted": { target: "next", actions: "applyDeletion" },
               },
             },
             waiting: {
@@ -150,28 +161,29 @@ export const conversationMachine = setup({
               entry: "requestLane",
               on: {
                 "deadline.due": {
-                  guard: "relayFrees",
-                  actions: ["notePassed", "requestLane"],
-                  description: "The agents before us have ended.",
+                  guard: "mayFreeLine",
+                  target: "waiting",
+                  reenter: true,
+                  actions: "notePassed",
+                  description: "The lane is asked for once the agents before us have ended.",
                 },
                 "lane.granted": [
-                  { guard: "mustWait", actions: "releaseLane" },
                   {
-                    guard: { type: "expiresInto", params: { next: "waiting" } },
-                    target: "waiting",
-                    reenter: true,
-                    actions: "expireTurn",
-                    description: "Too old to be answered; the next one asks again.",
+                    guard: "mustWait",
+                    actions: "releaseLane",
+                    description: "Other agents go first.",
                   },
                   {
-                    guard: { type: "expiresInto", params: { next: "gathering" } },
-                    target: "gathering",
+                    guard: "isExpired",
+                    target: "next",
                     actions: "expireTurn",
+                    description: "Too old to be answered.",
                   },
                   {
-                    guard: { type: "expiresInto", params: { next: "observing" } },
-                    target: "#conversation.attention.observing",
-                    actions: "expireTurn",
+                    guard: "loopGuardHolds",
+                    target: "running",
+                    actions: { type: "startTurn", params: { warned: true } },
+                    description: "The agent is told that it may stay silent.",
                   },
                   { target: "running", actions: "startTurn" },
                 ],
@@ -179,115 +191,64 @@ export const conversationMachine = setup({
                   actions: "requestLane",
                   description: "The request may be lost with the host.",
                 },
-                "message.deleted": [
-                  {
-                    guard: { type: "deletionLeaves", params: { what: "window" } },
-                    target: "gathering",
-                    actions: ["applyDeletion", "releaseLane"],
-                  },
-                  {
-                    guard: { type: "deletionLeaves", params: { what: "nothing" } },
-                    target: "#conversation.attention.observing",
-                    actions: ["applyDeletion", "releaseLane"],
-                  },
-                ],
+                "message.deleted": {
+                  guard: "isLastToWait",
+                  target: "next",
+                  actions: ["applyDeletion", "releaseLane"],
+                },
               },
             },
             running: {
-              description: "The agent is at it. Leaving gives the turn its one outcome.",
-              exit: "endRun",
-              initial: "open",
+              description: "The agent is at it. A turn has one outcome, given when it leaves this.",
               on: {
+                "message.received": {
+                  guard: "engages",
+                  actions: ["recordDecision", { type: "engage", params: { running: true } }],
+                  description: "It may be steered into the turn, or stop it.",
+                },
+                "deadline.due": [
+                  {
+                    guard: "isFlush",
+                    actions: { type: "closeDueWindows", params: { running: true } },
+                  },
+                  { guard: "isRelay", actions: ["notePassed", "offerLine"] },
+                  {
+                    guard: "isInterrupt",
+                    actions: "interruptDue",
+                    description: "A newer message came too soon after the last interruption.",
+                  },
+                ],
+                "command.applied": {
+                  actions: [{ type: "closeWindows", params: { running: true } }, "runCommand"],
+                },
+                "session.reset": {
+                  actions: [{ type: "closeWindows", params: { running: true } }, "beginSession"],
+                },
                 "lane.granted": { description: "It has one; this came twice." },
                 "agent.started": { description: "The agent was called; nothing to add." },
-                "agent.spoke": { guard: "isThisTurn", actions: "showTyping" },
-                "agent.text": { guard: "isThisTurn", actions: "sendBlock" },
-                "agent.steered": { guard: "isThisTurn", actions: "joinRun" },
                 "agent.message-ended": { description: "Blocks were cut before it got here." },
-                "agent.tool": { guard: "isThisTurn", actions: "reactAsAsked" },
+                "agent.spoke": { guard: "maySpeak", actions: "showTyping" },
+                "agent.text": { guard: "maySpeak", actions: "sendBlock" },
+                "agent.tool": { guard: "maySpeak", actions: "reactAsAsked" },
+                "agent.steered": { guard: "isThisTurn", actions: "joinTurn" },
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
-                "run.aborted": { actions: "abortRun", description: "Its end will tell." },
-                "deadline.due": {
-                  guard: "isInterrupt",
-                  actions: "interruptDue",
-                  description: "A newer message came too soon after the last interruption.",
-                },
+                "run.aborted": { actions: "abortTurn", description: "Its end will tell." },
                 "agent.ended": [
-                  { guard: { type: "endsInto", params: { next: "settling" } }, target: "settling" },
                   {
-                    guard: { type: "endsInto", params: { next: "waiting" } },
-                    target: "waiting",
-                    actions: "closeTurn",
+                    guard: "endsInSilence",
+                    target: "next",
+                    actions: { type: "endTurn", params: { silenced: true } },
                   },
-                  {
-                    guard: { type: "endsInto", params: { next: "gathering" } },
-                    target: "gathering",
-                    actions: "closeTurn",
-                  },
-                  {
-                    guard: { type: "endsInto", params: { next: "observing" } },
-                    target: "#conversation.attention.observing",
-                    actions: "closeTurn",
-                  },
+                  { guard: "isThisTurn", target: "next", actions: "endTurn" },
                 ],
                 "agent.failed": [
-                  { guard: "retries", actions: "retryRun" },
-                  { guard: { type: "endsInto", params: { next: "settling" } }, target: "settling" },
-                  {
-                    guard: { type: "endsInto", params: { next: "waiting" } },
-                    target: "waiting",
-                    actions: "closeTurn",
-                  },
-                  {
-                    guard: { type: "endsInto", params: { next: "gathering" } },
-                    target: "gathering",
-                    actions: "closeTurn",
-                  },
-                  {
-                    guard: { type: "endsInto", params: { next: "observing" } },
-                    target: "#conversation.attention.observing",
-                    actions: "closeTurn",
-                  },
+                  { guard: "retries", actions: "retryTurn" },
+                  { guard: "isThisTurn", target: "next", actions: "endTurn" },
                 ],
                 "host.recovered": [
-                  { guard: "retries", actions: "retryRun" },
-                  { guard: { type: "endsInto", params: { next: "settling" } }, target: "settling" },
-                  {
-                    guard: { type: "endsInto", params: { next: "waiting" } },
-                    target: "waiting",
-                    actions: "closeTurn",
-                  },
-                  {
-                    guard: { type: "endsInto", params: { next: "gathering" } },
-                    target: "gathering",
-                    actions: "closeTurn",
-                  },
-                  {
-                    guard: { type: "endsInto", params: { next: "observing" } },
-                    target: "#conversation.attention.observing",
-                    actions: "closeTurn",
-                  },
+                  { guard: "retries", actions: "retryTurn" },
+                  { target: "next", actions: "endTurn" },
                 ],
-              },
-              states: {
-                open: {
-                  description: "Deliveries grant credit.",
-                  entry: { type: "lock", params: { lock: "open" } },
-                  on: {
-                    disengage: { target: "disengaged", actions: "backOff" },
-                    skip: { guard: "isThisTurn", target: "skipped" },
-                  },
-                },
-                disengaged: {
-                  description: "Backed off: what this turn still says grants nothing.",
-                  entry: { type: "lock", params: { lock: "disengaged" } },
-                  on: { skip: { guard: "isThisTurn", target: "skipped" } },
-                },
-                skipped: {
-                  description: "The agent chose silence: what it still says is refused.",
-                  entry: { type: "lock", params: { lock: "skipped" } },
-                  on: { "agent.text": { description: "Refused." } },
-                },
               },
             },
             settling: {
@@ -295,41 +256,72 @@ export const conversationMachine = setup({
               on: {
                 "delivery.sent": [
                   {
-                    guard: { type: "settlesInto", params: { next: "waiting" } },
-                    target: "waiting",
-                    actions: ["noteSent", "closeTurn"],
+                    guard: "grantsCredit",
+                    target: "next",
+                    actions: ["grantCredit", "noteSent"],
                   },
-                  {
-                    guard: { type: "settlesInto", params: { next: "gathering" } },
-                    target: "gathering",
-                    actions: ["noteSent", "closeTurn"],
-                  },
-                  {
-                    guard: { type: "settlesInto", params: { next: "observing" } },
-                    target: "#conversation.attention.observing",
-                    actions: ["noteSent", "closeTurn"],
-                  },
+                  { target: "next", actions: "noteSent" },
                 ],
-                "delivery.failed": [
-                  {
-                    guard: { type: "settlesInto", params: { next: "waiting" } },
-                    target: "waiting",
-                    actions: ["noteUnsent", "closeTurn"],
-                  },
-                  {
-                    guard: { type: "settlesInto", params: { next: "gathering" } },
-                    target: "gathering",
-                    actions: ["noteUnsent", "closeTurn"],
-                  },
-                  {
-                    guard: { type: "settlesInto", params: { next: "observing" } },
-                    target: "#conversation.attention.observing",
-                    actions: ["noteUnsent", "closeTurn"],
-                  },
-                ],
+                "delivery.failed": { target: "next", actions: "noteUnsent" },
               },
             },
+            next: {
+              description: "Something has ended: what is owed now?",
+              always: [
+                { guard: "isDelivering", target: "settling" },
+                {
+                  guard: "needsQuiet",
+                  target: "gathering",
+                  actions: ["closeTurn", "openQuiet"],
+                  description: "What piled up behind the turn waits for a pause in the room.",
+                },
+                { guard: "isQuiet", target: "gathering" },
+                { guard: "hasLine", target: "waiting", actions: "closeTurn" },
+                { guard: "hasWindow", target: "gathering", actions: "closeTurn" },
+                { guard: "owesHeartbeat", target: "waiting", actions: "closeTurn" },
+                { target: "#conversation.attention.observing", actions: "closeTurn" },
+              ],
+            },
           },
+        },
+      },
+    },
+    lock: {
+      description: "What the turn under way may still do to the room. The next turn opens it.",
+      initial: "granting",
+      states: {
+        granting: {
+          description: "Deliveries grant credit.",
+          on: {
+            disengage: { target: "withheld" },
+            skip: {
+              guard: "choosesSilence",
+              target: "silenced",
+              actions: ["stopTyping", "updateTyping"],
+            },
+          },
+        },
+        withheld: {
+          description: "Backed off: deliveries grant nothing.",
+          on: {
+            skip: {
+              guard: "choosesSilence",
+              target: "closed",
+              actions: ["stopTyping", "updateTyping"],
+            },
+            "lane.granted": { guard: "turnBegins", target: "granting" },
+          },
+        },
+        silenced: {
+          description: "The agent chose silence: what it still says is refused.",
+          on: {
+            disengage: { target: "closed" },
+            "lane.granted": { guard: "turnBegins", target: "granting" },
+          },
+        },
+        closed: {
+          description: "Backed off and silent: both.",
+          on: { "lane.granted": { guard: "turnBegins", target: "granting" } },
         },
       },
     },
@@ -339,7 +331,6 @@ export const conversationMachine = setup({
       states: {
         clear: {
           description: "Peer bots are answered like anyone.",
-          entry: { type: "latch", params: { guard: "clear" } },
           on: {
             "message.received": [
               { guard: "mutes", target: "muted" },
@@ -349,7 +340,6 @@ export const conversationMachine = setup({
         },
         tripped: {
           description: "The agent is told that it may stay silent.",
-          entry: { type: "latch", params: { guard: "tripped" } },
           on: {
             "message.received": [
               { guard: "humanSpoke", target: "clear" },
@@ -359,7 +349,6 @@ export const conversationMachine = setup({
         },
         muted: {
           description: "Peer bots are only observed until a human speaks.",
-          entry: { type: "latch", params: { guard: "muted" } },
           on: { "message.received": { guard: "humanSpoke", target: "clear" } },
         },
       },

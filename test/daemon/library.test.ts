@@ -22,6 +22,7 @@ test("the documented names are there", () => {
     "defineChannel",
     "defineAgent",
     "createEarshot",
+    "stepEvent",
   ])
     expect(names[name], name).toBeTypeOf("function");
   expect(earshot.conversationMachine.id).toBe("conversation");

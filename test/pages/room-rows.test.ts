@@ -175,12 +175,12 @@ describe("rows of a room", () => {
   });
 });
 
-/** Paths of all states below the root, as the chart names them. */
+/** Paths of all states below the root in which a conversation can be found, as the chart has them. */
 function statesOf(config: object, path: string): string[] {
   const { states = {} } = config as { readonly states?: Readonly<Record<string, object>> };
   return Object.entries(states).flatMap(([name, state]) => {
     const here = path === "" ? name : `${path}.${name}`;
-    return [here, ...statesOf(state, here)];
+    return "always" in state ? [] : [here, ...statesOf(state, here)];
   });
 }
 
@@ -188,6 +188,7 @@ const stateWith = (more: Partial<RoomState>): RoomState =>
   ({
     now: 10_000,
     attention: "observing",
+    lock: "granting",
     typing: false,
     trail: [],
     guard: { state: "clear", consecutive: 0 },
@@ -195,7 +196,7 @@ const stateWith = (more: Partial<RoomState>): RoomState =>
   }) as RoomState;
 
 describe("the statechart", () => {
-  const regions = ["attention", "guard"];
+  const regions = ["attention", "lock", "guard"];
   const machine = statesOf(conversationMachine.config, "").filter(
     (path) => !regions.includes(path),
   );
@@ -209,7 +210,7 @@ describe("the statechart", () => {
   test("every leaf of the machine lights itself and all it is in, and nothing else", () => {
     const leaves = machine.filter((one) => !machine.some((other) => other.startsWith(`${one}.`)));
     for (const leaf of leaves.filter((path) => path.startsWith("attention."))) {
-      const attention = leaf.slice("attention.".length);
+      const attention = leaf.slice("attention.".length) as RoomState["attention"];
       const lit = [...litNodes(stateWith({ attention }))].filter((id) =>
         id.startsWith("attention."),
       );
@@ -231,7 +232,7 @@ describe("the statechart", () => {
 
   test("what came and went between two looks was just left, for as long as it fades", () => {
     const now = stateWith({
-      attention: "engaged.running.open",
+      attention: "engaged.running",
       trail: [
         { attention: "observing", until: 10_000 - leftMs },
         { attention: "engaged.gathering", until: 9_600 },

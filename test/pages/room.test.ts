@@ -190,7 +190,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     const writing = page.locator(".msg.writing");
     await soon(() => writing.textContent()).toContain("Staging runs 212");
     await soon(lit).toEqual([
-      ...["attention.engaged", "attention.engaged.running", "attention.engaged.running.open"],
+      ...["attention.engaged", "attention.engaged.running", "lock.granting"],
       ...["guard.clear", "typing.on"],
     ]);
     expect(await page.locator(".state-col .kv").textContent()).toContain("Cy, 1 line");

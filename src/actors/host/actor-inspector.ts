@@ -2,20 +2,22 @@
  * Looking into an actor
  * =====================
  * XState tells of everything an actor is sent and of every state it reaches, if somebody has asked.
- * Nobody has until `lookInto`, so a conversation that no inspector shows pays nothing for this. What
- * is told is read at once: a conversation's context is changed in place by its next step.
+ * Nobody has until `inspectActor`, so a conversation that no inspector shows pays nothing for this.
  */
 import type { ActorRefFrom, InspectionEvent } from "xstate";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
+import type { ConversationValue } from "../../machines/conversation/states.ts";
 import type { conversationMachine } from "../../machines/conversation.machine.ts";
+import type { EmittedEffect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import type { ConversationValue } from "../../machines/snapshot/snapshot.ts";
 
 /** How an actor stands. */
 export interface Standpoint {
   readonly status: string;
   readonly value: ConversationValue;
-  readonly context: Readonly<ConversationContext>;
+  readonly context: ConversationContext;
+  /** What the step that led here wants done. */
+  readonly effects: readonly EmittedEffect[];
 }
 
 /** Told of each event, before it is applied, and of each state that an event led to. */
@@ -33,9 +35,16 @@ export interface InspectedActor {
   end(): void;
 }
 
-export function inspectActor(actor: ActorRefFrom<typeof conversationMachine>): InspectedActor {
+/** `effects`: what the actor's last step has emitted. */
+export function inspectActor(
+  actor: ActorRefFrom<typeof conversationMachine>,
+  effects: () => readonly EmittedEffect[],
+): InspectedActor {
   const ends: (() => void)[] = [];
-  const now = () => actor.getSnapshot() as Standpoint;
+  const now = (): Standpoint => {
+    const { status, value, context } = actor.getSnapshot();
+    return { status, value, context, effects: [] };
+  };
   return {
     actor: actor.sessionId,
     now,
@@ -46,7 +55,7 @@ export function inspectActor(actor: ActorRefFrom<typeof conversationMachine>): I
         // Its own end is told by whoever ends it, who knows why.
         if (event.type.startsWith("xstate.")) return;
         if (told.type === "@xstate.event") onlooker.event(event);
-        else onlooker.state(now(), event);
+        else onlooker.state({ ...now(), effects: effects() }, event);
       });
       ends.push(unsubscribe);
     },

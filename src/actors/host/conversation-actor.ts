@@ -11,14 +11,25 @@ import type { EngagementInput } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
-import { type ConversationContext, newContext } from "../../machines/conversation/context.ts";
-import { engagementInput, heldAuthors } from "../../machines/conversation/message-analysis.ts";
+import type { ConversationContext } from "../../machines/conversation/context.ts";
+import {
+  engagementInput,
+  heldAuthors,
+  stepEvent,
+} from "../../machines/conversation/message-analysis.ts";
+import {
+  type Attention,
+  attentionOf,
+  type GuardState,
+  type Lock,
+} from "../../machines/conversation/states.ts";
 import { conversationMachine } from "../../machines/conversation.machine.ts";
-import type { Effect } from "../../machines/events/effects.ts";
+import type { Effect, EmittedEffect, Standing } from "../../machines/events/effects.ts";
 import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
-import { attentionOf, readRecord, writeRecord } from "../../machines/snapshot/snapshot.ts";
+import { readRecord, writeRecord } from "../../machines/snapshot/snapshot.ts";
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
+import { conversationLogic } from "./conversation-stepper.ts";
 import { summaryAt } from "./conversation-summary.ts";
 
 export interface ConversationOptions {
@@ -31,9 +42,9 @@ export interface ConversationOptions {
 
 /** What pages show of a conversation. */
 export interface ConversationView {
-  /** For example "engaged.running.open". */
-  readonly attention: string;
-  readonly guard: "clear" | "tripped" | "muted";
+  readonly attention: Attention;
+  readonly lock: Lock;
+  readonly guard: GuardState;
   readonly credits: Readonly<Record<string, Millis>>;
   readonly held: readonly string[];
   /** Overheard messages that the next turn is shown. */
@@ -77,92 +88,102 @@ export interface Conversation {
 }
 
 /**
- * The machine, which computes once how a conversation begins. A beginning differs from another in
- * nothing but the settings in its context, and to compute it is a third of what a new actor costs.
- */
-const logic = beginOnce();
-
-function beginOnce(): typeof conversationMachine {
-  let first: SnapshotFrom<typeof conversationMachine> | null = null;
-  return Object.assign(Object.create(conversationMachine) as typeof conversationMachine, {
-    getInitialSnapshot(...args: Parameters<typeof conversationMachine.getInitialSnapshot>) {
-      const [, input] = args;
-      first ??= conversationMachine.getInitialSnapshot(...args);
-      if (input === undefined) return first;
-      return { ...first, context: newContext(input.settings) };
-    },
-  });
-}
-
-/**
  * Brings a conversation to life, new or from its record.
  * @throws EarshotError EAR_RECORD_INVALID when the record is of another version or damaged.
  */
 export function createConversation(options: ConversationOptions): Conversation {
   const { key, settings, record } = options;
   const restored = record === undefined || record === null ? null : readRecord(record, settings);
-  const actor = createActor(logic, {
+  const actor = createActor(conversationLogic, {
     id: key,
     input: { settings },
     ...(restored === null ? {} : { snapshot: conversationMachine.resolveState(restored) }),
   });
   let failure: { readonly error: unknown } | null = null;
+  let emitted: EmittedEffect[] = [];
   actor.subscribe({
     error: (error) => {
       failure = { error };
     },
   });
+  actor.on("*", (effect) => {
+    emitted.push(effect);
+  });
   actor.start();
-  const { context } = actor.getSnapshot();
-  const send = (event: ConversationEvent) => {
-    // A stopped actor would print the event, and with it words of the room.
-    if (failure === null) actor.send(event);
-    if (failure === null) return;
+  const now = () => actor.getSnapshot();
+  const fail = (event: ConversationEvent, error: unknown): never => {
     throw new EarshotError(
       "EAR_ASSERT",
       `Cannot step conversation ${JSON.stringify(key)} on ${event.type} as its machine failed: ` +
-        inWords(failure.error),
-      { cause: failure.error },
+        inWords(error),
+      { cause: error },
     );
   };
-  const attention = (): unknown => actor.getSnapshot().value.attention;
+  const send = (event: ConversationEvent) => {
+    // A stopped actor would print the event, and with it words of the room.
+    if (failure !== null) fail(event, failure.error);
+    try {
+      actor.send(stepEvent(now(), event));
+    } catch (error) {
+      failure = { error };
+    }
+    if (failure !== null) fail(event, failure.error);
+  };
 
   return {
     key,
-    context,
-    step(event, wanted = context.configured) {
-      if (wanted !== context.configured)
+    get context() {
+      return now().context;
+    },
+    step(event, wanted) {
+      emitted = [];
+      if (wanted !== undefined && wanted !== now().context.configured)
         send({ type: "config.changed", at: event.at, settings: wanted });
       send(event);
-      const { effects } = context;
-      context.effects = [];
-      return effects;
+      return emitted.some(({ type }) => type === "command")
+        ? withStates(emitted, now())
+        : (emitted as Effect[]);
     },
-    record: () => writeRecord(actor.getSnapshot().value, context),
+    record: () => writeRecord(now().value, now().context),
     get idle() {
-      return attention() === "observing";
+      return now().value.attention === "observing";
     },
     get guarded() {
-      return context.guard !== "clear";
+      return now().value.guard !== "clear";
     },
     get busy() {
-      return context.run !== null;
+      const at = attentionOf(now().value);
+      return at === "engaged.running" || at === "engaged.settling";
     },
-    engagementInputFor: (event) => engagementInput(context, event),
-    view: () => viewOf(actor.getSnapshot()),
-    summary: (now) => summaryAt(actor.getSnapshot().value, context, now),
-    inspect: () => inspectActor(actor),
+    engagementInputFor: (event) => engagementInput(now().context, event),
+    view: () => viewOf(now()),
+    summary: (at) => summaryAt(now(), at),
+    inspect: () => inspectActor(actor, () => emitted),
     stop: () => {
       actor.stop();
     },
   };
 }
 
-function viewOf({ value, context }: SnapshotFrom<typeof conversationMachine>): ConversationView {
-  const { ledger, buffer, forming, inbox, turnSeq, run, guard } = context;
+type Snapshot = SnapshotFrom<typeof conversationMachine>;
+
+/** The effects of a step; where a command tells how the conversation stands, with its states. */
+function withStates(emitted: readonly EmittedEffect[], { value }: Snapshot): readonly Effect[] {
+  const attention = attentionOf(value).replace("engaged.", "") as Standing["attention"];
+  const { guard } = value;
+  return emitted.map((effect) =>
+    effect.type === "command"
+      ? { ...effect, standing: { ...effect.standing, attention, guard } }
+      : effect,
+  );
+}
+
+function viewOf({ value, context }: Snapshot): ConversationView {
+  const { ledger, buffer, forming, inbox, turnSeq, run } = context;
   return {
     attention: attentionOf(value),
-    guard,
+    lock: value.lock,
+    guard: value.guard,
     credits: ledger,
     held: heldAuthors(context),
     remembered: buffer.entries.length,

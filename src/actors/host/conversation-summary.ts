@@ -7,26 +7,25 @@
  */
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
+import { attentionOf, type ConversationValue } from "../../machines/conversation/states.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
-import { attentionOf, type ConversationValue } from "../../machines/snapshot/snapshot.ts";
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 
 const creditsShownMax = 8;
 
 /** The conversation of this state and context, looked at now. */
 export function summaryAt(
-  value: ConversationValue,
-  context: Readonly<ConversationContext>,
+  { value, context }: { readonly value: ConversationValue; readonly context: ConversationContext },
   now: Millis,
 ): ConversationSummary {
-  const { participants, membership, settings, ledger, forming, inbox, guard } = context;
+  const { participants, membership, settings, ledger, forming, inbox } = context;
   const room = { participants, membership };
   const { count, source } = effectiveHumans(room, settings.engagement, now);
   const waiting = [...forming, ...inbox];
   const spoken = participants.filter(({ isBot }) => isBot).length;
   return {
     attention: attentionOf(value),
-    guard,
+    guard: value.guard,
     humans: count,
     source,
     bots: Math.max(spoken, membership?.bots ?? 0),

@@ -146,8 +146,10 @@ function eventJson(event: ConversationEvent, words: boolean): string {
     : JSON.stringify({ type: event.type, at: event.at, earshot: tooLarge });
 }
 
-function stateJson({ status, value, context }: Standpoint, words: boolean, more = {}): string {
-  const json = JSON.stringify({ status, value, context: shownContext(context, words), ...more });
+function stateJson(at: Standpoint, words: boolean, more = {}): string {
+  const { status, value, context, effects } = at;
+  const shown = shownContext(context, effects, words);
+  const json = JSON.stringify({ status, value, context: shown, ...more });
   return json.length <= limits.inspectUnitsMax
     ? json
     : JSON.stringify({ status, value, context: { earshot: tooLarge }, ...more });

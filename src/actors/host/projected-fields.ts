@@ -6,7 +6,7 @@
  * and states do not. A new type of event or effect does not compile until it stands here.
  */
 import type { ConversationContext } from "../../machines/conversation/context.ts";
-import type { Effect } from "../../machines/events/effects.ts";
+import type { Effect, EmittedEffect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import { fieldsOf, type Projected, type Projection } from "./projection.ts";
 
@@ -144,8 +144,8 @@ const effects: Type<Effect> = {
 const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "words" });
 const batch = { ...all("instant", "holds", "overtaken"), route, messages: list(pending) };
 const context: Projected<ConversationContext> = {
-  ...all("guard", "seeded", "flushAt", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
-  ...all("disengagedTurn", "introduced", "abortedLastRun"),
+  ...all("seeded", "flushAt", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
+  ...all("introduced", "abortedLastRun"),
   settings,
   override: fields({ ...all("send", "activation"), queue }),
   participants: list(fields({ ...all("id", "isBot", "lastSeenAt"), name: "words" })),
@@ -160,7 +160,7 @@ const context: Projected<ConversationContext> = {
   inbox: list(fields({ ...batch, ...all("backlog", "steeredAt") })),
   droppedWhileBusy: list("words"),
   run: fields({
-    ...all("holds", "overtaken", "lock", "ended", "blocks", "offset", "left", "refused", "shown"),
+    ...all("holds", "overtaken", "blocks", "offset", "left", "refused", "shown"),
     abortedBy: "words",
     order: fields(effects["turn.run"]),
     batch: list(pending),
@@ -182,10 +182,11 @@ export function shownEvent(event: ConversationEvent, words: boolean): Record<str
 
 /** A context as an inspector is shown it: what the step wants done is in `effects`. */
 export function shownContext(
-  of: Readonly<ConversationContext>,
+  of: ConversationContext,
+  emitted: readonly EmittedEffect[],
   words: boolean,
 ): Record<string, unknown> {
-  const wanted = of.effects.map((effect) => {
+  const wanted = emitted.map((effect) => {
     const at = effect.type === "deadline.set" ? { at: effect.at } : {};
     return { type: effect.type, ...at, ...fieldsOf(effects[effect.type], effect, words) };
   });

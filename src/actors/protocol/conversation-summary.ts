@@ -7,7 +7,7 @@
 import type { Millis } from "../../domain/message.ts";
 
 export interface ConversationSummary {
-  /** For example "engaged.running.open". */
+  /** For example "engaged.running". */
   readonly attention: string;
   readonly guard: "clear" | "tripped" | "muted";
   /** People the ladder reckons with. */

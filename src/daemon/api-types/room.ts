@@ -7,6 +7,7 @@
  * missed nothing.
  */
 import { z } from "zod";
+import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
 import { verdictSchema } from "./runtime.ts";
 import { count, millis, personSchema, type Shape, text } from "./schema.ts";
 
@@ -117,7 +118,6 @@ const runningTurnSchema = z.object({
   turnId: text,
   since: millis,
   attempt: count,
-  lock: z.enum(["open", "disengaged", "skipped"]),
   batch: z
     .array(z.object({ id: text, author: personSchema }))
     .describe("messages it answers; empty: nobody asked (a heartbeat)"),
@@ -163,12 +163,13 @@ export type RoomOverheard = Shape<typeof overheardSchema>;
 export const roomStateSchema = z.object({
   now: millis.describe("the daemon's clock, for countdowns"),
   seq: count.describe("the journal number that this state includes"),
-  attention: text.describe('for example "engaged.running.open"'),
+  attention: z.enum(attentions),
+  lock: z.enum(locks).describe("what the turn under way may still do to the room"),
   since: millis.nullable().describe("null: since before what is known here"),
   trail: z
-    .array(z.object({ attention: text, until: millis }))
+    .array(z.object({ attention: z.enum(attentions), until: millis }))
     .describe("states that attention was in lately, oldest first"),
-  guard: z.object({ state: z.enum(["clear", "tripped", "muted"]), consecutive: count }),
+  guard: z.object({ state: z.enum(guardStates), consecutive: count }),
   typing: z.boolean(),
   turns: count,
   turn: runningTurnSchema.nullable(),

@@ -195,8 +195,8 @@ export class LiveRoom {
     this.#toldTo = rows.at(-1)?.seq ?? this.#toldTo;
     const over = this.#entries.length - entriesKept;
     if (over > 0) this.#keptFrom = this.#entries.splice(0, over).at(-1)?.seq ?? this.#keptFrom;
-    const { run } = this.#fold.conversation.context;
-    const isOver = run === null || run.order.turnId !== this.#writing?.turnId || run.ended;
+    const { attention, turnId } = this.#fold.conversation.view();
+    const isOver = attention !== "engaged.running" || turnId !== this.#writing?.turnId;
     if (isOver) this.#writing = null;
     this.#changed();
   }

@@ -82,6 +82,7 @@ export async function stateOf(
     since,
     trail,
     attention: view.attention,
+    lock: view.lock,
     turns: view.turns,
     guard: { state: view.guard, consecutive: counters.consecutive },
     typing: context.typing !== null,
@@ -135,21 +136,20 @@ function creditsOf(
 function turnOf(fold: RoomFold, context: ConversationContext): RoomTurn | null {
   const { run } = context;
   if (run === null) return null;
-  const { order, batch, lock, blocks, open, ended, abortedBy } = run;
+  const { order, batch, blocks, open, abortedBy } = run;
   const emoji = batch.find(({ ack }) => ack !== null)?.ack ?? null;
   return {
     turn: order.turn,
     turnId: order.turnId,
     since: fold.turnSince ?? batch.at(-1)?.at ?? fold.since ?? 0,
     attempt: Math.max(order.attempt, fold.attempt),
-    lock,
     batch: batch.map(({ id, author }) => ({ id, author: personOf(context, author) })),
     context: order.context.length,
     place: placeOf(order.route),
     replyTo: order.replyTo === "" ? null : order.replyTo,
     ack: emoji === null ? null : { emoji, on: batch.filter(({ ack }) => ack !== null).length },
     parts: { made: blocks, open: open.length },
-    ended,
+    ended: fold.conversation.view().attention === "engaged.settling",
     abortedBy,
   };
 }

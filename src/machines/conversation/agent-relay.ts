@@ -3,83 +3,77 @@
  * ======
  * Where several agents answer one after the other, each message makes a relay: its agents in the
  * order of the list, each with a conversation of its own. A conversation keeps what it engaged in
- * and who before it has not ended yet; a batch is held until nobody is left. When it is through
- * with a message (answered, silent, failed, expired, dropped, or only observed) it passes the
- * message on to those behind it.
+ * and which agents before it have not ended yet; a batch is held until none is left. When it has
+ * done with a message (answered, silent, failed, expired, dropped, or only observed) it passes the
+ * message on to the agents behind it.
  *
  * Passing on is an effect that becomes a durable deadline of the others, in the commit of the step
- * that ended the message: so the order survives whatever dies. Nobody waits for ever: a deadline of
- * one's own ends the wait at the last moment at which the message may still be answered.
+ * that ended the message, so the order survives a crash of any of them. No wait is endless: a
+ * deadline of one's own ends it at the last moment at which the message may still be answered.
  */
 import type { Millis } from "../../domain/message.ts";
 import { type Flush, type Taken, takeNext } from "../batching/inbox.ts";
 import type { MessageRef, RelayPassed } from "../events/effects.ts";
 import type { MessageReceived, RelayOrder } from "../events/events.ts";
-import type { ConversationContext } from "./context.ts";
+import type { ConversationContext, RelayLeg } from "./context.ts";
+import type { Step } from "./step.ts";
 
-/** An engaged message that others answer, too. */
-export interface RelayLeg extends RelayOrder {
-  readonly seq: number;
-  readonly at: Millis;
-  /** Places of those who come before and have not ended yet. */
-  readonly ahead: readonly number[];
-}
+const relayDeadline = "relay";
 
-const wordOfRelays = "relay";
-
-/** Names the deadline by which the one at `place` tells that it has ended. */
+/** Names the deadline by which the agent at `place` tells that it has ended. */
 export const passedId = (token: string, place: number): string =>
-  `${wordOfRelays}|${token}|${place}`;
+  `${relayDeadline}|${token}|${place}`;
 
-/** Whether a deadline concerns relays: somebody has ended, or the wait is over. */
+/** Whether a deadline concerns relays: an agent has ended, or the wait is over. */
 export const isRelayDeadline = (id: string): boolean =>
-  id === wordOfRelays || id.startsWith(`${wordOfRelays}|`);
+  id === relayDeadline || id.startsWith(`${relayDeadline}|`);
 
 const passing = ({ token, place, keys }: RelayOrder): RelayPassed | null =>
   place + 1 < keys.length ? { type: "relay.pass", token, place, to: keys.slice(place + 1) } : null;
 
 /** An engaged message joins its relay. */
-export function joinRelay(context: ConversationContext, event: MessageReceived): void {
+export function joinRelay(step: Step, event: MessageReceived): void {
   const { relay, seq, at } = event;
   if (relay === undefined) return;
   const ahead = Array.from({ length: relay.place }, (_, place) => place);
-  rearm(context, [...context.relays, { ...relay, seq, at, ahead }]);
+  setRelays(step, [...step.context.relays, { ...relay, seq, at, ahead }]);
 }
 
-/** An observed message is through at once. */
-export function leaveRelay({ effects }: ConversationContext, { relay }: MessageReceived): void {
+/** An observed message is passed on at once. */
+export function leaveRelay({ effects }: Step, { relay }: MessageReceived): void {
   const pass = relay === undefined ? null : passing(relay);
   if (pass !== null) effects.push(pass);
 }
 
-/** These messages are through: those behind may answer them. */
-export function passRelay(context: ConversationContext, messages: readonly MessageRef[]): void {
-  if (context.relays.length === 0) return;
-  const through = new Set(messages.map(({ seq }) => seq));
-  for (const leg of context.relays) {
-    const pass = through.has(leg.seq) ? passing(leg) : null;
-    if (pass !== null) context.effects.push(pass);
+/** These messages are done with: the agents behind may answer them. */
+export function passRelay(step: Step, messages: readonly MessageRef[]): void {
+  const { relays } = step.context;
+  if (relays.length === 0) return;
+  const done = new Set(messages.map(({ seq }) => seq));
+  for (const leg of relays) {
+    const pass = done.has(leg.seq) ? passing(leg) : null;
+    if (pass !== null) step.effects.push(pass);
   }
-  rearm(
-    context,
-    context.relays.filter(({ seq }) => !through.has(seq)),
+  setRelays(
+    step,
+    relays.filter(({ seq }) => !done.has(seq)),
   );
 }
 
-/** A deadline of the relays fired: somebody before us has ended, or was waited for long enough. */
+/** A deadline of the relays fired: an agent before us has ended, or was waited for long enough. */
 export function notePassed(
-  context: ConversationContext,
+  step: Step,
   { id, at }: { readonly id: string; readonly at: Millis },
 ): void {
-  rearm(context, afterPassing(context, id, at), id === wordOfRelays);
+  setRelays(step, afterPassing(step.context, id, at), id === relayDeadline);
 }
 
 function afterPassing(
-  { relays, settings }: ConversationContext,
+  { relays, settings }: Pick<ConversationContext, "relays" | "settings">,
   id: string,
   at: Millis,
 ): readonly RelayLeg[] {
-  if (id !== wordOfRelays) {
+  if (id !== relayDeadline) {
     return relays.map((leg) => {
       const ahead = leg.ahead.filter((place) => passedId(leg.token, place) !== id);
       return ahead.length === leg.ahead.length ? leg : { ...leg, ahead };
@@ -89,22 +83,21 @@ function afterPassing(
   return relays.map((leg) => (leg.at + replyAgeMsMax <= at ? { ...leg, ahead: [] } : leg));
 }
 
-/** Keeps the deadline that ends the wait in step with whether anybody waits. */
-function rearm(context: ConversationContext, relays: readonly RelayLeg[], fired = false): void {
+/** Keeps the deadline that ends the wait in step with whether a message is held. */
+function setRelays({ context, effects }: Step, relays: readonly RelayLeg[], fired = false): void {
   const armed = !fired && context.relays.some(isHeld);
   const first = relays.find(isHeld);
   context.relays = relays;
   if (first !== undefined && !armed) {
     const at = first.at + context.settings.turn.replyAgeMsMax;
-    context.effects.push({ type: "deadline.set", id: wordOfRelays, at });
+    effects.push({ type: "deadline.set", id: relayDeadline, at });
   }
-  if (first === undefined && armed)
-    context.effects.push({ type: "deadline.clear", id: wordOfRelays });
+  if (first === undefined && armed) effects.push({ type: "deadline.clear", id: relayDeadline });
 }
 
 const isHeld = ({ ahead }: RelayLeg): boolean => ahead.length > 0;
 
-/** The line up to the first batch that still has to let others go first. */
+/** The line up to the first batch that still has to let other agents go first. */
 export function freeLine(inbox: readonly Flush[], relays: readonly RelayLeg[]): readonly Flush[] {
   const held = new Set(relays.filter(isHeld).map(({ seq }) => seq));
   if (held.size === 0) return inbox;
@@ -122,16 +115,7 @@ export function takeFree({ inbox, relays, settings }: Line): Taken {
   return { ...taken, inbox: [...taken.inbox, ...inbox.slice(free.length)] };
 }
 
-/** Somebody waits, and the first in line has to let others go first. */
+/** The first in line has to let other agents go first. */
 export function mustWait({ inbox, relays }: Pick<Line, "inbox" | "relays">): boolean {
   return inbox.length > 0 && freeLine(inbox, relays).length === 0;
-}
-
-/** This deadline ends the wait of the first in line. */
-export function frees(
-  context: ConversationContext,
-  { id, at }: { readonly id: string; readonly at: Millis },
-): boolean {
-  if (!isRelayDeadline(id) || !mustWait(context)) return false;
-  return !mustWait({ inbox: context.inbox, relays: afterPassing(context, id, at) });
 }

@@ -1,11 +1,10 @@
 /**
  * What a conversation remembers
  * =============================
- * The context of the conversation machine. One object per live conversation, owned by its actor:
- * actions replace its fields in place, because copying twenty fields for each overheard line would
- * cost more than deciding about it. The values in the fields are never changed, only replaced, so
- * handing one out is safe. Nothing in here is a clock, a timer or a handle; all but settings,
- * effects and the reading of the event at hand goes into the record.
+ * The context of the conversation machine: facts and pending work, no states. Where attention is,
+ * whether the lock is closed and whether the loop guard holds is said by the snapshot's value alone.
+ * A context is never changed: a step works on a copy (step.ts) and leaves the next one. Nothing in
+ * here is a clock, a timer or a handle; everything but the settings goes into the record.
  */
 import type { Membership, Participant } from "../../domain/decision.ts";
 import type { AuthorId, Millis, Route } from "../../domain/message.ts";
@@ -14,17 +13,8 @@ import { type ContextBuffer, emptyBuffer } from "../batching/context-buffer.ts";
 import type { Flush, Forming, PendingMessage } from "../batching/inbox.ts";
 import { type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import type { StickyLedger } from "../engagement/sticky.ts";
-import type { Effect, TurnRun } from "../events/effects.ts";
-import type { RelayLeg } from "./agent-relay.ts";
-import type { Reading } from "./message-analysis.ts";
-
-/** The guard region's state, for whoever reads the context only. */
-export type GuardState = "clear" | "tripped" | "muted";
-
-/**
- * What a turn may still do to the room: the running state's substate, kept while deliveries drain.
- */
-export type TurnLock = "open" | "disengaged" | "skipped";
+import type { TurnRun } from "../events/effects.ts";
+import type { RelayOrder } from "../events/events.ts";
 
 /** A block that was handed to delivery and has no answer yet. */
 export interface OpenBlock {
@@ -36,6 +26,14 @@ export interface OpenBlock {
   readonly draft?: true;
 }
 
+/** An engaged message that other agents answer, too, each after those before it. */
+export interface RelayLeg extends RelayOrder {
+  readonly seq: number;
+  readonly at: Millis;
+  /** Places of the agents that come before and have not ended yet. */
+  readonly ahead: readonly number[];
+}
+
 /** The one turn under way, from its lane to its last delivery. */
 export interface Run {
   /** The order as it was first given: a second try gets the same. */
@@ -45,9 +43,6 @@ export interface Run {
   readonly holds: boolean;
   /** Someone else has spoken here since the message it answers. */
   readonly overtaken: boolean;
-  readonly lock: TurnLock;
-  /** The agent is done; only deliveries are still open. */
-  readonly ended: boolean;
   /** Who stopped it; null: nobody. */
   readonly abortedBy: string | null;
   /** Blocks handed to delivery so far: the next block's index. */
@@ -67,58 +62,51 @@ export interface Run {
 
 export interface ConversationContext {
   /** As in force: what the config says, with the session's override. */
-  settings: ConversationSettings;
+  readonly settings: ConversationSettings;
   /** What the config says. */
-  configured: ConversationSettings;
-  override: SessionOverride;
-  /** What the step wants done, in order. Drained by the actor's owner after each step. */
-  effects: Effect[];
-  /** What the guards found out about the message at hand, so that the actions need not again. */
-  reading: Reading | null;
+  readonly configured: ConversationSettings;
+  readonly override: SessionOverride;
 
-  participants: readonly Participant[];
-  membership: Membership | null;
-  ledger: StickyLedger;
-  guard: GuardState;
-  counters: GuardCounters;
-  buffer: ContextBuffer;
+  readonly participants: readonly Participant[];
+  readonly membership: Membership | null;
+  readonly ledger: StickyLedger;
+  readonly counters: GuardCounters;
+  readonly buffer: ContextBuffer;
   /** History was read once. */
-  seeded: boolean;
+  readonly seeded: boolean;
   /** Batches whose debounce window is open, in the order of their first messages. */
-  forming: readonly Forming[];
+  readonly forming: readonly Forming[];
   /** Closed batches that wait for a turn, first in, first out. */
-  inbox: readonly Flush[];
+  readonly inbox: readonly Flush[];
   /** When the durable deadline "flush" was set for; null: not set. */
-  flushAt: Millis | null;
+  readonly flushAt: Millis | null;
   /** When the durable deadline "quiet" was set for; null: no quiet window is open. */
-  quietAt: Millis | null;
+  readonly quietAt: Millis | null;
   /** The quiet window ends by then, however much is said. */
-  quietBy: Millis;
+  readonly quietBy: Millis;
   /** Lines about messages that a full queue dropped, for the next prompt. */
-  droppedWhileBusy: readonly string[];
-  run: Run | null;
+  readonly droppedWhileBusy: readonly string[];
+  readonly run: Run | null;
   /** Engaged messages that other agents answer, too, in the order of their numbers. */
-  relays: readonly RelayLeg[];
+  readonly relays: readonly RelayLeg[];
   /** A heartbeat is owed, for this place; null: none. It goes when nobody waits. */
-  heartbeat: Route | null;
+  readonly heartbeat: Route | null;
   /** When a running turn was last interrupted for a newer message; 0: never. */
-  interruptedAt: Millis;
+  readonly interruptedAt: Millis;
   /** Where we are shown as typing; null: nowhere. */
-  typing: Route | null;
+  readonly typing: Route | null;
 
   /** Turns so far. */
-  turnSeq: number;
-  /** The turn whose deliveries grant no credit. */
-  disengagedTurn: number;
+  readonly turnSeq: number;
   /** The session's first turn has had its introduction. */
-  introduced: boolean;
-  abortedLastRun: boolean;
+  readonly introduced: boolean;
+  readonly abortedLastRun: boolean;
   /** Platform ids of our latest messages, oldest first. */
-  ownMessages: readonly string[];
+  readonly ownMessages: readonly string[];
   /** The same of other agents here, so that a reply to them is none to us. */
-  fellowMessages: readonly string[];
+  readonly fellowMessages: readonly string[];
   /** Threads in which a message of ours was delivered, oldest first. */
-  spokenIn: readonly string[];
+  readonly spokenIn: readonly string[];
 }
 
 /** A conversation in which nothing has happened yet. */
@@ -127,12 +115,9 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     settings,
     configured: settings,
     override: {},
-    effects: [],
-    reading: null,
     participants: [],
     membership: null,
     ledger: {},
-    guard: "clear",
     counters: noCounters,
     buffer: emptyBuffer,
     seeded: false,
@@ -148,7 +133,6 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     interruptedAt: 0,
     typing: null,
     turnSeq: 0,
-    disengagedTurn: 0,
     introduced: false,
     abortedLastRun: false,
     ownMessages: [],

@@ -3,49 +3,50 @@
  * =========
  * What a delivery's report changes: which messages are ours, where we have taken part, and who may
  * go on talking to us without calling our name. Credit is granted here and nowhere else, by what
- * has really reached the room.
+ * has reached the room, as long as the lock allows it.
  */
 import { limits } from "../../domain/limits.ts";
 import { grantCredits } from "../engagement/sticky.ts";
 import type { DeliveryFailed, DeliverySent } from "../events/events.ts";
-import { type ConversationContext, type Run, threadKey } from "./context.ts";
+import { type ConversationContext, type OpenBlock, type Run, threadKey } from "./context.ts";
+import type { Step } from "./step.ts";
 
-/**
- * A block reached the room. A report about a turn that is over still tells which messages are ours.
- */
-export function noteSent(context: ConversationContext, event: DeliverySent): void {
-  const { run } = context;
+/** A block reached the room. A late report, of a turn that is over, still tells which is ours. */
+export function noteSent({ context }: Step, event: DeliverySent): void {
   context.ownMessages = latest(context.ownMessages, event.messageIds, limits.ownMessagesCountMax);
-  if (run === null || run.order.turnId !== event.turnId) return;
-  const block = run.open.find(({ index }) => index === event.index);
-  if (block === undefined) return;
+  const { run } = context;
+  const block = openBlock(context, event);
+  if (run === null || block === undefined) return;
   const thread = threadKey(run.order.route);
   if (thread !== null)
     context.spokenIn = latest(context.spokenIn, [thread], limits.spokenRoutesCountMax);
-  if (block.kind === "reply") grant(context, run, block.mentions, event);
   const shown = block.draft === true ? { shown: event.index } : {};
-  context.run = { ...close(run, event.index), ...shown };
+  context.run = { ...closed(run, event.index), ...shown };
 }
 
 /** A block will not reach the room any more. */
-export function noteUnsent(context: ConversationContext, event: DeliveryFailed): void {
+export function noteUnsent({ context }: Step, event: DeliveryFailed): void {
   const { run } = context;
-  if (run !== null && run.order.turnId === event.turnId) context.run = close(run, event.index);
+  if (run !== null && run.order.turnId === event.turnId) context.run = closed(run, event.index);
 }
 
-function grant(
-  context: ConversationContext,
-  run: Run,
-  mentions: readonly string[],
-  event: DeliverySent,
-): void {
+/** A reply reached the room: those it answers and mentions may go on without calling our name. */
+export function grantCredit({ context }: Step, event: DeliverySent): void {
+  const { run } = context;
+  const block = openBlock(context, event);
   const { stickiness } = context.settings.engagement;
-  if (!stickiness.enabled || context.disengagedTurn === run.order.turn) return;
-  const authors = [...new Set([...run.batch.map(({ author }) => author), ...mentions])];
-  context.ledger = grantCredits(context.ledger, authors, event.at, stickiness.windowMs);
+  if (run === null || block?.kind !== "reply" || !stickiness.enabled) return;
+  const authors = new Set([...run.batch.map(({ author }) => author), ...block.mentions]);
+  context.ledger = grantCredits(context.ledger, [...authors], event.at, stickiness.windowMs);
 }
 
-const close = (run: Run, index: number): Run => ({
+/** The block of the turn under way that the report is about, if it is still open. */
+function openBlock({ run }: ConversationContext, event: DeliverySent): OpenBlock | undefined {
+  if (run === null || run.order.turnId !== event.turnId) return undefined;
+  return run.open.find(({ index }) => index === event.index);
+}
+
+const closed = (run: Run, index: number): Run => ({
   ...run,
   open: run.open.filter((block) => block.index !== index),
 });

@@ -1,61 +1,44 @@
 /**
- * Where to next
- * =============
- * The questions the conversation's chart asks before it moves. They look at the context as it was
- * before the event and answer for the state after it, so that no transition ever lands in a state
- * that its own actions have made untrue. None of them changes anything but the memo of the message
- * at hand.
+ * The chart's questions
+ * =====================
+ * What the conversation's chart asks before it moves. A guard looks at the context as it is and at
+ * the event, and changes nothing. What the guards of `next` find has been left by the actions of
+ * what has just ended.
  */
 import { routeOf } from "../../domain/message.ts";
-import type { Flush, Forming } from "../batching/inbox.ts";
 import { removePending } from "../batching/pending.ts";
 import { reachedHardLimit, reachedLimit } from "../engagement/loop-guard.ts";
-import type {
-  CommandApplied,
-  ConversationEvent,
-  DeadlineDue,
-  DeliveryFailed,
-  DeliverySent,
-  LaneGranted,
-  MessageDeleted,
-  MessageReceived,
-  SessionReset,
-} from "../events/events.ts";
-import { takeFree } from "./agent-relay.ts";
+import type { DeadlineDue, MessageDeleted } from "../events/events.ts";
+import { isRelayDeadline, mustWait } from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
-import { readMessage } from "./message-analysis.ts";
-import { needsQuiet } from "./queue-actions.ts";
-import { inboxAfterRun, mayRetry, type RunEnd, willTellRoom } from "./turn-actions.ts";
-
-/** Where attention goes when a piece of work is done. */
-export type Next = "observing" | "gathering" | "waiting" | "settling";
+import type { HeardMessage, StepEvent } from "./message-analysis.ts";
 
 /** The ladder says engage. */
-export function engages(context: ConversationContext, event: MessageReceived): boolean {
-  return readMessage(context, event).gathered !== null;
+export function engages(_context: ConversationContext, { analysis }: HeardMessage): boolean {
+  return analysis.gathered !== null;
 }
 
 /** It engages and closes a batch at once, and no quiet window holds the line. */
-export function engagesAtOnce(context: ConversationContext, event: MessageReceived): boolean {
-  const { gathered } = readMessage(context, event);
+export function engagesAtOnce(context: ConversationContext, { analysis }: HeardMessage): boolean {
+  const { gathered } = analysis;
   return gathered !== null && gathered.closed.length > 0 && context.quietAt === null;
 }
 
-/** A human spoke: the guard has nothing to count. */
-export function humanSpoke(context: ConversationContext, event: MessageReceived): boolean {
-  return !readMessage(context, event).fromBot;
+/** A human spoke: the loop guard has nothing to count. */
+export function humanSpoke(_context: ConversationContext, { analysis }: HeardMessage): boolean {
+  return !analysis.fromBot;
 }
 
 /** This engaged peer-bot message is one too many. */
-export function trips(context: ConversationContext, event: MessageReceived): boolean {
-  const { fromBot, gathered, counters } = readMessage(context, event);
-  return fromBot && gathered !== null && reachedLimit(counters, context.settings.loopGuard);
+export function trips({ settings }: ConversationContext, { analysis }: HeardMessage): boolean {
+  const { fromBot, gathered, counters } = analysis;
+  return fromBot && gathered !== null && reachedLimit(counters, settings.loopGuard);
 }
 
 /** This engaged peer-bot message is the last one that is answered. */
-export function mutes(context: ConversationContext, event: MessageReceived): boolean {
-  const { fromBot, gathered, counters } = readMessage(context, event);
-  return fromBot && gathered !== null && reachedHardLimit(counters, context.settings.loopGuard);
+export function mutes({ settings }: ConversationContext, { analysis }: HeardMessage): boolean {
+  const { fromBot, gathered, counters } = analysis;
+  return fromBot && gathered !== null && reachedHardLimit(counters, settings.loopGuard);
 }
 
 /** The first window has closed by now, and no quiet window holds the line. */
@@ -65,88 +48,55 @@ export function flushReleases(context: ConversationContext, event: DeadlineDue):
 }
 
 /** The quiet window is over. */
-export function quietIsOver(context: ConversationContext, event: DeadlineDue): boolean {
-  return event.id === "quiet" && context.quietAt !== null && event.at >= context.quietAt;
+export function quietIsOver({ quietAt }: ConversationContext, event: DeadlineDue): boolean {
+  return event.id === "quiet" && quietAt !== null && event.at >= quietAt;
 }
 
-/** A command closes an open window, and no quiet window holds the line. */
-export function commandReleases(
-  context: ConversationContext,
-  _event: CommandApplied | SessionReset,
-): boolean {
-  return context.forming.length > 0 && context.quietAt === null;
+/** A window is open that a command closes, and no quiet window holds the line. */
+export function commandReleases({ forming, quietAt }: ConversationContext): boolean {
+  return forming.length > 0 && quietAt === null;
 }
 
-/** The most urgent of the work that is left. */
-export type Left = "line" | "window" | "heartbeat" | "nothing";
+/** An agent before us has ended, or was waited for long enough, and the line waits for that. */
+export function mayFreeLine(context: ConversationContext, { id }: DeadlineDue): boolean {
+  return isRelayDeadline(id) && mustWait(context);
+}
 
-/** What is left of the pending work after a deletion. */
-export function afterDeletion(
-  { forming, inbox, heartbeat }: ConversationContext,
+/** Nothing else waits for the lane but the message that is deleted. */
+export function isLastToWait(
+  { inbox, heartbeat }: ConversationContext,
   { deletion }: MessageDeleted,
-): Left {
-  const route = routeOf(deletion);
-  if (removePending(inbox, route, deletion.id).batches.length > 0) return "line";
-  if (removePending(forming, route, deletion.id).batches.length > 0) return "window";
-  return heartbeat === null ? "nothing" : "heartbeat";
+): boolean {
+  const { batches, removed } = removePending(inbox, routeOf(deletion), deletion.id);
+  return removed !== null && batches.length === 0 && heartbeat === null;
 }
 
-/** Events of a try that is over come late and change nothing. */
-export function isThisTurn({ run }: ConversationContext, event: ConversationEvent): boolean {
+/** Events of a turn that is over come late and change nothing. */
+export function isThisTurn({ run }: ConversationContext, event: StepEvent): boolean {
   return run !== null && "turnId" in event && event.turnId === run.order.turnId;
 }
 
-/** The first in line is too old to be answered. */
-export function isExpired(context: ConversationContext, event: LaneGranted): boolean {
-  const newest = nextInLine(context)?.messages.at(-1);
-  return newest !== undefined && event.at - newest.at > context.settings.turn.replyAgeMsMax;
+/** A block was handed to delivery and has no answer yet. */
+export function isDelivering({ run }: ConversationContext): boolean {
+  return run !== null && run.open.length > 0;
 }
 
-const nextInLine = (context: ConversationContext): Flush | null => takeFree(context).flush;
-
-/** Where attention goes when the first in line has expired. */
-export function afterExpiry(context: ConversationContext): Next {
-  const { forming, heartbeat } = context;
-  const rest = takeFree(context).inbox;
-  if (rest.length > 0) return "waiting";
-  if (forming.length > 0) return "gathering";
-  return heartbeat === null ? "observing" : "waiting";
+/** A quiet window is open. */
+export function isQuiet({ quietAt }: ConversationContext): boolean {
+  return quietAt !== null;
 }
 
-/** The host is gone, nothing was said, and there are tries left. */
-export function retries(context: ConversationContext, event: RunEnd): boolean {
-  if (event.type === "agent.ended") return false;
-  return concerns(context, event) && mayRetry(context, event);
+/** A closed batch waits for a turn. */
+export function hasLine({ inbox }: ConversationContext): boolean {
+  return inbox.length > 0;
 }
 
-/** Where attention goes when the agent ends; null: this is not the running turn's end. */
-export function afterRun(context: ConversationContext, event: RunEnd): Next | null {
-  const { run } = context;
-  if (run === null || !concerns(context, event)) return null;
-  if (run.open.length > 0 || willTellRoom(context, event)) return "settling";
-  return nextWork(context, inboxAfterRun(context, event), context.forming);
+/** A batch may still grow. */
+export function hasWindow({ forming }: ConversationContext): boolean {
+  return forming.length > 0;
 }
 
-/** Where attention goes after a delivery report while settling; null: it settles nothing. */
-export function afterDelivery(
-  context: ConversationContext,
-  event: DeliverySent | DeliveryFailed,
-): Next | null {
-  const { run } = context;
-  if (run === null || !isThisTurn(context, event)) return null;
-  if (run.open.length !== 1 || run.open[0]?.index !== event.index) return null;
-  return nextWork(context, context.inbox, context.forming);
-}
-
-const concerns = (context: ConversationContext, event: RunEnd): boolean =>
-  event.type === "host.recovered" || isThisTurn(context, event);
-
-function nextWork(
-  context: ConversationContext,
-  inbox: readonly Flush[],
-  forming: readonly Forming[],
-): Next {
-  if (inbox.length > 0) return needsQuiet(context) ? "gathering" : "waiting";
-  if (forming.length > 0) return "gathering";
-  return context.heartbeat === null ? "observing" : "waiting";
+/** A turn that nobody asked for is owed. */
+export function owesHeartbeat({ heartbeat }: ConversationContext): boolean {
+  return heartbeat !== null;
 }

@@ -2,105 +2,163 @@
  * Names and bodies
  * ================
  * What the conversation chart's guards and actions do. The chart is read by name; each name stands
- * for a function of the context and one event, which can be read and tested without a machine.
+ * for a function that can be read and tested without a machine: a guard of the context and the
+ * event, an action of the step in the making and the event.
+ *
+ * XState is given the actions as transactions: what a body has left in its step is assigned, and its
+ * effects are emitted in their order.
  */
-
-import type { ConversationEvent } from "../events/events.ts";
+import { type ActionFunction, and, enqueueActions, not, or, stateIn } from "xstate";
+import type { EmittedEffect } from "../events/effects.ts";
 import * as relay from "./agent-relay.ts";
-import type { ConversationContext, GuardState, TurnLock } from "./context.ts";
+import type { ConversationContext } from "./context.ts";
 import * as delivery from "./delivery-actions.ts";
 import * as guards from "./guards.ts";
-import * as hearing from "./message-actions.ts";
+import * as messages from "./message-actions.ts";
+import type { StepEvent } from "./message-analysis.ts";
+import * as output from "./output-actions.ts";
 import * as queue from "./queue-actions.ts";
 import * as session from "./session-actions.ts";
 import * as steering from "./steering-actions.ts";
+import { beginStep, type Step } from "./step.ts";
 import * as turn from "./turn-actions.ts";
+import * as typing from "./typing-actions.ts";
 
-type Types = ConversationEvent["type"];
-type EventOf<Type extends Types> = Extract<ConversationEvent, { type: Type }>;
-interface Step {
+type Types = StepEvent["type"];
+type EventOf<Type extends Types> = Extract<StepEvent, { type: Type }>;
+interface Asked {
   readonly context: ConversationContext;
-  readonly event: ConversationEvent;
+  readonly event: StepEvent;
 }
 
-/** Gives a function of one kind of event the face of a guard or an action. */
-const on =
-  <Type extends Types, Answer>(
-    body: (context: ConversationContext, event: EventOf<Type>) => Answer,
-  ) =>
-  ({ context, event }: Step): Answer =>
+/** Gives a function of one kind of event the form of a guard. */
+const asks =
+  <Type extends Types>(body: (context: ConversationContext, event: EventOf<Type>) => boolean) =>
+  ({ context, event }: Asked): boolean =>
     body(context, event as EventOf<Type>);
+const isDeadline =
+  (id: string) =>
+  ({ event }: Asked): boolean =>
+    event.type === "deadline.due" && event.id === id;
+const isSilenced = or([stateIn({ lock: "silenced" }), stateIn({ lock: "closed" })]);
 
 /** Questions; their answers decide where the chart moves. */
 export const conversationGuards = {
-  engages: on<"message.received", boolean>(guards.engages),
-  engagesAtOnce: on<"message.received", boolean>(guards.engagesAtOnce),
-  humanSpoke: on<"message.received", boolean>(guards.humanSpoke),
-  trips: on<"message.received", boolean>(guards.trips),
-  mutes: on<"message.received", boolean>(guards.mutes),
-  flushReleases: on<"deadline.due", boolean>(guards.flushReleases),
-  isFlush: ({ event }: Step) => event.type === "deadline.due" && event.id === "flush",
-  isInterrupt: ({ event }: Step) => event.type === "deadline.due" && event.id === "interrupt",
-  isRelay: ({ event }: Step) => event.type === "deadline.due" && relay.isRelayDeadline(event.id),
-  relayFrees: on<"deadline.due", boolean>(relay.frees),
-  mustWait: ({ context }: Step) => relay.mustWait(context),
-  quietIsOver: on<"deadline.due", boolean>(guards.quietIsOver),
-  commandReleases: on<"command.applied" | "session.reset", boolean>(guards.commandReleases),
-  deletionLeaves: ({ context, event }: Step, params: { what: guards.Left }) =>
-    guards.afterDeletion(context, event as EventOf<"message.deleted">) === params.what,
-  isThisTurn: on<Types, boolean>(guards.isThisTurn),
-  expiresInto: ({ context, event }: Step, params: { next: guards.Next }) =>
-    guards.isExpired(context, event as EventOf<"lane.granted">) &&
-    guards.afterExpiry(context) === params.next,
-  retries: on<"agent.failed" | "host.recovered", boolean>(guards.retries),
-  endsInto: ({ context, event }: Step, params: { next: guards.Next }) =>
-    guards.afterRun(context, event as turn.RunEnd) === params.next,
-  settlesInto: ({ context, event }: Step, params: { next: guards.Next }) =>
-    guards.afterDelivery(context, event as EventOf<"delivery.sent" | "delivery.failed">) ===
-    params.next,
+  engages: asks<"message.received">(guards.engages),
+  engagesAtOnce: asks<"message.received">(guards.engagesAtOnce),
+  humanSpoke: asks<"message.received">(guards.humanSpoke),
+  trips: asks<"message.received">(guards.trips),
+  mutes: asks<"message.received">(guards.mutes),
+  isFlush: isDeadline("flush"),
+  isInterrupt: isDeadline("interrupt"),
+  isRelay: ({ event }: Asked) => event.type === "deadline.due" && relay.isRelayDeadline(event.id),
+  flushReleases: asks<"deadline.due">(guards.flushReleases),
+  quietIsOver: asks<"deadline.due">(guards.quietIsOver),
+  mayFreeLine: asks<"deadline.due">(guards.mayFreeLine),
+  commandReleases: asks<Types>(guards.commandReleases),
+  isLastToWait: asks<"message.deleted">(guards.isLastToWait),
+  mustWait: asks<Types>(relay.mustWait),
+  isExpired: asks<"lane.granted">(turn.isExpired),
+  isThisTurn: asks<Types>(guards.isThisTurn),
+  retries: asks<"agent.failed" | "host.recovered">(turn.mayRetry),
+  isDelivering: asks<Types>(guards.isDelivering),
+  needsQuiet: asks<Types>(queue.needsQuiet),
+  isQuiet: asks<Types>(guards.isQuiet),
+  hasLine: asks<Types>(guards.hasLine),
+  hasWindow: asks<Types>(guards.hasWindow),
+  owesHeartbeat: asks<Types>(guards.owesHeartbeat),
+  /** Of the turn under way, and the lock lets it speak. */
+  maySpeak: and(["isThisTurn", not(isSilenced)]),
+  /** The turn under way ends without having wanted to say anything. */
+  endsInSilence: and(["isThisTurn", isSilenced]),
+  /** The turn that is running chooses silence. */
+  choosesSilence: and(["isThisTurn", stateIn({ attention: { engaged: "running" } })]),
+  grantsCredit: or([stateIn({ lock: "granting" }), stateIn({ lock: "silenced" })]),
+  loopGuardHolds: not(stateIn({ guard: "clear" })),
+  /** The lane is taken: the lock of the last turn ends. */
+  turnBegins: and([
+    stateIn({ attention: { engaged: "waiting" } }),
+    not("mustWait"),
+    not("isExpired"),
+  ]),
 };
 
-/** Deeds; their effects are gathered in the context. */
-export const conversationActions = {
-  hear: on<"message.received", void>(hearing.hear),
-  remember: on<"message.received", void>(hearing.remember),
-  overhear: on<"fellow.spoke", void>(hearing.overhear),
-  takeUp: on<"message.received", void>(hearing.takeUp),
-  applyEdit: on<"message.edited", void>(hearing.applyEdit),
-  applyDeletion: on<"message.deleted", void>(hearing.applyDeletion),
-  seedHistory: on<"history.seeded", void>(hearing.seedHistory),
-  noteMembership: on<"membership.read", void>(hearing.noteMembership),
-  adoptSettings: on<"config.changed", void>(session.adoptSettings),
-  override: on<"session.overridden", void>(session.override),
-  passOn: on<"command.applied", void>(session.passOn),
-  beginSession: on<"session.reset", void>(session.begin),
-  noteUsage: on<"agent.usage", void>(session.noteUsage),
-  oweHeartbeat: on<"heartbeat.due", void>(session.oweHeartbeat),
-  flushDue: on<"deadline.due", void>(queue.flushDue),
-  interruptDue: on<"deadline.due", void>(queue.interruptDue),
-  notePassed: on<"deadline.due", void>(relay.notePassed),
-  steerFreed: on<Types, void>(queue.steerFreed),
-  endQuiet: on<"deadline.due", void>(queue.endQuiet),
-  keepQuiet: on<Types, void>(queue.keepQuiet),
-  closeWindows: on<Types, void>(queue.closeWindows),
-  requestLane: on<Types, void>(queue.requestLane),
-  releaseLane: on<Types, void>(queue.releaseLane),
-  stopTyping: on<Types, void>(queue.stopTyping),
-  startTurn: on<"lane.granted", void>(turn.startTurn),
-  expireTurn: on<"lane.granted", void>(turn.expireTurn),
-  retryRun: on<"agent.failed" | "host.recovered", void>(turn.retryRun),
-  sendBlock: on<"agent.text", void>(turn.sendBlock),
-  reactAsAsked: on<"agent.tool", void>(turn.reactAsAsked),
-  showTyping: on<"agent.spoke", void>(turn.showTyping),
-  joinRun: on<"agent.steered", void>(steering.joinRun),
-  abortRun: on<"run.aborted", void>(turn.abortRun),
-  backOff: on<Types, void>(turn.backOff),
-  lock: ({ context }: Step, params: { lock: TurnLock }) => turn.lockRun(context, params.lock),
-  endRun: on<"agent.ended" | "agent.failed" | "host.recovered", void>(turn.endRun),
-  closeTurn: on<Types, void>(turn.closeTurn),
-  noteSent: on<"delivery.sent", void>(delivery.noteSent),
-  noteUnsent: on<"delivery.failed", void>(delivery.noteUnsent),
-  latch: ({ context }: Step, params: { guard: GuardState }) => {
-    context.guard = params.guard;
-  },
+type Body<Type extends Types, Params> = (step: Step, event: EventOf<Type>, params?: Params) => void;
+type AnyBody<Params> = (step: Step, event: StepEvent, params?: Params) => void;
+
+/** Gives a function of one kind of event the form of every action's body. */
+const on = <Type extends Types, Params = undefined>(body: Body<Type, Params>) =>
+  body as AnyBody<Params>;
+
+/** What is done, by name. */
+export const actionBodies = {
+  recordDecision: on<"message.received">(messages.recordDecision),
+  engage: on<"message.received", queue.AtWork>(messages.engage),
+  bufferMessage: on<"message.received">(messages.bufferMessage),
+  bufferSibling: on<"fellow.spoke">(messages.bufferSibling),
+  applyEdit: on<"message.edited">(messages.applyEdit),
+  applyDeletion: on<"message.deleted">(messages.applyDeletion),
+  seedHistory: on<"history.seeded">(messages.seedHistory),
+  noteMembership: on<"membership.read">(messages.noteMembership),
+  adoptSettings: on<"config.changed">(session.adoptSettings),
+  overrideSession: on<"session.overridden">(session.overrideSession),
+  beginSession: on<"session.reset">(session.beginSession),
+  runCommand: on<"command.applied">(session.runCommand),
+  dropCredits: on<Types>(session.dropCredits),
+  noteUsage: on<"agent.usage">(session.noteUsage),
+  oweHeartbeat: on<"heartbeat.due">(session.oweHeartbeat),
+  closeDueWindows: on<"deadline.due", queue.AtWork>(queue.closeDueWindows),
+  closeWindows: on<Types, queue.AtWork>(queue.closeWindows),
+  openQuiet: on<Types>(queue.openQuiet),
+  endQuiet: on<"deadline.due">(queue.endQuiet),
+  keepQuiet: on<Types>(queue.keepQuiet),
+  notePassed: on<"deadline.due">(relay.notePassed),
+  requestLane: on<Types>(queue.requestLane),
+  releaseLane: on<Types>(queue.releaseLane),
+  stopTyping: on<Types>(typing.stopTyping),
+  updateTyping: on<Types>(typing.updateTyping),
+  startTurn: on<"lane.granted", turn.Warning>(turn.startTurn),
+  expireTurn: on<"lane.granted">(turn.expireTurn),
+  retryTurn: on<"agent.failed" | "host.recovered">(turn.retryTurn),
+  endTurn: on<turn.RunEnd["type"], turn.Silence>(turn.endTurn),
+  closeTurn: on<Types>(turn.closeTurn),
+  offerLine: on<Types>(steering.offerLine),
+  interruptDue: on<"deadline.due">(steering.interruptDue),
+  joinTurn: on<"agent.steered">(steering.joinTurn),
+  abortTurn: on<"run.aborted">(steering.abortTurn),
+  sendBlock: on<"agent.text">(output.sendBlock),
+  reactAsAsked: on<"agent.tool">(output.reactAsAsked),
+  showTyping: on<"agent.spoke">(output.showTyping),
+  noteSent: on<"delivery.sent">(delivery.noteSent),
+  noteUnsent: on<"delivery.failed">(delivery.noteUnsent),
+  grantCredit: on<"delivery.sent">(delivery.grantCredit),
+};
+
+type Bodies = typeof actionBodies;
+type ChartAction<Params> = ActionFunction<
+  ConversationContext,
+  StepEvent,
+  StepEvent,
+  Params,
+  never,
+  never,
+  never,
+  never,
+  EmittedEffect
+>;
+
+function asAction<Params>(body: AnyBody<Params>): ChartAction<Params | undefined> {
+  return enqueueActions(({ context, event, enqueue }, params) => {
+    const step = beginStep(context);
+    body(step, event, params);
+    enqueue.assign(step.context);
+    for (const effect of step.effects) enqueue.emit(effect);
+  });
+}
+
+/** Deeds, as XState takes them. */
+export const conversationActions = Object.fromEntries(
+  Object.entries(actionBodies).map(([name, body]) => [name, asAction(body as AnyBody<unknown>)]),
+) as {
+  readonly [Name in keyof Bodies]: ChartAction<Parameters<Bodies[Name]>[2]>;
 };

@@ -1,9 +1,10 @@
 /**
- * Reading a message
- * =================
- * Everything a message means to this conversation, found out once: who is here now that its author
- * has spoken, what the ladder says, what the guard counts, what its batch does. Guards ask first,
- * actions use the same answer; it is kept with the event it belongs to and gone with the step.
+ * Message analysis
+ * ================
+ * Everything a message means to this conversation, worked out once before the step: who is here now
+ * that its author has spoken, what the ladder says, what the loop guard counts, what becomes of its
+ * batch. Several guards and actions need the answer, so it goes into the machine with the event.
+ * It is no part of what is journalled.
  */
 import type {
   EngagementInput,
@@ -15,14 +16,13 @@ import { type AuthorId, type Inbound, routeOf } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { type Arrival, type Gathered, gather } from "../batching/inbox.ts";
 import { decideEngagement } from "../engagement/engagement.ts";
-import { noteSpeaker } from "../engagement/humans.ts";
+import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
 import { countPeerTurn, type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import { signalsOf } from "../engagement/signals.ts";
-import type { MessageReceived } from "../events/events.ts";
+import type { ConversationEvent, MessageReceived } from "../events/events.ts";
 import { type ConversationContext, threadKey } from "./context.ts";
 
-export interface Reading {
-  readonly event: MessageReceived;
+export interface MessageAnalysis {
   readonly verdict: EngagementVerdict;
   readonly participants: readonly Participant[];
   readonly isNew: boolean;
@@ -32,36 +32,46 @@ export interface Reading {
   readonly counters: GuardCounters;
   /** The batches with this message in; null: it was not engaged. */
   readonly gathered: Gathered | null;
+  /** Typing is shown from the start. */
   readonly instant: boolean;
+}
+
+/** A message with what it means to the conversation that is about to step on it. */
+export interface HeardMessage extends MessageReceived {
+  readonly analysis: MessageAnalysis;
+}
+
+/** An event as the machine takes it. */
+export type StepEvent = Exclude<ConversationEvent, MessageReceived> | HeardMessage;
+
+/** What the analysis asks of a snapshot. */
+interface Standing {
+  readonly value: { readonly guard: "clear" | "tripped" | "muted" };
+  readonly context: ConversationContext;
 }
 
 const nobody: readonly AuthorId[] = [];
 const gistUnitsMax = 160;
-const participantDaysDefault = 7;
 const muted: EngagementVerdict = { decision: "observe", rule: "loop-guard", credit: "none" };
 
-/** What the message means here; the same object however often one step asks. */
-export function readMessage(context: ConversationContext, event: MessageReceived): Reading {
-  const known = context.reading;
-  if (known !== null && known.event === event) return known;
-  const reading = read(context, event);
-  context.reading = reading;
-  return reading;
+/** The event for a step from this snapshot: a message with its analysis, any other as it is. */
+export function stepEvent(snapshot: Standing, event: ConversationEvent): StepEvent {
+  if (event.type !== "message.received") return event;
+  return { ...event, analysis: analyze(snapshot, event) };
 }
 
-function read(context: ConversationContext, event: MessageReceived): Reading {
+function analyze({ value, context }: Standing, event: MessageReceived): MessageAnalysis {
   const { at, message } = event;
   const { author } = message;
-  const days = context.settings.engagement.participantDays ?? participantDaysDefault;
+  const days = participantDaysOf(context.settings.engagement);
   const { participants, isNew } = noteSpeaker(context.participants, author, at, days);
   const fromBot = author.isBot || participants.at(-1)?.isBot === true;
   const membership = event.membership ?? context.membership;
   const input = inputOf(context, event, participants, membership, fromBot);
-  const verdict = fromBot && context.guard === "muted" ? muted : decideEngagement(input);
+  const verdict = fromBot && value.guard === "muted" ? muted : decideEngagement(input);
   const engages = verdict.decision === "engage";
   const instant = engages && showsTypingAtOnce(context, input);
   return {
-    event,
     verdict,
     participants,
     isNew,
@@ -80,7 +90,7 @@ export function engagementInput(
   context: ConversationContext,
   event: MessageReceived,
 ): EngagementInput {
-  const days = context.settings.engagement.participantDays ?? participantDaysDefault;
+  const days = participantDaysOf(context.settings.engagement);
   const { author } = event.message;
   const { participants } = noteSpeaker(context.participants, author, event.at, days);
   const fromBot = author.isBot || participants.at(-1)?.isBot === true;

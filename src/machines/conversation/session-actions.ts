@@ -1,11 +1,12 @@
 /**
  * Session and settings
  * ====================
- * What changes how a conversation works without anybody having said something to be answered:
- * another config, what the session says differently, a new session, a turn that nobody asked for.
+ * What changes how a conversation works without a message to be answered: another config, what the
+ * session says differently, a new session, a turn that nobody asked for, a command.
  */
 import { withOverride } from "../../domain/settings.ts";
-import type { Standing } from "../events/effects.ts";
+import { release } from "../batching/pending.ts";
+import type { ConversationFigures } from "../events/effects.ts";
 import type {
   AgentUsage,
   CommandApplied,
@@ -15,14 +16,15 @@ import type {
   SessionReset,
 } from "../events/events.ts";
 import type { ConversationContext } from "./context.ts";
+import type { Step } from "./step.ts";
 
-export function adoptSettings(context: ConversationContext, { settings }: ConfigChanged): void {
+export function adoptSettings({ context }: Step, { settings }: ConfigChanged): void {
   context.configured = settings;
   context.settings = withOverride(settings, context.override);
 }
 
 /** What the session says differently: a field left out stays, null goes back to the config. */
-export function override(context: ConversationContext, event: SessionOverridden): void {
+export function overrideSession({ context }: Step, event: SessionOverridden): void {
   const before = context.override;
   const { queue: said, send = before.send, activation = before.activation } = event;
   const merges = event.merge === true && said !== undefined && said !== null;
@@ -36,27 +38,24 @@ export function override(context: ConversationContext, event: SessionOverridden)
 }
 
 /** A new session: introduced again, and nothing is left to be said about the last run. */
-export function begin(context: ConversationContext, { sessionId }: SessionReset): void {
+export function beginSession({ context, effects }: Step, { sessionId }: SessionReset): void {
   context.introduced = false;
   context.abortedLastRun = false;
   const { run } = context;
   if (run !== null) context.run = { ...run, left: true };
-  if (sessionId !== undefined) context.effects.push({ type: "session.began", sessionId });
+  if (sessionId !== undefined) effects.push({ type: "session.began", sessionId });
 }
 
 /** Commands are carried out by the runtime, in the order in which they came. */
-export function passOn(context: ConversationContext, event: CommandApplied): void {
+export function runCommand({ context, effects }: Step, event: CommandApplied): void {
   const { command, args, more = [], asked = null } = event;
   const calls = [{ command, args }, ...more];
-  context.effects.push({ type: "command", calls, asked, standing: standingOf(context) });
+  effects.push({ type: "command", calls, asked, standing: figuresOf(context) });
 }
 
-function standingOf({ run, inbox, forming, ...context }: ConversationContext): Standing {
-  const { guard, counters, buffer, turnSeq, ledger, settings } = context;
-  const idle = inbox.length > 0 ? "waiting" : forming.length > 0 ? "gathering" : "observing";
+function figuresOf(context: ConversationContext): ConversationFigures {
+  const { inbox, forming, counters, buffer, turnSeq, ledger, settings } = context;
   return {
-    attention: run === null ? idle : run.ended ? "settling" : "running",
-    guard,
     consecutive: counters.consecutive,
     waiting: inbox.length + forming.length,
     remembered: buffer.entries.length,
@@ -68,13 +67,22 @@ function standingOf({ run, inbox, forming, ...context }: ConversationContext): S
   };
 }
 
+/** Backs off: no credit is left, nobody is held. What is still delivered is the lock's business. */
+export function dropCredits({ context }: Step): void {
+  const { run } = context;
+  context.ledger = {};
+  context.forming = release(context.forming);
+  context.inbox = release(context.inbox);
+  if (run?.holds) context.run = { ...run, holds: false };
+}
+
 /** Told by the agent as it ends; belongs to the session of its turn. */
-export function noteUsage(context: ConversationContext, event: AgentUsage): void {
+export function noteUsage({ effects }: Step, event: AgentUsage): void {
   const { turnId, inputTokens, outputTokens, costUsd = 0 } = event;
-  context.effects.push({ type: "usage", turnId, inputTokens, outputTokens, costUsd });
+  effects.push({ type: "usage", turnId, inputTokens, outputTokens, costUsd });
 }
 
 /** One heartbeat is owed at most; a later one only says where its words go. */
-export function oweHeartbeat(context: ConversationContext, { route }: HeartbeatDue): void {
+export function oweHeartbeat({ context }: Step, { route }: HeartbeatDue): void {
   if (context.run?.order.heartbeat !== true) context.heartbeat = route;
 }

@@ -1,58 +1,116 @@
 /**
- * Steering
- * ========
- * What arrives while a turn runs may be told to its agent. It is offered in the order of the line,
- * with everything before it that the agent has not taken yet, so a message that came when nobody
- * could listen is never overtaken by one that came later. Only what was said in the turn's own place
- * is offered: its answer goes nowhere else.
+ * Reaching the running agent
+ * ==========================
+ * What arrives while the agent is at work may be told to it, or may stop it. Steering offers in the
+ * order of the line, with everything before it that the agent has not taken yet, so a message that
+ * came when the agent could not listen is never overtaken by a later one. Only what was said in the
+ * turn's own place is offered: its answer goes nowhere else. A turn that nobody asked for is stopped
+ * for anybody who is to be answered.
+ *
+ * All of this is for the running state only: once the agent has ended nothing reaches it.
  */
-import { sameRoute } from "../../domain/message.ts";
-import { type Flush, refOf } from "../batching/inbox.ts";
-import type { AgentSteered } from "../events/events.ts";
+import { limits } from "../../domain/limits.ts";
+import { type Millis, sameRoute } from "../../domain/message.ts";
+import { type Flush, type Forming, type PendingMessage, refOf } from "../batching/inbox.ts";
+import type { AgentSteered, DeadlineDue, RunAborted } from "../events/events.ts";
 import { freeLine } from "./agent-relay.ts";
-import type { ConversationContext, Run } from "./context.ts";
+import type { Run } from "./context.ts";
+import type { Step } from "./step.ts";
 
 /** Blocks handed to delivery that are an answer. */
 export const answersOf = ({ blocks, asides = [] }: Run): number => blocks - asides.length;
 
-/** Offers the running agent what waits in its place. Whoever passes it on knows what it has. */
-export function offerLine(context: ConversationContext, { order, left }: Run): void {
+const steers = (mode: string) => mode === "steer" || mode === "steer-backlog";
+
+/** A batch has joined the line: the running agent is told of it, or stopped for it. */
+export function reachAgent(step: Step, batch: Forming, at: Millis): void {
+  stopHeartbeat(step);
+  const { run, settings } = step.context;
+  if (run === null || run.abortedBy !== null) return;
+  const { mode } = settings.queue;
+  if (mode === "interrupt") interrupt(step, run, at);
+  if (steers(mode) && sameRoute(batch.route, run.order.route)) offer(step, run);
+}
+
+/** A turn that nobody asked for ends for somebody who is to be answered, so its lane is free. */
+export function stopHeartbeat(step: Step): void {
+  const { run } = step.context;
+  if (run?.order.heartbeat === true && run.abortedBy === null) stop(step, run, "a person spoke");
+}
+
+/** Other agents have ended: the running one may take in what waited for them. */
+export function offerLine(step: Step): void {
+  const { run, settings } = step.context;
+  if (run !== null && run.abortedBy === null && steers(settings.queue.mode)) offer(step, run);
+}
+
+/** Offers what waits in the turn's place. The runner knows what its agent has taken before. */
+function offer({ context, effects }: Step, { order, left }: Run): void {
   if (left === true) return;
-  const { effects, inbox, relays } = context;
   const { turnId, route } = order;
-  const line = freeLine(inbox, relays).filter(
-    (one) => one.steeredAt === null && sameRoute(one.route, route),
+  const line = freeLine(context.inbox, context.relays).filter(
+    (flush) => flush.steeredAt === null && sameRoute(flush.route, route),
   );
   const batch = line.flatMap(({ messages }) => messages.map(refOf));
   if (batch.length > 0) effects.push({ type: "turn.steer", turnId, batch });
 }
 
+/** Each interruption may have cost a model call: in a room that thrashes the newest waits a bit. */
+function interrupt(step: Step, run: Run, at: Millis): void {
+  const soonest = step.context.interruptedAt + limits.interruptMsMin;
+  if (at < soonest) {
+    step.effects.push({ type: "deadline.set", id: "interrupt", at: soonest });
+    return;
+  }
+  step.context.interruptedAt = at;
+  stop(step, run, "interrupt");
+}
+
+/** The deadline "interrupt" fired: what came too soon after an interruption may interrupt now. */
+export function interruptDue(step: Step, { at }: DeadlineDue): void {
+  const { run, inbox, settings } = step.context;
+  if (run === null || run.abortedBy !== null || inbox.length === 0) return;
+  if (settings.queue.mode === "interrupt") interrupt(step, run, at);
+}
+
+/** Asks for the running turn's end; its outcome comes when the agent has ended. */
+export function abortTurn(step: Step, { by }: RunAborted): void {
+  const { run } = step.context;
+  if (run !== null && run.abortedBy === null) stop(step, run, by);
+}
+
+function stop({ context, effects }: Step, run: Run, reason: string): void {
+  context.run = { ...run, abortedBy: reason };
+  effects.push({ type: "turn.abort", turnId: run.order.turnId, reason });
+}
+
 /** The running agent took pending messages in: they are this turn's now. */
-export function joinRun(context: ConversationContext, event: AgentSteered): void {
-  const { run, settings } = context;
+export function joinTurn(step: Step, event: AgentSteered): void {
+  const { context } = step;
+  const { run, settings, inbox } = context;
   if (run === null) return;
   const isTaken = (flush: Flush) => flush.messages.every(({ seq }) => event.messages.includes(seq));
   if (settings.queue.mode === "steer-backlog") {
-    context.inbox = context.inbox.map((flush) =>
+    context.inbox = inbox.map((flush) =>
       isTaken(flush) ? { ...flush, steeredAt: answersOf(run) } : flush,
     );
     return;
   }
-  const taken = context.inbox.filter(isTaken).flatMap(({ messages }) => messages);
-  context.inbox = context.inbox.filter((flush) => !isTaken(flush));
+  const taken = inbox.filter(isTaken).flatMap(({ messages }) => messages);
+  context.inbox = inbox.filter((flush) => !isTaken(flush));
   context.run = { ...run, batch: [...run.batch, ...taken] };
-  join(context, run, taken);
+  noteJoined(step, run, taken);
 }
 
 /** Messages became a part of the turn: its transcript has them, too. */
-export function join(
-  { effects }: ConversationContext,
+export function noteJoined(
+  { effects }: Step,
   { order: { turnId } }: Run,
-  messages: Run["batch"],
+  messages: readonly PendingMessage[],
 ): void {
   if (messages.length > 0) effects.push({ type: "joined", turnId, batch: messages.map(refOf) });
 }
 
 /** The line with nothing taken in: the agent that took it is gone or has not answered it. */
 export const unsteered = (inbox: readonly Flush[]): readonly Flush[] =>
-  inbox.map((one) => (one.steeredAt === null ? one : { ...one, steeredAt: null }));
+  inbox.map((flush) => (flush.steeredAt === null ? flush : { ...flush, steeredAt: null }));

@@ -17,6 +17,10 @@ const dayMs = 86_400_000;
 type Room = Pick<EngagementInput["room"], "participants" | "membership">;
 type Rules = Pick<EngagementInput["rules"], "freshMembershipMs" | "participantDays">;
 
+/** For how many days a speaker counts as present. */
+export const participantDaysOf = ({ participantDays }: Rules): number =>
+  participantDays ?? participantDaysDefault;
+
 /** Whether a member read is recent enough and whole, so that it may be believed as it is. */
 export function isFreshAndComplete(membership: Membership, rules: Rules, now: Millis): boolean {
   const age = now - membership.fetchedAt;
@@ -24,7 +28,7 @@ export function isFreshAndComplete(membership: Membership, rules: Rules, now: Mi
 }
 
 function countSpeakers(room: Room, rules: Rules, now: Millis): number {
-  const since = now - (rules.participantDays ?? participantDaysDefault) * dayMs;
+  const since = now - participantDaysOf(rules) * dayMs;
   let count = 0;
   for (const { isBot, lastSeenAt } of room.participants) {
     if (!isBot && lastSeenAt >= since) count += 1;

@@ -1,8 +1,8 @@
 /**
  * Effects
  * =======
- * What a conversation wants done, as data. The machine appends them to its context in the order
- * they are meant, the actor drains them after each step, and only then does anyone act on them. The
+ * What a conversation wants done, as data. The machine emits them in the order they are meant, the
+ * actor's owner gets them after each step, and only then does anyone act on them. The
  * same step on the same state gives the same effects, so a replayed step can be told apart from a
  * new one by its journal number alone.
  */
@@ -200,10 +200,8 @@ export interface CommandDue {
   readonly asked: CommandAsked | null;
   readonly standing: Standing;
 }
-/** A conversation in figures. */
-export interface Standing {
-  readonly attention: "observing" | "gathering" | "waiting" | "running" | "settling";
-  readonly guard: "clear" | "tripped" | "muted";
+/** A conversation in figures, as its context has them. */
+export interface ConversationFigures {
   /** Turns that peer bots caused since a human spoke. */
   readonly consecutive: number;
   /** Batches that wait, those whose window is open included. */
@@ -216,6 +214,11 @@ export interface Standing {
   readonly activation: Activation;
   readonly queue: QueueSettings;
   readonly send: SendPolicy;
+}
+/** The same with its states, which the snapshot has. */
+export interface Standing extends ConversationFigures {
+  readonly attention: "observing" | "gathering" | "waiting" | "running" | "settling";
+  readonly guard: "clear" | "tripped" | "muted";
 }
 
 export type Effect =
@@ -240,3 +243,8 @@ export type Effect =
   | MembershipRefresh
   | RelayPassed
   | CommandDue;
+
+/** An effect as the machine emits it. No action can see the states, so a command lacks them yet. */
+export type EmittedEffect =
+  | Exclude<Effect, CommandDue>
+  | (Omit<CommandDue, "standing"> & { readonly standing: ConversationFigures });

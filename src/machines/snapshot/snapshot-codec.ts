@@ -1,133 +1,198 @@
 /**
- * Compact context
- * ===============
- * The two directions between a conversation's context and the few letters of its record. Each is
- * the other's inverse for everything that is not settings, effects or the guard (which the state
- * names).
+ * The fields of a record
+ * ======================
+ * One table: each field of the context that is kept, with its letter in the record, the form it is
+ * written in, and the way back. Letters and tuples because a hundred thousand of these lie in the
+ * store. A field at its usual value is left out; moments that many fields share are counted from one
+ * base, the letter `z`.
  */
+import { z } from "zod";
 import type { Participant } from "../../domain/decision.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { BufferEntry } from "../batching/context-buffer.ts";
 import type { ConversationContext } from "../conversation/context.ts";
-import { noCounters } from "../engagement/loop-guard.ts";
-import type { CompactContext } from "./snapshot-schema.ts";
+import * as form from "./snapshot-schema.ts";
 
-type Recorded = Omit<
-  ConversationContext,
-  "settings" | "configured" | "effects" | "reading" | "guard"
->;
-type Fields = { -readonly [Field in keyof CompactContext]: CompactContext[Field] };
+/** Settings belong to the config version in force, not to the record. */
+type Recorded = Omit<ConversationContext, "settings" | "configured">;
 
-/** The context without what is at its default. */
-export function compact(context: Recorded): CompactContext {
+interface Field<Value> {
+  readonly letter: string;
+  readonly schema: z.ZodType;
+  /** Undefined: left out. */
+  readonly write: (value: Value, base: Millis) => unknown;
+  readonly read: (written: unknown, base: Millis) => Value;
+}
+
+const field =
+  <Schema extends z.ZodType>(letter: string, schema: Schema) =>
+  <Value>(
+    write: (value: Value, base: Millis) => z.input<Schema> | undefined,
+    read: (written: z.output<Schema>, base: Millis) => Value,
+  ): Field<Value> => ({
+    letter,
+    schema,
+    write,
+    read: (written, base) => read(written as z.output<Schema>, base),
+  });
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === 0) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/** Written as it is; left out where it is null, 0 or empty. */
+const plain = <Value>(letter: string, schema: z.ZodType): Field<Value> => ({
+  letter,
+  schema,
+  write: (value) => (isEmpty(value) ? undefined : value),
+  read: (written) => written as Value,
+});
+
+const flag = (letter: string): Field<boolean> =>
+  field(letter, z.literal(1))(
+    (value: boolean) => (value ? 1 : undefined),
+    () => true,
+  );
+
+const { millis, seq, count } = form;
+const strings = z.array(z.string());
+
+/** Id, last seen (from base), name unless it is the id, 1 for a bot. */
+const participant = z.union([
+  z.tuple([z.string(), millis]),
+  z.tuple([z.string(), millis, z.string().nullable()]),
+  z.tuple([z.string(), millis, z.string().nullable(), z.literal(1)]),
+]);
+/** Number, id, heard (from base), author, 1 for ours, the edit's number. */
+const bufferEntry = z.union([
+  z.tuple([seq, z.string(), millis, z.string()]),
+  z.tuple([seq, z.string(), millis, z.string(), form.flag]),
+  z.tuple([seq, z.string(), millis, z.string(), form.flag, seq]),
+]);
+
+const table: { readonly [Name in keyof Recorded]: Field<Recorded[Name]> } = {
+  participants: field("p", z.array(participant))(
+    (list, base) => (list.length === 0 ? undefined : list.map((one) => packPerson(one, base))),
+    (list, base) => list.map((one) => unpackPerson(one, base)),
+  ),
+  membership: field("m", z.tuple([count, count, form.flag, millis]))(
+    (read, base) =>
+      read === null
+        ? undefined
+        : [read.humans, read.bots, read.truncated ? 1 : 0, read.fetchedAt - base],
+    ([humans, bots, truncated, fetched], base) => ({
+      humans,
+      bots,
+      truncated: truncated === 1,
+      fetchedAt: base + fetched,
+    }),
+  ),
+  /** Author, end (from base). */
+  ledger: field("l", z.array(z.tuple([z.string(), millis])))(
+    (ledger, base) =>
+      isEmpty(ledger)
+        ? undefined
+        : Object.entries(ledger).map(([author, ends]) => [author, ends - base]),
+    (rows, base) => Object.fromEntries(rows.map(([author, ends]) => [author, base + ends])),
+  ),
+  counters: field("g", z.tuple([count, z.array(millis)]))(
+    ({ consecutive, window }, base) =>
+      consecutive === 0 ? undefined : [consecutive, window.map((at) => at - base)],
+    ([consecutive, window], base) => ({ consecutive, window: window.map((at) => base + at) }),
+  ),
+  /** Entries, and how many fell off since it was taken. */
+  buffer: field("b", z.tuple([z.array(bufferEntry), count]))(
+    ({ entries, dropped }, base) =>
+      entries.length === 0 && dropped === 0
+        ? undefined
+        : [entries.map((entry) => packEntry(entry, base)), dropped],
+    ([entries, dropped], base) => ({
+      entries: entries.map((entry) => unpackEntry(entry, base)),
+      dropped,
+    }),
+  ),
+  seeded: flag("s"),
+  forming: plain("f", z.array(form.forming)),
+  inbox: plain("i", z.array(form.flush)),
+  flushAt: plain("fa", millis),
+  quietAt: plain("q", millis),
+  quietBy: plain("qb", millis),
+  droppedWhileBusy: plain("n", strings),
+  run: plain("r", form.run),
+  relays: plain("w", z.array(form.relay)),
+  heartbeat: plain("k", form.route),
+  interruptedAt: plain("u", millis),
+  override: plain("v", form.override),
+  typing: plain("y", form.route),
+  turnSeq: plain("t", count),
+  introduced: flag("x"),
+  abortedLastRun: flag("a"),
+  ownMessages: plain("o", strings),
+  fellowMessages: plain("e", strings),
+  spokenIn: plain("h", strings),
+};
+const rows = Object.entries(table) as [keyof Recorded, Field<unknown>][];
+
+/** The written context: letters to values. */
+export const fieldsSchema = z.strictObject({
+  z: millis.exactOptional(),
+  ...Object.fromEntries(rows.map(([, { letter, schema }]) => [letter, schema.exactOptional()])),
+});
+export type WrittenFields = z.infer<typeof fieldsSchema>;
+
+/** The context without what is at its usual value. */
+export function writeFields(context: ConversationContext): Record<string, unknown> {
   const base = context.participants.at(-1)?.lastSeenAt ?? 0;
-  const out: Fields = base === 0 ? {} : { z: base };
-  const { participants, membership, counters, buffer, run, typing, quietAt, flushAt } = context;
-  if (participants.length > 0) out.p = participants.map((one) => packParticipant(one, base));
-  if (membership !== null) {
-    const { humans, bots, truncated, fetchedAt } = membership;
-    out.m = [humans, bots, truncated ? 1 : 0, fetchedAt - base];
+  const written: Record<string, unknown> = base === 0 ? {} : { z: base };
+  for (const [name, { letter, write }] of rows) {
+    const value = write(context[name], base);
+    if (value !== undefined) written[letter] = value;
   }
-  const credits = Object.entries(context.ledger);
-  if (credits.length > 0) out.l = credits.map(([author, ends]) => [author, ends - base]);
-  if (counters.consecutive > 0)
-    out.g = [counters.consecutive, counters.window.map((at) => at - base)];
-  if (buffer.entries.length > 0) out.b = buffer.entries.map((entry) => packEntry(entry, base));
-  if (buffer.dropped > 0) out.bd = buffer.dropped;
-  if (context.seeded) out.s = 1;
-  if (context.forming.length > 0) out.f = mutable(context.forming);
-  if (context.inbox.length > 0) out.i = mutable(context.inbox);
-  if (flushAt !== null) out.fa = flushAt;
-  if (quietAt !== null) out.q = [quietAt, context.quietBy];
-  if (context.droppedWhileBusy.length > 0) out.n = [...context.droppedWhileBusy];
-  if (run !== null) out.r = mutable(run);
-  if (context.relays.length > 0) out.w = mutable(context.relays);
-  if (context.heartbeat !== null) out.k = mutable(context.heartbeat);
-  if (context.interruptedAt > 0) out.u = context.interruptedAt;
-  if (Object.keys(context.override).length > 0) out.v = mutable(context.override);
-  if (typing !== null) out.y = mutable(typing);
-  if (context.turnSeq > 0) out.t = context.turnSeq;
-  if (context.disengagedTurn > 0) out.d = context.disengagedTurn;
-  if (context.introduced) out.x = 1;
-  if (context.abortedLastRun) out.a = 1;
-  if (context.ownMessages.length > 0) out.o = [...context.ownMessages];
-  if (context.fellowMessages.length > 0) out.e = [...context.fellowMessages];
-  if (context.spokenIn.length > 0) out.h = [...context.spokenIn];
-  return out;
+  return written;
 }
 
-/** The context that `compact` was given. */
-export function expand(fields: CompactContext): Recorded {
-  const base = fields.z ?? 0;
-  const { m, g, q } = fields;
-  return {
-    participants: (fields.p ?? []).map(([id, seen, name, bot]) => ({
-      id,
-      name: name ?? id,
-      isBot: bot === 1,
-      lastSeenAt: base + seen,
-    })),
-    membership:
-      m === undefined
-        ? null
-        : { humans: m[0], bots: m[1], truncated: m[2] === 1, fetchedAt: base + m[3] },
-    ledger: Object.fromEntries((fields.l ?? []).map(([author, ends]) => [author, base + ends])),
-    counters:
-      g === undefined ? noCounters : { consecutive: g[0], window: g[1].map((at) => base + at) },
-    buffer: {
-      entries: (fields.b ?? []).map((packed) => unpackEntry(packed, base)),
-      dropped: fields.bd ?? 0,
-    },
-    seeded: fields.s === 1,
-    forming: fields.f ?? [],
-    inbox: fields.i ?? [],
-    flushAt: fields.fa ?? null,
-    quietAt: q === undefined ? null : q[0],
-    quietBy: q === undefined ? 0 : q[1],
-    droppedWhileBusy: fields.n ?? [],
-    run: fields.r ?? null,
-    relays: fields.w ?? [],
-    heartbeat: fields.k ?? null,
-    interruptedAt: fields.u ?? 0,
-    override: fields.v ?? {},
-    typing: fields.y ?? null,
-    turnSeq: fields.t ?? 0,
-    disengagedTurn: fields.d ?? 0,
-    introduced: fields.x === 1,
-    abortedLastRun: fields.a === 1,
-    ownMessages: fields.o ?? [],
-    fellowMessages: fields.e ?? [],
-    spokenIn: fields.h ?? [],
-  };
+/** What `writeFields` wrote; what it left out is as in `usual`. */
+export function readFields(
+  written: Readonly<Record<string, unknown>>,
+  usual: ConversationContext,
+): ConversationContext {
+  const base = (written.z ?? 0) as Millis;
+  const found: Record<string, unknown> = {};
+  for (const [name, { letter, read }] of rows)
+    if (written[letter] !== undefined) found[name] = read(written[letter], base);
+  return { ...usual, ...found };
 }
 
-type PackedParticipant = NonNullable<CompactContext["p"]>[number];
-
-function packParticipant(
+function packPerson(
   { id, name, isBot, lastSeenAt }: Participant,
   base: Millis,
-): PackedParticipant {
+): z.input<typeof participant> {
   const shown = name === id ? null : name;
   if (isBot) return [id, lastSeenAt - base, shown, 1];
   return shown === null ? [id, lastSeenAt - base] : [id, lastSeenAt - base, shown];
 }
 
-type PackedEntry = NonNullable<CompactContext["b"]>[number];
+function unpackPerson(
+  [id, seen, name, bot]: z.output<typeof participant>,
+  base: Millis,
+): Participant {
+  return { id, name: name ?? id, isBot: bot === 1, lastSeenAt: base + seen };
+}
 
-function packEntry({ seq, id, at, author, self, editSeq }: BufferEntry, base: Millis): PackedEntry {
+function packEntry(
+  { seq, id, at, author, self, editSeq }: BufferEntry,
+  base: Millis,
+): z.input<typeof bufferEntry> {
   if (editSeq !== undefined) return [seq, id, at - base, author, self ? 1 : 0, editSeq];
   return self ? [seq, id, at - base, author, 1] : [seq, id, at - base, author];
 }
 
-function unpackEntry([seq, id, at, author, self, editSeq]: PackedEntry, base: Millis): BufferEntry {
+function unpackEntry(
+  [seq, id, at, author, self, editSeq]: z.output<typeof bufferEntry>,
+  base: Millis,
+): BufferEntry {
   const entry = { seq, id, at: base + at, author, self: self === 1 };
   return editSeq === undefined ? entry : { ...entry, editSeq };
 }
-
-/** What is written here is only turned into text; the compiler need not know that. */
-const mutable = <Value>(value: Value): Mutable<Value> => value as Mutable<Value>;
-type Mutable<Value> = Value extends readonly (infer One)[]
-  ? Mutable<One>[]
-  : Value extends object
-    ? { -readonly [Field in keyof Value]: Mutable<Value[Field]> }
-    : Value;

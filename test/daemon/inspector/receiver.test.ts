@@ -60,7 +60,7 @@ describe.each([1, 2])("with %i workers", (workers) => {
       expect(JSON.stringify(states(seen).at(-1)?.snapshot)).toContain('"attention":"observing"');
     });
     const attentions = states(seen).map(({ snapshot }) => JSON.stringify(snapshot));
-    expect(attentions.some((one) => one.includes('"running":"open"'))).toBe(true);
+    expect(attentions.some((one) => one.includes('"engaged":"running"'))).toBe(true);
     for (const { sessionId, rootId } of seen)
       expect([sessionId, rootId]).toEqual([actor?.sessionId, actor?.sessionId]);
   });

@@ -9,7 +9,7 @@ import { hash52 } from "../../../src/domain/key.ts";
 import { createListedHouse, keyOf, type ListedHouse } from "../../support/daemon/listed-house.ts";
 
 const names = [...Array.from({ length: 24 }, (_, n) => `room-${n}`), "direct-1", "direct-2"];
-const attentions = ["observing", "engaged.gathering", "engaged.running.open", "engaged.settling"];
+const attentions = ["observing", "engaged.gathering", "engaged.running", "engaged.settling"];
 const authors = ["Ann", "Bo", "Kit"];
 
 const room = fc.constantFrom(...names);
@@ -240,7 +240,7 @@ describe("who reads slowly", () => {
       house.say(names[n % names.length] as string);
       await house.wait(50);
     }
-    house.stand("room-5", { attention: "engaged.running.open", guard: "tripped" });
+    house.stand("room-5", { attention: "engaged.running", guard: "tripped" });
     await house.wait(10_000);
     expect(page.frames()).toBe(before);
     page.slow = false;

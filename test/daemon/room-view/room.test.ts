@@ -102,7 +102,7 @@ describe("one room", () => {
     expect(running).toMatchObject({
       writing: { text: "Staging runs" },
       state: {
-        attention: "engaged.running.open",
+        attention: "engaged.running",
         typing: true,
         turn: { turn: 2, place: "here", batch: [{ id: "m4", author: { name: "Cy" } }] },
         credits: [{ who: { name: "Ann" } }, { who: { name: "Cy" }, endsAt: null, held: true }],
@@ -110,7 +110,7 @@ describe("one room", () => {
       },
     });
     const over = await frames.until((frame) => stateIn(frame).attention === "observing");
-    expect(stateIn(over).trail.map(({ attention }) => attention)).toContain("engaged.running.open");
+    expect(stateIn(over).trail.map(({ attention }) => attention)).toContain("engaged.running");
     expect(over).toMatchObject({ writing: null });
     await frames.close();
     const lines = entriesIn(frames.seen).map(told);

@@ -43,7 +43,7 @@ describe("a conversation, live", () => {
     rig.say("ann", "earshot", { to: "us" });
     rig.settings = settingsWith({ version: 2, debounce: { idleMs: 60_000, maxMs: 60_000 } });
     rig.wait(500);
-    expect(rig.attention).toBe("engaged.running.open");
+    expect(rig.attention).toBe("engaged.running");
   });
 
   test("asking what the ladder would see answers as the step does, and changes nothing", () => {
@@ -86,6 +86,7 @@ describe("a conversation, live", () => {
     rig.say("ann", "please");
     expect(rig.conversation.view()).toEqual({
       attention: "engaged.waiting",
+      lock: "granting",
       guard: "clear",
       credits: {},
       held: ["ann"],
@@ -105,7 +106,7 @@ describe("a conversation, live", () => {
     const look = watched.inspect();
     look.follow({
       event: ({ type }) => seen.push(`event ${type}`),
-      state: ({ context }, { type }) => seen.push(`state ${type} ${context.effects.length > 0}`),
+      state: ({ effects }, { type }) => seen.push(`state ${type} ${effects.length > 0}`),
     });
     watched.step(rig.message("ann", "hello"));
     look.end();

@@ -121,13 +121,13 @@ function walk(list: Steps, settings: Overrides, away: boolean) {
       const record = rig.conversation.record();
       rig.conversation = createConversation({ key: "rig", settings: rig.settings, record });
     }
-    const { run } = rig.conversation.context;
+    const isRunning = rig.attention === "engaged.running";
     if (what === "say") ids.push(relayed(rig, place % 2 === 0 ? "ann" : "bob", place));
     if (what === "hm") ids.push(relayed(rig, "eve", place, { text: "hm" }));
     if ((what === "say" || what === "hm") && place < 3) owed.push(ids.at(-1) as string);
     if (what === "pass" && ids.length > 0) passed(rig, ids[next++ % ids.length] as string, place);
-    if (what === "reply" && run !== null && !run.ended) rig.reply();
-    if (what === "fail" && run !== null && !run.ended) rig.fail();
+    if (what === "reply" && isRunning) rig.reply();
+    if (what === "fail" && isRunning) rig.fail();
     if (what === "delete" && ids.length > 0) rig.remove(ids[place % ids.length] as string);
     if (what === "wait") rig.wait([0, 200, 600, 3_000][place] as number);
     const { context } = rig.conversation;
@@ -144,7 +144,7 @@ function walk(list: Steps, settings: Overrides, away: boolean) {
     for (const id of ids) for (const place of [0, 1, 2]) passed(rig, id, place);
     rig.wait(10_000);
     const { run } = rig.conversation.context;
-    if (run !== null && !run.ended) rig.reply();
+    if (rig.attention === "engaged.running") rig.reply();
     else if (run !== null) for (const { index } of run.open) rig.sent(index);
     if (rig.attention === "observing") break;
   }

@@ -10,7 +10,7 @@ function engaged(options: ConstructorParameters<typeof Rig>[0] = {}): Rig {
   rig.say("bob", "morning");
   rig.say("ann", "earshot?", { to: "us", id: "first" });
   rig.wait(500);
-  expect(rig.attention).toBe("engaged.running.open");
+  expect(rig.attention).toBe("engaged.running");
   return rig;
 }
 
@@ -429,7 +429,7 @@ describe("what the room sees", () => {
     const rig = engaged();
     expect(rig.typing()).toBe(true);
     rig.step({ type: "skip", at: rig.now, turnId: rig.turnId });
-    expect(rig.attention).toBe("engaged.running.skipped");
+    expect(rig.conversation.view().lock).toBe("silenced");
     expect(rig.answer("I will be quiet")).toEqual([]);
     expect(rig.typing()).toBe(false);
     rig.step({ type: "agent.spoke", at: rig.now, turnId: rig.turnId, what: "text" });

@@ -135,7 +135,7 @@ describe("under any interleaving of events, stale ones included", () => {
         rig.wait(10_000);
         if (rig.wantsLane) rig.grant();
         const { run } = rig.conversation.context;
-        if (run !== null && !run.ended) rig.end();
+        if (rig.attention === "engaged.running") rig.end();
         for (const { index } of run?.open ?? []) rig.sent(index);
       };
       for (let round = 0; round < 60 && rig.attention !== "observing"; round += 1) settle();
@@ -269,7 +269,8 @@ describe("invariant 9: backing off does not undo itself", () => {
   test("after the next turn's first delivery it is not empty", () => {
     const rig = running();
     rig.step({ type: "disengage", at: rig.now });
-    expect(rig.attention).toBe("engaged.running.disengaged");
+    expect(rig.attention).toBe("engaged.running");
+    expect(rig.conversation.view().lock).toBe("withheld");
     rig.reply();
     rig.say("ann", "earshot, come back", { to: "us" });
     rig.wait(500);

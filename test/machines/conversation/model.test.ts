@@ -131,7 +131,7 @@ function staleEvents(at: number): ConversationEvent[] {
 
 function compare(model: Model, rig: Rig): void {
   const { context, view } = rig.conversation;
-  const { attention, guard, credits, held } = view();
+  const { attention, lock, guard, credits, held } = view();
   const live = Object.entries(credits).filter(([, ends]) => model.now < ends);
   const ids = (batches: readonly { messages: readonly { id: string }[] }[]) =>
     batches.map(({ messages }) => messages.map(({ id }) => id));
@@ -139,6 +139,7 @@ function compare(model: Model, rig: Rig): void {
   expect({
     now: rig.now,
     attention,
+    lock,
     guard,
     credits: Object.fromEntries(live.sort()),
     held: [...held].sort(),
@@ -153,6 +154,7 @@ function compare(model: Model, rig: Rig): void {
   }).toEqual({
     now: model.now,
     attention: model.attention,
+    lock: model.lock,
     guard: model.guard,
     credits: model.live(),
     held: model.held(),

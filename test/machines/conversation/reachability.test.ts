@@ -10,15 +10,16 @@ import {
 } from "../../../src/actors/host/conversation-actor.ts";
 import type { InboundInput } from "../../../src/domain/message.ts";
 import type { QueueMode } from "../../../src/domain/settings.ts";
+import { attentions, guardStates, locks } from "../../../src/machines/conversation/states.ts";
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
-import { attentions, guardStates } from "../../../src/machines/snapshot/snapshot-schema.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 interface Place {
   readonly now: number;
   readonly key: string;
   readonly attention: string;
+  readonly lock: string;
   readonly guard: string;
   readonly typing: boolean;
   readonly pending: number;
@@ -36,7 +37,7 @@ const some = (count: number) => Math.min(1, count);
 /** What two situations must share to count as the same. */
 function placeOf(conversation: Conversation, now: number): Place {
   const { context } = conversation;
-  const { attention, guard } = conversation.view();
+  const { attention, lock, guard } = conversation.view();
   const { run, forming, inbox, quietAt, typing, heartbeat } = context;
   const turn =
     run === null
@@ -44,6 +45,8 @@ function placeOf(conversation: Conversation, now: number): Place {
       : [
           ...[run.order.attempt, run.abortedBy !== null, some(run.blocks), few(run.open.length)],
           run.order.heartbeat === true,
+          // Without a turn there is nothing that the lock could stop.
+          lock,
         ];
   const rest = [
     ...[some(forming.length), few(inbox.length), quietAt !== null, typing !== null],
@@ -52,6 +55,7 @@ function placeOf(conversation: Conversation, now: number): Place {
   return {
     now,
     attention,
+    lock,
     guard,
     key: JSON.stringify([attention, guard, turn, rest]),
     typing: typing !== null,
@@ -176,6 +180,7 @@ describe.each(["collect", "interrupt"] as const)("every reachable state (%s)", (
 
   test("all states of the chart are among them", () => {
     expect(new Set(all.map(({ attention }) => attention))).toEqual(new Set(attentions));
+    expect(new Set(all.map(({ lock }) => lock))).toEqual(new Set(locks));
     const guards = mode === "collect" ? guardStates : ["clear"];
     expect(new Set(all.map(({ guard }) => guard))).toEqual(new Set(guards));
     expect(all.length).toBeGreaterThan(200);
@@ -224,9 +229,11 @@ describe("the chart as a document", () => {
     expect(states.length).toBeGreaterThan(12);
   });
 
-  test("it needs no timer, no child and no second step", () => {
-    const more = states.filter(([, one]) => "after" in one || "invoke" in one || "always" in one);
+  test("it needs no timer and no child, and a second step only where something has ended", () => {
+    const more = states.filter(([, one]) => "after" in one || "invoke" in one);
     expect(more).toEqual([]);
+    const transient = states.filter(([, one]) => "always" in one).map(([path]) => path);
+    expect(transient).toEqual(["conversation.attention.engaged.next"]);
   });
 
   test("every event of a conversation has its place in it", () => {

@@ -1,9 +1,14 @@
 /** The record: short, complete, and refused when it is not one of ours. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
-import { defaults, Rig } from "../../support/runtime/conversation-rig.ts";
+import { attentions, guardStates, locks } from "../../../src/machines/conversation/states.ts";
+import type { Effect } from "../../../src/machines/events/effects.ts";
+import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { defaults, Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 const start = 1_763_700_000_000;
 const revive = (record: string) => createConversation({ key: "k", settings: defaults, record });
@@ -66,7 +71,8 @@ describe("the record of a conversation", () => {
       const record = rig.conversation.record();
       expect(JSON.parse(revive(record).record())).toEqual(JSON.parse(record));
       expect(revive(record).view()).toEqual(rig.conversation.view());
-      seen.push(rig.attention);
+      const { attention, lock } = rig.conversation.view();
+      seen.push(`${attention} ${lock}`);
     };
     check();
     rig.say("ann", "earshot", { to: "us" });
@@ -86,14 +92,14 @@ describe("the record of a conversation", () => {
     rig.sent();
     check();
     expect(seen).toEqual([
-      "observing",
-      "engaged.gathering",
-      "engaged.waiting",
-      "engaged.running.open",
-      "engaged.running.disengaged",
-      "engaged.running.skipped",
-      "engaged.settling",
-      "engaged.gathering",
+      "observing granting",
+      "engaged.gathering granting",
+      "engaged.waiting granting",
+      "engaged.running granting",
+      "engaged.running withheld",
+      "engaged.running closed",
+      "engaged.settling closed",
+      "engaged.gathering closed",
     ]);
   });
 
@@ -127,6 +133,8 @@ describe("what is no record of ours is refused", () => {
       changed(1, 99),
       changed(2, "observing.deeply|clear"),
       changed(2, "observing|angry"),
+      changed(2, "observing|clear|ajar"),
+      changed(2, "observing|clear|closed|more"),
       changed(3, { unknown: 1 }),
       changed(3, { t: "one" }),
       "not JSON",
@@ -139,7 +147,7 @@ describe("what is no record of ours is refused", () => {
 
   test("a state that its context makes untrue", () => {
     for (const state of [
-      ...["engaged.gathering", "engaged.waiting", "engaged.running.open", "engaged.settling"],
+      ...["engaged.gathering", "engaged.waiting", "engaged.running", "engaged.settling"],
     ])
       expect(refusal(changed(2, `${state}|clear`))).toMatch(/^EAR_RECORD_INVALID/);
     const busy = new Rig();
@@ -158,4 +166,48 @@ describe("what is no record of ours is refused", () => {
       );
     },
   );
+});
+
+/** Records as machine version 1 wrote them, and what that version did with the events after them. */
+interface OldCase {
+  readonly state: string;
+  readonly record: string;
+  readonly steps: readonly { event: ConversationEvent; effects: readonly Effect[] }[];
+}
+const oldRecords = resolve(import.meta.dirname, "../../fixtures/records/machine-1.jsonl");
+const oldCases = readFileSync(oldRecords, "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line) => JSON.parse(line) as OldCase);
+
+describe("records of machine version 1, from a database of before", () => {
+  const settings = settingsWith({
+    loopGuard: { maxConsecutive: 1, maxInWindow: 3, windowMs: 60_000, hardLimit: 2 },
+  });
+
+  test.each(oldCases.map((one) => [one.state, one] as const))(
+    "%s goes on as it did",
+    (_, { record, steps }) => {
+      const conversation = createConversation({ key: "k", settings, record });
+      for (const { event, effects } of steps) expect(conversation.step(event)).toEqual(effects);
+    },
+  );
+
+  test("each state of each region is among them", () => {
+    const found = oldCases.map(({ record }) => revive(record).view());
+    expect(new Set(found.map(({ attention }) => attention))).toEqual(new Set(attentions));
+    expect(new Set(found.map(({ lock }) => lock))).toEqual(new Set(locks));
+    expect(new Set(found.map(({ guard }) => guard))).toEqual(new Set(guardStates));
+  });
+
+  test("one whose turn is not in the state it names is refused", () => {
+    for (const { record } of oldCases.filter(({ state }) => state.includes("running"))) {
+      expect(refusal(record.replace('"ended":false', '"ended":true'))).toMatch(
+        /^EAR_RECORD_INVALID: .*not that of its turn/,
+      );
+      expect(refusal(record.replace(/"lock":"\w+"/, '"lock":"ajar"'))).toMatch(
+        /^EAR_RECORD_INVALID/,
+      );
+    }
+  });
 });

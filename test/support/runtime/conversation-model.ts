@@ -20,7 +20,6 @@ export interface ModelTurn {
   readonly authors: string[];
   readonly shown: string[];
   held: boolean;
-  lock: "open" | "disengaged" | "skipped";
   aborted: boolean;
   attempt: number;
   blocks: number;
@@ -57,8 +56,10 @@ export class Model {
   quiet: { until: number; readonly by: number } | null = null;
   turn: ModelTurn | null = null;
   turns = 0;
-  /** Deliveries of this turn grant nothing. */
-  locked = 0;
+  /** Until the next turn begins, deliveries grant nothing. */
+  withheld = false;
+  /** Until the next turn begins, nothing more is said. */
+  silent = false;
   readonly outcomes: string[] = [];
   readonly shown: string[] = [];
   readonly dropped: string[] = [];
@@ -176,13 +177,14 @@ export class Model {
     for (const queued of this.line) queued.behind = true;
     const lines = taken.flatMap((queued) => queued.lines);
     this.turns += 1;
+    this.withheld = false;
+    this.silent = false;
     this.turn = {
       number: this.turns,
       ids: lines.map(({ id }) => id),
       authors: lines.map(({ author }) => author),
       shown: this.buffer,
       held: taken.some(({ held }) => held),
-      lock: "open",
       aborted: false,
       attempt: 1,
       blocks: 0,
@@ -195,7 +197,7 @@ export class Model {
 
   answer(): void {
     const { turn } = this;
-    if (turn === null || turn.ended || turn.aborted || turn.lock === "skipped") return;
+    if (turn === null || turn.ended || turn.aborted || this.silent) return;
     turn.open.push(turn.blocks);
     turn.blocks += 1;
   }
@@ -210,7 +212,7 @@ export class Model {
     }
     let outcome = how === "aborted" || turn.aborted ? "cancelled" : "failed";
     if (how === "ended" && !turn.aborted)
-      outcome = turn.lock !== "skipped" && turn.blocks > 0 ? "replied" : "silent";
+      outcome = !this.silent && turn.blocks > 0 ? "replied" : "silent";
     this.outcomes.push(`T${turn.number} ${outcome}`);
     turn.ended = true;
     this.#close();
@@ -220,7 +222,7 @@ export class Model {
     const { turn } = this;
     if (turn === null || !turn.open.includes(index)) return;
     turn.open = turn.open.filter((one) => one !== index);
-    if (arrived && this.locked !== turn.number)
+    if (arrived && !this.withheld)
       for (const author of turn.authors) this.credits.set(author, this.now + this.limits.windowMs);
     this.#close();
   }
@@ -237,16 +239,14 @@ export class Model {
 
   disengage(): void {
     this.credits.clear();
-    this.locked = this.turns;
+    this.withheld = true;
     for (const window of this.windows) window.held = false;
     for (const queued of this.line) queued.held = false;
-    if (this.turn === null) return;
-    this.turn.held = false;
-    if (!this.turn.ended && this.turn.lock === "open") this.turn.lock = "disengaged";
+    if (this.turn !== null) this.turn.held = false;
   }
 
   skip(): void {
-    if (this.turn !== null && !this.turn.ended) this.turn.lock = "skipped";
+    if (this.turn !== null && !this.turn.ended) this.silent = true;
   }
 
   abort(): void {
@@ -266,9 +266,13 @@ export class Model {
     if (this.line.length === 0) this.quiet = null;
   }
 
+  get lock(): string {
+    if (this.silent) return this.withheld ? "closed" : "silenced";
+    return this.withheld ? "withheld" : "granting";
+  }
+
   get attention(): string {
-    if (this.turn !== null)
-      return this.turn.ended ? "engaged.settling" : `engaged.running.${this.turn.lock}`;
+    if (this.turn !== null) return this.turn.ended ? "engaged.settling" : "engaged.running";
     return this.line.length + this.windows.length > 0 ? "engaged.gathering" : "observing";
   }
 }

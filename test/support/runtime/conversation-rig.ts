@@ -285,7 +285,7 @@ export function checkStanding(
   { context, view }: Conversation,
   deadlines: ReadonlyMap<string, number>,
 ): void {
-  const { attention, guard } = view();
+  const { attention } = view();
   const { run, inbox, forming, typing, flushAt, quietAt, heartbeat } = context;
   const pending = inbox.length + forming.length;
   const owed = heartbeat !== null;
@@ -300,15 +300,11 @@ export function checkStanding(
       "a line waits for a lane, a turn or a quiet window",
       attention !== "engaged.gathering" || inbox.length === 0 || quietAt !== null,
     ],
-    [
-      "a running turn has the lock of its state",
-      !attention.startsWith("engaged.running") || attention === `engaged.running.${run?.lock}`,
-    ],
+    ["running has a turn", attention !== "engaged.running" || run !== null],
     [
       "settling has deliveries open",
       attention !== "engaged.settling" || (run?.open.length ?? 0) > 0,
     ],
-    ["the guard is latched", guard === context.guard],
     ["the flush deadline is the one set", (deadlines.get("flush") ?? null) === flushAt],
     ["the flush deadline is the first window's", flushAt === (forming[0]?.closesAt ?? null)],
     ["the quiet deadline is the one set", (deadlines.get("quiet") ?? null) === quietAt],

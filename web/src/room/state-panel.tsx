@@ -15,6 +15,7 @@ import { countdown, duration, shownName, shownText } from "../lib/sanitize.ts";
 import { Face } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Chart } from "./statechart.tsx";
+import { isSilenced } from "./statechart-layout.ts";
 import { useNow } from "./use-room.ts";
 
 interface SideProps {
@@ -106,7 +107,7 @@ function TurnPanel({ state, agentName, now }: Stands & { readonly agentName: str
     <Panel title={title} end={end}>
       <dl class="kv">
         <Fact name="For">{turn === null ? nothing : forWords(turn)}</Fact>
-        <Fact name="Goes to">{turn === null ? nothing : wayWords(turn)}</Fact>
+        <Fact name="Goes to">{turn === null ? nothing : wayWords(turn, state)}</Fact>
         <Fact name="Ack">{turn === null ? nothing : ackWords(turn)}</Fact>
         <Fact name="Sent">{turn === null ? nothing : partWords(turn)}</Fact>
         <Fact name="Waiting">{batches.length === 0 ? nothing : waitingWords(batches, now)}</Fact>
@@ -138,8 +139,8 @@ function forWords({ batch, attempt, context }: RoomTurn): string {
   return `${who}${said}${shown}${attempt > 1 ? `, try ${attempt}` : ""}`;
 }
 
-function wayWords({ place, replyTo, batch, lock }: RoomTurn): string {
-  if (lock === "skipped") return "nowhere: it chose silence";
+function wayWords({ place, replyTo, batch }: RoomTurn, state: RoomState): string {
+  if (isSilenced(state)) return "nowhere: it chose silence";
   const answered = batch.find(({ id }) => id === replyTo)?.author;
   const reply = answered === undefined ? "" : `, in answer to ${shownName(answered.name)}`;
   return `${place}${reply}`;

@@ -43,9 +43,10 @@ export const nodes: readonly ChartNode[] = [
   place("attention.engaged.waiting", "turn", 1),
   place("attention.engaged.running", "turn", 2),
   place("attention.engaged.settling", "turn", 3),
-  place("attention.engaged.running.open", "lock", 1),
-  place("attention.engaged.running.disengaged", "lock", 2),
-  place("attention.engaged.running.skipped", "lock", 3),
+  place("lock.granting", "lock", 0),
+  place("lock.withheld", "lock", 1),
+  place("lock.silenced", "lock", 2),
+  place("lock.closed", "lock", 3),
   place("guard.clear", "guard", 0),
   place("guard.tripped", "guard", 1),
   place("guard.muted", "guard", 2),
@@ -58,29 +59,35 @@ export const edges: readonly string[] = [
   "M130 78H136",
   "M209 78H215",
   "M288 78H294",
+  "M130 130H136",
+  "M288 130H294",
   "M130 182H136",
   "M209 182H215",
 ];
 /** Brackets from a state to those inside it; blue while it is entered. */
 export const drops = [
   { from: "attention.engaged", path: "M172.5 41V55M93.5 62v-7H330.5v7" },
-  { from: "attention.engaged.running", path: "M251.5 93V107M172.5 114v-7H330.5v7" },
 ] as const;
 /** Dashed rules between what runs side by side. */
-export const cuts: readonly number[] = [156, 208];
+export const cuts: readonly number[] = [104, 156, 208];
 
-/** The path of an attention and everything above it: `engaged.running.open` lights three. */
+/** The path of an attention and everything above it: `engaged.running` lights two. */
 export function pathsOf(attention: string): readonly string[] {
   const names = attention.split(".");
   return names.map((_, index) => ["attention", ...names.slice(0, index + 1)].join("."));
 }
 
+/** The lock lets nothing more of the turn into the room. */
+export const isSilenced = ({ lock }: Pick<RoomState, "lock">): boolean =>
+  lock === "silenced" || lock === "closed";
+
 /** The nodes that are lit. */
 export function litNodes(
-  state: Pick<RoomState, "attention" | "guard" | "typing">,
+  state: Pick<RoomState, "attention" | "lock" | "guard" | "typing">,
 ): ReadonlySet<string> {
+  const { attention, lock, guard } = state;
   const typing = state.typing ? "typing.on" : "typing.off";
-  return new Set([...pathsOf(state.attention), `guard.${state.guard.state}`, typing]);
+  return new Set([...pathsOf(attention), `lock.${lock}`, `guard.${guard.state}`, typing]);
 }
 
 /** How long a node shows that it was just left. */

@@ -39,7 +39,7 @@ function useLeft(state: RoomState, before: RoomState | null): ReadonlySet<string
       again((n) => n + 1);
     }, leftMs + 20);
     return () => clearTimeout(timer);
-  }, [state.attention, state.guard.state, state.typing, state.trail.at(-1)?.until]);
+  }, [state.attention, state.lock, state.guard.state, state.typing, state.trail.at(-1)?.until]);
   return new Set(until.current.keys());
 }
 

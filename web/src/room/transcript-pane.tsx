@@ -10,6 +10,7 @@ import { useLayoutEffect, useMemo } from "preact/hooks";
 import { Jump } from "../ui/jump-to-newest.tsx";
 import { usePageKeys } from "./list-keys.ts";
 import type { Room } from "./room-reducer.ts";
+import { isSilenced } from "./statechart-layout.ts";
 import { isLine, type Row } from "./transcript.ts";
 import { Line, Writing } from "./transcript-row.tsx";
 import { type Pages, useNow } from "./use-room.ts";
@@ -146,7 +147,7 @@ function Day({ id, at }: { readonly id: string; readonly at: number }) {
 function Now({ room, agentName }: { readonly room: Room; readonly agentName: string }) {
   const now = useNow() + room.ahead;
   const { turn } = room.state;
-  if (turn === null || turn.ended || turn.lock === "skipped") return null;
+  if (turn === null || turn.ended || isSilenced(room.state)) return null;
   const text = room.writing?.turnId === turn.turnId ? room.writing.text : "";
   return <Writing agentName={agentName} text={text} forMs={now - turn.since} />;
 }

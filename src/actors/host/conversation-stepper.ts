@@ -1,0 +1,233 @@
+/**
+ * The conversation machine, compiled
+ * ==================================
+ * XState's own transition of a parallel chart selects, sorts and copies anew at every event; a host
+ * makes a hundred thousand of them a second. What it does depends on three things only: the states,
+ * the type of the event and what the guards answer. So the machine itself is asked, once for each of
+ * these: a copy of it whose guards give the answers at hand and whose actions only note their names
+ * is stepped by XState, and the notes are kept as a small program. A step then runs the program:
+ * ask this guard, do this action, be in these states.
+ *
+ * No rule stands here: neither of the chart nor of how XState walks one. The result is the machine as
+ * actor logic with two methods replaced, so actors, inspectors and Stately see what they always saw.
+ * Held to `transition()` by test/machines/conversation/purity.test.ts.
+ */
+import { type ActorScope, type AnyEventObject, assign, transition } from "xstate";
+import { EarshotError } from "../../domain/errors.ts";
+import type { ConversationContext } from "../../machines/conversation/context.ts";
+import { actionBodies } from "../../machines/conversation/implementations.ts";
+import type { StepEvent } from "../../machines/conversation/message-analysis.ts";
+import { beginStep, type Step } from "../../machines/conversation/step.ts";
+import { conversationMachine } from "../../machines/conversation.machine.ts";
+
+type Machine = typeof conversationMachine;
+type Snapshot = ReturnType<Machine["transition"]>;
+type Scope = Parameters<Machine["transition"]>[2];
+type Body = (step: Step, event: StepEvent, params?: never) => void;
+type Guard = (args: { context: ConversationContext; event: StepEvent }, params: unknown) => boolean;
+
+/** The states a conversation may be in at once, and the programs of the events heard in them. */
+interface Place {
+  /** A snapshot of these states; only its context is that of some conversation. */
+  readonly snapshot: Snapshot;
+  readonly programs: Map<string, Op>;
+}
+interface Ask {
+  readonly kind: "ask";
+  readonly guard: Guard;
+  readonly params: unknown;
+  /** The answers that led here. */
+  readonly answers: readonly boolean[];
+  yes: Op | null;
+  no: Op | null;
+}
+interface Do {
+  readonly kind: "do";
+  readonly body: Body;
+  readonly params: unknown;
+  readonly next: Op;
+}
+interface End {
+  readonly kind: "end";
+  readonly place: Place;
+}
+type Op = Ask | Do | End;
+
+/** What a traced step asked or did, by name. */
+interface Note {
+  readonly kind: "ask" | "do";
+  readonly name: string;
+  readonly params: unknown;
+}
+interface Trace {
+  /** Up to and with the first question that has no answer yet. */
+  readonly notes: readonly Note[];
+  /** The states it ends in; null: a question is open. */
+  readonly value: unknown;
+}
+
+/** Steps a copy of the machine that only asks and notes. */
+function createTracer(machine: Machine) {
+  let notes: Note[] = [];
+  let answers: readonly boolean[] = [];
+  let asked = 0;
+  let isOpen = false;
+  /** Answers since the last action: guards change nothing, so none has to be asked twice. */
+  const known = new Map<string, boolean>();
+  const ask = (name: string, params: unknown): boolean => {
+    const key = `${name} ${JSON.stringify(params)}`;
+    const before = known.get(key);
+    if (isOpen || before !== undefined) return before ?? false;
+    notes.push({ kind: "ask", name, params });
+    const answer = answers[asked];
+    asked += 1;
+    if (answer === undefined) isOpen = true;
+    else known.set(key, answer);
+    return answer ?? false;
+  };
+  const note = (name: string, params: unknown) => {
+    known.clear();
+    if (!isOpen) notes.push({ kind: "do", name, params });
+    return {};
+  };
+  const { guards, actions } = machine.implementations;
+  const plain = Object.entries(guards).filter(([, guard]) => !("check" in (guard as object)));
+  const copy = machine.provide({
+    guards: Object.fromEntries(
+      plain.map(([name]) => [name, (_: unknown, params: unknown) => ask(name, params)]),
+    ),
+    actions: Object.fromEntries(
+      Object.keys(actions).map((name) => [name, assign((_, params) => note(name, params))]),
+    ),
+  } as Parameters<Machine["provide"]>[0]);
+
+  return (at: Place, event: StepEvent, given: readonly boolean[]): Trace => {
+    notes = [];
+    answers = given;
+    asked = 0;
+    isOpen = false;
+    known.clear();
+    const { value, context } = at.snapshot;
+    const [next] = transition(copy, copy.resolveState({ value, context }), event);
+    return { notes, value: isOpen ? null : next.value };
+  };
+}
+
+/**
+ * The machine as actor logic that steps by programs; `bodies`: what its actions do.
+ * @throws EarshotError EAR_ASSERT from a step, when an action of the chart has no body.
+ */
+export function compileMachine(
+  machine: Machine,
+  bodies: Readonly<Record<string, Body>> = actionBodies as Readonly<Record<string, Body>>,
+): Machine {
+  const trace = createTracer(machine);
+  const guards = machine.implementations.guards as unknown as Readonly<Record<string, Guard>>;
+  const placesByName = new Map<string, Place>();
+  const placesByValue = new WeakMap<object, Place>();
+
+  /** The place of a snapshot's states. Snapshots made here share their value's object. */
+  function placeOf({ value, context }: Pick<Snapshot, "value" | "context">): Place {
+    const known = placesByValue.get(value);
+    if (known !== undefined) return known;
+    const snapshot = machine.resolveState({ value, context });
+    const name = JSON.stringify(snapshot.value);
+    const place = placesByName.get(name) ?? { snapshot, programs: new Map() };
+    placesByName.set(name, place);
+    placesByValue.set(place.snapshot.value, place);
+    return place;
+  }
+
+  function bodyOf(name: string): Body {
+    const body = bodies[name];
+    if (body !== undefined) return body;
+    throw new EarshotError("EAR_ASSERT", `Cannot compile the chart: no body is named ${name}`);
+  }
+
+  /** The program from after the last of these answers to the next question, or to the end. */
+  function learn(at: Place, event: StepEvent, answers: readonly boolean[]): Op {
+    const { notes, value } = trace(at, event, answers);
+    let asked = 0;
+    const rest = notes.filter((note) => {
+      if (asked < answers.length) {
+        if (note.kind === "ask") asked += 1;
+        return false;
+      }
+      return true;
+    });
+    let op: Op | null =
+      value === null
+        ? null
+        : { kind: "end", place: placeOf({ value, context: at.snapshot.context } as Snapshot) };
+    for (const { kind, name, params } of rest.reverse()) {
+      if (kind === "do") op = { kind, body: bodyOf(name), params, next: op as Op };
+      else op = { kind, guard: guards[name] as Guard, params, answers, yes: null, no: null };
+    }
+    return op as Op;
+  }
+
+  function answered(at: Place, event: StepEvent, ask: Ask, answer: boolean): Op {
+    const known = answer ? ask.yes : ask.no;
+    if (known !== null) return known;
+    const op = learn(at, event, [...ask.answers, answer]);
+    if (answer) ask.yes = op;
+    else ask.no = op;
+    return op;
+  }
+
+  function programOf(place: Place, event: StepEvent): Op {
+    const known = place.programs.get(event.type);
+    if (known !== undefined) return known;
+    const op = learn(place, event, []);
+    place.programs.set(event.type, op);
+    return op;
+  }
+
+  function step(snapshot: Snapshot, event: StepEvent, scope: Scope): Snapshot {
+    // The system's own events, such as the one that stops an actor, are XState's business.
+    if (event.type.startsWith("xstate.")) return machine.transition(snapshot, event, scope);
+    const place = placeOf(snapshot);
+    let op = programOf(place, event);
+    let made: Step | null = null;
+    let asked = { context: snapshot.context, event };
+    for (; op.kind !== "end"; ) {
+      if (op.kind === "ask") {
+        op = answered(place, event, op, op.guard(asked, op.params));
+        continue;
+      }
+      if (made === null) {
+        made = beginStep(snapshot.context);
+        asked = { context: made.context, event };
+      }
+      op.body(made, event, op.params as never);
+      op = op.next;
+    }
+    if (made === null && op.place === place) return snapshot;
+    const { context, effects } = made ?? { context: snapshot.context, effects: [] };
+    if (effects.length > 0) emitLater(scope, effects);
+    return { ...op.place.snapshot, context };
+  }
+
+  let beginning: Snapshot | null = null;
+  return Object.assign(Object.create(machine) as Machine, {
+    transition: step,
+    /** One beginning differs from another in nothing but its context. */
+    getInitialSnapshot(...args: Parameters<Machine["getInitialSnapshot"]>) {
+      beginning ??= placeOf(machine.getInitialSnapshot(...args)).snapshot;
+      const [, input] = args;
+      const { context } = machine.config as { context: (begin: object) => ConversationContext };
+      return { ...beginning, context: context({ input }) };
+    },
+  });
+}
+
+/** As XState emits: once the actor's snapshot is the one after the step. */
+function emitLater(scope: Scope, effects: Step["effects"]): void {
+  const { defer, emit } = scope as unknown as ActorScope<Snapshot, AnyEventObject>;
+  defer(() => {
+    for (const effect of effects) emit(effect);
+  });
+}
+
+/** What the hosts run. */
+export const conversationLogic: Machine = compileMachine(conversationMachine);

@@ -1,0 +1,117 @@
+/**
+ * What the agent says
+ * ===================
+ * From what a running agent reports to what the room sees: blocks of its answer with how they are
+ * addressed, the reaction it asks for, the first sign that it is writing. The chart hands over only
+ * what comes from the turn under way, and nothing once the agent has chosen silence.
+ */
+import { limits } from "../../domain/limits.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
+import type { Block } from "../events/effects.ts";
+import type { AgentSpoke, AgentText, AgentTool } from "../events/events.ts";
+import type { Run } from "./context.ts";
+import { removeAcks } from "./queue-actions.ts";
+import { addressBlock } from "./reply-addressing.ts";
+import { answersOf } from "./steering-actions.ts";
+import type { Step } from "./step.ts";
+import { startTyping } from "./typing-actions.ts";
+
+/** A block of the answer goes to delivery. One that covers what was sent before is a double. */
+export function sendBlock({ context, effects }: Step, event: AgentText): void {
+  const { run, settings } = context;
+  if (run === null || (run.abortedBy !== null && !completesShown(run, event))) return;
+  const { index, from, to, text, turnId, draft, aside, mentions } = event;
+  const isSaid = draft === undefined && aside === undefined;
+  if (index < run.blocks || index >= limits.blocksPerTurnMax) return;
+  if (isSaid && from < run.offset) return;
+  if (isSaid) effects.push({ type: "transcript", turnId, role: "assistant", text });
+  const refused = settings.send === "deny";
+  const kind = aside === undefined ? "reply" : "aside";
+  const opened = { index, kind, mentions, ...(draft === undefined ? {} : { draft }) } as const;
+  const asides = [...(run.asides ?? [])];
+  // A number that was left out is no answer either.
+  for (let missing = run.blocks; missing < index; missing += 1) asides.push(missing);
+  if (refused || aside !== undefined) asides.push(index);
+  context.run = {
+    ...run,
+    blocks: index + 1,
+    offset: isSaid ? to : run.offset,
+    open: refused ? run.open : [...run.open, opened],
+    ...(refused && isSaid ? { refused } : {}),
+    ...(asides.length > 0 ? { asides } : {}),
+  };
+  if (!refused) effects.push(blockOf(run, event, settings));
+}
+
+/**
+ * What a room has seen growing is complete with what was said until the abort: nobody can unsee it,
+ * so the session has to know it.
+ */
+function completesShown({ shown }: Run, { edits, aside }: AgentText): boolean {
+  return edits !== undefined && aside === undefined && edits === shown;
+}
+
+function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSettings): Block {
+  const { turnId, index, text, draft, edits, aside, prefix = "" } = event;
+  const { route, replyTo, heartbeat } = run.order;
+  const { reply, quote } = addressBlock(mode, route.chat.kind, {
+    index: placeInAnswer(run, event),
+    several: run.batch.length > 1,
+    overtaken: run.overtaken,
+  });
+  // What an answer will replace stands where the answer would; else only answers are replies.
+  const isAddressed = (aside === undefined || draft === true) && aside !== "status";
+  return {
+    type: "block",
+    turnId,
+    index,
+    text: prefix + text,
+    route,
+    replyTo: reply && isAddressed && heartbeat === undefined ? replyTo : null,
+    quote: quote && isAddressed,
+    kind: "reply",
+    ...(draft === undefined ? {} : { draft }),
+    ...(edits === undefined ? {} : { edits }),
+    ...(aside === undefined ? {} : { aside }),
+  };
+}
+
+/**
+ * Which block of the answer it is, from 0. What completes a draft is addressed like the draft, in
+ * case that one never arrived.
+ */
+function placeInAnswer(run: Run, { edits }: AgentText): number {
+  const completes = edits !== undefined && !run.asides?.includes(edits);
+  return answersOf(run) - (completes ? 1 : 0);
+}
+
+/**
+ * The agent reacts to the message it answers. Its word takes the place of the ack: a platform may
+ * show one reaction of ours only, and taking the ack off later would take that one.
+ */
+export function reactAsAsked(step: Step, event: AgentTool): void {
+  const { context, effects } = step;
+  const { run } = context;
+  const { emoji } = event.input;
+  if (event.name !== "channel_react" || typeof emoji !== "string") return;
+  if (run === null || run.abortedBy !== null) return;
+  const { route, replyTo, heartbeat } = run.order;
+  if (heartbeat === true) return;
+  const acked = run.batch.filter(({ id, ack }) => id === replyTo && ack !== null);
+  const others = acked.filter(({ ack }) => ack !== emoji);
+  removeAcks(step, others, route);
+  effects.push({ type: "react", message: replyTo, emoji, route });
+  const batch = run.batch.map((one) => (acked.includes(one) ? { ...one, ack: null } : one));
+  context.run = { ...run, batch };
+}
+
+/** First sign of an answer: typing, where it waited for one. */
+export function showTyping(step: Step, event: AgentSpoke): void {
+  const { run, settings } = step.context;
+  const { mode } = settings.typing;
+  if (run === null || mode === "never" || mode === "instant") return;
+  // Nobody waits for a heartbeat, and most of them end without a word.
+  if (run.order.heartbeat === true) return;
+  if (event.what === "reasoning" && mode !== "thinking") return;
+  startTyping(step, run.order.route);
+}

@@ -1,0 +1,190 @@
+/**
+ * Random events that mostly make sense: what could happen next to a conversation in this context,
+ * at the edges of its windows, of its turn and sometimes of another. Seeded, and quick enough for a
+ * hundred thousand steps.
+ */
+import type { InboundInput } from "../../../src/domain/message.ts";
+import { inboundSchema } from "../../../src/domain/message.ts";
+import type { ConversationSettings } from "../../../src/domain/settings.ts";
+import { passedId } from "../../../src/machines/conversation/agent-relay.ts";
+import type { ConversationContext } from "../../../src/machines/conversation/context.ts";
+import type { ConversationEvent, MessageReceived } from "../../../src/machines/events/events.ts";
+import { type Overrides, settingsWith } from "./conversation-rig.ts";
+
+/** What the wanderer looks at; a part, so that other versions of the machine may wander, too. */
+export type Wandered = Pick<
+  ConversationContext,
+  "run" | "forming" | "inbox" | "flushAt" | "quietAt" | "relays" | "buffer" | "turnSeq"
+>;
+
+export interface Wanderer {
+  readonly settings: ConversationSettings;
+  /** What happens next. */
+  next(context: Wandered): ConversationEvent;
+}
+
+const place = {
+  channel: "test",
+  account: "default",
+  chat: { id: "room", kind: "group" },
+  thread: null,
+} as const;
+const keys = ["agent:a:main", "agent:b:main", "agent:c:main"];
+const waits = [0, 0, 1, 100, 499, 500, 501, 2_000, 15_000, 60_000];
+const failures = ["error", "host-lost", "aborted", "idle-timeout"] as const;
+
+/** mulberry32 */
+function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
+
+/** Other seeds wander under other settings, too. */
+function overridesOf(pick: <One>(list: readonly One[]) => One): Overrides {
+  return {
+    queue: {
+      mode: pick(modes),
+      cap: pick([1, 2, 20]),
+      drop: pick(["old", "new", "summarize"]),
+      debounceMs: pick([0, 500]),
+    },
+    loopGuard: {
+      maxConsecutive: pick([1, 3]),
+      maxInWindow: 3,
+      windowMs: 60_000,
+      hardLimit: pick([0, 2, 5]),
+    },
+    context: { size: pick([0, 2, 20]), maxAgeMs: pick([0, 60_000]) },
+    notifyRoom: pick(["always", "never"]),
+    send: pick(["allow", "allow", "allow", "deny"]),
+    typing: { mode: pick(["auto", "instant", "thinking", "message"]) },
+    replyTo: pick(["auto", "all", "batched"]),
+  };
+}
+
+export function createWanderer(seed: number): Wanderer {
+  const random = chance(seed);
+  const pick = <One>(list: readonly One[]): One => list[Math.floor(random() * list.length)] as One;
+  const often = (share: number) => random() < share;
+  const settings = settingsWith(overridesOf(pick));
+  const said: string[] = [];
+  let now = 0;
+  let seq = 0;
+
+  function message(): MessageReceived {
+    seq += 1;
+    const id = `m${seq}`;
+    said.push(id);
+    const author = pick(["ann", "ann", "bob", "bot"]);
+    const aim = pick(["us", "us", "other", "nobody"]);
+    const mentions = { us: [{ id: "we", isSelf: true }], other: [{ id: "x" }], nobody: [] }[aim];
+    const attachments: InboundInput["attachments"] = often(0.1) ? [{ id: "a", kind: "image" }] : [];
+    const message = inboundSchema.parse({
+      ...place,
+      thread: often(0.1) ? { id: "t", kind: "topic" } : null,
+      id,
+      author: { id: author, isBot: author === "bot" },
+      text: often(0.1) ? "earshot!" : "hm",
+      mentions,
+      attachments,
+    });
+    const authority = { commandAuthorized: false, owner: false };
+    const event = { type: "message.received", at: now, seq, message, authority } as const;
+    if (!often(0.1)) return event;
+    return { ...event, relay: { token: id, place: pick([0, 1, 2]), keys } };
+  }
+
+  /** Something of the turn under way, or of another. */
+  function ofTurn({ run }: Wandered, turnId: string): ConversationEvent {
+    const at = now;
+    const index = (run?.blocks ?? 0) + (often(0.1) ? 1 : 0);
+    const from = run?.offset ?? 0;
+    const block = { at, turnId, index, from, to: from + 4, text: "word", mentions: ["bob"] };
+    const drawn = random();
+    if (drawn < 0.3) return { type: "agent.text", ...block };
+    if (drawn < 0.35) return { type: "agent.text", ...block, to: from, draft: true };
+    if (drawn < 0.4) return { type: "agent.text", ...block, edits: 0 };
+    if (drawn < 0.45) return { type: "agent.text", ...block, to: from, aside: "status" };
+    if (drawn < 0.5) return { type: "agent.spoke", at, turnId, what: pick(["text", "reasoning"]) };
+    if (drawn < 0.55)
+      return { type: "agent.tool", at, turnId, name: "channel_react", input: { emoji: "👍" } };
+    if (drawn < 0.6) return { type: "agent.usage", at, turnId, inputTokens: 1, outputTokens: 2 };
+    if (drawn < 0.65) return { type: "skip", at, turnId };
+    if (drawn < 0.85) return { type: "agent.ended", at, turnId, silent: false };
+    return { type: "agent.failed", at, turnId, code: pick(failures), message: "x" };
+  }
+
+  function delivery({ run }: Wandered, turnId: string): ConversationEvent {
+    const index = run?.open.length ? pick(run.open).index : 0;
+    if (often(0.2)) return { type: "delivery.failed", at: now, turnId, index, status: "dead" };
+    return { type: "delivery.sent", at: now, turnId, index, messageIds: [`s${now}-${index}`] };
+  }
+
+  function deadline({ flushAt, quietAt, relays }: Wandered): ConversationEvent {
+    const id = pick(["flush", "flush", "quiet", "quiet", "interrupt", "relay", "passed"]);
+    const due = id === "flush" ? flushAt : id === "quiet" ? quietAt : now + 1_000;
+    if (due !== null && !often(0.1)) now = Math.max(now, due);
+    const leg = relays[0];
+    if (id !== "passed") return { type: "deadline.due", at: now, id };
+    const passed = leg === undefined ? "relay|none|0" : passedId(leg.token, pick([0, 1]));
+    return { type: "deadline.due", at: now, id: passed };
+  }
+
+  function rare(context: Wandered): ConversationEvent {
+    seq += 1;
+    const at = now;
+    const known = [...context.forming, ...context.inbox].flatMap(({ messages }) => messages);
+    const id = known.length > 0 && often(0.7) ? pick(known).id : pick([...said, "unknown"]);
+    const makers: readonly (() => ConversationEvent)[] = [
+      () => ({ type: "message.edited", at, seq, edit: { ...place, id, text: "edited" } }),
+      () => ({ type: "message.deleted", at, seq, deletion: { ...place, id } }),
+      () => ({ type: "message.deleted", at, seq, deletion: { ...place, id } }),
+      () => ({ type: "disengage", at }),
+      () => ({ type: "run.aborted", at, by: "ann" }),
+      () => ({ type: "host.recovered", at, ...(often(0.5) ? { restarted: true as const } : {}) }),
+      () => ({ type: "command.applied", at, command: "status", args: [] }),
+      () => ({ type: "session.reset", at, sessionId: `s${seq}` }),
+      () => ({ type: "session.overridden", at, queue: often(0.5) ? { mode: pick(modes) } : null }),
+      () => ({ type: "heartbeat.due", at, route: place }),
+      () => ({ type: "fellow.spoke", at, seq, message: message().message }),
+      () => ({ type: "history.seeded", at, seq, messages: [message().message] }),
+      () => ({ type: "agent.started", at, turnId: "T1", attempt: 1 }),
+      () => ({ type: "agent.message-ended", at, turnId: "T1" }),
+      () => {
+        const membership = { humans: 3, bots: 0, truncated: often(0.5), fetchedAt: at };
+        return { type: "membership.read", at, membership };
+      },
+      () => {
+        const messages = context.inbox.flatMap((flush) => flush.messages.map((one) => one.seq));
+        const turnId = context.run?.order.turnId ?? "T0";
+        return { type: "agent.steered", at, turnId, messages: messages.slice(0, pick([1, 9])) };
+      },
+    ];
+    return pick(makers)();
+  }
+
+  return {
+    settings,
+    next(context) {
+      now += pick(waits);
+      const turnId = often(0.05) ? "T0" : (context.run?.order.turnId ?? "T0");
+      const drawn = random();
+      if (drawn < 0.3) return message();
+      if (drawn < 0.45) return deadline(context);
+      if (drawn < 0.6 && (context.run === null || often(0.05))) {
+        if (often(0.03)) now += 900_001;
+        return { type: "lane.granted", at: now, turnId: `T${context.turnSeq + 1}` };
+      }
+      if (drawn < 0.75) return ofTurn(context, turnId);
+      if (drawn < 0.88) return delivery(context, turnId);
+      return rare(context);
+    },
+  };
+}
