@@ -24,8 +24,9 @@ const { createSystemClock } =
   await built<typeof import("../src/adapters/system/clock.ts")>("adapters/system/clock");
 const { createIds } =
   await built<typeof import("../src/adapters/system/ids.ts")>("adapters/system/ids");
-const { openSqliteStore } =
-  await built<typeof import("../src/adapters/stores/sqlite.ts")>("adapters/stores/sqlite");
+const { openSqliteStore } = await built<typeof import("../src/adapters/stores/sqlite-store.ts")>(
+  "adapters/stores/sqlite-store",
+);
 
 export interface House {
   readonly runtime: Runtime;

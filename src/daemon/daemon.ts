@@ -9,9 +9,8 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Runtime } from "../actors/protocol/runtime.ts";
 import type { Terminal } from "../adapters/channels/terminal/channel.ts";
-import { lockStateDir } from "../adapters/stores/lock.ts";
-import { createMemoryStore } from "../adapters/stores/memory.ts";
-import { openSqliteStore } from "../adapters/stores/sqlite.ts";
+import { openSqliteStore, openTemporaryStore } from "../adapters/stores/sqlite-store.ts";
+import { lockStateDir } from "../adapters/stores/state-lock.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { type EarshotConfig, isLoopbackHost, secretValues } from "../domain/config/index.ts";
 import { EarshotError } from "../domain/errors.ts";
@@ -357,7 +356,7 @@ async function tracesOf(tracer: Tracer, clock: Clock): Promise<Traces> {
 }
 
 async function openStore(config: EarshotConfig, stateDir: string): Promise<Store> {
-  if (config.store.driver === "memory") return createMemoryStore();
+  if (config.store.driver === "memory") return openTemporaryStore();
   return openSqliteStore({ path: storePathOf(config, stateDir) });
 }
 

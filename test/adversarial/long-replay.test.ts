@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { newEvent } from "../../src/actors/protocol/event-codec.ts";
 import { recordingText } from "../../src/daemon/replay/recording.ts";
-import { longStore, simulateScenario } from "../../src/daemon/replay/simulate.ts";
+import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { encodeVerdict } from "../../src/domain/decision.ts";
 import type { Inbound } from "../../src/domain/message.ts";
 import type { EventRow } from "../../src/domain/ports/index.ts";
@@ -71,7 +71,6 @@ test("a replay holds no more at its end than after two thirds of it", async () =
       kinds: new Set(["in", "agent"] as const),
     },
     {
-      store: longStore(),
       onLine(line) {
         if ("decision" in line) decisions += 1;
         if ("event" in line && line.event === "agent_end") turns += 1;

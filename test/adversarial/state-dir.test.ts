@@ -7,7 +7,7 @@ import { chmod, chown } from "node:fs/promises";
 import { join } from "node:path";
 import { fc, test as property } from "@fast-check/vitest";
 import { afterEach, describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { type Daemon, type DaemonOptions, startDaemon } from "../../src/daemon/daemon.ts";
 import { machineName } from "../../src/daemon/state/machine-id.ts";
 import { prepareStateDir } from "../../src/daemon/state/state-dir.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { limits } from "../../src/domain/limits.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
 import { World } from "../support/runtime/world.ts";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
-import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
 import { bundleChild, chance } from "./world.ts";
 

@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
 import { violations } from "./check.ts";
 import { standsInFile, transcriptViolations } from "./transcripts.ts";

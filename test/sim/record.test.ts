@@ -6,12 +6,12 @@ import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { recordScenario } from "../../src/actors/recording/recorder.ts";
 import type { RecordingLine } from "../../src/actors/recording/types.ts";
-import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { redacted } from "../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { parseScenario, scenarioOf } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
 import { decisions, ends, play, sends } from "../support/replay/replay.ts";
+import { createTestStore } from "../support/runtime/test-store.ts";
 import { rooms } from "./generated.ts";
 
 const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 12) };
@@ -21,7 +21,7 @@ type Line = Record<string, unknown>;
 async function recorded(
   room: readonly Line[],
 ): Promise<{ was: StreamLine[]; lines: RecordingLine[] }> {
-  const store = createMemoryStore();
+  const store = createTestStore();
   const was: StreamLine[] = [];
   const text = room.map((line) => JSON.stringify(line)).join("\n");
   await simulateScenario(parseScenario(text, "room"), { store, onLine: (line) => was.push(line) });

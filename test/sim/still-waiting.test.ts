@@ -1,8 +1,8 @@
 /** A conversation that waits for a slot across a restart is granted it like any other. */
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/adapters/stores/memory.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 import type { RunRow, Store } from "../../src/domain/ports/index.ts";
+import { createTestStore } from "../support/runtime/test-store.ts";
 import { World } from "../support/runtime/world.ts";
 
 const config = { turn: { maxConcurrentTurns: 1 } };
@@ -10,7 +10,7 @@ const mention = { mentions: [{ id: "bot", isSelf: true }] };
 
 /** A disk that takes nothing more once a slot was granted to a conversation that had waited. */
 function disk() {
-  const memory = createMemoryStore();
+  const memory = createTestStore();
   let isFull = false;
   let armed = false;
   const granted: RunRow[] = [];

@@ -76,7 +76,9 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   let timer: TimerHandle | null = null;
   const waitingForFailure = new Set<() => void>();
 
-  const text = (line: TranscriptLine) => JSON.stringify({ ...line, sessionId: undefined });
+  /** The fields in one order, so that a file that is mended is what it was. */
+  const text = ({ id, at, turnId, role, text, ...rest }: TranscriptLine) =>
+    JSON.stringify({ id, at, turnId, role, text, ...rest, sessionId: undefined });
 
   /** Brings one file up to the newest of these lines. */
   async function bring(file: SessionFile, lines: readonly TranscriptLine[]): Promise<void> {

@@ -1,17 +1,15 @@
 /**
  * Simulating a room
  * =================
- * Puts the simulated world together for `earshot replay` and for the room simulator's page: memory
- * for a disk, scripted agents whatever the config names, no network. Nothing here reaches a real
+ * Puts the simulated world together for `earshot replay` and for the room simulator's page: a
+ * temporary database, scripted agents whatever the config names, no network. Nothing here reaches a real
  * room.
  */
 
 import type { Why } from "../../actors/protocol/runtime.ts";
 import { runScenario } from "../../actors/simulation/simulation.ts";
 import { createScriptedDriver } from "../../adapters/agents/scripted/driver.ts";
-import { createMemoryStore } from "../../adapters/stores/memory.ts";
-import { createSpilledRows } from "../../adapters/stores/on-disk.ts";
-import { createSpilledLines } from "../../adapters/stores/on-disk-lines.ts";
+import { openTemporaryStore } from "../../adapters/stores/sqlite-store.ts";
 import { type EarshotConfig, overlay, scenarioConfig } from "../../domain/config/index.ts";
 import type { AgentDriver, Log, Store } from "../../domain/ports/index.ts";
 import { scenarioOf } from "../../domain/scenario/read-scenario.ts";
@@ -41,13 +39,8 @@ export interface Simulated {
   readonly why: Readonly<Record<string, Why>>;
 }
 
-/** From so many lines on what a simulation writes is kept outside the heap. */
+/** From so many lines on a simulation is worth a collector that is sparing with memory. */
 export const longLines = 20_000;
-/** Sends of a long simulation that are over and still known: none of its platforms can edit. */
-const overMax = 1_000;
-/** More turns than this are never under way at once. */
-const turnsMax = 10_000;
-
 const quiet: Log = () => {};
 
 /**
@@ -79,8 +72,7 @@ export async function simulateScenario(
   const config = own ? configOf(scenario, base) : scenarioConfig({}, instead);
   const reading = (line: Readonly<Record<string, unknown>>) => scenarioConfig(line, base);
   if (own && scenario.kinds.has("config")) checkConfigs(scenario, base);
-  const isLong = scenario.count > longLines && (options.explain ?? false) === false;
-  const store = options.store ?? (isLong ? longStore() : createMemoryStore());
+  const store = options.store ?? openTemporaryStore();
   const run = runScenario(
     scenario,
     {
@@ -103,12 +95,6 @@ export async function simulateScenario(
     },
   );
   return run.finally(() => store.close());
-}
-
-/** A store whose memory does not grow with what is written to it. */
-export function longStore(): Store {
-  const outside = { rows: createSpilledRows(), lines: createSpilledLines() };
-  return createMemoryStore({ ...outside, overMax, turnsMax });
 }
 
 /**

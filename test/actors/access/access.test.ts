@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
@@ -121,7 +121,7 @@ test("of two who say one code at the same moment one gets the role", async () =>
 test("a claim whose message could not be stored was not said, and may be said again", async () => {
   const world = await started();
   const code = await claim(world);
-  world.memory.failCommit({ at: 1 });
+  world.disk.fail({ at: 1 });
   await expect(dm(world, "7", code)).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
   expect(book(world).list()).toMatchObject({ grants: [], claims: [{ role: "member" }] });
   await world.pass(1_000);
@@ -136,7 +136,7 @@ test("an approval that cannot be stored has not been given", async () => {
   const world = await started();
   await dm(world, "7");
   const code = book(world).list().pairings[0]?.code ?? "";
-  world.memory.failCommit({ at: 1 });
+  world.disk.fail({ at: 1 });
   await expect(book(world).approve(code, "console")).rejects.toMatchObject({
     code: "EAR_STORE_FAILED",
   });

@@ -11,7 +11,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
@@ -19,6 +18,7 @@ import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
 import { startWebhookService, type WebhookService } from "../../support/agents/webhook-agent.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type ModelServer, startModelServer } from "../../support/servers/openai.ts";
 
 type Step =
@@ -112,7 +112,7 @@ async function enter(driver: object, workers = 0): Promise<void> {
     ids: createIds(),
     random: createRandom(),
     log: () => undefined,
-    store: createMemoryStore(),
+    store: createTestStore(),
     config: scenarioConfig({
       agents: { defaults: { driver } },
       messages: { ackReaction: "", inbound: { debounceMs: 5, debounceMaxMs: 20 } },

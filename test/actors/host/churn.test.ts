@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const opened: Store[] = [];
@@ -25,7 +25,7 @@ function onDisk(): Promise<Store> {
 }
 
 const kinds: readonly [string, () => Promise<Store>][] = [
-  ["memory", async () => createMemoryStore()],
+  ["temporary", async () => createTestStore()],
   ["sqlite", onDisk],
 ];
 

@@ -8,12 +8,12 @@ import { createIngress } from "../../../src/actors/ingress/ingress.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { Backpressure } from "../../../src/actors/supervisor/backpressure.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createRandom } from "../../../src/adapters/system/ids.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const ticks = async () => {
   for (let n = 0; n < 5; n += 1) await new Promise(setImmediate);
@@ -53,7 +53,7 @@ test("there is room up to the limit, and again when half of it is gone", async (
 async function intake(size: number) {
   const { world, backlog } = rig(size);
   const clock = createSystemClock();
-  const store = createMemoryStore();
+  const store = createTestStore();
   const { configs } = await openConfigs(store, parseConfig({}));
   const log = () => undefined;
   const journal = createJournal({
@@ -110,7 +110,7 @@ test("who waits for the hosts is refused when the store fails meanwhile", async 
   const { store, journal, bring } = await intake(limits.backlogEventsMax + 1);
   const waiting = bring("m1");
   await ticks();
-  store.failCommit({ at: 1 });
+  store.fail({ at: 1 });
   await expect(journal.offer([], [{ kind: "meta", name: "n", value: "v" }])).rejects.toThrow();
   await expect(waiting).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
   await journal.stop();

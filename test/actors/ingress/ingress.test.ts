@@ -2,9 +2,9 @@
  * The intake: what is taken, what is a copy, what is refused, and when the platform may be told.
  */
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const message = (id: string, more: Record<string, unknown> = {}): ChannelEvent => ({
@@ -41,7 +41,7 @@ test("a redelivery is a duplicate: told as one, applied once, also after a resta
 
 test("a copy that comes while the first is being stored waits for it", async () => {
   const world = await new World().start();
-  world.memory.failCommit({ at: 1 });
+  world.disk.fail({ at: 1 });
   const first = world.runtime.ingest("telegram", "default", [message("m1")]);
   const second = world.runtime.ingest("telegram", "default", [message("m1")]);
   const results = await Promise.allSettled([first, second]);
@@ -63,10 +63,10 @@ test("an old entry is not made younger by its copies", async () => {
 
 test("the cursor is stored in the commit of the events, and alone when there are none", async () => {
   const world = await new World().start();
-  const before = world.memory.commits();
+  const before = world.disk.commits();
   await world.runtime.ingest("telegram", "default", [message("m1")], cursor("7"));
   expect(await world.store.cursor("telegram", "default", "42")).toBe("7");
-  expect(world.memory.commits() - before).toBe(1);
+  expect(world.disk.commits() - before).toBe(1);
   await world.runtime.ingest("telegram", "default", [], cursor("8"));
   expect(await world.store.cursor("telegram", "default", "42")).toBe("8");
 });
@@ -75,12 +75,12 @@ test("a store that fails keeps the cursor and the message from being acknowledge
   const world = await new World().start();
   await world.runtime.ingest("telegram", "default", [message("m1")], cursor("7"));
   await world.pass(10);
-  world.memory.failCommit({ at: 1, forever: true, code: "EAR_STORE_FULL" });
+  world.disk.fail({ at: 1, forever: true, code: "EAR_STORE_FULL" });
   const refused = world.runtime.ingest("telegram", "default", [message("m2")], cursor("8"));
   await expect(refused).rejects.toMatchObject({ code: "EAR_STORE_FULL", disposition: "retry" });
   expect(world.runtime.status()).toMatchObject({ ready: false, ingress: { refused: 1 } });
   expect(await world.store.cursor("telegram", "default", "42")).toBe("7");
-  world.memory.heal();
+  world.disk.heal();
   await world.pass(10_000);
   expect(world.runtime.status()).toMatchObject({ ready: true, problem: null });
   await world.runtime.ingest("telegram", "default", [message("m2")], cursor("8"));
@@ -241,7 +241,7 @@ test("an edit without any mark of its own is taken each time", async () => {
 });
 
 test("nothing is taken any more once it stops", async () => {
-  const world = await new World({ store: createMemoryStore() }).start();
+  const world = await new World({ store: createTestStore() }).start();
   await world.runtime.stop();
   await expect(world.say("late")).rejects.toMatchObject({ code: "EAR_INGRESS_FULL" });
 });

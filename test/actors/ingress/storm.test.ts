@@ -7,7 +7,7 @@ import { type Claim, createDedupe } from "../../../src/actors/ingress/dedupe.ts"
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
-import { createMortalStore } from "../../support/runtime/mortal-store.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const message = (id: string): ChannelEvent => ({
@@ -35,7 +35,7 @@ const answered = (world: World) =>
   world.events("agent_start").flatMap((line) => ("batch" in line ? (line.batch as string[]) : []));
 
 test("10,000 copies before, during and after a crash cause no second decision and no second turn", async () => {
-  const { store, kill, memory } = createMortalStore();
+  const store = createTestStore();
   const world = await new World({ store }).start();
   for (let life = 0; life < 2; life += 1)
     world.runs.push({ afterMs: 3_000, steps: [{ text: "once" }] });
@@ -45,7 +45,7 @@ test("10,000 copies before, during and after a crash cause no second decision an
   await world.pass(1_000);
   // The turn is under way; so is the storm when the process dies.
   const dying = storm(world, 1_000).catch(() => undefined);
-  await kill(world);
+  await world.kill();
   await dying;
   await storm(world, 3_000);
   await world.pass(30_000);
@@ -54,7 +54,7 @@ test("10,000 copies before, during and after a crash cause no second decision an
   expect(verdicts(world).toSorted()).toEqual(ids.toSorted());
   expect(answered(world).toSorted()).toEqual(ids.toSorted());
   expect(world.sent.map(({ text }) => text)).toEqual(["once"]);
-  const said = (await memory.scan(0, 100_000)).filter(({ body }) => body.includes('"hello"'));
+  const said = (await store.scan(0, 100_000)).filter(({ body }) => body.includes('"hello"'));
   expect(said).toHaveLength(ids.length);
   expect(world.decisions().length).toBeGreaterThanOrEqual(9_000);
 });
@@ -71,9 +71,9 @@ test("one that nobody remembers in memory any more is known by the journal", asy
 });
 
 test("a storm on a store that fails takes nothing twice, and everything in the end", async () => {
-  const { store, memory } = createMortalStore();
+  const store = createTestStore();
   const world = await new World({ store }).start();
-  memory.failCommit({ at: 1 });
+  store.fail({ at: 1 });
   const first = await Promise.allSettled([storm(world, 60), storm(world, 60), storm(world, 60)]);
   expect(first.map(({ status }) => status)).toContain("rejected");
   await world.pass(5_000);

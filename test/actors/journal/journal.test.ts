@@ -4,9 +4,9 @@ import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { conversationOf, decodeEvent, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import type { EarshotError } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const room = conversationOf("agent:main:telegram:group:1");
 const event = (name: string) =>
@@ -14,7 +14,7 @@ const event = (name: string) =>
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function world(quiet?: () => Promise<void>) {
-  const store = createMemoryStore();
+  const store = createTestStore();
   const clock = new SimulatedClock();
   const committed: HostEntry[] = [];
   const health: (string | null)[] = [];
@@ -62,7 +62,7 @@ test("a group of writes larger than a commit still goes in one piece", async () 
 
 test("while the store fails the intake is refused and consequences wait, in order", async () => {
   const { store, clock, journal, committed, health } = world();
-  store.failCommit({ at: 1, forever: true, code: "EAR_STORE_FULL" });
+  store.fail({ at: 1, forever: true, code: "EAR_STORE_FULL" });
   const offered = journal.offer([event("offered")]);
   const kept = journal.append([event("kept 1")]);
   await expect(offered).rejects.toMatchObject({ code: "EAR_STORE_FULL" });
@@ -85,7 +85,7 @@ test("while the store fails the intake is refused and consequences wait, in orde
 
 test("a store that fails for long is asked again at growing distances, not in a loop", async () => {
   const { store, clock, journal } = world();
-  store.failCommit({ at: 1, forever: true });
+  store.fail({ at: 1, forever: true });
   const kept = journal.keep([{ kind: "meta", name: "x", value: "1" }]);
   kept.catch(() => undefined);
   await turn();

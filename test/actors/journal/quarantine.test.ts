@@ -12,8 +12,7 @@ import type { QuarantinedEvent, Runtime } from "../../../src/actors/protocol/run
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
@@ -21,6 +20,7 @@ import { inboundSchema } from "../../../src/domain/message.ts";
 import type { EventWrite, Store } from "../../../src/domain/ports/index.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const key = "agent:main:telegram:group:room";
@@ -55,7 +55,7 @@ const rowOf = (identity: string, body: string, code?: number): EventWrite => ({
 
 /** A store in which an older version has set an event aside: now it can be stepped. */
 async function setAsideBefore(event: ConversationEvent, ...later: EventWrite[]): Promise<Store> {
-  const store = createMemoryStore();
+  const store = createTestStore();
   await (await new World({ store }).start()).runtime.stop();
   const [seq] = await store.commit([rowOf("poison", JSON.stringify(event), quarantinedCode)]);
   const one = { ...conversationOf(key), seq, at: 1, error: "it was a bug", tries: 0 };
@@ -72,7 +72,7 @@ const answer = { afterMs: 50, steps: [{ text: "here I am" }] };
 
 describe("an event that its conversation cannot be told", () => {
   async function poisoned(body: string): Promise<World> {
-    const store = createMemoryStore();
+    const store = createTestStore();
     await (await new World({ store }).start()).runtime.stop();
     await store.commit([rowOf("poison", body)]);
     const world = await new World({ store }).start();
@@ -160,7 +160,7 @@ describe("an event that can be told by now", () => {
   test.each([1, 2, 3])("is heard once although commit %i fails", async (at) => {
     const world = await new World({ store: await setAsideBefore(asked("m1", "hello?")) }).start();
     world.runs.push(answer, answer);
-    world.memory.failCommit({ at });
+    world.disk.fail({ at });
     const retried = world.runtime.retryEvent(seqOf(world));
     await world.pass(20_000);
     expect(await retried).toBe("retried");

@@ -1,6 +1,6 @@
 /** Restarts and failing commits: nothing acknowledged is lost, nothing is done twice. */
 import { describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const outcomes = (world: World) =>
@@ -27,7 +27,7 @@ describe("the n-th commit fails", () => {
     const world = await new World().start();
     world.runs.push({ afterMs: 50, steps: [{ text: "one" }] });
     world.runs.push({ afterMs: 50, steps: [{ text: "two" }] });
-    world.memory.failCommit({ at });
+    world.disk.fail({ at });
     await insist(world, "hello", "m1");
     await world.pass(5_000);
     await insist(world, "again", "m2");
@@ -41,11 +41,11 @@ describe("the n-th commit fails", () => {
 
   test("the faults of the test above do hit something", async () => {
     const world = await new World().start();
-    const before = world.memory.commits();
+    const before = world.disk.commits();
     world.runs.push({ afterMs: 50, steps: [{ text: "one" }] });
     await insist(world, "hello", "m1");
     await world.pass(5_000);
-    expect(world.memory.commits() - before).toBeGreaterThan(6);
+    expect(world.disk.commits() - before).toBeGreaterThan(6);
   });
 });
 
@@ -71,7 +71,7 @@ describe("a restart", () => {
   );
 
   test("in the middle of many conversations, again and again, answers each once", async () => {
-    const world = await new World({ store: createMemoryStore() }).start();
+    const world = await new World({ store: createTestStore() }).start();
     for (let round = 0; round < 6; round += 1) {
       for (let room = 0; room < 5; room += 1) {
         await world.say(`hello ${round}`, {

@@ -1,8 +1,8 @@
 /** One message edited in place: when it opens, how often it changes, and what it says in the end. */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type Fate, World, type WorldOptions } from "../../support/runtime/world.ts";
 
 const draft = { stream: { mode: "draft" } };
@@ -211,7 +211,7 @@ describe("a draft whose answer is cut short", () => {
 
 describe("a crash", () => {
   test("before the last edit repeats the edit and nothing else", async () => {
-    const store = createMemoryStore();
+    const store = createTestStore();
     const world = await started({ store });
     world.runs.push(typed(whole));
     await world.say("go", { direct: true });

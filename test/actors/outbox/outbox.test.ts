@@ -1,9 +1,9 @@
 /** What leaves: order, waiting, doubts, expiry, and what a restart finds. */
 import { expect, test } from "vitest";
 import { createOutbox } from "../../../src/actors/outbox/outbox.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import type { OutboxRow } from "../../../src/domain/ports/index.ts";
 import { nextDelivery } from "../../../src/machines/delivery.machine.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type Fate, World } from "../../support/runtime/world.ts";
 
 const hold = { turn: { onInDoubt: "hold" } };
@@ -197,7 +197,7 @@ test("sends wait for the account and go when it is back", async () => {
 });
 
 test("a restart finds an unsent reply and sends it once, in order", async () => {
-  const world = await new World({ store: createMemoryStore(), config: blocks }).start();
+  const world = await new World({ store: createTestStore(), config: blocks }).start();
   world.ready = false;
   world.runs.push({ afterMs: 0, steps: threeBlocks });
   await world.say("a", { direct: true });

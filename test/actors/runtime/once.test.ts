@@ -2,13 +2,13 @@
 import { expect, test } from "vitest";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 /** So many that no conversation comes to the events after which its record is written. */
 const rooms = 10;
@@ -16,7 +16,7 @@ const count = 400;
 
 /** A store that, once told to, keeps every commit with marks waiting until it is let go. */
 function slowMarks() {
-  const memory = createMemoryStore();
+  const memory = createTestStore();
   let letGo: () => void = () => undefined;
   let free = Promise.resolve();
   const hold = () => {

@@ -257,11 +257,11 @@ describe("usage", () => {
   test("is counted once whichever commit fails or is the last before a crash", async () => {
     for (let nth = 1; nth <= 16; nth += 1) {
       const world = await sessionWorld();
-      world.memory.failCommit({ at: nth, forever: true });
+      world.disk.fail({ at: nth, forever: true });
       await world.say("one", { direct: true, id: "m-1" }).catch(() => undefined);
       await world.pass(3_000);
       await world.runtime.stop();
-      world.memory.heal();
+      world.disk.heal();
       await world.restart();
       await world.say("one", { direct: true, id: "m-1" });
       await world.pass(10_000);

@@ -1,19 +1,20 @@
 /** What is kept of transcripts for the next turn: as the store says it, and no more than its bound. */
 import { expect, test } from "vitest";
 import { createTranscriptCache } from "../../../src/actors/sessions/transcript-cache.ts";
-import { createLines } from "../../../src/adapters/stores/memory.lines.ts";
+import { openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import type { TranscriptQuery } from "../../../src/domain/ports/index.ts";
 import type { TranscriptLine } from "../../../src/domain/session.ts";
 
 function store() {
-  const lines = createLines();
+  const disk = openTemporaryStore();
   const read: string[] = [];
   return {
-    lines,
+    add: (said: TranscriptLine) => disk.commit([{ kind: "transcript", conv: 1, line: said }]),
     read,
-    transcriptMark: async (sessionId: string) => lines.mark(sessionId),
-    async transcript(query: Parameters<typeof lines.read>[0]) {
+    transcriptMark: disk.transcriptMark,
+    transcript(query: TranscriptQuery) {
       read.push(query.sessionId);
-      return [...lines.read(query)];
+      return disk.transcript(query);
     },
   };
 }
@@ -36,7 +37,7 @@ test("sessions that grow line by line stay within the bound of all texts", async
   for (let round = 0; round < 5; round += 1)
     for (const sessionId of sessions) {
       id += 1;
-      kept.lines.add(line(id, sessionId));
+      await kept.add(line(id, sessionId));
       tails.add([line(id, sessionId)]);
     }
   kept.read.length = 0;
@@ -52,7 +53,7 @@ test("what fits is not read from the store again", async () => {
   const tails = createTranscriptCache(kept);
   await tails.read("s");
   for (let id = 1; id <= 50; id += 1) {
-    kept.lines.add(line(id, "s"));
+    await kept.add(line(id, "s"));
     tails.add([line(id, "s")]);
     expect((await tails.read("s")).lines.at(-1)?.id).toBe(id);
   }

@@ -6,14 +6,14 @@ import { describe, expect, test } from "vitest";
 import type { ContextQuestion } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createContextTools } from "../../../src/actors/turns/context-tools.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const turn = { turnId: "t1", conv: 7, key: "agent:main:irc:group:a", since: 0, refs: [] };
 const question = { turnId: "t1", conv: 7, key: turn.key, tool: "attachment_list", input: {} };
 
-function open(store: Store = createMemoryStore()) {
+function open(store: Store = createTestStore()) {
   const clock = new SimulatedClock(0);
   const unread = async () => ({ note: "nothing" });
   const asks = createContextTools({
@@ -54,7 +54,7 @@ describe("a question", () => {
   });
 
   test("that the store does not answer ends after a while", async () => {
-    const stuck = Object.create(createMemoryStore(), {
+    const stuck = Object.create(createTestStore(), {
       lastSeq: { value: () => new Promise<number>(() => undefined) },
     }) as Store;
     const { asks, clock } = open(stuck);
@@ -64,7 +64,7 @@ describe("a question", () => {
   });
 
   test("that the store fails on is refused without its reason", async () => {
-    const failing = Object.create(createMemoryStore(), {
+    const failing = Object.create(createTestStore(), {
       lastSeq: { value: () => Promise.reject(new Error("/secret/path is broken")) },
     }) as Store;
     const answer = await open(failing).asks.answer(question);

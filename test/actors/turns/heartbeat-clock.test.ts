@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createHeartbeats } from "../../../src/actors/turns/heartbeats.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import type { Clock, StoreWrite, TimerHandle } from "../../../src/domain/ports/index.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const minute = 60_000;
 const key = "agent:main:main";
@@ -40,7 +40,7 @@ class JumpingClock implements Clock {
   }
 }
 
-async function pacemaker(clock: JumpingClock, store = createMemoryStore()) {
+async function pacemaker(clock: JumpingClock, store = createTestStore()) {
   const config = scenarioConfig({ heartbeat: { everyMs: 30 * minute } });
   const { configs } = await openConfigs(store, config);
   const woken: number[] = [];
@@ -112,7 +112,7 @@ test("a folder that is slow to read is looked into once at a time", async () => 
   const clock = new JumpingClock();
   let reads = 0;
   const config = scenarioConfig({ heartbeat: { everyMs: 30 * minute } });
-  const store = createMemoryStore();
+  const store = createTestStore();
   const { configs } = await openConfigs(store, config);
   const heartbeats = createHeartbeats({
     clock,

@@ -1,15 +1,14 @@
 /**
- * One contract, two stores: what the runtime relies on, said once and run against SQLite on a real
- * file and against the memory store.
+ * One contract, two ways to open the store: what the runtime relies on, run against a real file and
+ * against a temporary database.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
-import { loadDriver } from "../../../src/adapters/stores/sqlite.driver.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
+import { openSqliteStore, openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import {
   type EventWrite,
   noConversation,
@@ -17,6 +16,7 @@ import {
   type Store,
   type StoreWrite,
 } from "../../../src/domain/ports/index.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const folders: string[] = [];
 const opened: Store[] = [];
@@ -67,7 +67,7 @@ const row = (id: string, more: Partial<OutboxRow> = {}): OutboxRow => ({
 
 const kinds: readonly [string, () => Promise<Store>][] = [
   ["sqlite", () => open()],
-  ["memory", async () => createMemoryStore()],
+  ["temporary", async () => openTemporaryStore()],
 ];
 
 describe.each(kinds)("the %s store", (_kind, create) => {
@@ -231,6 +231,20 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect(await store.config(1)).toBe("{}");
     expect(await store.latestConfig()).toEqual({ version: 2, json: '{"a":1}' });
     expect(await store.meta("boot")).toBe("4");
+  });
+
+  test("keeps nothing of a commit of which one write fails, and goes on", async () => {
+    const store = await create();
+    const said = { id: 1, sessionId: "s", at: 1, turnId: "t", role: "user", text: "hi" } as const;
+    const line = { kind: "transcript", conv: 1, line: said } as const;
+    await store.commit([event("a")]);
+    await expect(store.commit([event("b", { eid: 8 }), line, line])).rejects.toMatchObject({
+      code: "EAR_STORE_FAILED",
+    });
+    expect(await store.lastSeq()).toBe(1);
+    expect(await store.tail(1, 0)).toHaveLength(1);
+    expect(await store.lastLine()).toBe(0);
+    expect(await store.commit([event("b", { eid: 8 }), line])).toEqual([2, 1]);
   });
 
   test("finds a platform message in every conversation that heard it", async () => {
@@ -410,17 +424,55 @@ describe("the sqlite store on disk", () => {
   });
 });
 
-describe("the memory store's faults", () => {
+describe("a temporary store", () => {
+  /** Files without a name that this process has open. */
+  const nameless = () =>
+    readdirSync("/proc/self/fd").filter((fd) => /etilqs.*deleted/.test(linkOf(fd))).length;
+  /** Empty for the one by which the folder was read. */
+  const linkOf = (fd: string) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
+  };
+
+  test.skipIf(process.platform !== "linux")(
+    "moves to a file without a name when it outgrows its cache, and loses nothing",
+    async () => {
+      const store = openTemporaryStore();
+      const before = nameless();
+      const text = "x".repeat(10_000);
+      const body = (n: number) => JSON.stringify({ type: "disengage", at: n, text });
+      const count = 8_000;
+      for (let n = 1; n <= count; n += 200)
+        await store.commit(
+          Array.from({ length: 200 }, (_, i) =>
+            event(`m${n + i}`, { eid: n + i, at: n + i, body: body(n + i) }),
+          ),
+        );
+      expect(nameless()).toBe(before + 1);
+      expect((await store.scan(0, count)).map(({ body: found }) => JSON.parse(found).at)).toEqual(
+        Array.from({ length: count }, (_, n) => n + 1),
+      );
+      expect(await store.commit([event("m1", { eid: 1, at: 1 })])).toEqual([0]);
+      await store.close();
+      expect(nameless()).toBe(before);
+    },
+  );
+});
+
+describe("a test store's faults", () => {
   test("the n-th commit fails once, or for ever until healed, and writes nothing", async () => {
-    const store = createMemoryStore();
-    store.failCommit({ at: 2 });
+    const store = createTestStore();
+    store.fail({ at: 2 });
     await store.commit([event("a", { eid: 1 })]);
     await expect(store.commit([event("b", { eid: 2 })])).rejects.toMatchObject({
       code: "EAR_STORE_FAILED",
     });
     expect(await store.lastSeq()).toBe(1);
     await store.commit([event("b", { eid: 2 })]);
-    store.failCommit({ at: 1, forever: true, code: "EAR_STORE_FULL" });
+    store.fail({ at: 1, forever: true, code: "EAR_STORE_FULL" });
     for (let tries = 0; tries < 3; tries += 1) {
       await expect(store.commit([event("c", { eid: 3 })])).rejects.toMatchObject({
         code: "EAR_STORE_FULL",

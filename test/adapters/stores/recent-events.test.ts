@@ -3,7 +3,7 @@
  */
 import { test as check, fc } from "@fast-check/vitest";
 import { expect, test } from "vitest";
-import { createRecent } from "../../../src/adapters/stores/recent.ts";
+import { createRecent } from "../../../src/adapters/stores/recent-events.ts";
 import type { EventWrite } from "../../../src/domain/ports/index.ts";
 
 const write = (body: string, more: Partial<EventWrite> = {}): EventWrite => ({

@@ -1,15 +1,14 @@
 /**
- * Sessions in the store: one contract, run against SQLite on a real file and against the memory
- * store; and a store of the first version, which had none.
+ * Sessions in the store: one contract, run against a real file and against a temporary
+ * database; and a store of the first version, which had none.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fc, test as prop } from "@fast-check/vitest";
 import { afterEach, describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
-import { loadDriver } from "../../../src/adapters/stores/sqlite.driver.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
+import { openSqliteStore, openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { SessionWrite, Store } from "../../../src/domain/ports/index.ts";
 import {
   defaultSessionSettings,
@@ -72,7 +71,7 @@ const line = (id: number, sessionId: string, more: Partial<TranscriptLine> = {})
 
 describe.each([
   ["sqlite", () => open()],
-  ["memory", async () => createMemoryStore() as Store],
+  ["temporary", async () => openTemporaryStore()],
 ])("sessions in the %s store", (_, create) => {
   test("a conversation gets one first session, whoever asks for it again", async () => {
     const store = await create();

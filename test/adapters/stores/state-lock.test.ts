@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockStateDir } from "../../../src/adapters/stores/lock.ts";
+import { lockStateDir } from "../../../src/adapters/stores/state-lock.ts";
 
 let folder = "";
 beforeEach(() => {

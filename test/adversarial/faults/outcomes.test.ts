@@ -10,7 +10,7 @@ import { inboundSchema } from "../../../src/domain/message.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { faults, faulty } from "../../support/agents/faulty-agent.ts";
 import { folded } from "../../support/folded.ts";
-import { createMortalStore } from "../../support/runtime/mortal-store.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 /** Each mode has a channel of its name. */
@@ -25,10 +25,10 @@ const config = {
 };
 
 async function house(workers: number) {
-  const mortal = createMortalStore();
+  const store = createTestStore();
   const drivers = [faulty as AgentDriver];
-  const world = new World({ store: mortal.store, config, workers, drivers });
-  return { world: await world.start(), ...mortal };
+  const world = new World({ store, config, workers, drivers });
+  return { world: await world.start(), store };
 }
 
 async function say(world: World, channel: string, room: string, text: string, id: string) {
@@ -125,7 +125,7 @@ describe.each([0, 1])("with %i workers", (workers) => {
 
   test("a process that is killed in the middle, again and again", async () => {
     const one = await house(workers);
-    const said = await deaths(one.world, () => one.kill(one.world));
+    const said = await deaths(one.world, () => one.world.kill());
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
     expect(fates.size).toBe(said);
@@ -134,7 +134,7 @@ describe.each([0, 1])("with %i workers", (workers) => {
 
   test("a store that fails at each commit in turn", async () => {
     const one = await house(workers);
-    const { world, memory } = one;
+    const { world, store } = one;
     const commits = 16;
     for (let at = 1; at <= commits; at += 1) {
       for (const mode of modes) {
@@ -146,12 +146,12 @@ describe.each([0, 1])("with %i workers", (workers) => {
               () => false,
             );
         };
-        memory.failCommit({ at });
+        store.fail({ at });
         await insist(kinds[at % kinds.length] ?? "", "1");
         await world.pass(1_100);
         await insist("more", "2");
         await world.pass(5_000);
-        memory.heal();
+        store.heal();
       }
     }
     const { found, fates } = await broken(one);

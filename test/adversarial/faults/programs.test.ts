@@ -11,13 +11,13 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { alive, running } from "../../support/agents/alive.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const support = join(import.meta.dirname, "../../support/agents");
 const program = join(support, "command-agent.mjs");
@@ -49,7 +49,7 @@ function runtimeOn(workers: number): Runtime {
     ids: createIds(),
     random: createRandom(),
     log: () => undefined,
-    store: createMemoryStore(),
+    store: createTestStore(),
     config: scenarioConfig({
       agents: { defaults: { driver } },
       messages: { ackReaction: "", inbound: { debounceMs: 5, debounceMaxMs: 20 } },

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { runScenario } from "../../../src/actors/simulation/simulation.ts";
 import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driver.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { renderWhy } from "../../../src/daemon/cli/output/explanation.ts";
 import { ReplayTable } from "../../../src/daemon/cli/output/replay-table.ts";
 import { simulate } from "../../../src/daemon/replay/simulate.ts";

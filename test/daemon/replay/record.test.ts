@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { momentOf } from "../../../src/daemon/cli/commands/record.ts";
 import { recordingText } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 import { startSmallServer } from "../../support/daemon/small-server.ts";
 import { play, playRoom, roomLines, sends, verdicts } from "../../support/replay/replay.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-record-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ const parsed = (text: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 async function recordedText(lines: readonly unknown[], query = {}): Promise<string> {
-  const store = createMemoryStore();
+  const store = createTestStore();
   await simulateScenario(scenarioOf(lines, "room"), { store });
   let text = "";
   for await (const line of recordingText(store, { since: 0, ...query })) text += line;

@@ -1,10 +1,10 @@
 /** Watching the list of rooms while its store cannot be read. */
 import { expect, test } from "vitest";
 import { nothingLive } from "../../../src/actors/protocol/conversation-summary.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const lookAtAll: RoomsLook = {
   filter: "all",
@@ -17,7 +17,7 @@ const lookAtAll: RoomsLook = {
 };
 
 test("a list that could not be read is told once it can be, and the failure is logged", async () => {
-  const memory = createMemoryStore();
+  const memory = createTestStore();
   let failures = 2;
   const errors: string[] = [];
   const rooms = createRoomList({
@@ -47,7 +47,7 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
   const rooms = createRoomList({
     clock: createSystemClock(),
     log: () => undefined,
-    store: createMemoryStore(),
+    store: createTestStore(),
     glances: async () => {
       asked += 1;
       return new Map();
@@ -91,7 +91,7 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
 });
 
 test("what was noted as it happened is not read again, and nobody waits for the rest", async () => {
-  const memory = createMemoryStore();
+  const memory = createTestStore();
   const read: number[] = [];
   let scans = 0;
   const rooms = createRoomList({

@@ -6,13 +6,13 @@
 
 import type { ConversationSummary } from "../../../src/actors/protocol/conversation-summary.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import type { RoomRow, RoomsFrame, RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 import { createRoomList, type RoomList } from "../../../src/daemon/room-list/room-list.ts";
 import type { Decision } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { RoomsModel } from "../../../web/src/room-list/model.ts";
+import { createTestStore } from "../runtime/test-store.ts";
 
 const startedAt = 1_700_000_000_000;
 export const firstLook: RoomsLook = {
@@ -76,7 +76,7 @@ export function createListedHouse(): ListedHouse {
     log: (level, event, fields) => {
       throw new Error(`${level} ${event} ${JSON.stringify(fields)}`);
     },
-    store: createMemoryStore(),
+    store: createTestStore(),
     async glances(convs) {
       asked += convs.length;
       const seen = convs.map((conv) => [conv, glance(conv)] as const);

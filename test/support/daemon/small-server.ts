@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nothingLive } from "../../../src/actors/protocol/conversation-summary.ts";
 import { openUploads } from "../../../src/adapters/media/uploads.ts";
-import { createMemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds } from "../../../src/adapters/system/ids.ts";
 import { createApp } from "../../../src/daemon/api/app.ts";
@@ -30,6 +29,7 @@ import { createWhatIf } from "../../../src/daemon/what-if/what-if.ts";
 import { defaultConfig } from "../../../src/domain/config/index.ts";
 import type { ChannelHook, InspectRequest } from "../../../src/domain/ports/index.ts";
 import { offeredCommands } from "../../../src/machines/commands/help.ts";
+import { createTestStore } from "../runtime/test-store.ts";
 import { createSmallRuntime } from "./small-runtime.ts";
 
 /** Nobody may change the config of the small server. */
@@ -47,7 +47,7 @@ export async function startSmallServer() {
   const log = (level: string, event: string) => void events.push({ level, event });
   const bus = createBus(log);
   const runtime = createSmallRuntime(bus.publish);
-  const store = createMemoryStore();
+  const store = createTestStore();
   const metrics = createMetrics({ clock, status: runtime.status, version: "0.0.0-test" });
   bus.subscribe(metrics.line);
   const read = () => readToken(stateDir);

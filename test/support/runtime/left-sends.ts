@@ -3,7 +3,7 @@
  * while it sent, or whose channel refused for good.
  */
 import { join } from "node:path";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 
 const key = "agent:main:webhook:group:garden";

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { conversationOf } from "../../../src/actors/protocol/event-codec.ts";
 import { quarantinedCode } from "../../../src/actors/protocol/host-protocol.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 
 const at = 1_700_000_000_000;

@@ -15,7 +15,6 @@ import type {
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driver.ts";
-import { createMemoryStore, type MemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
@@ -28,6 +27,7 @@ import type {
 } from "../../../src/domain/ports/index.ts";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { createTestStore, type TestStore } from "./test-store.ts";
 
 /** What the platform does with the next calls, in order; then it takes everything. */
 export type Fate = "ok" | "429" | "fail" | "refuse" | "hang" | "odd";
@@ -91,11 +91,12 @@ export class World {
 
   constructor(options: WorldOptions = {}) {
     this.#options = options;
-    this.store = options.store ?? createMemoryStore();
+    this.store = options.store ?? createTestStore();
   }
 
-  get memory(): MemoryStore {
-    return this.store as MemoryStore;
+  /** The store where it is a test store: to order faults. */
+  get disk(): TestStore {
+    return this.store as TestStore;
   }
 
   async start(config: Record<string, unknown> = this.#options.config ?? {}): Promise<this> {
@@ -151,6 +152,16 @@ export class World {
       ...rest,
     });
     return this.runtime.ingest("telegram", message.account, [{ type: "message", message }]);
+  }
+
+  /** Ends the process as kill -9 would, and starts another on what it left. */
+  async kill(): Promise<void> {
+    this.disk.drop(true);
+    const published = this.lines.length;
+    await this.runtime.stop();
+    this.lines.splice(published);
+    this.disk.drop(false);
+    await this.start();
   }
 
   /** Lets time pass, one timer after the other. */

@@ -13,12 +13,12 @@ import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { channelRegistry } from "../../../src/adapters/channels/index.ts";
 import { openMediaService } from "../../../src/adapters/media/media-service.ts";
-import { createMemoryStore, type MemoryStore } from "../../../src/adapters/stores/memory.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import type { DecisionLine, PromptLine, SendLine, StreamLine } from "../../../src/domain/stream.ts";
 import { menuCommands } from "../../../src/machines/commands/help.ts";
+import { createTestStore, type TestStore } from "../runtime/test-store.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
 import type { Room, SayOptions } from "../servers/telegram-world.ts";
 
@@ -35,7 +35,7 @@ export interface HouseOptions {
 export class House {
   readonly lines: StreamLine[] = [];
   readonly logs: string[] = [];
-  readonly store: MemoryStore = createMemoryStore();
+  readonly store: TestStore = createTestStore();
   readonly server: TelegramServer;
   readonly group: Room;
   readonly people: Readonly<Record<"ann" | "bob", { id: number }>>;

@@ -8,8 +8,8 @@
 import { access } from "node:fs/promises";
 import type { Command } from "commander";
 import { readConfigSections } from "../../../adapters/files/config-file.ts";
-import { lockStateDir } from "../../../adapters/stores/lock.ts";
-import { openSqliteStore } from "../../../adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../adapters/stores/sqlite-store.ts";
+import { lockStateDir } from "../../../adapters/stores/state-lock.ts";
 import { defaultConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { isSessionKey } from "../../../domain/key.ts";

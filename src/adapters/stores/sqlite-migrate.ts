@@ -7,9 +7,9 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import { createIds } from "../system/ids.ts";
-import type { Database } from "./sqlite.driver.ts";
-import { accessSchema, schema, schemaVersion } from "./sqlite.schema.ts";
-import { putSession, sessionSchema, transcriptIndexes } from "./sqlite.sessions.ts";
+import type { Database } from "./sqlite-driver.ts";
+import { accessSchema, schema, schemaVersion } from "./sqlite-schema.ts";
+import { putSession, sessionSchema, transcriptIndexes } from "./sqlite-sessions.ts";
 
 /** @throws EarshotError EAR_STORE_VERSION; the database is closed then. */
 export function migrate(database: Database, path: string): void {

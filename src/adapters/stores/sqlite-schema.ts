@@ -6,12 +6,13 @@
  * that grows at its end, because an update would rewrite the fat row. A version that is not ours is
  * refused.
  */
-import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite.sessions.ts";
+import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite-sessions.ts";
 
 /** Stored in `user_version`; a change of the tables raises it. */
 export const schemaVersion = 3;
 
-export const pragmas = `
+/** Of a database in a file: what is committed survives a power cut. */
+export const durablePragmas = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
 PRAGMA temp_store = MEMORY;
@@ -19,6 +20,13 @@ PRAGMA cache_size = -32768;
 PRAGMA mmap_size = 0;
 PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 67108864;
+`;
+
+/** Of a database that ends with its connection: nothing is synced. */
+export const temporaryPragmas = `
+PRAGMA journal_mode = MEMORY;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -32768;
 `;
 
 /** Who may speak, beside what the config says. */

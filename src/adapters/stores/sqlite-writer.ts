@@ -11,10 +11,10 @@ import {
   type OutboxRow,
   type StoreWrite,
 } from "../../domain/ports/index.ts";
-import type { Recent } from "./recent.ts";
-import { type Database, type Statement, storeError } from "./sqlite.driver.ts";
-import { sql } from "./sqlite.schema.ts";
-import { putSession } from "./sqlite.sessions.ts";
+import type { Recent } from "./recent-events.ts";
+import { type Database, type Statement, storeError } from "./sqlite-driver.ts";
+import { sql } from "./sqlite-schema.ts";
+import { putSession } from "./sqlite-sessions.ts";
 import type { Tails } from "./unsnapshotted-events.ts";
 
 /** Event ids are 52 bits wide, so that they are exact in a double. */
@@ -22,9 +22,17 @@ const eidSpace = 2 ** 52;
 const eidProbesMax = 64;
 const newbornMax = 100_000;
 
-type Point = "after-insert" | "before-commit" | "after-commit";
 type Use = (text: string) => Statement;
 
+/** How a commit becomes all or nothing. */
+export interface Transactions {
+  readonly begin: string;
+  readonly commit: string;
+  readonly rollback: string;
+  readonly onPoint?:
+    | ((point: "after-insert" | "before-commit" | "after-commit") => void)
+    | undefined;
+}
 /** What the store keeps in memory of what is on the disk; follows each commit. */
 export interface Memory {
   readonly tails: Tails;
@@ -49,7 +57,7 @@ export function createWriter(
   database: Database,
   use: Use,
   { tails, newborn, recent, onBorn }: Memory,
-  onPoint: (point: Point) => void = () => undefined,
+  { begin, commit: end, rollback, onPoint = () => undefined }: Transactions,
 ): Writer {
   const covered = new Map<number, number>();
   /** Conversations that the transaction under way makes. */
@@ -58,14 +66,14 @@ export function createWriter(
 
   function transaction<T>(body: () => T): T {
     try {
-      database.exec("BEGIN IMMEDIATE");
+      use(begin).run();
       const answer = body();
       onPoint("before-commit");
-      database.exec("COMMIT");
+      use(end).run();
       onPoint("after-commit");
       return answer;
     } catch (error) {
-      if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+      if (database.isOpen && database.isTransaction) database.exec(rollback);
       throw storeError(error);
     }
   }

@@ -1,9 +1,10 @@
 /**
  * The SQLite store
  * ================
- * The journal and everything committed with it, in one file: write-ahead log, an fsync for every
- * commit, prepared statements, one writer. A commit is synchronous on the calling thread; callers
- * gather writes first, so one fsync serves many messages.
+ * The journal and everything committed with it. A commit is synchronous on the calling thread;
+ * callers gather writes first, so one transaction serves many messages. There are two ways to open
+ * it: in a file with a write-ahead log and an fsync for every commit, and as a temporary database
+ * for simulations and tests, which ends when it is closed.
  *
  * Reads that have no index (a whole conversation, a message id) walk the journal in slices and let
  * the event loop turn in between: they serve people, not the message path.
@@ -20,27 +21,50 @@ import type {
   RunRow,
   Store,
 } from "../../domain/ports/index.ts";
-import { createRecent } from "./recent.ts";
-import { createConversationCount } from "./sqlite.count.ts";
-import { type Database, loadDriver, type Statement, storeError } from "./sqlite.driver.ts";
-import { migrate } from "./sqlite.migrate.ts";
-import { pragmas, sql } from "./sqlite.schema.ts";
-import { sessionReads } from "./sqlite.sessions.ts";
-import { exactly } from "./sqlite.text.ts";
-import { createWriter } from "./sqlite.write.ts";
+import { createConversationCount } from "./conversation-count.ts";
+import { createRecent } from "./recent-events.ts";
+import { type Database, loadDriver, type Statement, storeError } from "./sqlite-driver.ts";
+import { migrate } from "./sqlite-migrate.ts";
+import { durablePragmas, sql, temporaryPragmas } from "./sqlite-schema.ts";
+import { sessionReads } from "./sqlite-sessions.ts";
+import { exactly } from "./sqlite-text.ts";
+import { createWriter, type Transactions } from "./sqlite-writer.ts";
 import { createTails } from "./unsnapshotted-events.ts";
 
 /** Journal rows read between two turns of the event loop. */
 const sliceRows = 10_000;
-/** Events that are kept in memory as well. */
-const recentRows = 65_536;
-const recentBytes = 33_554_432;
+
+/** What differs between a database in a file and a temporary one. */
+interface StoreKind extends Transactions {
+  /** Events that are kept in memory as well. */
+  readonly recentRows: number;
+  readonly recentBytes: number;
+}
+const durable: StoreKind = {
+  begin: "BEGIN IMMEDIATE",
+  commit: "COMMIT",
+  rollback: "ROLLBACK",
+  recentRows: 65_536,
+  recentBytes: 33_554_432,
+};
+/**
+ * Never committed: each commit is a savepoint in one transaction, so no page is written before it
+ * has to be. Rolled back at the end, because a connection of the packaged driver keeps its memory
+ * and its file until its statements are collected.
+ */
+const temporary: StoreKind = {
+  begin: "SAVEPOINT writes",
+  commit: "RELEASE writes",
+  rollback: "ROLLBACK TO writes; RELEASE writes",
+  recentRows: 256,
+  recentBytes: 65_536,
+};
 
 export interface SqliteOptions {
   /** The database file; created with mode 0600. */
   readonly path: string;
   /** Called at named points of a commit; tests end the process there. */
-  readonly onPoint?: (point: "after-insert" | "before-commit" | "after-commit") => void;
+  readonly onPoint?: Transactions["onPoint"];
 }
 
 /**
@@ -49,20 +73,35 @@ export interface SqliteOptions {
  * when it is not ours to write, EAR_STORE_FAILED.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { DatabaseSync } = await loadDriver();
+  const { DatabaseSync } = loadDriver();
+  const { path, onPoint } = options;
   try {
-    checkFile(options.path);
-    closeSync(openSync(options.path, "a", 0o600));
-    chmodSync(options.path, 0o600);
-    const database = new DatabaseSync(options.path);
-    database.exec(pragmas);
-    migrate(database, options.path);
-    return createStore(database, options);
+    checkFile(path);
+    closeSync(openSync(path, "a", 0o600));
+    chmodSync(path, 0o600);
+    const database = new DatabaseSync(path);
+    database.exec(durablePragmas);
+    migrate(database, path);
+    return createStore(database, { ...durable, onPoint });
   } catch (error) {
-    const told = storeError(error);
-    if (told === error || told.code !== "EAR_STORE_FAILED") throw told;
-    throw new EarshotError(told.code, `${told.message} (${options.path})`, { cause: error });
+    const failure = storeError(error);
+    if (failure === error || failure.code !== "EAR_STORE_FAILED") throw failure;
+    throw new EarshotError(failure.code, `${failure.message} (${path})`, { cause: error });
   }
+}
+
+/**
+ * Opens an empty database that is gone when it is closed or when the process ends. SQLite keeps it
+ * in memory up to the size of its cache and the rest in a file without a name in the system's
+ * folder for temporary files, so memory stays flat however long a simulation is.
+ */
+export function openTemporaryStore(): Store {
+  const { DatabaseSync } = loadDriver();
+  const database = new DatabaseSync("");
+  database.exec(temporaryPragmas);
+  migrate(database, "a temporary database");
+  database.exec("BEGIN");
+  return createStore(database, temporary);
 }
 
 /** A link, or somebody else's file, that lies where the journal should be made. */
@@ -79,7 +118,7 @@ function checkFile(path: string): void {
   );
 }
 
-function createStore(database: Database, options: SqliteOptions): Store {
+function createStore(database: Database, kind: StoreKind): Store {
   const prepared = new Map<string, Statement>();
   const use = (text: string): Statement => {
     let statement = prepared.get(text);
@@ -105,7 +144,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
 
   const tails = createTails();
   const newborn = new Map<number, string>();
-  const recent = createRecent(recentRows, recentBytes);
+  const recent = createRecent(kind.recentRows, kind.recentBytes);
   /** How far the records reach that were read since the last commit: a tail is asked for next. */
   const reached = new Map<number, number>();
   const bootSeq = number(sql.lastSeq);
@@ -143,7 +182,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
     return reading(() => use(sql.countSlice).get(from, rows) as { n: number; last: number | null });
   });
   const memory = { tails, newborn, recent, onBorn: count.born };
-  const writer = createWriter(database, use, memory, options.onPoint);
+  const writer = createWriter(database, use, memory, kind);
 
   async function sliced(
     text: string,
@@ -255,6 +294,7 @@ function createStore(database: Database, options: SqliteOptions): Store {
       if (closed) return;
       closed = true;
       await ready.catch(() => undefined);
+      if (database.isTransaction) database.exec("ROLLBACK; PRAGMA shrink_memory");
       database.close();
     },
   };

@@ -6,7 +6,7 @@
  * are written as a mark and four digits, and read back as what they were. All other text is kept as
  * it is.
  */
-import type { Statement, Value } from "./sqlite.driver.ts";
+import type { Statement, Value } from "./sqlite-driver.ts";
 
 /** A code point that stands for nothing and is in no text (Unicode, noncharacters). */
 const mark = "\ufffe";

@@ -5,6 +5,7 @@
  * which has the same interface and is prebuilt: nothing is compiled at installation. Only the main
  * thread may open a database: ending a worker inside the driver aborts the whole process.
  */
+import { createRequire } from "node:module";
 import { EarshotError } from "../../domain/errors.ts";
 
 /** One prepared statement. Numbers travel as numbers: every number we store is a safe integer. */
@@ -23,11 +24,13 @@ export interface Database {
 }
 type Driver = { readonly DatabaseSync: new (path: string) => Database };
 
-/** The runtime's own driver, or the packaged one. */
-export async function loadDriver(): Promise<Driver> {
+const require = createRequire(import.meta.url);
+
+/** The runtime's own driver, or the packaged one; loaded when the first database is opened. */
+export function loadDriver(): Driver {
   const own = process.getBuiltinModule("node:sqlite") as unknown as Driver | undefined;
   if (own?.DatabaseSync !== undefined) return own;
-  return (await import("@photostructure/sqlite")) as unknown as Driver;
+  return require("@photostructure/sqlite") as Driver;
 }
 
 const sqliteFull = 13;

@@ -18,7 +18,7 @@ import {
   type SessionUsage,
   type TranscriptLine,
 } from "../../domain/session.ts";
-import type { Statement } from "./sqlite.driver.ts";
+import type { Statement } from "./sqlite-driver.ts";
 
 export const sessionSchema = `
 CREATE TABLE session(
