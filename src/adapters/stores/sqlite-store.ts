@@ -44,6 +44,7 @@ const durable: StoreKind = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   rollback: "ROLLBACK",
+  wrapsSingle: true,
   recentRows: 65_536,
   recentBytes: 33_554_432,
 };
@@ -56,6 +57,7 @@ const temporary: StoreKind = {
   begin: "SAVEPOINT writes",
   commit: "RELEASE writes",
   rollback: "ROLLBACK TO writes; RELEASE writes",
+  wrapsSingle: false,
   recentRows: 256,
   recentBytes: 65_536,
 };

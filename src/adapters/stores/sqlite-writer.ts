@@ -29,6 +29,8 @@ export interface Transactions {
   readonly begin: string;
   readonly commit: string;
   readonly rollback: string;
+  /** Whether a commit of a single write is put in a transaction, too. */
+  readonly wrapsSingle: boolean;
   readonly onPoint?:
     | ((point: "after-insert" | "before-commit" | "after-commit") => void)
     | undefined;
@@ -57,7 +59,7 @@ export function createWriter(
   database: Database,
   use: Use,
   { tails, newborn, recent, onBorn }: Memory,
-  { begin, commit: end, rollback, onPoint = () => undefined }: Transactions,
+  { begin, commit: end, rollback, wrapsSingle, onPoint = () => undefined }: Transactions,
 ): Writer {
   const covered = new Map<number, number>();
   /** Conversations that the transaction under way makes. */
@@ -66,10 +68,10 @@ export function createWriter(
 
   function transaction<T>(body: () => T): T {
     try {
-      use(begin).run();
+      database.exec(begin);
       const answer = body();
       onPoint("before-commit");
-      use(end).run();
+      database.exec(end);
       onPoint("after-commit");
       return answer;
     } catch (error) {
@@ -80,12 +82,8 @@ export function createWriter(
 
   function commit(writes: readonly StoreWrite[]): number[] {
     assert(writes.length > 0, "Cannot commit as there is nothing to write: received 0 writes");
-    const answers = transaction(() => {
-      born.clear();
-      const numbers = writes.map((write) => put(use, tails, born, write));
-      onPoint("after-insert");
-      return numbers;
-    });
+    const answers =
+      writes.length > 1 || wrapsSingle ? transaction(() => putAll(writes)) : putSingle(writes);
     for (const [conv, key] of born) {
       newborn.set(conv, key);
       onBorn(conv);
@@ -96,6 +94,21 @@ export function createWriter(
     }
     forgetOldest();
     return answers;
+  }
+
+  function putAll(writes: readonly StoreWrite[]): number[] {
+    born.clear();
+    const numbers = writes.map((write) => put(use, tails, born, write));
+    onPoint("after-insert");
+    return numbers;
+  }
+
+  function putSingle(writes: readonly StoreWrite[]): number[] {
+    try {
+      return putAll(writes);
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   function remember(write: StoreWrite, answer: number): void {

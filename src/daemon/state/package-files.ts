@@ -31,7 +31,7 @@ export const version: string = (
 /** What worker hosts import drivers and clock from. */
 export const hostPorts = entry("adapters/host-ports.ts", "adapters/host-ports.js");
 
-/** The thread that tries other rules on a recording. */
+/** The process that tries other rules on a recording. */
 export const whatIfWorker = entry("daemon/what-if/worker.ts", "daemon/what-if-worker.js");
 
 /** The built pages. */

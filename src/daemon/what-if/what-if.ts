@@ -1,7 +1,7 @@
 /**
  * What-if
  * =======
- * The desk behind the page: keeps a few recordings, tries rules on them in a thread of their own,
+ * The desk behind the page: keeps a few recordings, tries rules on them in a process of their own,
  * and hands what is liked to the layer that lies over the config file, where it counts at once and
  * can be taken back. How the recording was decided under the rules as they are is worked out once
  * and kept beside it.
@@ -26,9 +26,9 @@ import type {
 } from "../api-types/what-if.ts";
 import { compare } from "./compare.ts";
 import { linesUpTo, ofConversation } from "./conversation-slice.ts";
+import { createWhatIfProcesses, type WhatIfProcesses } from "./processes.ts";
 import { type Recording, recordingFrom, recordingOf } from "./recording.ts";
 import { type EditPlace, readRules, rulesText } from "./rules-text.ts";
-import { createThreads, type WhatIfThreads } from "./threads.ts";
 import type { Decided } from "./worker.ts";
 
 export interface WhatIfPorts {
@@ -83,12 +83,12 @@ export function createWhatIf(ports: WhatIfPorts): WhatIfService {
 class Desk implements WhatIfService {
   readonly #ports: WhatIfPorts;
   readonly #kept = new Map<string, Kept>();
-  readonly #threads: WhatIfThreads;
+  readonly #processes: WhatIfProcesses;
   #applied: { readonly id: string; readonly undo: () => Promise<void> } | null = null;
 
   constructor(ports: WhatIfPorts) {
     this.#ports = ports;
-    this.#threads = createThreads(ports.clock);
+    this.#processes = createWhatIfProcesses(ports.clock);
   }
 
   async record(query: RecordingRange, name: string): Promise<WhatIfRecording> {
@@ -185,7 +185,7 @@ class Desk implements WhatIfService {
     signal: AbortSignal,
   ): Promise<readonly Decided[]> {
     const task = { lines: [headerOf(recording), ...lines], config, explain: null };
-    const answer = await this.#threads.run(task, share, signal);
+    const answer = await this.#processes.run(task, share, signal);
     return answer.type === "decided" ? answer.decided : [];
   }
 
@@ -210,7 +210,7 @@ class Desk implements WhatIfService {
       const end = { t: message.t, end: true };
       const told = [headerOf(kept.recording), ...lines, end];
       const task = { lines: told, config, explain: message.id };
-      const answer = await this.#threads.run(task, () => undefined, signal);
+      const answer = await this.#processes.run(task, () => undefined, signal);
       return answer.type === "why" ? answer.why : null;
     };
     const lines = part ?? whole;
@@ -242,7 +242,7 @@ class Desk implements WhatIfService {
   }
 
   close(): void {
-    this.#threads.close();
+    this.#processes.close();
   }
 
   #rulesNow(): string {

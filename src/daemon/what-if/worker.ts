@@ -1,11 +1,10 @@
 /**
- * The thread of What-if
- * =====================
+ * The process of What-if
+ * ======================
  * Replays a recording under one config, away from the thread that everybody waits for, and can be
- * ended at any moment: it holds nothing that anyone else needs. Answers with what was decided, or
+ * killed at any moment: it holds nothing that anyone else needs. Answers with what was decided, or
  * with the ladder of the one message that is asked about.
  */
-import { parentPort } from "node:worker_threads";
 import type { Why } from "../../actors/protocol/runtime.ts";
 import type { Decision, Rule } from "../../domain/decision.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -13,7 +12,7 @@ import { scenarioOf } from "../../domain/scenario/read-scenario.ts";
 import { tagged } from "../events/event-kinds.ts";
 import { simulateScenario } from "../replay/simulate.ts";
 
-/** What the thread is asked; one thing at a time. */
+/** What the process is asked; one thing at a time. */
 export interface WhatIfTask {
   /** Header and lines of a scenario. */
   readonly lines: readonly unknown[];
@@ -22,7 +21,7 @@ export interface WhatIfTask {
   readonly explain: string | null;
 }
 
-/** A decision in few words: thousands of them cross the threads at once. */
+/** A decision in few words: thousands of them cross over at once. */
 export type Decided = readonly [
   t: Millis,
   id: string,
@@ -57,10 +56,13 @@ async function run({ lines, config, explain }: WhatIfTask): Promise<WhatIfAnswer
   return { type: "why", why: why[explain] ?? null };
 }
 
-const tell = (answer: WhatIfAnswer) => parentPort?.postMessage(answer);
+const tell = (answer: WhatIfAnswer) => process.send?.(answer);
 
-parentPort?.on("message", (task: WhatIfTask) => {
+process.on("message", (task: WhatIfTask) => {
   run(task).then(tell, (error: unknown) =>
     tell({ type: "failed", message: error instanceof Error ? error.message : String(error) }),
   );
 });
+
+// Without the daemon nobody waits for the answer.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

@@ -1,0 +1,130 @@
+/**
+ * Processes for What-if
+ * =====================
+ * A try needs a place that can be ended at once, and the next try comes a moment later: so a process
+ * that is done stays warm for a while. One that is called off is killed, whatever it is doing. It is
+ * not a thread, because a simulation has a database, and a thread that is ended inside the SQLite
+ * driver ends the whole process.
+ */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
+import { isSource, whatIfWorker } from "../state/package-files.ts";
+import type { WhatIfAnswer, WhatIfTask } from "./worker.ts";
+
+export type WhatIfDone = Exclude<WhatIfAnswer, { type: "progress" | "failed" }>;
+
+export interface WhatIfProcesses {
+  /**
+   * Runs a task; `share` is told how much of it is done.
+   * @throws EarshotError EAR_USAGE with the process's own words, or when too many run; the reason of
+   * `signal`.
+   */
+  run(task: WhatIfTask, share: (of: number) => void, signal: AbortSignal): Promise<WhatIfDone>;
+  close(): void;
+}
+
+/** Each has a core to itself while it runs. */
+const runsMax = 2;
+const memoryMb = 768;
+const warmMs = 60_000;
+
+interface Warm {
+  readonly child: ChildProcess;
+  readonly timer: TimerHandle;
+  readonly drop: () => void;
+}
+
+export function createWhatIfProcesses(clock: Clock): WhatIfProcesses {
+  const running = new Set<ChildProcess>();
+  let warm: Warm[] = [];
+
+  function start(): ChildProcess {
+    const heap = `--max-old-space-size=${memoryMb}`;
+    return fork(whatIfWorker, {
+      execArgv: isSource ? [heap, "--import", moduleLoader()] : [heap],
+      serialization: "advanced",
+    });
+  }
+
+  function take(): ChildProcess {
+    const kept = warm.pop();
+    if (kept === undefined) return start();
+    clock.clearTimer(kept.timer);
+    kept.child.off("exit", kept.drop);
+    kept.child.ref();
+    kept.child.channel?.ref();
+    return kept.child;
+  }
+
+  function keep(child: ChildProcess): void {
+    const drop = () => {
+      warm = warm.filter((one) => one.child !== child);
+      clock.clearTimer(timer);
+      end(child);
+    };
+    const timer = clock.setTimer(clock.now() + warmMs, drop);
+    // A process that ends with nothing to do is simply gone.
+    child.on("exit", drop);
+    child.unref();
+    child.channel?.unref();
+    warm.push({ child, drop, timer });
+  }
+
+  return {
+    run(task, share, signal) {
+      if (running.size >= runsMax)
+        throw new EarshotError(
+          "EAR_USAGE",
+          "Cannot replay now as others do: try again in a moment",
+        );
+      signal.throwIfAborted();
+      const child = take();
+      running.add(child);
+      return new Promise((done, failed) => {
+        const over = (isFine: boolean) => {
+          signal.removeEventListener("abort", abort);
+          child.off("message", answered).off("error", failing).off("exit", gone);
+          running.delete(child);
+          if (isFine) keep(child);
+          else end(child);
+        };
+        const abort = () => {
+          over(false);
+          failed(signal.reason);
+        };
+        const broken = (why: string) => {
+          over(false);
+          failed(new EarshotError("EAR_USAGE", `Cannot replay that: ${why}`));
+        };
+        const answered = (answer: WhatIfAnswer) => {
+          if (answer.type === "progress") return share(answer.share);
+          over(answer.type !== "failed");
+          if (answer.type === "failed") failed(new EarshotError("EAR_USAGE", answer.message));
+          else done(answer);
+        };
+        const failing = (error: Error) => broken(error.message);
+        const gone = () => broken("its process has ended");
+        signal.addEventListener("abort", abort);
+        child.on("message", answered).on("error", failing).on("exit", gone);
+        child.send(task);
+      });
+    },
+    close() {
+      for (const { child, timer } of warm) {
+        clock.clearTimer(timer);
+        end(child);
+      }
+      for (const child of running) end(child);
+      warm = [];
+    },
+  };
+}
+
+function end(child: ChildProcess): void {
+  // What it still says about its end is of no interest to anyone.
+  child.on("error", () => undefined);
+  child.kill("SIGKILL");
+}
