@@ -39,7 +39,7 @@ test("every default named beside its key is the default", () => {
 });
 
 test("the table of modes has them all, and no other", () => {
-  const table = docs.slice(docs.indexOf("| mode |"), docs.indexOf("A running agent is told"));
+  const table = docs.slice(docs.indexOf("| mode |"), docs.indexOf("A running agent receives"));
   const rows = [...table.matchAll(/^\| `([\w-]+)`/gm)].map(([, mode]) => mode);
   expect(rows).toEqual(["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"]);
   for (const mode of rows)
