@@ -7,13 +7,10 @@
  */
 import type { EarshotError } from "../../domain/errors.ts";
 import type { Clock, Log, Store, StoreWrite, TimerHandle } from "../../domain/ports/index.ts";
-import { createConversation } from "../host/conversation-actor.ts";
-import { settingsFor } from "../host/conversation-settings.ts";
-import { decodeEvent } from "../protocol/event-codec.ts";
-import { quarantinedCode } from "../protocol/host-protocol.ts";
 import { nextEventLoopTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
+import { replayConversation } from "./replayed-conversation.ts";
 
 export interface CheckpointerPorts {
   readonly clock: Clock;
@@ -62,12 +59,14 @@ export function createCheckpointer({
     const last = tail.at(-1);
     if (last === undefined || tail.some(({ code }) => code === null)) return null;
     await configs.load(tail.map(({ cfg }) => cfg));
-    const settings = (cfg: number) => settingsFor(configs.get(cfg), row.key, cfg);
-    const first = settings(tail[0]?.cfg ?? configs.version());
-    const conversation = createConversation({ key: row.key, settings: first, record: row.record });
-    for (const one of tail) {
-      if (one.code !== quarantinedCode) conversation.step(decodeEvent(one), settings(one.cfg));
-    }
+    const { key, record: from } = row;
+    const version = tail[0]?.cfg ?? configs.version();
+    const { conversation, step } = await replayConversation(configs, {
+      key,
+      record: from,
+      version,
+    });
+    for (const event of tail) step(event);
     const record = conversation.record();
     conversation.stop();
     return { kind: "checkpoint", conv, recordSeq: last.seq, epoch: row.epoch, record };

@@ -13,14 +13,19 @@ import type { ConfigWrite, Store } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
 
-export interface Configs {
+/** Settings of conversations under the config versions that journal rows name. */
+export interface ConfigHistory {
+  /** Reads versions before `settingsAt` asks for them. */
+  load(versions: Iterable<number>): Promise<void>;
+  settingsAt(key: string, version: number): ConversationSettings;
+}
+
+export interface Configs extends ConfigHistory {
   /** The config for everything admitted now. */
   current(): EarshotConfig;
   version(): number;
   /** A version that was loaded. @throws EarshotError EAR_ASSERT */
   get(version: number): EarshotConfig;
-  /** Reads versions that tails refer to. */
-  load(versions: Iterable<number>): Promise<void>;
   /** Settings of a conversation under the current config. */
   settings(key: string): ConversationSettings;
   /**
@@ -31,6 +36,24 @@ export interface Configs {
 }
 
 const settingsCachedMax = 10_000;
+/** Versions that a reader beside the runtime keeps. */
+const versionsKeptMax = 16;
+
+/** The versions of a store, for who only reads; `current` stands in for an unreadable one. */
+export function createConfigHistory(
+  store: Pick<Store, "config">,
+  current: () => EarshotConfig,
+): ConfigHistory {
+  const known = new LRUCache<number, EarshotConfig>({ max: versionsKeptMax });
+  return {
+    async load(versions) {
+      for (const version of new Set(versions))
+        if (!known.has(version))
+          known.set(version, parsedOr(current(), await store.config(version)));
+    },
+    settingsAt: (key, version) => settingsFor(known.get(version) ?? current(), key, version),
+  };
+}
 
 /**
  * Finds the version of `config` in the store, or the next free one (then `pending` is to be
@@ -63,19 +86,22 @@ function createConfigs(
   // The last version of an earlier process was made of another config than `first`.
   let holdsLast = false;
 
+  function get(wanted: number): EarshotConfig {
+    const config = wanted === version ? current : known.get(wanted);
+    if (config === undefined) {
+      throw new EarshotError(
+        "EAR_ASSERT",
+        `Cannot use a config version that was not loaded: received ${wanted}`,
+      );
+    }
+    return config;
+  }
+
   return {
     current: () => current,
     version: () => version,
-    get(wanted) {
-      const config = wanted === version ? current : known.get(wanted);
-      if (config === undefined) {
-        throw new EarshotError(
-          "EAR_ASSERT",
-          `Cannot use a config version that was not loaded: received ${wanted}`,
-        );
-      }
-      return config;
-    },
+    get,
+    settingsAt: (key, wanted) => settingsFor(get(wanted), key, wanted),
     async load(versions) {
       for (const wanted of new Set(versions)) {
         if (wanted === version || known.has(wanted)) continue;

@@ -20,12 +20,11 @@ import { explainEngagement } from "../../machines/engagement/engagement.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
-import { type Conversation, createConversation } from "../host/conversation-actor.ts";
-import { settingsFor } from "../host/conversation-settings.ts";
+import type { Conversation } from "../host/conversation-actor.ts";
 import type { Configs } from "../journal/config-versions.ts";
+import { replayConversation } from "../journal/replayed-conversation.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
-import { quarantinedCode } from "../protocol/host-protocol.ts";
 import type { Why } from "../protocol/runtime.ts";
 
 export interface WhyPorts {
@@ -129,23 +128,19 @@ async function explain(
   { record, recordSeq }: Start,
 ): Promise<Why> {
   const { store, configs } = ports;
-  const rows = (await store.tail(row.conv, recordSeq)).filter(
-    ({ code }) => code !== quarantinedCode,
-  );
+  const rows = await store.tail(row.conv, recordSeq);
   await configs.load(rows.map(({ cfg }) => cfg));
-  const settings = (cfg: number) => settingsFor(configs.get(cfg), key, cfg);
-  const first = settings(rows[0]?.cfg ?? row.cfg);
-  const conversation = createConversation({ key, settings: first, record });
+  const version = rows[0]?.cfg ?? row.cfg;
+  const { conversation, step } = await replayConversation(configs, { key, record, version });
   try {
-    for (const one of rows) {
-      if (one.seq >= row.seq) break;
-      conversation.step(decodeEvent(one), settings(one.cfg));
+    for (const earlier of rows) {
+      if (earlier.seq >= row.seq) break;
+      step(earlier);
     }
     const at = positionOf(conversation, event);
     const rest = rows.filter(({ seq }) => seq >= row.seq);
-    const fate = await outcomeOf(ports, row.seq, rest, (one) =>
-      conversation.step(decodeEvent(one), settings(one.cfg)),
-    );
+    const effectsOf = (later: EventRow) => step(later)?.effects ?? [];
+    const fate = await outcomeOf(ports, row.seq, rest, effectsOf);
     const recorded = decodeVerdict(row.code ?? 0);
     const said = { message: event.message, at: event.at, seq: row.seq, key };
     const levels = event.levels === undefined ? {} : { levels: event.levels };

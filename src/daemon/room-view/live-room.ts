@@ -5,6 +5,7 @@
  * is read on, at most four times a second; each reader takes the newest state and the entries it
  * has not had, so a slow reader gets fewer frames and nobody waits for it.
  */
+import type { ConfigHistory } from "../../actors/journal/config-versions.ts";
 import type { Millis } from "../../domain/message.ts";
 import type {
   Clock,
@@ -15,7 +16,6 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { DeltaLine } from "../../domain/stream.ts";
 import type { RoomEntry, RoomHistory, RoomState, RoomWriting } from "../api-types/room.ts";
-import type { RoomConfigs } from "./config-history.ts";
 import { openFold, type RoomFold } from "./projection.ts";
 import { createOverheardTexts, type OverheardTexts, personOf, stateOf } from "./room-state.ts";
 import { entriesOf } from "./transcript-entries.ts";
@@ -23,7 +23,7 @@ import { entriesOf } from "./transcript-entries.ts";
 export interface LivePorts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly configs: RoomConfigs;
+  readonly configs: ConfigHistory;
   /** Something could not be read; the room is then closed for its readers. */
   readonly failed: (error: unknown) => void;
 }

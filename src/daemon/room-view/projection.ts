@@ -7,19 +7,21 @@
  * somebody looks and costs nothing otherwise.
  */
 import { setImmediate } from "node:timers/promises";
-import { type Conversation, createConversation } from "../../actors/host/conversation-actor.ts";
-import { decodeEvent } from "../../actors/protocol/event-codec.ts";
-import { quarantinedCode } from "../../actors/protocol/host-protocol.ts";
+import type { Conversation } from "../../actors/host/conversation-actor.ts";
+import type { ConfigHistory } from "../../actors/journal/config-versions.ts";
+import {
+  type ReplayedConversation,
+  replayConversation,
+} from "../../actors/journal/replayed-conversation.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationRow, EventRow, Store } from "../../domain/ports/index.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { RoomState, SaidEntry } from "../api-types/room.ts";
-import type { RoomConfigs } from "./config-history.ts";
 
 export interface FoldPorts {
   readonly store: Pick<Store, "tail" | "lastSeq">;
-  readonly configs: RoomConfigs;
+  readonly configs: ConfigHistory;
 }
 
 export interface RoomFold {
@@ -56,7 +58,7 @@ class Fold implements RoomFold {
   readonly #key: string;
   readonly #conv: number;
   readonly #credited = new Map<number, SaidEntry["credited"]>();
-  #made: Conversation | null = null;
+  #replay: ReplayedConversation | null = null;
   /** Rows up to here were looked through. */
   #readTo = 0;
   seq = 0;
@@ -72,21 +74,19 @@ class Fold implements RoomFold {
   }
 
   get conversation(): Conversation {
-    return this.#made as Conversation;
+    return (this.#replay as ReplayedConversation).conversation;
   }
 
   async open({ record, recordSeq }: ConversationRow): Promise<void> {
     const { configs } = this.#ports;
     const rows = await this.#ports.store.tail(this.#conv, recordSeq);
-    const cfg = rows[0]?.cfg ?? 0;
-    await configs.load([cfg]);
-    const settings = configs.settings(this.#key, cfg);
+    const from = { key: this.#key, version: rows[0]?.cfg ?? 0 };
     try {
-      this.#made = createConversation({ key: this.#key, settings, record });
+      this.#replay = await replayConversation(configs, { ...from, record });
       this.seq = recordSeq;
     } catch {
-      // Of another version: its host makes it anew from the journal, and so is it here.
-      this.#made = createConversation({ key: this.#key, settings });
+      // Another version wrote the record: as on its host, the journal is replayed from its beginning.
+      this.#replay = await replayConversation(configs, { ...from, record: null });
     }
     this.#readTo = this.seq;
     await this.advance();
@@ -103,7 +103,7 @@ class Fold implements RoomFold {
     await configs.load(rows.map(({ cfg }) => cfg));
     for (const [index, row] of rows.entries()) {
       if (index % breathEvery === breathEvery - 1) await setImmediate();
-      if (row.code !== quarantinedCode) this.#step(row);
+      this.#step(row);
       this.seq = row.seq;
     }
     this.#readTo = waiting === -1 ? upTo : this.seq;
@@ -111,11 +111,11 @@ class Fold implements RoomFold {
   }
 
   #step(row: EventRow): void {
-    const event = decodeEvent(row);
     const { context } = this.conversation;
     const before = { attention: this.conversation.view().attention, ledger: context.ledger };
-    const settings = this.#ports.configs.settings(this.#key, row.cfg);
-    const effects = this.conversation.step(event, settings);
+    const step = this.#replay?.step(row);
+    if (step === null || step === undefined) return;
+    const { effects, event } = step;
     this.#noteTurn(effects, event);
     const { attention } = this.conversation.view();
     if (attention !== before.attention) {
@@ -147,6 +147,6 @@ class Fold implements RoomFold {
   }
 
   stop(): void {
-    this.#made?.stop();
+    this.#replay?.conversation.stop();
   }
 }

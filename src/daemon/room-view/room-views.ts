@@ -5,6 +5,7 @@
  * last one out closes it. The runtime says of every applied event which conversation it belonged
  * to, which costs a look into an empty map while nobody is here.
  */
+import { createConfigHistory } from "../../actors/journal/config-versions.ts";
 import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -13,7 +14,6 @@ import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import type { DeltaLine, StreamLine } from "../../domain/stream.ts";
 import type { RoomFrame, RoomHistory, RoomView } from "../api-types/room.ts";
 import { keyOf, tagged } from "../events/event-kinds.ts";
-import { createRoomConfigs } from "./config-history.ts";
 import { frameMs, LiveRoom } from "./live-room.ts";
 
 export interface RoomViewPorts {
@@ -60,7 +60,7 @@ interface Shared {
 
 export function createRoomViews(ports: RoomViewPorts): RoomViews {
   const { store, clock, log, config, titleOf } = ports;
-  const configs = createRoomConfigs(store, config);
+  const configs = createConfigHistory(store, config);
   const open = new Map<number, Shared>();
   const running = createRunning();
 
