@@ -89,7 +89,7 @@ export function App({ token }: { readonly token: string | null }) {
 }
 
 /** A page may say again and again how it stands: only what is new is drawn. */
-const isSame = (one: Link, other: Link): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (link: Link, other: Link): boolean => JSON.stringify(link) === JSON.stringify(other);
 
 /** A room belongs to the list of rooms. */
 const tabOf = ({ page }: Route): Route["page"] => (page === "room" ? "rooms" : page);

@@ -95,7 +95,7 @@ export function createLayers(
         const value = valueIn(text);
         assertMayOverride(overridePath(path), value);
         const said = { path, value, by };
-        const rest = layers[layer].filter((one) => one.path !== path);
+        const rest = layers[layer].filter((item) => item.path !== path);
         if (rest.length >= saidMax)
           throw new EarshotError("EAR_CONFIG_INVALID", "Cannot set more as the layer is full");
         await take(layer, [...rest, said]);
@@ -103,13 +103,13 @@ export function createLayers(
       }),
     unset: (layer, path) =>
       inTurn(async () => {
-        const gone = layers[layer].filter((one) => path === undefined || one.path === path);
+        const gone = layers[layer].filter((item) => path === undefined || item.path === path);
         if (gone.length === 0) return [];
         await take(
           layer,
-          layers[layer].filter((one) => !gone.includes(one)),
+          layers[layer].filter((item) => !gone.includes(item)),
         );
-        return gone.map((one) => one.path);
+        return gone.map((item) => item.path);
       }),
   };
 }

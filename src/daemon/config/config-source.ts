@@ -97,7 +97,7 @@ function asSaid(error: unknown, sources: readonly string[]): unknown {
   if (!(error instanceof EarshotError)) return error;
   const starts = sources.map((source) => `Cannot read ${source} as `);
   const lines = error.message.split("\n").map((line) => {
-    const start = starts.find((one) => line.startsWith(one));
+    const start = starts.find((prefix) => line.startsWith(prefix));
     if (start === undefined) return line;
     return `Cannot set that as ${line.slice(start.length).replace(/ \(line \d+\)$/u, "")}`;
   });

@@ -65,6 +65,8 @@ export function hostOf({
   headers,
   rawHeaders,
 }: Pick<IncomingMessage, "headers" | "rawHeaders">): string | undefined {
-  const count = rawHeaders.filter((one, n) => n % 2 === 0 && one.toLowerCase() === "host").length;
+  const count = rawHeaders.filter(
+    (rawHeader, n) => n % 2 === 0 && rawHeader.toLowerCase() === "host",
+  ).length;
   return count === 1 ? headers.host : undefined;
 }

@@ -44,8 +44,8 @@ const passedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip
 
 export function createClients({ proxies, onlyProxies }: ClientsOptions): ClientAddresses {
   const trusted = new BlockList();
-  for (const one of proxies) {
-    const [net = "", prefix] = one.split("/");
+  for (const proxy of proxies) {
+    const [net = "", prefix] = proxy.split("/");
     const family = familyOf(net);
     if (prefix === undefined) trusted.addAddress(net, family);
     else trusted.addSubnet(net, Number(prefix), family);
@@ -55,8 +55,8 @@ export function createClients({ proxies, onlyProxies }: ClientsOptions): ClientA
   return {
     address({ headers, socket }) {
       let address = plainAddress(socket.remoteAddress);
-      const told = headers["x-forwarded-for"];
-      const chain = (Array.isArray(told) ? told.join(",") : (told ?? "")).split(",");
+      const header = headers["x-forwarded-for"];
+      const chain = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",");
       // From the nearest on: what a proxy of ours has written is true, what it passed on is not.
       for (const hop of chain.slice(-hopsMax).reverse()) {
         if (!isProxy(address) || isIP(hop.trim()) === 0) break;

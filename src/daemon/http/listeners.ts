@@ -48,7 +48,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   const open: HttpServer[] = [];
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
-    await Promise.all([...open.map((one) => one.close()), ...closers.map((one) => one())]);
+    await Promise.all([...open.map((item) => item.close()), ...closers.map((closer) => closer())]);
   };
   const add = async (where: Pick<ServerOptions, "host" | "port" | "tls">): Promise<Bound> => {
     const server = await listen({ ...shared, ...where });

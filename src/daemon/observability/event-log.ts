@@ -13,8 +13,8 @@ export function logReader(
   showText: () => boolean,
   traces: Pick<Traces, "idOf"> | null = null,
 ): (line: StreamLine) => void {
-  const traceOf = (told: StreamLine) => {
-    const id = traces?.idOf(told);
+  const traceOf = (line: StreamLine) => {
+    const id = traces?.idOf(line);
     return id === undefined ? {} : { trace_id: id };
   };
   return (told) => {

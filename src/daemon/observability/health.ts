@@ -68,11 +68,11 @@ export function createHealth(ports: HealthPorts): HealthService {
       needs: needs.slice(0, needsShownMax),
       more: Math.max(0, needs.length - needsShownMax),
       connections: connections.map(
-        (one): HealthConnection => ({
-          ...one,
-          detail: one.detail === null ? null : oneLine(one.detail, textShownUnitsMax),
-          name: nameOf(one.channel),
-          heardAt: ports.roomList.heardAt(one.channel, one.account),
+        (connection): HealthConnection => ({
+          ...connection,
+          detail: connection.detail === null ? null : oneLine(connection.detail, textShownUnitsMax),
+          name: nameOf(connection.channel),
+          heardAt: ports.roomList.heardAt(connection.channel, connection.account),
         }),
       ),
       hosts: status.hosts,

@@ -83,14 +83,14 @@ export function createStopwatch(
       const known = batch.flatMap(({ seq }) => engaged.get(seq) ?? []);
       const [first] = known;
       if (first !== undefined && !turns.has(turnId))
-        wait.observe(seconds(now() - Math.min(...known.map((one) => one.decided))));
+        wait.observe(seconds(now() - Math.min(...known.map((item) => item.decided))));
       agentEnded(turns.get(turnId), "host-lost");
       const watch = turns.get(turnId) ?? {
         started: monotonic(),
         called: null,
         said: false,
         sent: false,
-        received: first === undefined ? null : Math.min(...known.map((one) => one.received)),
+        received: first === undefined ? null : Math.min(...known.map((item) => item.received)),
       };
       keep(turns, turnId, watch);
     },
@@ -128,8 +128,8 @@ export function createStopwatch(
   };
 
   /** A part came to its end; one that is in doubt may still be sent. */
-  function line(told: StreamLine): void {
-    const { kind, line: sent } = tagged(told);
+  function line(item: StreamLine): void {
+    const { kind, line: sent } = tagged(item);
     if (kind !== "send" || sent.status === "in-doubt") return;
     const since = parts.get(sent.id);
     parts.delete(sent.id);

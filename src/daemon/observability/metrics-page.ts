@@ -55,7 +55,7 @@ function closedLists(): string {
   for (const { name, labels } of metricTable as readonly MetricEntry[])
     for (const [label, given] of Object.entries(labels)) {
       const values =
-        typeof given === "string" ? given : given.map((one) => `\`${one}\``).join(", ");
+        typeof given === "string" ? given : given.map((item) => `\`${item}\``).join(", ");
       const id = `${label}: ${values}`;
       const list = lists.get(id) ?? { values: `| \`${label}\` | ${values} |`, of: [] };
       list.of.push(`\`${metricPrefix}${name}\``);

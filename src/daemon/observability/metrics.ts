@@ -81,20 +81,20 @@ function counting(
   const dropped = counter("dropped_total");
   const sends = counter("sends_total");
   return (line) => {
-    const { kind, line: told } = tagged(line);
+    const { kind, line: event } = tagged(line);
     if (kind === "decision") {
-      decided.add(verdictName(told.decision, told.rule));
-      if (told.decision === "duplicate") copies.inc();
+      decided.add(verdictName(event.decision, event.rule));
+      if (event.decision === "duplicate") copies.inc();
     } else if (kind === "agent_end") {
-      turns.inc({ outcome: told.outcome });
+      turns.inc({ outcome: event.outcome });
     } else if (kind === "dropped") {
-      dropped.inc({ why: told.why });
+      dropped.inc({ why: event.why });
     } else if (kind === "send") {
-      sends.inc({ status: told.status });
-    } else if (kind === "system" && told.system === "heartbeat") {
-      heartbeats.inc({ result: told.skipped === null ? "woken" : "skipped" });
-    } else if (kind === "system" && told.system === "hook") {
-      const { plugin, hook, outcome } = told;
+      sends.inc({ status: event.status });
+    } else if (kind === "system" && event.system === "heartbeat") {
+      heartbeats.inc({ result: event.skipped === null ? "woken" : "skipped" });
+    } else if (kind === "system" && event.system === "hook") {
+      const { plugin, hook, outcome } = event;
       hooks.inc({ plugin: String(plugin), hook: String(hook), outcome: String(outcome) });
     }
   };

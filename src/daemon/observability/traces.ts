@@ -94,7 +94,7 @@ class TraceBook implements Traces {
 
   readonly tap: MessageTelemetry = {
     admitted: (messages, since) => {
-      for (const one of messages) this.#admitted(one, since);
+      for (const message of messages) this.#admitted(message, since);
     },
     stored: (messages) => {
       for (const { message } of messages) this.#stored(message);
@@ -125,17 +125,17 @@ class TraceBook implements Traces {
   };
 
   readonly line = (line: StreamLine): void => {
-    const { kind, line: told } = tagged(line);
-    if (kind === "send") this.#delivered(told);
+    const { kind, line: event } = tagged(line);
+    if (kind === "send") this.#delivered(event);
   };
 
   idOf(line: StreamLine): string | undefined {
-    const { kind, line: told } = tagged(line);
-    if (kind === "decision") return this.#told?.id === told.id ? this.#told.trace : undefined;
-    if (kind === "send") return this.#sent?.id === told.id ? this.#sent.trace : undefined;
+    const { kind, line: event } = tagged(line);
+    if (kind === "decision") return this.#told?.id === event.id ? this.#told.trace : undefined;
+    if (kind === "send") return this.#sent?.id === event.id ? this.#sent.trace : undefined;
     if (kind !== "agent_end") return undefined;
-    const newest = this.#newest.get(told.key);
-    return newest?.turn === told.turn ? newest.id : undefined;
+    const newest = this.#newest.get(event.key);
+    return newest?.turn === event.turn ? newest.id : undefined;
   }
 
   close(): void {
@@ -180,7 +180,7 @@ class TraceBook implements Traces {
     this.#start("earshot.admission", walk.context, { at: since }).end(this.#now());
     walk.journal = this.#start("earshot.journal", walk.context);
     this.#walks.set(message, walk);
-    for (const one of heard) this.#walks.set(one, walk);
+    for (const item of heard) this.#walks.set(item, walk);
   }
 
   #stored(message: Inbound): void {
@@ -247,7 +247,7 @@ class TraceBook implements Traces {
       members.set(seq, waiting);
       if (lead === null || id === replyTo) lead = waiting;
     }
-    const others = [...members.values()].filter((one) => one.walk !== lead?.walk);
+    const others = [...members.values()].filter((member) => member.walk !== lead?.walk);
     const span = this.#start("earshot.turn", lead?.walk.context ?? ROOT_CONTEXT, {
       links: others.map(({ walk }) => walk.span),
       attributes: {

@@ -36,7 +36,7 @@ const others = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** Does something for each of them, a few at a time. */
 export async function inSlices<One>(
   list: readonly One[],
-  work: (one: One) => unknown,
+  work: (item: One) => unknown,
 ): Promise<void> {
   for (const [n, one] of list.entries()) {
     work(one);

@@ -85,15 +85,15 @@ export function createRoomList(ports: RoomsPorts): RoomList {
 function linesInto(book: RoomBook): (line: StreamLine) => void {
   const started = new Map<string, Millis>();
   return (line) => {
-    const { kind, line: told } = tagged(line);
+    const { kind, line: event } = tagged(line);
     if (kind === "agent_start") {
       if (started.size >= turnsTimedMax) started.clear();
-      started.set(told.key, told.t);
+      started.set(event.key, event.t);
     } else if (kind === "send") {
-      const since = started.get(told.key);
-      if (since !== undefined) book.pulse.spokeAfter(told.t - since);
-      started.delete(told.key);
-    } else if (kind === "system" && told.system === "host.lost" && book.pages > 0) {
+      const since = started.get(event.key);
+      if (since !== undefined) book.pulse.spokeAfter(event.t - since);
+      started.delete(event.key);
+    } else if (kind === "system" && event.system === "host.lost" && book.pages > 0) {
       // Its conversations are asleep until somebody writes there.
       for (const room of book.sorted()) book.touch(room);
     }

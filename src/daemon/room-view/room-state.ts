@@ -46,12 +46,12 @@ async function textOf(store: Pick<Store, "events">, seq: number, id: string): Pr
     return cut(event.message.text, textShownUnits);
   if (event.type === "message.edited") return cut(event.edit.text, textShownUnits);
   if (event.type !== "history.seeded") return "";
-  return cut(event.messages.find((one) => one.id === id)?.text ?? "", textShownUnits);
+  return cut(event.messages.find((message) => message.id === id)?.text ?? "", textShownUnits);
 }
 
 /** Whoever has spoken here under an id. */
 export function personOf(context: ConversationContext, id: string): RoomPerson {
-  const known = context.participants.find((one) => one.id === id);
+  const known = context.participants.find((participant) => participant.id === id);
   return { id, name: known?.name ?? id, isBot: known?.isBot ?? false };
 }
 

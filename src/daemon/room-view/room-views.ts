@@ -156,14 +156,14 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
     line(line) {
       // Nobody looks: only what is running is noted, and most lines are not about that.
       if (open.size === 0 && !("event" in line)) return;
-      const { kind, line: told } = tagged(line);
-      if (kind === "delta") running.note(told);
-      else if (kind === "agent_end") running.forget(told.key);
+      const { kind, line: event } = tagged(line);
+      if (kind === "delta") running.note(event);
+      else if (kind === "agent_end") running.forget(event.key);
       if (open.size === 0) return;
       const key = keyOf(line);
       const live = key === null ? null : open.get(conversationOf(key).conv)?.live;
       if (live === null || live === undefined) return;
-      if (kind === "delta") live.write(told);
+      if (kind === "delta") live.write(event);
       else live.touch();
     },
   };

@@ -129,7 +129,7 @@ function heardOf(message: Inbound, place: Place): HeardEntry {
     id,
     author: { id: author.id, name: author.name, isBot: author.isBot },
     text: shown(text),
-    mentions: mentions.flatMap((one) => one.name ?? []).slice(0, 20),
+    mentions: mentions.flatMap((mention) => mention.name ?? []).slice(0, 20),
     quote:
       replyTo === null
         ? null

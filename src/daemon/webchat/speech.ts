@@ -29,7 +29,7 @@ const sayMsMax = 120_000;
 
 export interface Speech {
   /** Reads the stream. */
-  line(told: StreamLine): void;
+  line(item: StreamLine): void;
   /** Ends what is being said; nothing is said any more. */
   stop(): void;
 }
@@ -39,8 +39,8 @@ export function createSpeech(ports: SpeakerPorts): Speech {
   let waiting = 0;
   /** One at a time, so that they arrive in order and no crowd of programs runs. */
   let queue: Promise<void> = Promise.resolve();
-  const line = (told: StreamLine): void => {
-    const line = answerIn(told);
+  const line = (item: StreamLine): void => {
+    const line = answerIn(item);
     if (stopping.signal.aborted || line === null || settingsOf(ports, line).speech === null) return;
     const { outbound } = ports.directory;
     if (outbound(line.channel, line.account)?.sendMedia === undefined) return;
@@ -63,8 +63,8 @@ export function createSpeech(ports: SpeakerPorts): Speech {
 }
 
 /** Words that reached the room: not the beginning of a draft, and nothing beside the answer. */
-function answerIn(told: StreamLine): SendLine | null {
-  const { kind, line } = tagged(told);
+function answerIn(item: StreamLine): SendLine | null {
+  const { kind, line } = tagged(item);
   if (kind !== "send" || line.status !== "sent") return null;
   if (line.draft === true || line.aside !== undefined || line.text.trim() === "") return null;
   return line;

@@ -280,8 +280,8 @@ function createFollower(
     pages.turnEnded(outcome);
   }
 
-  const follow = (told: StreamLine) => {
-    const { kind, line } = tagged(told);
+  const follow = (item: StreamLine) => {
+    const { kind, line } = tagged(item);
     if (kind === "decision" && (isOurs(line) || isAsked(line))) {
       if (line.decision === "duplicate") return;
       const { decision, rule, credit, channel: through = channel, chat: place = "" } = line;

@@ -34,12 +34,12 @@ export function Chips({ chosen, uploads, onEmpty }: ChipsProps) {
   };
   return (
     <ul class="chips" ref={list} aria-label="Attached">
-      {chosen.map((one, index) => (
+      {chosen.map((item, index) => (
         <ChosenChip
-          key={one.key}
-          one={one}
+          key={item.key}
+          one={item}
           onRemove={() => remove(index)}
-          onAgain={() => uploads.again(one.key)}
+          onAgain={() => uploads.again(item.key)}
         />
       ))}
     </ul>

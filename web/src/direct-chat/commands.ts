@@ -23,7 +23,8 @@ export function offersFor(line: string, commands: readonly Offer[]): readonly Of
   if (word === undefined) return [];
   const byName = commands.filter(({ name }) => name.startsWith(word));
   const byOther = commands.filter(
-    (one) => !byName.includes(one) && one.aliases.some((other) => other.startsWith(word)),
+    (command) =>
+      !byName.includes(command) && command.aliases.some((other) => other.startsWith(word)),
   );
   return [...byName, ...byOther].slice(0, offersMax);
 }
@@ -41,6 +42,6 @@ export function offersIn(answer: unknown): readonly Offer[] {
 function isOffer(value: unknown): value is Offer {
   if (typeof value !== "object" || value === null) return false;
   const { name, aliases, usage, help } = value as Record<string, unknown>;
-  const texts = [name, usage, help].every((one) => typeof one === "string");
-  return texts && Array.isArray(aliases) && aliases.every((one) => typeof one === "string");
+  const texts = [name, usage, help].every((item) => typeof item === "string");
+  return texts && Array.isArray(aliases) && aliases.every((alias) => typeof alias === "string");
 }

@@ -211,8 +211,8 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
 /** What was not attached, for everybody; what was, for those who listen. */
 function Said({ files: { chosen, note } }: { readonly files: FilesOfDraft }) {
   const there = chosen.filter(({ fate }) => fate.state === "there").map(fileName);
-  const failed = chosen.flatMap((one) =>
-    one.fate.state === "failed" ? [`${fileName(one)}: ${one.fate.why}`] : [],
+  const failed = chosen.flatMap((item) =>
+    item.fate.state === "failed" ? [`${fileName(item)}: ${item.fate.why}`] : [],
   );
   return (
     <>

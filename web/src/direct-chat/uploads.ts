@@ -88,9 +88,9 @@ export class Uploads {
   }
 
   remove(key: string): void {
-    const gone = this.#chosen.find((one) => one.key === key);
+    const gone = this.#chosen.find((item) => item.key === key);
     this.#set(
-      this.#chosen.filter((one) => one.key !== key),
+      this.#chosen.filter((item) => item.key !== key),
       null,
     );
     if (gone?.fate.state === "there") this.#forget(gone.fate.file.id);
@@ -143,7 +143,7 @@ export class Uploads {
   }
 
   #put(key: string, fate: Fate): void {
-    this.#set(this.#chosen.map((one) => (one.key === key ? { ...one, fate } : one)));
+    this.#set(this.#chosen.map((item) => (item.key === key ? { ...item, fate } : item)));
   }
 
   #pump(): void {

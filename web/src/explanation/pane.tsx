@@ -174,7 +174,9 @@ function RungRow({ rung, decision, opensTier }: RungRowProps) {
 
 function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) {
   const { humans, guard, fate } = why;
-  const names = new Map(why.participants.map((one) => [one.id, shownName(one.name)]));
+  const names = new Map(
+    why.participants.map((participant) => [participant.id, shownName(participant.name)]),
+  );
   const credits = Object.entries(why.credits).filter(([, endsAt]) => endsAt > why.at);
   return (
     <dl class="facts">

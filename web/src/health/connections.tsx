@@ -39,20 +39,22 @@ export function Connections({ connections, now }: ConnectionsProps) {
               </tr>
             </thead>
             <tbody>
-              {connections.map((one) => (
-                <tr key={`${one.channel} ${one.account}`}>
+              {connections.map((connection) => (
+                <tr key={`${connection.channel} ${connection.account}`}>
                   <td class="main">
-                    <bdi>{one.name}</bdi>
+                    <bdi>{connection.name}</bdi>
                   </td>
                   <td class="opt">
-                    <bdi>{one.account}</bdi>
+                    <bdi>{connection.account}</bdi>
                   </td>
                   <td>
-                    <StateBadge one={one} />
+                    <StateBadge one={connection} />
                   </td>
-                  <td class="num opt">{age(now - one.since)}</td>
-                  <td class="num">{one.heardAt === 0 ? "–" : age(now - one.heardAt)}</td>
-                  <td class="num opt">{amount(Math.max(0, one.connects - 1))}</td>
+                  <td class="num opt">{age(now - connection.since)}</td>
+                  <td class="num">
+                    {connection.heardAt === 0 ? "–" : age(now - connection.heardAt)}
+                  </td>
+                  <td class="num opt">{amount(Math.max(0, connection.connects - 1))}</td>
                 </tr>
               ))}
             </tbody>

@@ -61,7 +61,7 @@ function isFile(value: unknown): value is AttachedFile {
   return (
     typeof kind === "string" &&
     Object.hasOwn(kinds, kind) &&
-    [id, mime, name].every((one) => one === undefined || typeof one === "string") &&
+    [id, mime, name].every((item) => item === undefined || typeof item === "string") &&
     (size === undefined || typeof size === "number")
   );
 }

@@ -263,7 +263,7 @@ function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Told {
     const note = direct?.note ?? (verdict === null ? "Not decided yet." : null);
     return { ...blank, of, verdict, why: direct?.why ?? null, note, command };
   }
-  const row = view.rows.find((one) => focus.kind === "room" && one.id === focus.id);
+  const row = view.rows.find((row) => focus.kind === "room" && row.id === focus.id);
   if (row === undefined) return blank;
   const at = clockTime(view.startedAt + row.t);
   if (row.kind !== "person") {

@@ -223,9 +223,9 @@ const facesShown = 6;
 function useSeats(here: readonly RoomPerson[]): readonly RoomPerson[] {
   const seats = useRef<readonly RoomPerson[]>([]);
   const latest = here.slice(0, facesShown);
-  const fresh = latest.filter(({ id }) => !seats.current.some((one) => one.id === id));
+  const fresh = latest.filter(({ id }) => !seats.current.some((item) => item.id === id));
   const kept = seats.current.flatMap(
-    (one) => latest.find(({ id }) => id === one.id) ?? fresh.shift() ?? [],
+    (item) => latest.find(({ id }) => id === item.id) ?? fresh.shift() ?? [],
   );
   seats.current = [...kept, ...fresh];
   return seats.current;
@@ -331,7 +331,7 @@ function useWhy(token: string, room: Room, row: LineRow | null): Told | null {
 /** Several agents may have heard it, and ids are unique in a chat only. */
 function whyIn(answer: unknown, key: string, seq: number): Why | null {
   const { why = [] } = (answer ?? {}) as { readonly why?: readonly Why[] };
-  return why.find((one) => one.key === key && one.seq === seq) ?? null;
+  return why.find((item) => item.key === key && item.seq === seq) ?? null;
 }
 
 type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;

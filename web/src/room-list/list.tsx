@@ -145,7 +145,7 @@ function keptRow(places: Places, focused: Focused | null, shown: readonly Shown[
   if (focused === null) return null;
   const { key } = focused.row;
   const place = places.placeOf(key) ?? focused.place;
-  if (place >= places.total || shown.some((one) => one.place === place || one.row?.key === key))
+  if (place >= places.total || shown.some((item) => item.place === place || item.row?.key === key))
     return null;
   const there = places.rowAt(place);
   if (there !== undefined && there.key !== key) return null;

@@ -84,8 +84,10 @@ export class Looker {
   }
 }
 
-function isSame(one: RoomsLook, other: RoomsLook): boolean {
-  return (Object.keys(one) as (keyof RoomsLook)[]).every((name) => one[name] === other[name]);
+function isSame(roomsLook: RoomsLook, other: RoomsLook): boolean {
+  return (Object.keys(roomsLook) as (keyof RoomsLook)[]).every(
+    (name) => roomsLook[name] === other[name],
+  );
 }
 
 const block = 24;

@@ -182,7 +182,7 @@ function around(
 
 /** What these entries say of the kept ones: the last edit, deletion and delivery of each. */
 function amendsOf(kept: readonly RoomEntry[], entries: readonly RoomEntry[]): readonly RoomEntry[] {
-  const ids = new Set(kept.flatMap((one) => ("id" in one ? one.id : [])));
+  const ids = new Set(kept.flatMap((item) => ("id" in item ? item.id : [])));
   const last = new Map<string, RoomEntry>();
   for (const entry of entries) {
     const about =

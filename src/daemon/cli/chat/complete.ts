@@ -51,6 +51,6 @@ function completions(line: string, list: Known): string[] {
   const names = list.filter(({ name }) => fits(name));
   const written = ({ usage }: Known[number], name: string) =>
     usage === "" ? `/${name}` : `/${name} `;
-  if (names.length > 0) return names.map((one) => written(one, one.name));
-  return list.flatMap((one) => one.aliases.filter(fits).map((other) => written(one, other)));
+  if (names.length > 0) return names.map((name) => written(name, name.name));
+  return list.flatMap((item) => item.aliases.filter(fits).map((other) => written(item, other)));
 }

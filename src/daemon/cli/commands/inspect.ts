@@ -101,8 +101,8 @@ async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<vo
   }
 }
 
-function isWanted(told: StreamLine, { channel }: InspectOptions): boolean {
+function isWanted(item: StreamLine, { channel }: InspectOptions): boolean {
   if (channel === undefined) return true;
-  const { kind, line } = tagged(told);
+  const { kind, line } = tagged(item);
   return (kind === "decision" || kind === "send") && line.channel === channel;
 }

@@ -153,8 +153,8 @@ async function weigh(path: string, source: string, options: ReplayOptions): Prom
   progress.end();
   const found = comparison.end();
   const output = new Output(process.stdout);
-  for (const one of found) {
-    output.add(options.json ? safeJson(one) : rowOf(one, clockText(one.t)));
+  for (const item of found) {
+    output.add(options.json ? safeJson(item) : rowOf(item, clockText(item.t)));
     await output.flushFull();
   }
   if (!options.json)

@@ -115,11 +115,11 @@ async function connectAgain(
   const daemon = await needDaemon(stateDirFor(options));
   const wanted = account === undefined ? await haltedOf(daemon, channel) : [account];
   let tried = 0;
-  for (const one of wanted) {
-    const path = `/api/channels/${encodeURIComponent(channel)}/${encodeURIComponent(one)}/retry`;
+  for (const name of wanted) {
+    const path = `/api/channels/${encodeURIComponent(channel)}/${encodeURIComponent(name)}/retry`;
     if ((await callApi(daemon, path, { method: "POST" })) === null) continue;
     tried += 1;
-    print(`tried again: ${channel}/${oneLine(one)}`);
+    print(`tried again: ${channel}/${oneLine(name)}`);
   }
   if (tried > 0) return;
   process.stderr.write("earshot: no such account is halted\n");
@@ -129,7 +129,7 @@ async function connectAgain(
 async function haltedOf(daemon: DaemonAddress, channel: string): Promise<readonly string[]> {
   const answer = await callApi<{ connections: ConnectionStatus[] }>(daemon, "/api/status");
   const all = answer?.connections ?? [];
-  return all.flatMap((one) =>
-    one.channel === channel && one.state === "halted" ? [one.account] : [],
+  return all.flatMap((item) =>
+    item.channel === channel && item.state === "halted" ? [item.account] : [],
   );
 }

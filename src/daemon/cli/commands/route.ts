@@ -85,7 +85,7 @@ async function knownHere(stateDir: string): Promise<KnownPeople> {
   const daemon = await findDaemon(stateDir).catch(() => null);
   if (daemon === null) return nobodyKnown;
   const book = await callApi<{ people: readonly Grant[] }>(daemon, "/api/pairings");
-  const names = new Set(book?.people.map((one) => grantName(one, one.scope)));
+  const names = new Set(book?.people.map((person) => grantName(person, person.scope)));
   return { has: (scope, person) => names.has(grantName(person, scope)) };
 }
 
@@ -102,7 +102,7 @@ async function route(json: string, options: Options): Promise<void> {
     return printJson({ admission: { decision, rule, authority, explanation }, routes, tiers });
   }
   printText(terminalSafe(`${admission.decision ?? "admitted"}: ${admission.explanation}`), 2);
-  for (const one of routes) print(`\n${routeText(one)}`);
+  for (const route of routes) print(`\n${routeText(route)}`);
   print(`\n${tiersText(tiers)}`);
 }
 

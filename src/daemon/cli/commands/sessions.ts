@@ -279,7 +279,7 @@ function patchOf({
     if (level !== undefined) patch[name] = level === "default" ? null : level;
   }
   if (exec !== undefined) patch.exec = execPatch(exec);
-  if ([queue, send, activation].every((one) => one === undefined)) return patch;
+  if ([queue, send, activation].every((item) => item === undefined)) return patch;
   patch.override = {
     ...(queue === undefined ? {} : { queue: queue === "default" ? null : { mode: queue } }),
     ...(send === undefined ? {} : { send: send === "inherit" ? null : send }),

@@ -171,9 +171,9 @@ async function channels(options: Options): Promise<void> {
     ]),
   );
   for (const { accounts } of all)
-    for (const one of accounts)
-      if (one.detail !== null)
-        printText(terminalSafe(`${one.channel}/${one.account}: ${one.detail}`), 2);
+    for (const account of accounts)
+      if (account.detail !== null)
+        printText(terminalSafe(`${account.channel}/${account.account}: ${account.detail}`), 2);
 }
 
 function span(ms: number): string {

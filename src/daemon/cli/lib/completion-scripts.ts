@@ -60,7 +60,7 @@ const bash: Script = (commands) => `_earshot() {
 ${values(commands, (value) => `COMPREPLY=($(compgen -W "${value.join(" ")}" -- "$word")); return`, "return")}
   esac
   case "$at" in
-${commands.map((one) => `    "${keyOf(one)}") words="${namesOf(one)}";;`).join("\n")}
+${commands.map((command) => `    "${keyOf(command)}") words="${namesOf(command)}";;`).join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
@@ -82,7 +82,7 @@ _earshot() {
 ${values(commands, (value) => `compadd -- ${value.join(" ")}; return`, "_files; return")}
   esac
   case "$at" in
-${commands.map((one) => `    "${keyOf(one)}") found=(${described(one)});;`).join("\n")}
+${commands.map((command) => `    "${keyOf(command)}") found=(${described(command)});;`).join("\n")}
   esac
   _describe earshot found || _files
 }
@@ -102,10 +102,11 @@ const fish: Script = (commands) =>
       const { path, words, options } = command;
       const inside = path.map((word) => `__fish_seen_subcommand_from ${word}`);
       const subs = commands.filter(
-        (one) =>
-          one.path.length === path.length + 1 && path.every((word, n) => one.path[n] === word),
+        (command) =>
+          command.path.length === path.length + 1 &&
+          path.every((word, n) => command.path[n] === word),
       );
-      const names = subs.map((one) => one.path.at(-1)).join(" ");
+      const names = subs.map((sub) => sub.path.at(-1)).join(" ");
       const here = [
         ...inside,
         ...(names === "" ? [] : [`not __fish_seen_subcommand_from ${names}`]),

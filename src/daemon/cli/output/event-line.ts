@@ -18,16 +18,16 @@ const clockTime = (t: number) => new Date(t).toISOString().slice(11, 23);
 const tag = (name: string, ink: Ink) => ink(`[${name}]`.padEnd(11));
 
 /** The line as it is shown, without a newline. */
-export function renderLine(told: StreamLine): string {
-  return `${pc.dim(clockTime(told.t))} ${rendered(told)}`;
+export function renderLine(line: StreamLine): string {
+  return `${pc.dim(clockTime(line.t))} ${rendered(line)}`;
 }
 
 /** A turn that answers no message is a heartbeat's. */
 const askedBy = (batch: readonly string[]) =>
   batch.length === 0 ? "a heartbeat" : flat(batch.join(", "));
 
-function rendered(told: StreamLine): string {
-  const { kind, line } = tagged(told);
+function rendered(item: StreamLine): string {
+  const { kind, line } = tagged(item);
   switch (kind) {
     case "decision": {
       const credit = line.credit === "none" ? "" : pc.dim(` credit ${line.credit}`);

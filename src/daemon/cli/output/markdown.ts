@@ -64,7 +64,8 @@ function styledRows(
 ): string[] {
   const inside = (type: Entity["type"]) =>
     whole.entities.some(
-      (one) => one.type === type && one.offset <= start && start < one.offset + one.length,
+      (entity) =>
+        entity.type === type && entity.offset <= start && start < entity.offset + entity.length,
     );
   const pre = inside("pre");
   const lead = pre ? preLead : inside("blockquote") ? ink.dim(quoteLead) : "";
@@ -117,9 +118,9 @@ function withAddresses({ text, entities }: Rendered): Rendered {
   });
   return {
     text: parts.join("") + text.slice(done),
-    entities: entities.map((one) => {
-      const offset = moved(one.offset, "start");
-      return { ...one, offset, length: moved(one.offset + one.length, "end") - offset };
+    entities: entities.map((entity) => {
+      const offset = moved(entity.offset, "start");
+      return { ...entity, offset, length: moved(entity.offset + entity.length, "end") - offset };
     }),
   };
 }
