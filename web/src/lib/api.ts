@@ -39,7 +39,10 @@ export async function ask(path: string, { token, body, signal }: Asking): Promis
     if (signal?.aborted) throw error;
     throw new ApiError(0, "earshot does not answer. It is asked again when it is back.");
   }
-  const answer: unknown = await response.json().catch(() => null);
+  const answer: unknown = await response.json().catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    return null;
+  });
   if (response.ok) return answer;
   throw new ApiError(response.status, messageOf(answer) ?? `earshot answered ${response.status}.`);
 }
