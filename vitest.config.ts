@@ -1,6 +1,23 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
+
+/** Read here, as test/support/setup.ts runs once a test file, many of them in one process. */
+const { CI, EARSHOT_SEED: seed = CI === undefined ? undefined : "20261121" } = process.env;
+
+/** Folders of the tests that take longest, as what is long must not be left for the end. */
+const longest = ["test/crash/", "test/pages/", "test/adversarial/", "test/daemon/", "test/sim/"];
+
+/** Those folders first; within one, what took longest in the last run here, as Vitest has it. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rest = sorted.filter(({ moduleId }) => !longest.some((one) => moduleId.includes(one)));
+    const first = longest.flatMap((one) => sorted.filter(({ moduleId }) => moduleId.includes(one)));
+    return [...first, ...rest];
+  }
+}
 
 export default defineConfig({
   // The examples import what they would find installed.
@@ -8,15 +25,21 @@ export default defineConfig({
     alias: [
       { find: /^earshot$/u, replacement: here("src/index.ts") },
       { find: /^earshot\/testing$/u, replacement: here("src/testing.ts") },
+      { find: /^\.\.\/entries\.ts$/u, replacement: here("test/support/built/entries.ts") },
     ],
   },
   test: {
     include: ["test/**/*.test.ts"],
+    // Files that run one after the other in a process share its modules: loading them again for each
+    // file would cost more processor time than all the tests. So a test leaves nothing behind.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
+    provide: { propertySeed: seed === undefined ? null : Number(seed) },
     // Many tests wait for processes and timers; more than one beyond the two cores makes them late.
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     setupFiles: ["test/support/setup.ts"],
-    globalSetup: ["test/support/temp-folder.ts"],
+    globalSetup: ["test/support/temp-folder.ts", "test/support/built/setup.ts"],
   },
 });

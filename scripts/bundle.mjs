@@ -23,8 +23,11 @@ const entries = {
 /** Dependencies that others who build on us meet as well; inside, because every start needs them. */
 const insideToo = ["comlink", "lru-cache", "pino", "xstate", "zod"];
 
-/** Writes the entries, their chunks and the notices of the libraries inside to dist/. */
-export async function bundle() {
+/**
+ * Writes the entries, their chunks and the notices of the libraries inside to dist/, or elsewhere and
+ * with further entries (their name there, and their source from the root).
+ */
+export async function bundle(outDir = "dist", further = {}) {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const { dependencies, optionalDependencies = {}, peerDependencies = {} } = manifest;
   const named = [dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys);
@@ -39,19 +42,20 @@ export async function bundle() {
     },
     build: {
       ssr: true,
-      outDir: "dist",
+      outDir,
       emptyOutDir: false,
       minify: false,
       sourcemap: true,
       target: "node20",
       license: { fileName: "licenses.md" },
       rolldownOptions: {
-        input: Object.fromEntries(
-          Object.entries(entries).map(([name, source]) => [
+        input: Object.fromEntries([
+          ...Object.entries(entries).map(([name, source]) => [
             name,
             join(root, "src", `${source}.ts`),
           ]),
-        ),
+          ...Object.entries(further).map(([name, source]) => [name, join(root, source)]),
+        ]),
         output: {
           format: "esm",
           entryFileNames: "[name].js",

@@ -31,7 +31,7 @@ import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import type { Traces } from "./observability/traces.ts";
 import { createRoomList, type RoomList } from "./room-list/room-list.ts";
 import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
-import { hostPorts, version } from "./state/package-files.ts";
+import { version } from "./state/package-files.ts";
 import { storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
 import { localOffset, sessionFolderOf } from "./state/transcript-dir.ts";
@@ -227,7 +227,6 @@ function runtimePorts(ports: ServicePorts) {
     zoneOffset: localOffset,
     version,
     workers: ports.workers,
-    hostModule: hostPorts.href,
   };
 }
 

@@ -5,10 +5,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { createLog } from "../../src/daemon/observability/log.ts";
+import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { earshot } from "../support/runtime/commands.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
@@ -25,11 +26,10 @@ let model: ModelServer;
 let daemon: Daemon;
 let inspected = "";
 let stopInspecting: () => Promise<void>;
-const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
 
 function program(...args: string[]) {
   const env = { PATH: process.env.PATH, EARSHOT_STATE_DIR: stateDir, NO_COLOR: "1" };
-  return spawn(process.execPath, ["--import", "tsx", main, ...args], { env });
+  return spawn(process.execPath, [builtMain, ...args], { env });
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

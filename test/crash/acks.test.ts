@@ -4,11 +4,12 @@
  * any more that somebody is typing.
  */
 import { expect, test } from "vitest";
+import { rounds } from "../support/rounds.ts";
 import { telegramDaemon } from "../support/telegram/telegram-daemon.ts";
 import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const kills = 4;
+const kills = rounds(2, 4);
 const pause = (ms: number) => new Promise((go) => setTimeout(go, ms));
 
 const runs = Array.from({ length: 40 }, (_, n) => ({

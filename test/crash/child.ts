@@ -80,7 +80,7 @@ const runtime = createRuntime({
   directory: readyDirectory(send),
   publish: () => undefined,
   workers: Number(process.env.EARSHOT_CRASH_WORKERS ?? 0),
-  hostModule: pathToFileURL(join(import.meta.dirname, "agents.js")).href,
+  hostModule: pathToFileURL(join(import.meta.dirname, "crash-agents.js")).href,
   onPoint,
 });
 

@@ -5,13 +5,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { builtMain } from "../support/built/files.ts";
 import { hookChannels, kitchen, messageBody, signed } from "../support/daemon/door.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 
-const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
 const running = new Set<ChildProcess>();
 afterEach(() => {
   for (const child of running) child.kill("SIGKILL");
@@ -21,7 +21,7 @@ async function start(stateDir: string) {
   const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "1"];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const stdio = ["ignore", "pipe", "ignore"] as const;
-  const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+  const child = spawn(process.execPath, [builtMain, ...args], {
     env,
     stdio: [...stdio],
   });

@@ -7,21 +7,16 @@ import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
+import { builtFile } from "../support/built/files.ts";
+import { rounds } from "../support/rounds.ts";
 import { type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
-import { bundleChild, chance } from "./world.ts";
+import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const kills = 6;
-
-let entry = "";
-let built = "";
-beforeAll(async () => {
-  ({ entry, folder: built } = await bundleChild());
-}, 60_000);
-afterAll(() => rmSync(built, { recursive: true, force: true }));
+const kills = rounds(3, 6);
 
 /** An agent was asked about a message. */
 interface Asked {
@@ -53,7 +48,11 @@ class Rooms {
       EARSHOT_CRASH_WORKERS: String(this.#workers),
     };
     const stdio = ["ignore", "ignore", "ignore", "ipc"] as const;
-    const child = fork(entry, [this.#folder], { execArgv: [], env, stdio: [...stdio] });
+    const child = fork(builtFile("test/crash-child"), [this.#folder], {
+      execArgv: [],
+      env,
+      stdio: [...stdio],
+    });
     this.#process = child;
     await new Promise<void>((ready) => {
       child.on("message", (message: FromChild) => {

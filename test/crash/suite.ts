@@ -5,15 +5,16 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
+import { rounds } from "../support/rounds.ts";
 import { violations } from "./check.ts";
 import { standsInFile, transcriptViolations } from "./transcripts.ts";
-import { bundleChild, CrashWorld, chance, type Received } from "./world.ts";
+import { CrashWorld, chance, type Received } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const randomKills = 20;
+const randomKills = rounds(8, 20);
 const points = [
   "after-insert",
   "before-commit",
@@ -23,13 +24,6 @@ const points = [
   "before-mark",
   "after-lines",
 ];
-
-let entry = "";
-let built = "";
-beforeAll(async () => {
-  ({ entry, folder: built } = await bundleChild());
-}, 60_000);
-afterAll(() => rmSync(built, { recursive: true, force: true }));
 
 let folder = "";
 beforeEach(() => {
@@ -88,7 +82,7 @@ export function crashContract(workers: number): void {
   test(`${randomKills} kills at random instants lose and double nothing`, async () => {
     console.log(`crash seed ${seed}`);
     const random = chance(seed);
-    const world = new CrashWorld(entry, folder, random, workers);
+    const world = new CrashWorld(folder, random, workers);
     for (let kill = 0; kill < randomKills; kill += 1) {
       await world.start();
       await world.traffic(30 + random() * 250);
@@ -101,7 +95,7 @@ export function crashContract(workers: number): void {
     "a kill at the point %s loses and doubles nothing",
     async (point) => {
       const random = chance(seed + points.indexOf(point));
-      const world = new CrashWorld(entry, folder, random, workers);
+      const world = new CrashWorld(folder, random, workers);
       for (const count of [1, 8 + Math.floor(random() * 60)]) {
         await world.start(`${point}:${count}`);
         await world.traffic(2_000);
@@ -114,7 +108,7 @@ export function crashContract(workers: number): void {
 
   test("a storm of 10,000 redeliveries around a kill doubles nothing", async () => {
     const random = chance(seed);
-    const world = new CrashWorld(entry, folder, random, workers);
+    const world = new CrashWorld(folder, random, workers);
     await world.start();
     await world.traffic(300);
     await world.storm(4_000);

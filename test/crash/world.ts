@@ -4,44 +4,13 @@
  * process.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { build } from "vite";
+import { builtFile } from "../support/built/files.ts";
 import type { FromChild, ToChild } from "./protocol.ts";
 import { standsInFile } from "./transcripts.ts";
 
-const root = resolve(import.meta.dirname, "..", "..");
 const rooms = 6;
 /** On a loaded machine a turn may take seconds; what takes longer than this is stuck. */
 const stuckMs = 60_000;
-
-/**
- * Bundles the process once, so that thirty starts cost a fraction of what loading the sources
- * would, laid out as the built daemon is. Lies under node_modules because its dependencies are found from there.
- */
-export async function bundleChild(): Promise<{ entry: string; folder: string }> {
-  const outDir = join(root, "node_modules", ".cache", `earshot-crash-${process.pid}`);
-  const input = {
-    "daemon/child": join(import.meta.dirname, "child.ts"),
-    "daemon/agents": join(import.meta.dirname, "agents.ts"),
-    "actors/host": join(root, "src", "actors", "host", "worker.ts"),
-  };
-  const output = { entryFileNames: "[name].js", chunkFileNames: "daemon/[name].js" };
-  await build({
-    configFile: false,
-    root,
-    logLevel: "error",
-    build: {
-      ssr: true,
-      outDir,
-      target: "node20",
-      minify: false,
-      rollupOptions: { input, output, preserveEntrySignatures: "strict" },
-    },
-  });
-  writeFileSync(join(outDir, "package.json"), '{"type":"module"}');
-  return { entry: join(outDir, "daemon", "child.js"), folder: outDir };
-}
 
 /** A small seeded source of chance (mulberry32). */
 export function chance(seed: number): () => number {
@@ -68,15 +37,13 @@ export class CrashWorld {
   readonly unwritten: string[] = [];
   readonly logged: string[] = [];
   kills = 0;
-  readonly #entry: string;
   readonly #folder: string;
   readonly #random: () => number;
   readonly #workers: number;
   #process: ChildProcess | null = null;
   #next = 0;
 
-  constructor(entry: string, folder: string, random: () => number, workers: number) {
-    this.#entry = entry;
+  constructor(folder: string, random: () => number, workers: number) {
     this.#folder = folder;
     this.#random = random;
     this.#workers = workers;
@@ -84,7 +51,7 @@ export class CrashWorld {
 
   /** Starts the process; resolves when it is ready, or has already killed itself. */
   async start(crashAt = ""): Promise<void> {
-    const process_ = fork(this.#entry, [this.#folder], {
+    const process_ = fork(builtFile("test/crash-child"), [this.#folder], {
       execArgv: [],
       env: {
         ...process.env,

@@ -4,15 +4,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerFrame } from "../../src/adapters/channels/webchat/protocol.ts";
 import { openChat } from "../../src/daemon/cli/chat/client.ts";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
 
-const main = resolve(import.meta.dirname, "../../src/daemon/cli/main.ts");
 const running = new Set<ChildProcess>();
 afterEach(() => {
   for (const child of running) child.kill("SIGKILL");
@@ -28,7 +28,7 @@ interface Run {
 
 function earshot(...args: string[]): Run {
   const env = { PATH: process.env.PATH, HOME: newFolder(), NO_COLOR: "1" };
-  const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+  const child = spawn(process.execPath, [builtMain, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

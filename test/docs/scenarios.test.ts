@@ -4,13 +4,13 @@
  * must come of it.
  */
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { rules } from "../../src/domain/decision.ts";
 import { parseScenario } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
+import { builtFile } from "../support/built/files.ts";
 import { type Block, blocksOf, manual, root } from "../support/docs.ts";
 
 interface Example {
@@ -73,8 +73,7 @@ describe("the scenarios of the manual", () => {
   test("the command prints what the page shows", async () => {
     const example = examples.find(({ expected }) => expected.role === "output");
     if (example === undefined) throw new Error("no page shows what the command prints");
-    const program = join(root, "test/support/replay/program.ts");
-    const args = ["--import", "tsx", program, "replay", "-", "--json"];
+    const args = [builtFile("test/replay-program"), "replay", "-", "--json"];
     const run = promisify(execFile)(process.execPath, args, { cwd: root });
     run.child.stdin?.end(example.lines);
     expect((await run).stdout).toBe(example.expected.text);

@@ -7,18 +7,19 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtPages } from "../support/built/files.ts";
 import { type DaemonProcess, startProcess } from "../support/daemon/daemon-process.ts";
 import { violations } from "../support/pages/axe.ts";
 import {
+  closeContexts,
   haveChromium,
   openPage,
   type PageOptions,
-  startChromium,
+  sharedChromium,
 } from "../support/pages/chromium.ts";
 import { drawnPicture } from "../support/pages/drawn-picture.ts";
 import { heldTaken } from "../support/pages/held-taken.ts";
 import { tone } from "../support/pages/tone.ts";
-import { buildPages } from "../support/servers/pages.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
@@ -34,7 +35,6 @@ const words = (name: string, text: string) => ({
 
 describe.skipIf(!haveChromium)("files in the Chat page", () => {
   const stateDir = mkdtempSync(join(tmpdir(), "earshot-files-"));
-  let pagesDir: string;
   let browser: Browser;
   let daemon: DaemonProcess;
 
@@ -45,13 +45,13 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       media: { maxBytes },
     };
     writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-    daemon = await startProcess(stateDir, pagesDir);
+    browser = await sharedChromium();
+    daemon = await startProcess(stateDir, builtPages);
   }, 120_000);
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await daemon?.kill();
-    for (const folder of [stateDir, pagesDir]) rmSync(folder, { recursive: true, force: true });
+    rmSync(stateDir, { recursive: true, force: true });
   });
 
   async function open(options: PageOptions = {}) {
@@ -289,7 +289,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     await send(page);
     await page.getByText("Sends when the file is there").waitFor();
     expect(await line(page, "after the end").count()).toBe(0);
-    daemon = await startProcess(stateDir, pagesDir, port);
+    daemon = await startProcess(stateDir, builtPages, port);
     const shown = line(page, "before the end").getByRole("button", { name: /Show before/ });
     await shown.waitFor({ state: "attached" });
     // The file goes by itself, and its line with it.

@@ -2,29 +2,31 @@
  * Files in the Room page: what came with a line is told by name, kind and size, whatever it is
  * called, and nothing of it can be had there.
  */
-import { rmSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtPages } from "../support/built/files.ts";
 import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/daemon/live-daemon.ts";
-import { haveChromium, openPage, startChromium } from "../support/pages/chromium.ts";
-import { buildPages } from "../support/servers/pages.ts";
+import {
+  closeContexts,
+  haveChromium,
+  openPage,
+  sharedChromium,
+} from "../support/pages/chromium.ts";
 
 const evil = `<img src=x onerror="owned=1">\n\u202egnp.exe`;
 
 describe.skipIf(!haveChromium)("files in the Room page", () => {
-  let pagesDir: string;
   let browser: Browser;
   let daemon: LiveDaemon;
 
   beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-    daemon = await createLiveDaemon({ pagesDir });
+    browser = await sharedChromium();
+    daemon = await createLiveDaemon({ pagesDir: builtPages });
     await daemon.start();
   }, 120_000);
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await daemon?.close();
-    rmSync(pagesDir, { recursive: true, force: true });
   });
 
   test("a line says what came with it, one chip each", async () => {

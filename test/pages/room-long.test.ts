@@ -3,14 +3,15 @@
  * is in the document, and whatever comes, goes or proves higher than thought, what the reader looks
  * at stays where it is.
  */
-import { rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { builtPages } from "../support/built/files.ts";
 import {
+  closeContexts,
   haveChromium,
   openPage,
   type PageOptions,
-  startChromium,
+  sharedChromium,
 } from "../support/pages/chromium.ts";
 import {
   type LongRoom,
@@ -20,7 +21,6 @@ import {
   textOf,
   watchShifts,
 } from "../support/pages/long-room.ts";
-import { buildPages } from "../support/servers/pages.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
@@ -28,7 +28,6 @@ const lineCount = 700;
 const rowsMax = 130;
 
 describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
-  let pagesDir: string;
   let browser: Browser;
   let room: LongRoom;
   let page: Page;
@@ -44,14 +43,13 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
   }
 
   beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-    room = await openLongRoom(pagesDir);
+    browser = await sharedChromium();
+    room = await openLongRoom(builtPages);
     await room.say(lineCount);
   }, 60_000);
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await room?.close();
-    await rm(pagesDir, { recursive: true, force: true });
   });
   afterEach(async () => {
     expect(wrong).toEqual([]);

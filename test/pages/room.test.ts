@@ -4,12 +4,13 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Why } from "../../src/actors/protocol/runtime.ts";
+import { builtMain, builtPages } from "../support/built/files.ts";
 import {
   type Called,
   call,
@@ -18,14 +19,15 @@ import {
   viewOf,
   writeRoomConfig,
 } from "../support/daemon/room-daemon.ts";
-import { haveChromium, openPage, startChromium } from "../support/pages/chromium.ts";
-import { buildPages } from "../support/servers/pages.ts";
+import {
+  closeContexts,
+  haveChromium,
+  openPage,
+  sharedChromium,
+} from "../support/pages/chromium.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
-const root = resolve(import.meta.dirname, "..", "..");
-const main = join(root, "src/daemon/cli/main.ts");
-const built = join(root, "dist", "web");
 
 const lines = [
   ["m1", "ann", "Morning. Build 212 is green.", { mentions: ["bo"] }, "observe mentions-others"],
@@ -55,7 +57,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
   async function start(port: number): Promise<void> {
     const args = ["start", "--state-dir", stateDir, "--port", String(port), "--workers", "1"];
     const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
-    child = spawn(process.execPath, ["--import", "tsx", main, ...args], { env, stdio: "pipe" });
+    child = spawn(process.execPath, [builtMain, ...args], { env, stdio: "pipe" });
     let out = "";
     const address = await new Promise<URL>((found, ended) => {
       const read = (data: unknown) => {
@@ -73,7 +75,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
   }
   const why = (id: string) =>
     new Promise<Why>((done, failed) => {
-      const args = ["--import", "tsx", main, "why", id, "--json", "--state-dir", stateDir];
+      const args = [builtMain, "why", id, "--json", "--state-dir", stateDir];
       const env = { PATH: process.env.PATH, HOME: stateDir };
       execFile(process.execPath, args, { env }, (error, out) => {
         if (error !== null) return failed(error);
@@ -87,8 +89,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       ...Object.values(answers).map((text) => ({ steps: [{ text }] })),
       { steps: [{ text: "Staging runs 212, " }, { waitMs: 30_000 }, { text: "as it seems." }] },
     ]);
-    if (!existsSync(join(built, "index.html"))) await buildPages(built);
-    [, browser] = await Promise.all([start(0), startChromium()]);
+    [, browser] = await Promise.all([start(0), sharedChromium()]);
     ({ page, wrong } = await openPage(browser));
     // Seen as it comes in, not only afterwards.
     const [first] = lines;
@@ -102,7 +103,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     }
   }, 60_000);
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     if (child?.exitCode === null) {
       child.kill("SIGKILL");
       await once(child, "close");
@@ -297,8 +298,14 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
     writeRoomConfig(stateDir, []);
     const { startDaemon } = await import("../../src/daemon/daemon.ts");
     const quiet = { env: {}, writeLog: () => undefined };
-    const daemon = await startDaemon({ stateDir, port: 0, workers: 0, ...quiet });
-    const browser = await startChromium();
+    const daemon = await startDaemon({
+      stateDir,
+      port: 0,
+      workers: 0,
+      pagesDir: builtPages,
+      ...quiet,
+    });
+    const browser = await sharedChromium();
     const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
     await page.goto(`${daemon.base}/room/${encodeURIComponent(roomKey)}#token=${daemon.token}`);
     await page.getByText("Nothing was heard here yet").waitFor();
@@ -314,7 +321,7 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
     const wide = await page.locator("html").evaluate((element) => element.scrollWidth);
     expect(wide).toBe(390);
     expect(wrong.filter((text) => !text.includes("404"))).toEqual([]);
-    await browser.close();
+    await page.context().close();
     await daemon.stop({ drainMs: 0 });
     rmSync(stateDir, { recursive: true, force: true });
   }, 40_000);

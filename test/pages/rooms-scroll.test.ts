@@ -3,26 +3,29 @@
  * rows are there where somebody looks, the keyboard goes on beyond what was told, and whoever comes
  * back from a room finds its row again.
  */
-import { rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { builtPages } from "../support/built/files.ts";
 import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/daemon/live-daemon.ts";
-import { haveChromium, openPage, startChromium } from "../support/pages/chromium.ts";
-import { buildPages } from "../support/servers/pages.ts";
+import {
+  closeContexts,
+  haveChromium,
+  openPage,
+  sharedChromium,
+} from "../support/pages/chromium.ts";
 
 const count = 600;
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
 const focused = (page: Page) => page.locator(".room:focus .name").textContent();
 
 describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
-  let pagesDir: string;
   let browser: Browser;
   let daemon: LiveDaemon;
   let wrong: string[] = [];
 
   beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
-    daemon = await createLiveDaemon({ pagesDir });
+    browser = await sharedChromium();
+    daemon = await createLiveDaemon({ pagesDir: builtPages });
     await daemon.start();
     await daemon.say(
       ...Array.from({ length: count }, (_, n) => ({
@@ -33,9 +36,8 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
     );
   });
   afterAll(async () => {
-    await browser?.close();
+    await closeContexts();
     await daemon?.close();
-    await rm(pagesDir, { recursive: true, force: true });
   });
   afterEach(async () => {
     await Promise.all(browser.contexts().map((context) => context.close()));

@@ -6,9 +6,10 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { drops, ends, play, sends, starts } from "../support/replay/replay.ts";
+import { rounds } from "../support/rounds.ts";
 
 type Line = Record<string, unknown>;
-const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 25) };
+const runs = { numRuns: rounds(15, 50) };
 
 const config = {
   agents: { defaults: { maxConcurrent: 1 } },

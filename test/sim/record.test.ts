@@ -11,10 +11,11 @@ import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { parseScenario, scenarioOf } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
 import { decisions, ends, play, sends } from "../support/replay/replay.ts";
+import { rounds } from "../support/rounds.ts";
 import { createTestStore } from "../support/runtime/test-store.ts";
 import { rooms } from "./generated.ts";
 
-const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 12) };
+const runs = { numRuns: rounds(8, 24) };
 type Line = Record<string, unknown>;
 
 /** Plays a room and records what its journal says. */

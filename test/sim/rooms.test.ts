@@ -15,10 +15,11 @@ import {
   starts,
   verdicts,
 } from "../support/replay/replay.ts";
+import { rounds } from "../support/rounds.ts";
 import { rooms, withLine } from "./generated.ts";
 import { manyRooms } from "./many-rooms.ts";
 
-const runs = { numRuns: Number(process.env.EARSHOT_RUNS ?? 30) };
+const runs = { numRuns: rounds(12, 30) };
 
 describe("any room", () => {
   test.prop([rooms], runs)(

@@ -3,11 +3,20 @@
  * path and replayPath when a property fails. EARSHOT_SEED and EARSHOT_RUNS override.
  */
 import fc from "fast-check";
+import { inject } from "vitest";
 
-const seed = process.env.EARSHOT_SEED ?? (process.env.CI === undefined ? undefined : "20261121");
+declare module "vitest" {
+  interface ProvidedContext {
+    /** null: a new one for each property. */
+    readonly propertySeed: number | null;
+  }
+}
+
+const seed = inject("propertySeed");
+const { EARSHOT_RUNS: runs } = process.env;
 fc.configureGlobal({
-  ...(seed === undefined ? {} : { seed: Number(seed) }),
-  ...(process.env.EARSHOT_RUNS === undefined ? {} : { numRuns: Number(process.env.EARSHOT_RUNS) }),
+  ...(seed === null ? {} : { seed }),
+  ...(runs === undefined ? {} : { numRuns: Number(runs) }),
   verbose: 1,
 });
 

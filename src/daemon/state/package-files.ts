@@ -28,9 +28,6 @@ export const version: string = (
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }
 ).version;
 
-/** What worker hosts import drivers and clock from. */
-export const hostPorts = entry("adapters/host-ports.ts", "adapters/host-ports.js");
-
 /** The process that tries other rules on a recording. */
 export const whatIfWorker = entry("daemon/what-if/worker.ts", "daemon/what-if-worker.js");
 

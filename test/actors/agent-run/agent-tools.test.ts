@@ -17,6 +17,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
 import { startWebhookService, type WebhookService } from "../../support/agents/webhook-agent.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type ModelServer, startModelServer } from "../../support/servers/openai.ts";
@@ -118,7 +119,7 @@ async function enter(driver: object, workers = 0): Promise<void> {
       messages: { ackReaction: "", inbound: { debounceMs: 5, debounceMaxMs: 20 } },
     }),
     drivers,
-    hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
+    hostModule: builtUrl("adapters/host-ports").href,
     directory: readyDirectory(send, membership),
     publish: (line) => lines.push(line),
     workers,

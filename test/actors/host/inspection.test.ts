@@ -15,6 +15,7 @@ import { limits } from "../../../src/domain/limits.ts";
 import type { InspectFrame, InspectReport } from "../../../src/domain/ports/index.ts";
 import { newContext } from "../../../src/machines/conversation/context.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import { defaults } from "../../support/runtime/conversation-rig.ts";
 import {
   configOf,
@@ -25,7 +26,7 @@ import {
 } from "../../support/runtime/supervised.ts";
 
 const canary = "xylophone-canary";
-const poisonedHost = new URL("../../support/runtime/poisoned-host.ts", import.meta.url);
+const poisonedHost = builtUrl("test/poisoned-host");
 const soon = (claim: () => void) => vi.waitFor(claim, { timeout: 15_000, interval: 20 });
 const textOf = (frames: readonly InspectFrame[]) => JSON.stringify(frames);
 const kinds = (frames: readonly InspectFrame[]) => frames.map(({ kind }) => kind);

@@ -19,6 +19,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { EventWrite, Store } from "../../../src/domain/ports/index.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -221,7 +222,7 @@ describe("with real threads and a real file", () => {
         agents: { defaults: { driver: { kind: "scripted", runs: [{ steps: [{ text: "ok" }] }] } } },
       }),
       directory: readyDirectory(async () => ({ messageIds: ["p1"] })),
-      hostEntry: new URL("../../support/runtime/poisoned-host.ts", import.meta.url),
+      hostEntry: builtUrl("test/poisoned-host"),
     });
     await runtime.start();
   }

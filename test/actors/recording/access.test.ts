@@ -9,6 +9,7 @@ import type { RecordingLine } from "../../../src/actors/recording/types.ts";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
 import { redacted } from "../../../src/daemon/replay/recording.ts";
 import { decisions, play } from "../../support/replay/replay.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 test("a recording lets in whom the access book knew, from when on it knew them", async () => {
@@ -61,7 +62,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-property.prop([steps], { numRuns: Number(process.env.EARSHOT_RUNS ?? 15) })(
+property.prop([steps], { numRuns: rounds(15, 60) })(
   "whoever claims, guesses and speaks is decided alike when the recording is played, redacted or not",
   async (all) => {
     const random = seededRandom(11);

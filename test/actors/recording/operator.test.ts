@@ -11,6 +11,7 @@ import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
 import { decisions, ends, play, sends } from "../../support/replay/replay.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const key = "agent:main:telegram:group:room";
@@ -144,7 +145,7 @@ const steps = fc.array(fc.record({ step, afterMs: fc.constantFrom(3_000, 20_000,
 
 const delays = fc.array(fc.constantFrom(0, 4_000, 60_000), { maxLength: 8 });
 
-property.prop([steps, delays], { numRuns: Number(process.env.EARSHOT_RUNS ?? 20) })(
+property.prop([steps, delays], { numRuns: rounds(20, 80) })(
   "a recording with an operator's hand in it replays to the same history",
   async (all, delaysMs) => {
     const { world, lines } = await lived(all, delaysMs);

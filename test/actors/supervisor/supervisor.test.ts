@@ -9,6 +9,7 @@ import { decodeVerdict } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import { defaultSessionSettings } from "../../../src/domain/session.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import {
   configOf,
   createWorld,
@@ -30,7 +31,7 @@ const start = async (...args: Parameters<typeof createWorld>): Promise<World> =>
   return world;
 };
 
-const hostModule = new URL("../../support/runtime/host-module.ts", import.meta.url).href;
+const hostModule = builtUrl("test/host-module").href;
 
 /** A stretch of talk in a few rooms: asides, calls, and a bit of everything between. */
 function talk(count: number, rooms: number, from = 0): (readonly [string, ConversationEvent])[] {

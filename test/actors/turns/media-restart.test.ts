@@ -32,7 +32,7 @@ describe.each([0, 1])("with %d workers", (workers) => {
       files: { f1: png },
       config: {
         media: { image: look.image },
-        messages: { inbound: { debounceMs: 1_500, debounceMaxMs: 2_000 } },
+        messages: { inbound: { debounceMs: 5_000, debounceMaxMs: 6_000 } },
       },
     });
     // One of an album: it waits for the others.

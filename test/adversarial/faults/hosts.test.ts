@@ -9,11 +9,12 @@ import { ownerOf } from "../../../src/actors/supervisor/rendezvous-hash.ts";
 import type { SupervisorPorts } from "../../../src/actors/supervisor/supervisor.ts";
 import { decodeVerdict } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import { createWorld, groupKey, message, type World } from "../../support/runtime/supervised.ts";
 
 const poisoned: Partial<SupervisorPorts> = {
   workers: 2,
-  hostEntry: new URL("../../support/runtime/poisoned-host.ts", import.meta.url),
+  hostEntry: builtUrl("test/poisoned-host"),
   supervision: { loopMs: 20_000 },
 };
 
@@ -123,7 +124,7 @@ test("a host that cannot be loaded ends as broken instead of spinning", async ()
   const opened: number[] = [];
   world = createWorld({
     workers: 1,
-    hostEntry: new URL("../../support/runtime/broken-host.ts", import.meta.url),
+    hostEntry: builtUrl("test/broken-host"),
     supervision: { intensityMax: 3, backoffMsMax: 50 },
     log: (_level, event) => {
       if (event === "host.start-failed") opened.push(opened.length);

@@ -16,6 +16,7 @@ import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { alive, running } from "../../support/agents/alive.ts";
+import { builtFile, builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
@@ -55,7 +56,7 @@ function runtimeOn(workers: number): Runtime {
       messages: { ackReaction: "", inbound: { debounceMs: 5, debounceMaxMs: 20 } },
     }),
     drivers,
-    hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
+    hostModule: builtUrl("adapters/host-ports").href,
     directory: readyDirectory(send),
     publish: () => undefined,
     workers,
@@ -103,11 +104,9 @@ describe("programs of agents", () => {
   });
 
   test("end when the process that started them is killed without a chance to act", async () => {
-    const owner = spawn(
-      process.execPath,
-      ["--import", "tsx", join(support, "owner.ts"), program, file],
-      { stdio: "ignore" },
-    );
+    const owner = spawn(process.execPath, [builtFile("test/owner"), program, file], {
+      stdio: "ignore",
+    });
     const pids = await firstPids();
     expect(pids.filter(running)).toEqual(pids);
     owner.kill("SIGKILL");

@@ -19,6 +19,7 @@ import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.t
 import { Watchdog } from "../../../src/actors/supervisor/watchdog.ts";
 import { createPool } from "../../../src/actors/supervisor/worker-pool.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import { createWorld, groupKey, message } from "../../support/runtime/supervised.ts";
 
 const loopMs = 1_000;
@@ -27,11 +28,11 @@ const patience = { timeout: 20_000 };
 /** A watched host whose thread does as it is told, look by look; the look at which it was killed. */
 function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[]): number | null {
   const clock = new SimulatedClock(0);
-  const pulse = createSharedHeartbeat();
+  const heartbeat = createSharedHeartbeat();
   let now: ThreadWork | null = null;
   let killed: number | null = null;
   let look = 0;
-  const link = { epoch: 1, pulse, work: () => now, ping: () => {} } as unknown as HostLink;
+  const link = { epoch: 1, heartbeat, work: () => now, ping: () => {} } as unknown as HostLink;
   const kill = () => {
     killed ??= look;
   };
@@ -40,7 +41,7 @@ function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[])
   for (const { work, beats } of looks) {
     look += 1;
     now = work;
-    if (beats) pulse.beat();
+    if (beats) heartbeat.beat();
     clock.moveTo(look * 200);
     clock.fireNext(look * 200);
   }
@@ -147,7 +148,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
       checkpointEvery: 100,
       memoryMb: 64,
       startMsMax: null,
-      hostModule: new URL("../../../src/adapters/host-ports.ts", import.meta.url).href,
+      hostModule: builtUrl("adapters/host-ports").href,
     });
     ends.push(() => pool.close());
     const nothing = () => undefined;
@@ -188,7 +189,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
   test("that waits for what never comes is ended, although it uses no processor", async () => {
     const world = createWorld({
       workers: 1,
-      hostEntry: new URL("../../support/runtime/poisoned-host.ts", import.meta.url),
+      hostEntry: builtUrl("test/poisoned-host"),
       supervision: { loopMs },
     });
     ends.push(() => world.supervisor.stop());

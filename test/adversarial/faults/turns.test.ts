@@ -11,6 +11,7 @@ import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
@@ -35,7 +36,7 @@ async function start(): Promise<void> {
       errors: { notifyRoom: "never" },
     }),
     drivers: new Map(),
-    hostModule: new URL("../../support/runtime/host-module.ts", import.meta.url).href,
+    hostModule: builtUrl("test/host-module").href,
     directory: readyDirectory(send),
     publish: (line) => lines.push(line),
     workers: 1,

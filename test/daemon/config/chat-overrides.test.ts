@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DaemonOptions } from "../../../src/daemon/daemon.ts";
@@ -12,6 +12,7 @@ import {
   type RestartableDaemon,
   startRestartableDaemon,
 } from "../../../src/daemon/restartable-daemon.ts";
+import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { openPage } from "../../support/daemon/page.ts";
 
@@ -61,11 +62,10 @@ async function talk({ kept }: House, ...texts: string[]): Promise<string[]> {
   return answers;
 }
 
-const main = resolve(import.meta.dirname, "../../../src/daemon/cli/main.ts");
 /** What `earshot config show` prints about a place. */
 async function configShow(stateDir: string, path: string): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-  const args = ["--import", "tsx", main, "config", "show", path];
+  const args = [builtMain, "config", "show", path];
   return (await promisify(execFile)(process.execPath, args, { env })).stdout;
 }
 

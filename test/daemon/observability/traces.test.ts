@@ -6,10 +6,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { findTracer } from "../../../src/daemon/observability/tracer.ts";
+import { builtMain, builtUrl } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { copyOfApi, registerTracing, type SeenSpan } from "../../support/daemon/tracing.ts";
 
@@ -152,9 +152,7 @@ describe("without an SDK", () => {
 
 /** The packages that the example imports: they write each span to the file as it ends. */
 async function standInSdk(folder: string, file: string): Promise<void> {
-  const tracing = pathToFileURL(
-    resolve(import.meta.dirname, "../../support/daemon/tracing.ts"),
-  ).href;
+  const tracing = builtUrl("test/tracing").href;
   const put = `(told) => appendFileSync(${JSON.stringify(file)}, JSON.stringify(told) + "\\n")`;
   const packages = {
     "sdk-node": `
@@ -195,15 +193,18 @@ describe("as a process", () => {
     const [, example = ""] = /```js\n(\/\/ otel\.mjs\n[^`]+)```/.exec(page) ?? [];
     const module = join(folder, "otel.mjs");
     await writeFile(module, example);
-    const main = resolve(import.meta.dirname, "../../../src/daemon/cli/main.ts");
-    const child = spawn(process.execPath, [main, "start", "--port", "0", "--state-dir", stateDir], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: folder,
-        NODE_OPTIONS: `--import tsx --import ${module}`,
+    const child = spawn(
+      process.execPath,
+      [builtMain, "start", "--port", "0", "--state-dir", stateDir],
+      {
+        env: {
+          PATH: process.env.PATH,
+          HOME: folder,
+          NODE_OPTIONS: `--import ${module}`,
+        },
+        stdio: ["ignore", "pipe", "ignore"],
       },
-      stdio: ["ignore", "pipe", "ignore"],
-    });
+    );
     children.add(child);
     const address = await new Promise<string>((found) => {
       let out = "";

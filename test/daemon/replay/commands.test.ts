@@ -13,6 +13,7 @@ import { simulate } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
+import { builtFile } from "../../support/built/files.ts";
 import { expectedOf, playRoom, printed, roomLines } from "../../support/replay/replay.ts";
 
 /** No screen: nothing is cut or wrapped. */
@@ -20,7 +21,7 @@ const unbounded = { colour: false, columns: Number.POSITIVE_INFINITY };
 const folder = mkdtempSync(join(tmpdir(), "earshot-replay-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const program = resolve(import.meta.dirname, "../../support/replay/program.ts");
+const program = builtFile("test/replay-program");
 const room = (name: string) =>
   resolve(import.meta.dirname, "../../fixtures/rooms", `${name}.jsonl`);
 const file = (name: string, text: string) => {
@@ -38,7 +39,7 @@ function earshot(args: readonly string[], input = ""): Promise<Result> {
   return new Promise((done) => {
     const child = execFile(
       process.execPath,
-      ["--import", "tsx", program, ...args],
+      [program, ...args],
       { env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined } },
       (error, out, err) =>
         done({ code: typeof error?.code === "number" ? error.code : 0, out, err }),

@@ -3,16 +3,16 @@
  * would do it: `earshot record | earshot replay -`.
  */
 import { spawn } from "node:child_process";
-import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
+import { builtFile } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { openPage } from "../../support/daemon/page.ts";
 import { call } from "../../support/daemon/room-daemon.ts";
 import { play } from "../../support/replay/replay.ts";
 
-const program = resolve(import.meta.dirname, "../../support/replay/program.ts");
+const program = builtFile("test/replay-program");
 const stateDir = newFolder();
 const slow = 60_000;
 let daemon: Daemon;
@@ -37,7 +37,7 @@ const decided = ({ id, decision, rule }: Decided): Decided => ({ id, decision, r
 /** Two processes with a pipe between them. */
 async function piped(): Promise<{ recorded: string; replayed: string }> {
   const run = (...args: readonly string[]) =>
-    spawn(process.execPath, ["--import", "tsx", program, ...args], {
+    spawn(process.execPath, [program, ...args], {
       stdio: ["pipe", "pipe", "inherit"],
     });
   const record = run("record", "--since", "1h", "--state-dir", stateDir);

@@ -9,13 +9,14 @@ import { momentOf } from "../../../src/daemon/cli/commands/record.ts";
 import { recordingText } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
+import { builtFile } from "../../support/built/files.ts";
 import { startSmallServer } from "../../support/daemon/small-server.ts";
 import { play, playRoom, roomLines, sends, verdicts } from "../../support/replay/replay.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "earshot-record-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const program = resolve(import.meta.dirname, "../../support/replay/program.ts");
+const program = builtFile("test/replay-program");
 const room = (name: string) =>
   resolve(import.meta.dirname, "../../fixtures/rooms", `${name}.jsonl`);
 const file = (name: string, text: string) => {
@@ -32,7 +33,7 @@ interface Result {
 }
 function earshot(...args: readonly string[]): Promise<Result> {
   return new Promise((done) => {
-    const command = ["--import", "tsx", program, ...args];
+    const command = [program, ...args];
     execFile(
       process.execPath,
       command,

@@ -1,11 +1,10 @@
 /**
- * A daemon as a process of its own, to be ended without a word: `startProcess` spawns this file,
- * which starts a daemon with the pages of a folder and prints its page's address.
+ * A daemon as a process of its own, to be ended without a word: `startProcess` spawns
+ * daemon-program.ts.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { startDaemon } from "../../../src/daemon/daemon.ts";
+import { builtFile } from "../built/files.ts";
 
 export interface DaemonProcess {
   /** The address of the page, token included. */
@@ -14,8 +13,6 @@ export interface DaemonProcess {
   kill(): Promise<void>;
 }
 
-const here = fileURLToPath(import.meta.url);
-
 /** Resolves when it takes messages. Port 0: any free one. */
 export async function startProcess(
   stateDir: string,
@@ -23,7 +20,7 @@ export async function startProcess(
   port = 0,
 ): Promise<DaemonProcess> {
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
-  const args = ["--import", "tsx", here, stateDir, pagesDir, String(port)];
+  const args = [builtFile("test/daemon-process"), stateDir, pagesDir, String(port)];
   const child: ChildProcess = spawn(process.execPath, args, { env, stdio: "pipe" });
   let out = "";
   const page = await new Promise<URL>((found, ended) => {
@@ -44,11 +41,4 @@ export async function startProcess(
       await once(child, "close");
     },
   };
-}
-
-const [, script, stateDir, pagesDir, port] = process.argv;
-if (script === here && stateDir !== undefined && pagesDir !== undefined) {
-  const how = { stateDir, pagesDir, port: Number(port), workers: 0, logLevel: "error" } as const;
-  const daemon = await startDaemon({ ...how, env: {} });
-  process.stdout.write(`${daemon.page}\n`);
 }

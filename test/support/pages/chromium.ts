@@ -1,6 +1,6 @@
 /**
- * Chromium for tests of the pages: one browser a test file, a fresh context a test. Where the
- * binary is missing the tests are skipped with one plain line.
+ * Chromium for tests of the pages: one browser for all test files of a process, a fresh context a
+ * test. Where the binary is missing the tests are skipped with one plain line.
  */
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -11,7 +11,26 @@ const binary = process.env.EARSHOT_CHROMIUM ?? "/usr/bin/chromium";
 export const haveChromium = existsSync(binary);
 if (!haveChromium) process.stderr.write(`skipped: pages, as ${binary} is missing\n`);
 
-/** Starts the browser without a window and without talking to anyone but us. */
+let shared: Promise<Browser> | null = null;
+
+/**
+ * The browser of this process. It ends with the process; what a test file opened in it is closed
+ * by `closeContexts` when the file ends.
+ */
+export async function sharedChromium(): Promise<Browser> {
+  shared ??= startChromium();
+  if ((await shared).isConnected()) return shared;
+  shared = startChromium();
+  return shared;
+}
+
+/** Closes every page that is open in the browser of this process. */
+export async function closeContexts(): Promise<void> {
+  const browser = await shared;
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+}
+
+/** Starts it without a window and without talking to anyone but us. */
 export function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: binary,

@@ -1,20 +1,25 @@
 /**
  * The house of the pages' tests
  * =============================
- * The pages as they are in the sources, one Chromium a test file, and daemons on request. Whatever
+ * The pages as they are in the sources, the Chromium of this process, and daemons on request. Whatever
  * goes wrong in a page that was opened here, from an exception to a broken content policy, fails
  * the test it happened in. With `kept`, pages and daemons live as long as the file.
  */
-import { rm } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { builtPages } from "../built/files.ts";
 import {
   createLiveDaemon,
   type LiveDaemon,
   type LiveDaemonOptions,
 } from "../daemon/live-daemon.ts";
-import { buildPages } from "../servers/pages.ts";
-import { openPage, type PageOptions, startChromium, type WatchedPage } from "./chromium.ts";
+import {
+  closeContexts,
+  openPage,
+  type PageOptions,
+  sharedChromium,
+  type WatchedPage,
+} from "./chromium.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 export const soon = <Found>(read: () => Found | Promise<Found>) =>
@@ -41,7 +46,6 @@ export interface PagesHouse {
 
 /** Once in a `describe`: what it returns can be used in its hooks and tests. */
 export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = {}): PagesHouse {
-  let pagesDir = "";
   let browser: Browser | null = null;
   const toClose: (() => Promise<unknown>)[] = [];
   const forgivenNow: string[] = [];
@@ -59,7 +63,7 @@ export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = 
     return browser;
   };
   beforeAll(async () => {
-    [pagesDir, browser] = await Promise.all([buildPages(), startChromium()]);
+    browser = await sharedChromium();
   });
   afterEach(async () => {
     const found = wrong();
@@ -69,18 +73,15 @@ export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = 
   });
   afterAll(async () => {
     await leave();
-    await browser?.close();
-    await rm(pagesDir, { recursive: true, force: true });
+    await closeContexts();
   });
   return {
-    get pagesDir() {
-      return pagesDir;
-    },
+    pagesDir: builtPages,
     get browser() {
       return running();
     },
     async daemon(config = {}) {
-      const daemon = await createLiveDaemon({ pagesDir, config });
+      const daemon = await createLiveDaemon({ pagesDir: builtPages, config });
       toClose.push(() => daemon.close());
       return daemon;
     },

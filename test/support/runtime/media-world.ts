@@ -17,6 +17,7 @@ import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts
 import type { AgentDriver, Store } from "../../../src/domain/ports/index.ts";
 import type { PromptLine, StreamLine } from "../../../src/domain/stream.ts";
 import { asking } from "../agents/asking-agent.ts";
+import { builtUrl } from "../built/files.ts";
 import { type DeskRig, openDesk, tempFolder } from "./media-service.ts";
 
 type Files = NonNullable<Parameters<typeof openDesk>[0]>;
@@ -82,7 +83,7 @@ export class House {
       publish: (line) => void this.lines.push(line),
       prompts: true,
       workers,
-      hostModule: new URL("./host-module.ts", import.meta.url).href,
+      hostModule: builtUrl("test/host-module").href,
     });
     await this.runtime.start();
   }

@@ -6,12 +6,9 @@
  * simulator behind it is the real one.
  */
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { extname, join, resolve } from "node:path";
-import { build } from "vite";
+import { extname, join } from "node:path";
 import { type WebSocket, WebSocketServer } from "ws";
 import {
   type ClientFrame,
@@ -22,7 +19,6 @@ import {
 import { securityHeaders } from "../../../src/daemon/http/static-pages.ts";
 import { simulate } from "../../../src/daemon/replay/simulate.ts";
 
-const web = resolve(import.meta.dirname, "..", "..", "..", "web");
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
@@ -104,14 +100,6 @@ class Chat {
     this.record((n) => ({ type: "said", n, id, text, replyTo, at: Date.now(), turnId }));
     this.push({ type: "turn", turnId, state: "end", outcome: "replied" });
   }
-}
-
-/** Builds the pages as they are in the sources, into a folder of their own if none is named. */
-export async function buildPages(folder?: string): Promise<string> {
-  const outDir = folder ?? (await mkdtemp(join(tmpdir(), "earshot-pages-")));
-  const configFile = join(web, "vite.config.ts");
-  await build({ root: web, configFile, logLevel: "error", build: { outDir } });
-  return outDir;
 }
 
 /** Serves the pages of a folder on a free port of this machine. */

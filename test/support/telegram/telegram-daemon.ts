@@ -9,13 +9,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { callApi, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
+import { builtMain } from "../built/files.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
 import type { Room } from "../servers/telegram-world.ts";
-
-const main = resolve(import.meta.dirname, "../../../src/daemon/cli/main.ts");
 
 interface Status {
   readonly turns: { readonly running: number; readonly waiting: number };
@@ -121,7 +120,7 @@ export class TelegramDaemon {
 
   #spawn(...args: string[]): ChildProcess {
     const env = { PATH: process.env.PATH, HOME: this.stateDir, NO_COLOR: "1" };
-    const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+    const child = spawn(process.execPath, [builtMain, ...args], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -4,11 +4,10 @@
  */
 import { execFile } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { builtMain } from "../../../support/built/files.ts";
 import { messageBody, openDoor } from "../../../support/daemon/door.ts";
-
-const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
 
 function earshot(stateDir: string, ...args: string[]) {
   const env = {
@@ -18,7 +17,7 @@ function earshot(stateDir: string, ...args: string[]) {
     NO_COLOR: "1",
   };
   return new Promise<{ code: number; out: string; err: string }>((done) => {
-    const command = ["--import", "tsx", main, ...args];
+    const command = [builtMain, ...args];
     const child = execFile(process.execPath, command, { env }, (_, out, err) =>
       done({ code: child.exitCode ?? -1, out, err }),
     );

@@ -4,9 +4,10 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configFromText } from "../../../../src/adapters/files/config-file.ts";
+import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 import { earshot } from "../../../support/runtime/commands.ts";
 import {
@@ -85,7 +86,6 @@ describe("on a terminal", () => {
   const socket = `earshot-init-${process.pid}`;
   const tmux = (...args: string[]) =>
     execFileSync("tmux", ["-L", socket, ...args], { encoding: "utf8" });
-  const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
 
   /** Waits for a question, then types an answer. A yes or no needs no return. */
   async function answer(question: string, keys: string, enter = true): Promise<void> {
@@ -105,7 +105,7 @@ describe("on a terminal", () => {
     async () => {
       const stateDir = join(newFolder(), "state");
       const path = join(stateDir, "earshot.json5");
-      const run = `${process.execPath} --import tsx ${main} init --state-dir ${stateDir}`;
+      const run = `${process.execPath} ${builtMain} init --state-dir ${stateDir}`;
       const env = `TELEGRAM_API_ROOT=${telegram.apiRoot} TELEGRAM_BOT_TOKEN= NO_COLOR=1`;
       const size = ["-x", "80", "-y", "60"];
       tmux("new-session", "-d", "-s", "init", ...size, `${env} ${run}; echo "ended $?"; sleep 60`);

@@ -1,11 +1,10 @@
 /** `earshot inspect --stately`: the address it prints opens, and says what it will show. */
 import { execFile } from "node:child_process";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
+import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
-const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
 const stateDir = newFolder();
 let daemon: Daemon;
 beforeAll(async () => {
@@ -16,7 +15,7 @@ afterAll(() => daemon.stop());
 const run = (...args: readonly string[]) =>
   new Promise<{ code: number; out: string; err: string }>((done) => {
     const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-    const whole = ["--import", "tsx", main, "inspect", ...args];
+    const whole = [builtMain, "inspect", ...args];
     execFile(process.execPath, whole, { env }, (error, out, err) =>
       done({ code: error === null ? 0 : Number(error.code), out, err }),
     );

@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
+import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
-const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
 const stateDir = newFolder();
 let daemon: Daemon;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function post(): Promise<Response> {
 /** Reads the beginning of what a command prints and goes away; `meanwhile` until it has ended. */
 async function begun(args: readonly string[], meanwhile: () => Promise<unknown>) {
   const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-  const child = spawn(process.execPath, ["--import", "tsx", main, ...args], {
+  const child = spawn(process.execPath, [builtMain, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

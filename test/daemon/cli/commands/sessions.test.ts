@@ -4,17 +4,17 @@
  */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
 import { inboundSchema } from "../../../../src/domain/message.ts";
 import type { Session } from "../../../../src/domain/session.ts";
+import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
 const key = "agent:main:webhook:group:kitchen";
 const hostile = "hi \u001b[2J\u009b31m\u202e\u2066 there";
 const unsafe = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
 
 const stateDir = newFolder();
 const start = () =>
@@ -56,7 +56,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const run = (...args: string[]) =>
   new Promise<{ code: number; out: string; err: string }>((done) => {
     const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-    execFile(process.execPath, ["--import", "tsx", main, ...args], { env }, (error, out, err) =>
+    execFile(process.execPath, [builtMain, ...args], { env }, (error, out, err) =>
       done({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });

@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { fc, test as prop } from "@fast-check/vitest";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { table } from "../../../../src/daemon/cli/lib/command.ts";
@@ -13,6 +13,7 @@ import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
 import { safeJson } from "../../../../src/daemon/events/safe-json.ts";
 import { cleanField } from "../../../../src/daemon/observability/log.ts";
 import type { DecisionLine, SendLine } from "../../../../src/domain/stream.ts";
+import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
 /** What a terminal might obey, colours of our own aside. */
@@ -118,7 +119,6 @@ test("a table that is wider than the screen wraps its last column only", () => {
 });
 
 describe("commands", () => {
-  const main = resolve(import.meta.dirname, "../../../../src/daemon/cli/main.ts");
   const stateDir = newFolder();
   let daemon: Daemon;
   beforeAll(async () => {
@@ -136,7 +136,7 @@ describe("commands", () => {
     new Promise<{ code: number; out: string; err: string }>((done) => {
       const here = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
       const env = { ...here, ...more };
-      const whole = ["--import", "tsx", main, ...args];
+      const whole = [builtMain, ...args];
       const child = execFile(process.execPath, whole, { env }, (error, out, err) =>
         done({ code: error === null ? 0 : Number(error.code), out, err }),
       );

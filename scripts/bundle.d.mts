@@ -1,0 +1,1 @@
+export function bundle(outDir?: string, further?: Readonly<Record<string, string>>): Promise<void>;

@@ -1,0 +1,60 @@
+/**
+ * What runs in threads and processes of its own, bundled
+ * ======================================================
+ * Worker hosts and programs that tests start run the sources as they are at the start of the suite,
+ * laid out as the package is, with its pages. Loading them file by file, each start would cost seconds of processor
+ * time; bundling all of them takes two.
+ */
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "vite";
+import type { TestProject } from "vitest/node";
+import { bundle } from "../../../scripts/bundle.mjs";
+import { running } from "../agents/alive.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where the bundled package of this run is. */
+    readonly builtFolder: string;
+  }
+}
+
+const root = resolve(import.meta.dirname, "../../..");
+/** In node_modules, because what is not bundled is found from there. */
+const shelf = join(root, "node_modules", ".cache", "earshot-tests");
+
+/** Besides the package's own entries; one folder deep, as those are that look for others. */
+const further = {
+  "test/broken-host": "test/support/runtime/broken-host.ts",
+  "test/crash-agents": "test/crash/agents.ts",
+  "test/crash-child": "test/crash/child.ts",
+  "test/daemon-process": "test/support/daemon/daemon-program.ts",
+  "test/host-module": "test/support/runtime/host-module.ts",
+  "test/owner": "test/support/agents/owner.ts",
+  "test/replay-program": "test/support/replay/program.ts",
+  "test/tracing": "test/support/daemon/tracing.ts",
+  "test/poisoned-host": "test/support/runtime/poisoned-host.ts",
+};
+
+export type FurtherEntry = keyof typeof further;
+
+function buildPages(outDir: string): Promise<unknown> {
+  const web = join(root, "web");
+  const configFile = join(web, "vite.config.ts");
+  return build({ root: web, configFile, logLevel: "error", build: { outDir } });
+}
+
+export async function setup(project: TestProject): Promise<() => void> {
+  mkdirSync(shelf, { recursive: true });
+  // What a run that was killed has left.
+  for (const name of readdirSync(shelf))
+    if (!running(Number(name))) rmSync(join(shelf, name), { recursive: true, force: true });
+  const folder = join(shelf, String(process.pid));
+  await Promise.all([
+    bundle(join(folder, "dist"), further),
+    buildPages(join(folder, "dist", "web")),
+  ]);
+  copyFileSync(join(root, "package.json"), join(folder, "package.json"));
+  project.provide("builtFolder", folder);
+  return () => rmSync(folder, { recursive: true, force: true });
+}
