@@ -1,5 +1,5 @@
-// The example of docs/testing.md as a stranger has it: a copy of its folder, the packed earshot and the
-// rest from the registry. The house must keep its rules, and the planted mistake must be found.
+// The example of docs/testing.md as a user has it: a copy of its folder, the packed earshot and the
+// rest from the registry. The rules must hold, and the planted mistake must be found.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ try {
   must("npm", ["run", "--silent", "types"]);
   say("types are clean");
   must("npm", ["test", "--silent"]);
-  say("the house keeps its rules");
+  say("the rules hold");
   const mistake = run("npm", ["run", "--silent", "mistake"]);
   const isFound = /1 failed \| 4 passed/.test(mistake.said) && /m4 rex \(bot\)/.test(mistake.said);
   if (mistake.status === 0 || !isFound)

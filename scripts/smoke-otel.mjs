@@ -1,4 +1,4 @@
-// The traces of docs/operate/observe.md as a stranger has them: the packed earshot and the real
+// The traces of docs/operate/observe.md as a user has them: the packed earshot and the real
 // OpenTelemetry SDK from the registry, installed, set up and started by the commands of that page,
 // sending to a receiver of OTLP over HTTP here. Arguments: the Node binary to use, and another
 // version of the SDK.

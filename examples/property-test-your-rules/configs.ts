@@ -1,26 +1,25 @@
 /**
- * What stands in `earshot.json5`, as far as it decides who is answered: the help desk of a village
- * library. Ann and Bo work there; Rex is the bot that tells about returned books.
+ * The part of `earshot.json5` that decides who is answered at the help desk of a village library.
+ * Ann and Bo work there; Rex is the bot that reports returned books.
  */
 import type { EarshotConfigInput } from "earshot";
 
 const agents = { list: [{ id: "main", name: "Scout", aliases: ["help desk"] }] };
 
-/** The config of the house. */
-export const house: EarshotConfigInput = {
+/** The config of the library. */
+export const library: EarshotConfigInput = {
   agents,
   engagement: { stickiness: { windowMs: 300_000 } },
-  // Three answers to bots in a row are enough; from then on they are only watched.
+  // Three answers to bots in a row are enough; from then on they are only observed.
   loopGuard: { maxConsecutive: 2, hardLimit: 3 },
   commands: { allowFrom: { irc: ["ann"] } },
 };
 
 /**
- * The same as somebody else wrote it, and it looks right: "at most three in a row". But
- * `maxConsecutive` only tells the agent that it may stay silent. Nothing stops it before
- * `hardLimit`, which is 20 where nobody says otherwise.
+ * The same with a plausible mistake: "at most three in a row". But `maxConsecutive` only tells the
+ * agent that it may stay silent. Nothing stops it before `hardLimit`, which is 20 by default.
  */
 export const mistaken: EarshotConfigInput = {
-  ...house,
+  ...library,
   loopGuard: { maxConsecutive: 3 },
 };

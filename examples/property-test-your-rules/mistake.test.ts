@@ -1,5 +1,5 @@
-// Fails, and is meant to: `npm run mistake` shows how a mistake in a config is found and told.
+// Fails on purpose: `npm run mistake` shows how a mistake in a config is found and reported.
 import { mistaken } from "./configs.ts";
-import { holdsTheHouseRules } from "./rules.ts";
+import { testRules } from "./rules.ts";
 
-holdsTheHouseRules(mistaken);
+testRules(mistaken);

@@ -1,6 +1,6 @@
 /**
- * The house rules: what Ann and Bo may rely on, whoever says what and when. Each is a function from
- * a played room to whatever breaks it, with the kind of rooms that it wants to see.
+ * The rules of the library: what Ann and Bo can rely on in any room. Each is a function from the run
+ * of a room to what breaks the rule, with the kind of rooms that it needs.
  */
 import {
   type CheckRoomsOptions,
@@ -22,7 +22,7 @@ const callsUs = (heard: Heard) =>
   heard.message.replyTo?.authorIsSelf === true ||
   /scout|help desk/i.test(heard.message.text);
 
-/** What this conversation has heard in the week before. */
+/** The messages of this conversation in the week before. */
 const before = (run: RoomRun, heard: Heard) =>
   run.heard
     .slice(0, run.heard.indexOf(heard))
@@ -42,14 +42,14 @@ const isInConversation = (run: RoomRun, heard: Heard) =>
       heard.t < (other.turn.endedAt ?? heard.t) + conversationMs,
   );
 
-interface HouseRule {
+interface LibraryRule {
   readonly name: string;
   readonly rule: RoomRule;
-  /** What its rooms need beside what every room has. */
+  /** What its rooms need besides the defaults. */
   readonly rooms?: CheckRoomsOptions;
 }
 
-const houseRules: readonly HouseRule[] = [
+const libraryRules: readonly LibraryRule[] = [
   {
     name: "a person who mentions the desk is answered",
     rule: ({ heard }) =>
@@ -58,13 +58,13 @@ const houseRules: readonly HouseRule[] = [
     rooms: { happenings: ["members"] },
   },
   {
-    name: "people among themselves are not interrupted",
+    name: "people who talk to each other are not interrupted",
     rule: (run) =>
       run
         .engaged()
         .filter((one) => !byBot(one) && !callsUs(one))
         .filter((one) => !isAlone(run, one) && !isInConversation(run, one)),
-    // A member list of one would say that they are alone.
+    // A member list with one person would mean that they are alone.
     rooms: { happenings: ["edits"] },
   },
   {
@@ -90,7 +90,7 @@ const houseRules: readonly HouseRule[] = [
     },
   },
   {
-    name: "after /stop nothing more is said of the answer under way",
+    name: "after /stop nothing more is sent of the running answer",
     rule: ({ heard, turns }) =>
       heard
         .filter(({ decision, message }) => decision === "command" && message.text === "/stop")
@@ -101,22 +101,22 @@ const houseRules: readonly HouseRule[] = [
         ),
     rooms: {
       texts: ["/stop"],
-      // One conversation: a stop in a thread is for that thread.
+      // One conversation: a stop in a thread applies to that thread.
       threads: [],
       agents: [{ steps: [{ waitMs: 5_000 }, { text: "It is on the second shelf." }] }],
     },
   },
 ];
 
-/** `ROOMS=2000 npm test` looks longer; `SEED=7 npm test` plays the same rooms again. */
+/** `ROOMS=2000 npm test` runs more rooms; `SEED=7 npm test` runs the same rooms again. */
 const { ROOMS = "100", SEED } = process.env;
 export const effort: CheckRoomsOptions = {
   numRuns: Number(ROOMS),
   ...(SEED === undefined ? {} : { seed: Number(SEED) }),
 };
 
-/** Declares a test for each house rule. */
-export function holdsTheHouseRules(config: unknown): void {
-  for (const { name, rule, rooms } of houseRules)
+/** Declares a test for each rule. */
+export function testRules(config: unknown): void {
+  for (const { name, rule, rooms } of libraryRules)
     test(name, () => checkRooms(config, rule, { ...effort, ...rooms }));
 }

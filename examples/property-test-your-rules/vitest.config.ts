@@ -1,9 +1,9 @@
-// Two projects: the house as it should be, and the same rules against a config with a mistake in it.
+// Two projects: the config of the library, and the same rules with a mistake in the config.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    projects: ["house", "mistake"].map((name) => ({
+    projects: ["library", "mistake"].map((name) => ({
       test: { name, include: [`${name}.test.ts`], testTimeout: 120_000 },
     })),
   },

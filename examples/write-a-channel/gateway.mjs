@@ -1,6 +1,6 @@
-// Receiving: log in, ask for everything behind the last message that is durable, hand it over, go on.
-// Whatever goes wrong ends the line; the next one takes up at the cursor, so nothing is lost, and what
-// comes twice is recognised by its id.
+// Receiving: log in, request everything after the last durable message, deliver it, continue. Any
+// failure ends the connection; the next one resumes at the cursor, so nothing is lost, and a duplicate
+// is recognised by its id.
 import { EarshotError, inboundSchema } from "earshot";
 import { z } from "zod";
 import { openLine, unavailable } from "./line.mjs";
@@ -46,8 +46,8 @@ async function listen(context, wire, signal, live) {
     const self = await login(line, heard, context.config.token);
     const cursor = await context.loadCursor(self.id);
     line.say({ listen: { after: cursor === null ? wire.after : Number(cursor) } });
-    // Live means that messages flow: not before the loft says so. It tells where it begins, because
-    // the very first message may be refused by our own store, and has no cursor in front of it.
+    // Live means that messages arrive: not before the loft says so. It reports where it begins, because
+    // our own store may refuse the very first message, which has no cursor before it.
     const { value } = await heard.next();
     if (!Number.isInteger(value?.listening?.after)) throw unavailable("it does not tell us");
     wire.after ??= value.listening.after;
@@ -72,7 +72,7 @@ async function login(line, heard, token) {
   throw unavailable("it does not say hello");
 }
 
-/** One line of the loft. What cannot be read is logged without its words, and passed over. */
+/** One line of the loft. A line that cannot be parsed is logged without its text, and skipped. */
 async function take(said, self, line, context) {
   const answer = said?.sent ?? said?.notSent;
   if (typeof answer?.ref === "string") return line.answered(answer.ref, said);
@@ -82,11 +82,11 @@ async function take(said, self, line, context) {
     return;
   }
   const event = { type: "message", message: inboundOf(read.data, self, context.accountId) };
-  // Resolves once it is on disk, together with the cursor; rejects when it could not be taken.
+  // Resolves once it is on disk, together with the cursor; rejects when it was not accepted.
   await context.deliver([event], String(read.data.n));
 }
 
-/** Facts only: who is meant, and whose message is answered, as the platform tells it. */
+/** Facts only: who is meant, and whose message is answered, as the platform reports it. */
 function inboundOf({ loft, id, from, text, calls, answers }, self, account) {
   return inboundSchema.parse({
     channel: "pigeon",

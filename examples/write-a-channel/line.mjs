@@ -1,5 +1,5 @@
-// One connection to a loft: a JSON object a line, both ways. A send is asked with a `ref` of its own
-// and answered with it, so a line that breaks in between leaves the send in doubt, and says so.
+// One connection to a loft: a JSON object a line, both ways. A send has a `ref` of its own, and so has
+// its answer, so if the connection breaks in between, the send is reported as in doubt.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { EarshotError } from "earshot";
@@ -45,7 +45,7 @@ class Line {
     this.#socket.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** Says it, and resolves to what the loft answers to this `ref`. */
+  /** Sends it, and resolves to the loft's answer for this `ref`. */
   async ask(ref, value) {
     if (this.#socket.destroyed) throw unavailable("the line broke");
     const answer = withResolvers();
@@ -68,7 +68,7 @@ class Line {
     this.#socket.destroy();
   }
 
-  /** What the loft says, each line parsed; null for one that is no JSON. Ends with the connection. */
+  /** The lines of the loft, parsed; null for one that is not JSON. Ends with the connection. */
   async *[Symbol.asyncIterator]() {
     this.#socket.setEncoding("utf8");
     let rest = "";

@@ -1,5 +1,5 @@
-// The platform, for tests and for trying it out: a loft that keeps what is said and tells bots. It can
-// be told to misbehave, because platforms do.
+// The platform, for tests and for trying it out: a loft that stores messages and sends them to bots. It
+// can be told to misbehave, because platforms do.
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -14,7 +14,7 @@ export class Loft {
   #fate = [];
   #twice = false;
   port = 0;
-  /** Everything said, in order: its number is its place. */
+  /** All messages in order: the number of a message is its index. */
   said = [];
 
   constructor(token) {
@@ -35,7 +35,7 @@ export class Loft {
     await once(this.#server, "close");
   }
 
-  /** Bots that hear what is said. */
+  /** Bots that receive messages. */
   get bots() {
     return this.#listening.size;
   }
@@ -53,7 +53,7 @@ export class Loft {
     return message.id;
   }
 
-  /** What becomes of the next send: `{ why, seconds }` refuses it, "lost" takes it and hangs up. */
+  /** The result of the next send: `{ why, seconds }` refuses it, "lost" accepts it and hangs up. */
   next(fate) {
     this.#fate.push(fate);
   }

@@ -1,9 +1,9 @@
-// Sending: every end is one of three. It arrived, and the ids say as what; it may work later (`retry`);
-// it never will (`terminal`); or nobody knows (`in-doubt`, from line.mjs). The runtime does the rest.
+// Sending has four results: sent, with the ids of the messages; not now (`retry`); never (`terminal`);
+// or unknown (`in-doubt`, from line.mjs). The runtime does the rest.
 import { EarshotError } from "earshot";
 import { unavailable } from "./line.mjs";
 
-/** What a loft takes in one message. */
+/** The limit of one message of a loft. */
 const textUnitsMax = 500;
 
 export const carrier = (wire) => ({
@@ -33,7 +33,7 @@ function idOf({ sent, notSent }) {
   throw new EarshotError("EAR_CHANNEL_REJECTED", "Cannot send as the loft refuses the message");
 }
 
-/** The text in pieces that the loft takes, cut at spaces where there are any. */
+/** The text in pieces that the loft accepts, cut at spaces if possible. */
 function pieces(text) {
   const cut = [];
   let rest = text;

@@ -1,5 +1,5 @@
-// The channel: what it is called, what it can, how an account is configured, and the two halves of an
-// account. They share the line to the loft, while there is one.
+// The channel: its name, its capabilities, the config of an account, and the two halves of an account.
+// They share the connection to the loft, while there is one.
 import { defineChannel } from "earshot";
 import { z } from "zod";
 import { receive, whoAmI } from "./gateway.mjs";
@@ -8,7 +8,7 @@ import { carrier } from "./outbound.mjs";
 export const pigeon = defineChannel({
   id: "pigeon",
   meta: { name: "Pigeon", description: "Lofts that speak JSON lines over TCP" },
-  // Only what the platform really tells and takes: the runtime relies on it.
+  // Only what the platform really supports: the runtime relies on it.
   capabilities: {
     edits: false,
     deletes: false,

@@ -1,12 +1,12 @@
-// The contract that every channel of earshot keeps, held against this one. `can` says what the loft
-// can be made to do; a test is declared for each.
+// The contract of every channel of earshot, checked for this one. `can` lists what the loft can
+// simulate; a test is declared for each.
 import { channelContract } from "earshot/testing";
 import { Loft } from "./loft.mjs";
 import { pigeon } from "./pigeon.mjs";
 
 const relay = { id: "relay", name: "Relay", bot: true };
 
-/** How the contract's words are said in a loft. */
+/** A message of the contract as the loft has it. */
 function inLoft({ text, in: place = "group", by, mentions, repliesTo }) {
   const calls = { us: ["pidge"], other: ["bo"] }[mentions] ?? [];
   const answers = { us: { id: "m0", from: "pidge" }, other: { id: "m0", from: "bo" } }[repliesTo];

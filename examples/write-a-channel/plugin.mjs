@@ -1,4 +1,4 @@
-// What `plugins` of earshot.json5 names: it brings the channel `pigeon`.
+// The plugin for `plugins` of earshot.json5: it adds the channel `pigeon`.
 import { definePlugin } from "earshot";
 import { pigeon } from "./pigeon.mjs";
 

@@ -1,4 +1,4 @@
-// The same agent as a program: the turn is a line on standard input, what it says are lines on standard
+// The same agent as a program: the turn is a line on standard input, its events are lines on standard
 // output. `driver: { kind: "command", command: "node", args: ["faq-command.mjs", "entries.json"] }`
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -16,4 +16,4 @@ else {
   write({ type: "tool-call", id: 1, name: "channel_react", input: { emoji: "🤷" } });
   await read(); // { type: "tool-result", id: 1, text: "Reacted." }
 }
-process.stdin.destroy(); // it stays open as long as we might ask for something
+process.stdin.destroy(); // otherwise it stays open for results of tools

@@ -1,5 +1,5 @@
 // The agent as a driver of its own: options with a schema, words one by one, a tool, and questions that
-// are added while it speaks. `driver: { kind: "module", module: "./faq.mjs", options: { … } }` runs it.
+// are added while it answers. `driver: { kind: "module", module: "./faq.mjs", options: { … } }` runs it.
 import { defineAgent } from "earshot";
 import { z } from "zod";
 import { find } from "./search.mjs";
@@ -8,7 +8,7 @@ const options = z.strictObject({
   entries: z.array(z.strictObject({ about: z.string(), answer: z.string() })).max(1_000),
   /** Between two words, ms. */
   paceMs: z.number().int().min(0).max(60_000).default(30),
-  /** Put on a question that it has no answer to. */
+  /** The reaction to a question without an answer. */
   shrug: z.string().min(1).default("🤷"),
 });
 
@@ -16,7 +16,7 @@ export default defineAgent({
   kind: "faq",
   configSchema: options,
   open({ config, sleep }) {
-    /** Turn id to the questions that are still to be answered. */
+    /** The unanswered questions by turn id. */
     const running = new Map();
     return {
       capabilities: { steer: true, tools: true, images: false },
@@ -47,7 +47,7 @@ export default defineAgent({
 async function* speak(answer, sleep, paceMs) {
   for (const word of answer.split(/(?<=\s)/u)) {
     yield { type: "text", text: word };
-    // On the runtime's clock, and over at once when the turn is stopped.
+    // On the runtime's clock, and aborted when the turn is stopped.
     await sleep(paceMs);
   }
   yield { type: "message-end" };
@@ -63,7 +63,7 @@ async function* shrug(turn, emoji, signal) {
   yield { type: "tool-end", name, ok: true };
 }
 
-/** A stopped turn waits for nobody. */
+/** A stopped turn does not wait. */
 function unlessAborted(work, signal) {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });

@@ -1,4 +1,4 @@
-// The contract that every driver of earshot keeps, held against this one, and what is its own.
+// The contract of every driver of earshot, checked for this one, and tests of its own.
 import { readFileSync } from "node:fs";
 import { agentContract, collect, openAgent, sampleTurn, spoken } from "earshot/testing";
 import { expect, test } from "vitest";

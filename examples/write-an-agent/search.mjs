@@ -1,4 +1,4 @@
-// What both agents of this folder know: the entry that shares most words with a question.
+// The search of both agents of this folder: the entry that shares most words with a question.
 
 /** The answer of the best entry, or null where none shares a word of four letters or more. */
 export function find(entries, question) {

@@ -1,6 +1,6 @@
 /**
  * examples/property-test-your-rules as a stranger has it: a folder of its own, with the packed
- * earshot in its node_modules. The house keeps its rules, and the planted mistake is found and told
+ * earshot in its node_modules. The rules hold, and the planted mistake is found and reported
  * in a few lines.
  */
 import { spawnSync } from "node:child_process";
@@ -77,8 +77,8 @@ test("its types are clean against the packed declarations", { timeout: patience 
   expect(status).toBe(0);
 });
 
-test("the house keeps its rules", { timeout: patience }, () => {
-  const { status, said } = vitest("house");
+test("the rules of the library hold", { timeout: patience }, () => {
+  const { status, said } = vitest("library");
   expect(said).toMatch(/Tests +6 passed \(6\)/);
   expect(status, said).toBe(0);
 });
