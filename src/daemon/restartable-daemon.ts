@@ -1,10 +1,10 @@
 /**
- * A daemon that may be started anew
- * =================================
- * Runs a daemon, and when an owner asks for it with `/restart`, stops it as a signal would (what is
- * under way ends first, what is left is found in the journal) and starts another in the same process,
- * with the config as it is then. A start that fails after that ends in `failed`: whoever keeps the
- * process running, a service manager for example, starts it again.
+ * A daemon that can restart
+ * =========================
+ * Runs a daemon. When an owner sends `/restart`, it stops the daemon as a signal would (work under
+ * way finishes, the journal keeps the rest) and starts another one in the same process with the
+ * current config. If that start fails, it calls `failed`, and the service manager has to start the
+ * process again.
  */
 import { type Daemon, type DaemonOptions, startDaemon } from "./daemon.ts";
 
@@ -42,7 +42,7 @@ export async function startRestartableDaemon(
 
   async function again(): Promise<void> {
     try {
-      // Where any port would do, those who look at the page find it at the same one.
+      // With any free port, the restarted daemon keeps the port, so open pages find it.
       const port = options.port === 0 ? Number(new URL(daemon.base).port) : options.port;
       await daemon.stop();
       if (ended) return;

@@ -1,8 +1,8 @@
 /**
- * Sockets
- * =======
- * The two paths at which a WebSocket is taken: the chat, and the inspector, which alone may carry a
- * query (its ticket).
+ * WebSocket routes
+ * ================
+ * The two paths that take a WebSocket: the chat, and the inspector, which alone may carry a query
+ * (its ticket).
  */
 import type { Services } from "./compose.ts";
 import type { Upgrade } from "./http/server.ts";

@@ -11,9 +11,9 @@ import type { ConfigFinding } from "../../domain/config-finding.ts";
 import type { TlsFacts } from "./tls-facts.ts";
 
 /**
- * `mistake`: the config hardly means it; told at the start, by `config check` and by `doctor`.
- * `missing`: this machine lacks something; told by `config check` and by `doctor`.
- * `risk`: it gives somebody more than the defaults do; told by `doctor`.
+ * `mistake`: the config hardly means it; shown at the start, by `config check` and `doctor`.
+ * `missing`: this machine lacks something; shown by `config check` and `doctor`.
+ * `risk`: it gives somebody more than the defaults do; shown by `doctor`.
  */
 export type CheckKind = "mistake" | "missing" | "risk";
 

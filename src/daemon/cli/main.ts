@@ -2,8 +2,8 @@
 /**
  * `earshot`
  * =========
- * The command line: every command is a file beside this one, and only the file of the command that
- * was asked for is loaded, as most of them need a part of the house only. Exit codes are the same
+ * The command line. Each command is a file of its own, and only the file of the called command is
+ * loaded, because most commands need a small part of the program. Exit codes are the same
  * everywhere: 0 done, 1 the answer is no, 2 bad use or bad input.
  */
 import { Command, CommanderError } from "commander";

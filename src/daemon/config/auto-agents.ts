@@ -1,7 +1,4 @@
-/**
- * Agents as they are run: `auto` drivers become what was found on this machine when the daemon
- * started.
- */
+/** Replaces `auto` drivers of agents by what was found on this machine at the start. */
 import { findModel } from "../../adapters/agents/auto.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Log } from "../../domain/ports/index.ts";

@@ -1,9 +1,9 @@
 /**
- * The layers that were said
- * =========================
+ * Config overrides from chats
+ * ===========================
  * Values over the config file: those of `/config set` in `<state>/config-set.json` (0600), those of
- * `/debug set` in memory. A change is taken only when the whole config is fine with it; the file of
- * the operator is never written. One change at a time.
+ * `/debug set` in memory. A change is accepted only if the whole config is valid with it; the
+ * operator's file is never written. Changes are applied one at a time.
  */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const fileSchema = z.strictObject({
 });
 
 export interface SaidLayers extends ConfigLayers {
-  /** Everything that lies over the file, in order. */
+  /** All overrides of the file, in order. */
   all(): readonly ChatOverride[];
 }
 

@@ -1,10 +1,9 @@
 /**
  * Where the config comes from
  * ===========================
- * The file that was named, else `<state>/earshot.json5` if there is one, else the embedded defaults. A
- * file is followed, also one that comes later: what changes is taken over once it is valid, and until then
- * the last good one stays.
- * What owners said in rooms lies over it (config-said.ts).
+ * The file that was named, else `<state>/earshot.json5` if it exists, else the embedded defaults.
+ * The file is watched, also one that is created later: a valid change is applied, an invalid one is
+ * logged and the last valid config stays. Overrides from chats apply on top (chat-overrides.ts).
  */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -112,7 +111,7 @@ async function fitting(path: string | null, options: ConfigSourceOptions) {
     return { kept, first: await readWithSaid(path, stateDir, kept, options) };
   } catch (error) {
     if (kept.length === 0) throw error;
-    // Without them it may be fine, and who runs the machine has not written them.
+    // It may be valid without them, and the operator did not write them.
     const first = await readWithSaid(path, stateDir, [], options);
     log("error", "config.said-left-out", {
       file: join(stateDir, saidFileName),
@@ -131,7 +130,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   for (const warning of [...first.warnings, ...mistakes.map(findingText)])
     log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
-  /** One after the other, whoever caused them. */
+  /** Changes are applied one after the other, whatever caused them. */
   let taking: Promise<void> = Promise.resolve();
   /** Said before anybody follows, by a command that a crash had left over. */
   let early: EarshotConfig | null = null;

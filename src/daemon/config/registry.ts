@@ -1,7 +1,8 @@
 /**
- * What a config may name
- * ======================
- * The channels and agent drivers of one daemon: those that ship with earshot, and those of plugins.
+ * Channels and drivers
+ * ====================
+ * The channels and agent drivers that a config may name: those that ship with earshot, and those of
+ * plugins.
  */
 import { drivers } from "../../adapters/agents/index.ts";
 import { channelRegistry } from "../../adapters/channels/index.ts";
@@ -17,7 +18,7 @@ export interface Registry {
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly terminal: Terminal;
   readonly webhook: Webhook;
-  /** Tells the webchat channel who shows what it says. */
+  /** Connects the webchat channel to the hub that shows its messages. */
   show(webchat: Webchat): void;
 }
 

@@ -2,8 +2,8 @@
  * Published schemas
  * =================
  * The files in schema/, as text: the config file, and a line of a scenario (with the inbound
- * message, the body of `POST /api/inbound`). Made from what the daemon parses with; `npm run check`
- * compares.
+ * message, the body of `POST /api/inbound`). They are generated from the schemas that the daemon
+ * parses with; `npm run check` compares.
  */
 import { configJsonSchema, jsonSchemaOf } from "../../domain/config/docs/json-schema.ts";
 import { inboundSchema } from "../../domain/message.ts";
@@ -19,7 +19,7 @@ export function configSchemaText(): string {
   return text(configJsonSchema(createRegistry()));
 }
 
-/** File names in schema/ and what stands in them. */
+/** File names in schema/ and their contents. */
 export function schemaFiles(): readonly (readonly [name: string, text: string])[] {
   const scenario = {
     $schema: dialect,

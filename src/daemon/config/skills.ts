@@ -1,8 +1,8 @@
 /**
- * Skills of this daemon
- * =====================
- * Holds what the agents' folders say between two readings: at the start, and with every config that is
- * taken over. A message asks what is in memory, never the disk.
+ * Skills
+ * ======
+ * Keeps the skills found in the agents' folders in memory. They are read at the start and with
+ * every config change, so a message never reads the disk.
  */
 import { readSkills } from "../../adapters/files/skills.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
@@ -10,7 +10,7 @@ import type { Log, Skill } from "../../domain/ports/index.ts";
 
 export interface SkillRegistry {
   readonly list: () => readonly Skill[];
-  /** Reads them anew. Never rejects: what cannot be read is logged and left out. */
+  /** Reads them again. Never rejects: what cannot be read is logged and left out. */
   load(config: EarshotConfig): Promise<void>;
 }
 

@@ -1,9 +1,8 @@
 /**
- * The bus
- * =======
- * One stream of what happens, many readers. A reader gets every line at once and must not keep
- * anybody waiting: what it cannot take now it has to queue or drop itself. A reader that throws is
- * taken off.
+ * The event bus
+ * =============
+ * Publishes the event stream to many readers. Each reader gets every event synchronously and must
+ * not block: it queues or drops what it cannot take. A reader that throws is removed.
  */
 import type { Log } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";

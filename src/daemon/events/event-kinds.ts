@@ -1,8 +1,8 @@
 /**
- * Lines by kind
- * =============
- * The lines of the event stream are told apart by the one field that only their kind has. That is
- * good to read in a terminal and awkward in code, so this is the only place that looks.
+ * Kinds of stream events
+ * ======================
+ * An event of the stream has no kind field: a kind is recognised by the one field that only it has.
+ * That reads well in a terminal and badly in code, so this is the only file that looks.
  */
 import type {
   AgentEndLine,

@@ -1,8 +1,8 @@
 /**
  * JSON on a terminal
  * ==================
- * `JSON.stringify` escapes the first 32 controls and leaves the next ones, and marks that turn the
- * direction of what is read, as they are. Whatever prints JSON prints it through here.
+ * `JSON.stringify` escapes the first 32 control characters, but not the C1 controls and the marks
+ * that change the direction of text. Everything that prints JSON to a terminal uses this function.
  */
 
 /**

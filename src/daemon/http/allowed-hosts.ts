@@ -1,11 +1,10 @@
 /**
- * Names we answer to
- * ==================
- * A page of some other site may resolve its own name to 127.0.0.1 and then talk to us as if it were
- * ours (DNS rebinding), or open a WebSocket to us, which no same-origin rule stops. So a request is
- * answered only if its Host is one of the exact names we were bound for, and a browser's Origin
- * must be one of them, too. Names are compared whole: nothing is decided by how a name begins or
- * ends.
+ * Allowed hosts
+ * =============
+ * Another site may resolve its own name to 127.0.0.1 and then call us like our own page (DNS
+ * rebinding), or open a WebSocket, which no same-origin rule prevents. So a request is answered
+ * only if its Host is exactly one of the names that the server is bound to, and a browser's Origin
+ * must be one of them, too. Names are compared whole, never by a prefix or suffix.
  */
 import type { IncomingMessage } from "node:http";
 import { networkInterfaces } from "node:os";

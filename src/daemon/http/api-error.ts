@@ -1,9 +1,9 @@
 /**
- * What the API answers when it cannot
- * ===================================
- * Every refusal has the same form, `{"error": {"code", "message"}}`, and one table says which
- * status a code has. Errors that are not ours are logged and answered without their text: it may
- * hold a secret.
+ * Refusals of the API
+ * ===================
+ * Every refusal has the form `{"error": {"code", "message"}}`, and one table maps codes to
+ * statuses. Errors that are not ours are logged and answered without their text, which may contain
+ * a secret.
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";

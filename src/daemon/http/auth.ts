@@ -1,9 +1,9 @@
 /**
- * The door
- * ========
- * What a request must show before anything else looks at it: a Host that is ours, no foreign
- * Origin, a plain path, and for the API the bearer token as it stands in the token file now. A
- * token in the query is never looked at: addresses end up in logs and histories.
+ * Checks of every request
+ * =======================
+ * A request must have one of our Hosts, no foreign Origin and a plain path, and for the API the
+ * bearer token that is in the token file now. A token in the query is ignored, because addresses
+ * end up in logs and histories.
  */
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";

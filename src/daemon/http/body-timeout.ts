@@ -1,9 +1,9 @@
 /**
- * The time a body has
- * ===================
- * A request's body must be here soon after its headers, or the line is cut: who sends a byte a
- * second keeps nothing busy. A file of somebody who has shown the token may take longer, as long as
- * it keeps coming: each second that it is given has to bring its share of bytes.
+ * Time limit of a body
+ * ====================
+ * The body of a request must arrive soon after its headers, or the connection is closed, so a
+ * client that sends a byte a second occupies nothing. A file from a client with the token may take
+ * longer, as long as each further second brings its share of bytes.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { limits } from "../../domain/limits.ts";

@@ -1,9 +1,9 @@
 /**
- * Who is at the other end
- * =======================
- * A connection's address is a fact; everything a header says about addresses is a claim, believed
- * only from the proxies that the config names. Whatever carries such a header has come through
- * something, so it is not a program on this machine, even where the connection is.
+ * Client addresses
+ * ================
+ * The address of a connection is a fact; headers about addresses are claims, trusted only from the
+ * proxies that the config names. A request with such a header came through a proxy, so it is not
+ * from a program on this machine, even if the connection is.
  */
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -19,7 +19,7 @@ interface Ends {
 }
 
 export interface ClientAddresses {
-  /** The address of whoever asks, as far as it can be known. */
+  /** The address of the client, as far as it can be known. */
   address(request: From): string;
   /** Whether a program on this machine asks, not through a proxy. */
   isHere(request: From): boolean;

@@ -1,11 +1,11 @@
 /**
- * What a hook has already seen
- * ============================
- * Two small memories for each hook. A verified request that comes again is answered as the first
- * was, or waits for it, and is not taken twice; one that failed may come again. And no more than so
- * many a second are let in, whoever signs them, so that one busy platform does not fill the intake
- * for all others. Only verified requests are remembered: a stranger can neither use up an id nor
- * the rate.
+ * Replay and rate guard of a hook
+ * ===============================
+ * Two small memories for each hook. A verified request that is repeated gets the answer of the
+ * first one, or waits for it, and is not processed twice; after a failure it may come again. And a
+ * hook accepts a limited number of requests a second, so that one busy platform does not fill the
+ * intake for all others. Only verified requests are remembered: a stranger can use up neither an id
+ * nor the rate.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";

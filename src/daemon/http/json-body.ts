@@ -1,9 +1,9 @@
 /**
  * Request bodies
  * ==============
- * A body is JSON, plain and small, or it is refused before it is parsed: its type by header, its
- * size by counting what really arrives, whatever the headers say. Compressed bodies are not taken:
- * a small one can unfold to anything.
+ * A body must be uncompressed, small JSON, or it is refused before parsing: the type by header, the
+ * size by counting the bytes that arrive, whatever the headers say. Compressed bodies are refused,
+ * because a small one can expand to any size.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";

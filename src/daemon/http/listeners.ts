@@ -1,9 +1,9 @@
 /**
- * Where the daemon listens
- * ========================
- * One listener as configured. Where that one speaks https there is a second for this machine, in
- * plain http on a free port: commands and pages here need no certificate that fits 127.0.0.1. Both
- * serve the same application and know each other's names.
+ * Listeners
+ * =========
+ * One listener as configured. If that one uses https, a second one serves this machine in plain
+ * http on a free port: local commands and pages need no certificate for 127.0.0.1. Both serve the
+ * same application and allow each other's names.
  */
 import { resolve } from "node:path";
 import type { Hono } from "hono";
@@ -28,7 +28,7 @@ export interface ListenersOptions extends Pick<ServerOptions, "problem" | "socke
 export interface Listeners {
   /** For this machine, for example http://127.0.0.1:4747. */
   readonly base: string;
-  /** For others; null where nobody else can come. */
+  /** For other machines; null where none can connect. */
   readonly exposed: string | null;
   close(): Promise<void>;
 }

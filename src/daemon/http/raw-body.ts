@@ -1,10 +1,10 @@
 /**
- * Bodies that nobody has vouched for
- * ==================================
- * The body of a hook is read by its bytes, because a signature is over bytes, and it has to be held
- * until it is whole. So there is a cap on each, counted as it arrives, and one on all of them
- * together: when strangers fill the room with bodies that never end, the one that has been coming
- * longest is let go, and who sends what he has at once is served.
+ * Unverified bodies
+ * =================
+ * The body of a hook is read as bytes, because a signature is over bytes, and is held until it is
+ * complete. Each body has a limit, counted as it arrives, and all of them together have one: when
+ * strangers fill it with bodies that never end, the oldest is dropped, so a client that sends at
+ * once is served.
  */
 import type { IncomingMessage } from "node:http";
 import { ApiRefusal } from "./api-error.ts";
@@ -30,7 +30,7 @@ export function createBodyRoom(bytesMaxOfAll: number): BodyRoom {
 
   function read(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
     const { "content-length": declared, "transfer-encoding": coded } = incoming.headers;
-    // A length that is told beside a coding is not believed, and neither saves the counting.
+    // A declared length is ignored beside a transfer coding, and bytes are counted anyway.
     if (coded === undefined && Number(declared) > bytesMax) return Promise.reject(over(bytesMax));
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = [];

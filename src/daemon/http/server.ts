@@ -1,9 +1,8 @@
 /**
- * The server
- * ==========
- * One listener for pages, API and sockets. It gives a request a fixed time to arrive and the
- * machine a fixed number of connections, so somebody who sends a byte a second takes nothing from
- * anybody else.
+ * The HTTP server
+ * ===============
+ * One listener for pages, API and sockets. A request has a fixed time to arrive and the machine a
+ * fixed number of connections, so a slow client takes nothing from others.
  */
 import type { IncomingMessage, Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
@@ -35,11 +34,11 @@ export interface ServerOptions {
   readonly tls?: TlsPair;
   /** Why no socket can be served now; null: they can. */
   readonly problem: () => string | null;
-  /** Who takes a socket that wants to be a WebSocket, by the path with its query; null: nobody. */
+  /** The handler of a WebSocket, by its path with the query; null: there is none. */
   readonly socketFor: (url: string) => Upgrade | null;
 }
 
-/** Takes such a socket; Host and Origin are checked already. */
+/** Takes such a socket; Host and Origin have been checked. */
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface HttpServer {

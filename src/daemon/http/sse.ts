@@ -1,10 +1,10 @@
 /**
  * Server-sent events
  * ==================
- * One answer that does not end: what is put is sent as fast as the reader takes it. A reader has a
- * queue with an end; who reads slower than things happen is let go and may come back, because
- * nobody who only watches may hold up those who work. Now and then a comment shows that the line
- * stands, and the token is looked at again.
+ * An answer that stays open: each event is sent as fast as the reader takes it. A reader has a
+ * bounded queue; one that is too slow is disconnected and may come back, so that a reader never
+ * blocks the work. A periodic comment keeps the connection alive, and the token is checked again
+ * then.
  */
 import type { Clock } from "../../domain/ports/index.ts";
 
@@ -15,9 +15,9 @@ export interface SseOptions {
   /** UTF-16 units that may wait for a reader. */
   readonly queueUnitsMax: number;
   readonly stillAllowed: () => Promise<boolean>;
-  /** The reader was let go as too slow. */
+  /** The reader was too slow and was disconnected. */
   readonly onSlow: (queuedUnits: number) => void;
-  /** It is over, whoever ended it. Called once. */
+  /** The stream is over, for whatever reason. Called once. */
   readonly onEnd: () => void;
 }
 

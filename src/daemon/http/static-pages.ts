@@ -1,9 +1,9 @@
 /**
- * The pages
- * =========
- * What Vite built is read once at start into a closed table of paths, so no path of a request ever
- * reaches the disk. Scripts and styles come from here only; the policy below forbids everything
- * else, and nothing may put a page of ours into a frame.
+ * Static pages
+ * ============
+ * The files that Vite built are read once at the start into a closed table of paths, so no
+ * requested path reaches the disk. The content security policy allows scripts and styles from here
+ * only, and no page may be framed.
  */
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -37,7 +37,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** The inspector that our page opens, unless told otherwise. */
+/** The default inspector that our page opens. */
 export const statelyInspector = "https://stately.ai/inspect";
 
 /**

@@ -1,9 +1,9 @@
 /**
  * Certificates
  * ============
- * A certificate and its key are read at the start, where anything wrong with them is an error that
- * names the file, and again whenever a file changes, where it is a log line and the last good pair
- * stays: who renews certificates writes two files one after the other.
+ * A certificate and its key are read at the start, where a problem is an error that names the file,
+ * and again whenever a file changes. Then a problem is logged and the last valid pair stays,
+ * because a renewal writes two files one after the other.
  */
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";

@@ -1,9 +1,9 @@
 /**
- * When the token changes
- * ======================
- * A request shows its token each time; a socket showed it when it was opened. So while anything is
- * open the token file is looked at twice a second, and everybody who came in with another token
- * than the one that stands there now is told to leave. Nobody open, nothing looked at.
+ * Changes of the token
+ * ====================
+ * A request carries its token; a socket or stream showed it only when it was opened. While any is
+ * open, the token file is read twice a second, and what was opened with another token than the
+ * current one is closed. With nothing open, nothing is read.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { TokenReader } from "../state/token.ts";

@@ -1,9 +1,9 @@
 /**
- * One inspector's socket
- * ======================
- * From hello to close. Who came with a ticket or the token in a header is in at once; anybody else
- * says hello first: the token, and what he wants to see. From then on he only listens. One that reads
- * more slowly than things happen is let go and told so; nobody waits for him.
+ * A socket of the inspector
+ * =========================
+ * From hello to close. A client with a ticket or with the token in a header is accepted at once;
+ * any other has to say hello first, with the token and what it wants to see. After that it only
+ * receives. A reader that is too slow is closed with a reason.
  */
 import type { RawData, WebSocket } from "ws";
 import { z } from "zod";
@@ -36,9 +36,9 @@ export interface ReaderPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly readToken: TokenReader;
-  /** It is in: from now on it is told. @throws what makes its wish one that nobody can grant */
+  /** The reader is accepted. @throws an error when what it asks for does not exist */
   opened(wish: AllowedWish): void;
-  /** It is in no more. `slow`: it was let go. */
+  /** The reader is gone. `slow`: it was disconnected. */
   closed(slow: boolean): void;
 }
 
@@ -46,7 +46,7 @@ export interface InspectReader {
   send(json: string): void;
 }
 
-/** Serves one socket until it closes; `wish`: what it may see, null when it has to say hello. */
+/** Serves one socket until it closes. `wish`: what it may see; null: it has to say hello. */
 export function serveReader(
   socket: WebSocket,
   wish: AllowedWish | null,

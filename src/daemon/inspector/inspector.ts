@@ -1,9 +1,9 @@
 /**
  * The inspector
  * =============
- * `/inspect/ws`: the conversations' statecharts, live, in the form that the Stately inspector and the
- * receiver of @statelyai/inspect read. Hosts tell only what somebody here looks into and keep back
- * the words of people unless they were asked for. Host and Origin were looked at by the server.
+ * `/inspect/ws`: the statecharts of conversations, live, in the format of the Stately inspector and
+ * of the receiver of @statelyai/inspect. Hosts report only what is being inspected, and leave out
+ * what people say unless a reader asked for it. The server has checked Host and Origin.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -36,7 +36,7 @@ export interface Inspector {
   readonly page: string;
   /** Takes a socket for `/inspect/ws`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** What a host has to tell. */
+  /** Takes the frames of a host. */
   report(report: InspectReport): void;
   close(): void;
 }

@@ -1,10 +1,10 @@
 /**
- * Tickets for inspectors
- * ======================
- * A browser's WebSocket, and the receiver of @statelyai/inspect, can name an address and nothing
- * else, and an address ends up in logs and histories: no place for the token. So whoever has the token
- * is given a ticket: good for one socket, for a minute, for what was asked for, and only while the
- * token it was bought with is the current one.
+ * Tickets for the inspector
+ * =========================
+ * A browser's WebSocket, and the receiver of @statelyai/inspect, take an address and no headers,
+ * and a token does not belong into an address, which ends up in logs. A client with the token gets
+ * a ticket instead: valid for one socket, for a minute, for one purpose, and only while that token
+ * is the current one.
  */
 import { randomBytes } from "node:crypto";
 import { limits } from "../../domain/limits.ts";
@@ -20,7 +20,7 @@ export interface InspectWish {
   readonly words: boolean;
 }
 
-/** A wish, and the token that allows it. */
+/** A request to inspect, and the token that allows it. */
 export interface AllowedWish extends InspectWish {
   readonly token: string;
 }

@@ -1,13 +1,13 @@
 /**
- * What the log tells of the stream: one line a decision and one a turn, and what goes wrong. Texts
- * are left out unless the config says `log.showText`. Where a trace is on, a line names it.
+ * Writes the event stream to the log: one line for each decision and each turn, and every failure.
+ * Texts are left out unless the config sets `log.showText`. With tracing, a line names its trace.
  */
 import type { Log } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { Traces } from "./traces.ts";
 
-/** A reader of the bus that writes the log. `traces`: must have been told the line before. */
+/** A reader of the bus that writes the log. `traces` must have received the line before. */
 export function logReader(
   log: Log,
   showText: () => boolean,
@@ -21,7 +21,7 @@ export function logReader(
     const { kind, line } = tagged(told);
     if (kind === "decision") {
       const { id, key, decision, rule, credit, channel, author } = line;
-      // The intake tells who was turned away, once in a while and not once a message.
+      // The intake logs denials itself, at a limited rate.
       if (decision === "denied") return;
       const who = { key, id, channel, author };
       log("info", "decision", { decision, rule, credit, ...who, ...traceOf(told) });

@@ -1,9 +1,8 @@
 /**
  * Health
  * ======
- * Gathers what the Health page shows from those who know it: the runtime, the connections, the
- * outbox, the disk. While somebody watches it is looked at once a second and told when it has
- * changed; otherwise never.
+ * Collects what the Health page shows: runtime, connections, outbox, disk. While a page watches, it
+ * is read once a second and sent when it has changed; otherwise never.
  */
 import { stat } from "node:fs/promises";
 import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
@@ -49,7 +48,7 @@ export interface HealthService {
 const lookMs = 1_000;
 const needsShownMax = 50;
 const textShownUnitsMax = 160;
-/** What broke stands at the end of such an error. */
+/** The cause is at the end of such an error. */
 const causeShownUnitsMax = 320;
 
 export function createHealth(ports: HealthPorts): HealthService {

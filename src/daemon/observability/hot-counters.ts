@@ -1,9 +1,9 @@
 /**
- * Instruments for the hot path
- * ============================
- * prom-client looks labels up for every single value, which takes longer than the decision it
- * counts. What happens with every message is counted here in plain numbers, and given to Prometheus
- * when it asks.
+ * Counters for the hot path
+ * =========================
+ * prom-client looks up labels for every value, which takes longer than the decision that it counts.
+ * What happens with every message is counted here in plain numbers, and moved to Prometheus at each
+ * scrape.
  */
 import type { Counter, Metric, Registry } from "prom-client";
 

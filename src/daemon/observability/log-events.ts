@@ -1,9 +1,9 @@
 /**
  * The table of log events
  * =======================
- * Every event name the log may hold (`msg` of a line), with its level and what it means. Names are
- * stable: dashboards and alerts may rely on them. A test compares the table with the sources, and
- * docs/reference/logs.md is made from it.
+ * Every event name of the log (`msg` of a line), with its level and meaning. Names are stable:
+ * dashboards and alerts may rely on them. A test compares the table with the sources, and
+ * docs/reference/logs.md is generated from it.
  */
 
 export interface LogEvent {

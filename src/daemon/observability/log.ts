@@ -1,11 +1,10 @@
 /**
  * The log
  * =======
- * One JSON object a line (pino), with a stable event name in `msg`; for a person at a terminal the
- * same lines made pretty. Everything goes through one cleaning: fields with a secret's name and
- * values that are known secrets are blotted out, controls and direction marks of room text are made
- * visible, long texts are cut. So no name in a room can forge a line, paint the screen or drown the
- * rest.
+ * One JSON object a line (pino), with a stable event name in `msg`; on a terminal the same lines in
+ * a readable form. Every line is cleaned: fields named like secrets and values that are known
+ * secrets are masked, control and direction characters of room text are made visible, long texts
+ * are cut. So no name in a room can forge a line, change the screen or hide the rest.
  */
 import { pino } from "pino";
 import type { Log, LogLevel } from "../../domain/ports/index.ts";

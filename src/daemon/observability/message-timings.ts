@@ -1,9 +1,9 @@
 /**
- * The stopwatch of the walk
- * =========================
- * How long messages take from the intake to the last delivery. Decisions are measured against the
- * time that stands in the event itself, so the many that are only overheard leave nothing behind;
- * what is kept of the few that engage is bounded, and what falls out is not measured.
+ * Timings of messages
+ * ===================
+ * How long messages take from the intake to the last delivery. A decision is measured against the
+ * time in the event itself, so overheard messages leave nothing in memory. What is kept of engaged
+ * ones is bounded, and what falls out is not measured.
  */
 import type { MessageTelemetry } from "../../actors/protocol/telemetry.ts";
 import { parseSessionKey } from "../../domain/key.ts";

@@ -1,10 +1,9 @@
 /**
  * The table of metrics
  * ====================
- * Every metric at `/metrics`, once: its name, type, labels, unit and what it says. prom-client is
- * fed from it and docs/reference/metrics.md is made from it, so the three cannot differ. Labels
- * take their values from closed sets of ours or from the config, never from a room, or a stranger
- * could make the table grow.
+ * Every metric at `/metrics`: name, type, labels, unit and meaning. prom-client and
+ * docs/reference/metrics.md are generated from it, so they cannot differ. Label values come from
+ * closed sets or from the config, never from a room, where a stranger could make the table grow.
  */
 import { decisions, rules } from "../../domain/decision.ts";
 import type { OutboxState } from "../../domain/ports/index.ts";

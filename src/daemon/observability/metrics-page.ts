@@ -1,8 +1,7 @@
 /**
  * The page of metrics
  * ===================
- * docs/reference/metrics.md, made from the table that prom-client is fed from. `npm run check`
- * compares.
+ * docs/reference/metrics.md, generated from the table of metrics. `npm run check` compares.
  */
 
 import { type MetricEntry, metricPrefix, metricTable } from "./metric-definitions.ts";

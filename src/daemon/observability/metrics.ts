@@ -25,7 +25,7 @@ export interface Metrics {
   readonly registry: Registry;
   /** Counts one line of the stream. */
   line(line: StreamLine): void;
-  /** Measures the walk of messages. */
+  /** Measures each message on its way. */
   readonly walk: MessageTelemetry;
   readonly requests: Counter<"route" | "status">;
   readonly streamDropped: Counter<"reader">;

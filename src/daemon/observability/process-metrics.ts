@@ -1,8 +1,8 @@
 /**
  * Metrics of the process
  * ======================
- * What prom-client reads of Node.js and of the machine, in words of ours. Which of them there are
- * depends on the platform; on Linux it is all of them.
+ * Descriptions of what prom-client reads from Node.js and the machine. Which of them exist depends
+ * on the platform; on Linux it is all of them.
  */
 import type { MetricEntry } from "./metric-definitions.ts";
 

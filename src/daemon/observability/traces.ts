@@ -1,12 +1,12 @@
 /**
  * Traces
  * ======
- * One trace a message, from the intake to the last delivery of its answer: admission, journal,
- * decision, queue, turn, agent, deliveries. A turn that answers several messages stands in the
- * trace of the one it replies to and is linked to the others, whose traces end with it.
+ * One trace for each message, from the intake to the last delivery of its answer: admission,
+ * journal, decision, queue, turn, agent, deliveries. A turn that answers several messages is in the
+ * trace of the one it replies to, and linked to the others, whose traces end with it.
  *
- * Attributes are names from closed lists, ids and numbers, never a text. What is open is bounded:
- * the oldest is ended to make room. Without an SDK none of this exists (tracer.ts).
+ * Attributes are names from closed lists, ids and numbers, never text. Open spans are bounded: the
+ * oldest is ended to make room. Without an SDK this file is not loaded (tracer.ts).
  */
 import {
   type Attributes,
@@ -35,7 +35,7 @@ const idUnitsMax = 256;
 export interface Traces {
   readonly tap: MessageTelemetry;
   readonly line: (line: StreamLine) => void;
-  /** The trace that a line belongs to, asked while the line is told; undefined: none. */
+  /** The trace of a line, asked while the line is published; undefined: none. */
   idOf(line: StreamLine): string | undefined;
   /** Ends whatever is open. */
   close(): void;
@@ -80,11 +80,11 @@ class TraceBook implements Traces {
   readonly #waiting = new Map<number, Waiting>();
   readonly #turns = new Map<string, TurnWalk>();
   readonly #parts = new Map<string, { readonly span: Span; readonly turn: TurnWalk }>();
-  /** The newest turn of each conversation, for the line that tells of its end. */
+  /** The newest turn of each conversation, for the line of its end. */
   readonly #newest = new Map<string, { readonly turn: number; readonly id: string }>();
-  /** The message whose decision is being told. */
+  /** The message whose decision is being published. */
   #told: { readonly id: string; readonly trace: string } | null = null;
-  /** The part whose end is being told. */
+  /** The part whose end is being published. */
   #sent: { readonly id: string; readonly trace: string } | null = null;
 
   constructor(tracer: Tracer, now: () => Millis) {

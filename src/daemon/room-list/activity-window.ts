@@ -1,8 +1,8 @@
 /**
- * Pulse
- * =====
- * How much was heard and engaged in the last 15 minutes, and how long decisions and first words
- * took. Fixed rings of numbers: to count a message is three additions, whether anyone looks or not.
+ * Activity of the last 15 minutes
+ * ===============================
+ * How much was heard and engaged, and how long decisions and first words took. Fixed rings of
+ * numbers: counting a message is three additions, whether a page looks or not.
  */
 import { Times } from "../../actors/util/quantiles.ts";
 import type { Millis } from "../../domain/message.ts";

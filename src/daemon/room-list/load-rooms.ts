@@ -1,9 +1,9 @@
 /**
  * Rooms from the store
  * ====================
- * What the list knows of the time before this start: which conversations there are, and what the
- * newest journal rows tell of them, up to where the list began to note things itself. Read once,
- * when the list is first looked at, in pieces small enough that nobody waits for it.
+ * Loads what happened before this start: which conversations there are, and what the newest journal
+ * rows say about them, up to where the list began to follow events. It runs once, when the list is
+ * first used, in small pieces that block nobody.
  */
 import { decodeEvent } from "../../actors/protocol/event-codec.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
@@ -30,7 +30,7 @@ interface Known {
 const pageRows = 1_000;
 /** A journal row is decoded, which takes longer than a name. */
 const scanRows = 200;
-/** Lets everybody else who waits go first. */
+/** Yields to everything else that waits. */
 const others = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Does something for each of them, a few at a time. */
@@ -121,7 +121,7 @@ interface Beyond {
   readonly most: number;
 }
 
-/** Rooms that only the store knows, told by what their keys say. */
+/** Rooms that only the store knows, described by their keys. */
 export async function findBeyond(
   store: Pick<Store, "conversations">,
   { known, words, most }: Beyond,

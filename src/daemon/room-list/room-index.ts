@@ -1,10 +1,9 @@
 /**
- * The book of rooms
- * =================
- * Every conversation the daemon has heard of, noted as it speaks, and what the store knows of the
- * time before. To note a message is to move a few references and to look whether a page has its eyes
- * on that room; how rooms stand (people, credits, guard, state) is asked of their hosts, and only
- * for those that somebody looks at.
+ * The index of rooms
+ * ==================
+ * Every conversation the daemon knows, updated as people speak, and what the store knows from
+ * before. An update moves a few references and checks whether a page shows that room. Hosts are
+ * asked for the state of a room (people, credits, guard), and only for rooms that a page shows.
  */
 import { conversationOf } from "../../actors/protocol/event-codec.ts";
 import type { ConversationListener, Runtime } from "../../actors/protocol/runtime.ts";
@@ -31,7 +30,7 @@ export interface LiveRooms {
   readonly guarded: ReadonlySet<number>;
 }
 
-/** A room that was heard within this is spared when the list is full, but not all of them. */
+/** A room that spoke within this time stays when the list is full, within a limit. */
 const latelyMs = 60_000;
 const sparedMax = 8;
 
@@ -101,7 +100,7 @@ export class RoomBook {
       else if (room.amend(messageId, text)) this.touch(room);
     },
     changed: (conv) => {
-      // With nobody here no room is looked up.
+      // Without readers no room is looked up.
       if (this.pages === 0) return;
       const room = this.#rooms.get(conv);
       if (room !== undefined) this.touch(room);
@@ -120,7 +119,7 @@ export class RoomBook {
     return this.#rooms.get(conv);
   }
 
-  /** Those heard last first. */
+  /** The most recently active rooms first. */
   sorted(): readonly Room[] {
     if (this.#sorted?.changes !== this.changes) {
       const rooms = [...this.#rooms.values()].sort((a, b) => b.heardAt - a.heardAt);
@@ -198,7 +197,7 @@ export class RoomBook {
     this.changes += 1;
   }
 
-  /** One that is in the list for long and was not heard lately. */
+  /** A room that has been in the list for long and did not speak lately. */
   #dropOne(): void {
     const lately = this.#ports.clock.now() - latelyMs;
     let spared = 0;

@@ -1,10 +1,9 @@
 /**
  * The list of rooms
  * =================
- * Every conversation the daemon has heard of, as one small row each: noted as it speaks
- * (rooms.book.ts), told to pages as far as they look (rooms.watch.ts), and asked for a page at a
- * time. A thousand messages a second are four frames for who watches, and with nobody there they
- * are a few numbers.
+ * Every conversation the daemon knows, as one small row each: updated by messages (room-index.ts),
+ * sent to pages as far as they look (subscriptions.ts), and read a page at a time. A thousand
+ * messages a second are four frames for each reader, and without readers a few numbers.
  */
 import { randomUUID } from "node:crypto";
 import { conversationOf } from "../../actors/protocol/event-codec.ts";
@@ -34,7 +33,7 @@ export interface RoomList {
   readonly line: (line: StreamLine) => void;
   /** Tells the rows looked at, then what changes in them. Call the answer to end it. */
   watch(reader: RoomsReader, look: RoomsLook): () => void;
-  /** Whoever was told of this view looks elsewhere; false: there is no such view. */
+  /** Changes what the reader of a view looks at; false: there is no such view. */
   look(view: string, look: RoomsLook): boolean;
   /** A page of rows, the most recently active rooms first. */
   list(query: RoomQuery): Promise<RoomListPage>;

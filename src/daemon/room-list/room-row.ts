@@ -1,9 +1,9 @@
 /**
  * A room in the list
  * ==================
- * What is remembered of one conversation between two looks: where it is, who spoke lately, the last
- * decisions, the last line. To note a message is to move a few references; words are cut and made
- * harmless when a row is made of them, which nobody asks for while nobody looks at the room.
+ * What is kept of one conversation: where it is, who spoke lately, the last decisions, the last
+ * line. An update moves a few references; text is cut and sanitised when a row is made, which
+ * happens only for rooms that a page shows.
  */
 import type { ConversationSummary } from "../../actors/protocol/conversation-summary.ts";
 import type { Verdict } from "../../domain/decision.ts";
@@ -46,12 +46,12 @@ interface Line {
 export class Room {
   readonly conv: number;
   readonly key: string;
-  /** How it stood when it was last looked at; null: asleep. */
+  /** Its state when it was last read; null: asleep. */
   glance: ConversationSummary | null = null;
   /** Journal number of the first message that was noted as it happened. */
   firstSeq = Number.POSITIVE_INFINITY;
   heardAt: Millis = 0;
-  /** Names where people speak that are heard here; null: nobody was heard since the start. */
+  /** The chat whose messages are heard here; null: none since the start. */
   place: string | null = null;
   /** When its account brought a message last; shared with its other rooms. */
   account: { at: Millis } | null = null;
@@ -68,7 +68,7 @@ export class Room {
   #faces: Face[] = [];
   #line: Line | null = null;
   #place: Pick<Inbound, "channel" | "account" | "chat"> | null = null;
-  /** What is told of it in every row; null: not yet. */
+  /** The constant part of its row; null: not made yet. */
   #fixed: Fixed | null = null;
 
   constructor(conv: number, key: string) {
@@ -85,7 +85,7 @@ export class Room {
     this.#recent.push(decisionLetters[verdict.decision]);
     this.heardAt = at;
     this.#line = { id: message.id, verdict, author: message.author.name, text: shortOf(message) };
-    // Some platforms tell a title with some messages only: the last that was told stays.
+    // Some platforms send a title with some messages only: the last one is kept.
     const { title } = chat;
     if (this.#place === null || (title !== undefined && title !== this.#place.chat.title)) {
       const { channel, account } = message;
@@ -137,13 +137,13 @@ export class Room {
     this.eyes += 1;
   }
 
-  /** A page looks elsewhere; with the last one the row as it was told is let go. */
+  /** A page stopped showing it; with the last page the serialised row is dropped. */
   leave(): void {
     this.eyes -= 1;
     if (this.eyes === 0) this.#told = null;
   }
 
-  /** Its row as JSON, made again only when something changed, for everybody who looks at it. */
+  /** Its row as JSON, shared by all readers and made again only after a change. */
   told(): Told {
     const { glance } = this;
     const noted = this.#noted;
@@ -172,7 +172,7 @@ export class Room {
     return [...said, decision, rule, oneLine(this.#line.author)];
   }
 
-  /** The row as it is told. */
+  /** The row as it is sent. */
   row(): RoomRow {
     const { glance, state, heardAt } = this;
     return {

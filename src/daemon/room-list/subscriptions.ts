@@ -1,10 +1,10 @@
 /**
- * Pages that look at the list
- * ===========================
- * Changes are gathered and told at most four times a second: each page the rows it looks at, each
- * row made into text once for all of them. When the daemon has much to do and a tick comes late, the
- * next ones come later still, so that who only watches takes the less the more there is to do. A
- * page that has not taken what it was told is left out until it has.
+ * Subscriptions of pages
+ * ======================
+ * Changes are collected and sent at most four times a second: to each page the rows it shows, each
+ * row serialised once for all of them. When a tick comes late because the daemon is busy, the next
+ * ones are delayed further, so that readers cost less the more there is to do. A page that has not
+ * taken its last frame is skipped until it has.
  */
 import type { Log, TimerHandle } from "../../domain/ports/index.ts";
 import type { RoomsFrame, RoomsLook } from "../api-types/rooms.ts";
@@ -34,7 +34,7 @@ export class RoomsWatch {
   #beatAt = Number.NEGATIVE_INFINITY;
   #waitMs = tickMs;
   #telling = false;
-  /** Somebody looks elsewhere while others are told. */
+  /** A reader looks elsewhere while frames are being sent. */
   #again = false;
 
   constructor(ports: RoomsPorts, book: RoomBook) {
@@ -43,7 +43,7 @@ export class RoomsWatch {
     this.#book = book;
   }
 
-  /** Begins to tell; call the answer to end it. */
+  /** Starts sending frames; call the answer to stop. */
   watch(id: string, reader: RoomsReader, look: RoomsLook): () => void {
     const view = new RoomsView(this.#book, reader, look);
     let over = false;
@@ -75,7 +75,7 @@ export class RoomsWatch {
     };
   }
 
-  /** The page of this view looks elsewhere; whether there is such a view. */
+  /** Changes what the page of a view looks at; false: there is no such view. */
   look(id: string, look: RoomsLook): boolean {
     const view = this.#views.get(id);
     if (view === undefined) return false;
@@ -126,7 +126,7 @@ export class RoomsWatch {
     this.#arm(this.#tickedAt + (this.#again ? soonMs : this.#waitMs));
   }
 
-  /** Tells everybody who has taken the last frame what is new. */
+  /** Sends what is new to every reader that has taken its last frame. */
   async #tellAll(now: number): Promise<void> {
     const views = [...this.#views.values()].filter(({ reader }) => reader.idle());
     const isBeat = now - this.#beatAt >= beatMs;

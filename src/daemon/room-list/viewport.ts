@@ -1,10 +1,9 @@
 /**
- * What one page sees of the list
- * ==============================
- * An order that stays as it is while somebody points at it, the rooms of it that pass, and a window
- * on those. What the page was told is remembered for the window only, so a page that scrolls is told
- * what it lacks, and one that was too slow for a while is told how things are now and not how they
- * came to be so.
+ * Viewport of one page
+ * ====================
+ * An order that stays stable while a person points at it, the rooms that pass the filter, and a
+ * window of them. Only the window is remembered: a page that scrolls gets the rows it lacks, and a
+ * page that was slow gets the current state, not its history.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { RoomsLook } from "../api-types/rooms.ts";
@@ -14,11 +13,11 @@ import { isDirect, type Room } from "./room-row.ts";
 /** Takes frames as JSON. */
 export interface RoomsReader {
   readonly tell: (frame: string) => void;
-  /** It has taken everything; one that has not is told nothing until it has. */
+  /** It has taken everything; a reader that has not is sent nothing until it has. */
   readonly idle: () => boolean;
 }
 
-/** A list that is followed is ordered anew at most this often. */
+/** A followed list is sorted at most this often, ms. */
 const followMs = 2_000;
 /** What is looked for is looked for again in rooms that changed. */
 const findMs = 1_000;
@@ -46,10 +45,10 @@ export class RoomsView {
   #from = 0;
   /** Versions of the rows in the window as the page has them. */
   #told = new Map<Room, number>();
-  /** What the page was told about the window beside its rows; null: nothing yet. */
+  /** What the page knows of the window beside its rows; null: nothing yet. */
   #toldTotal: number | null = null;
   #toldFresh = 0;
-  /** The window is another one than the page was told. */
+  /** The window differs from the one the page knows. */
   #moved = true;
   #at: number | null = null;
 

@@ -1,9 +1,9 @@
 /**
- * A room that is looked at
- * ========================
- * One fold for all who look at the same room. Whenever the runtime has applied something there it
- * is read on, at most four times a second; each reader takes the newest state and the entries it
- * has not had, so a slow reader gets fewer frames and nobody waits for it.
+ * A room that is being watched
+ * ============================
+ * One replay for all readers of a room. It reads on whenever the runtime has applied an event
+ * there, at most four times a second. A reader takes the newest state and the entries it lacks, so
+ * a slow reader gets fewer frames and blocks nobody.
  */
 import type { ConfigHistory } from "../../actors/journal/config-versions.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -30,7 +30,7 @@ export interface LivePorts {
 
 /** Between two looks at a room, and two frames of a reader. */
 export const frameMs = 250;
-/** Entries kept for readers that lag; who lags more begins anew. */
+/** Entries kept for slow readers; a slower one gets a new `open` frame. */
 const entriesKept = 512;
 /** Journal numbers looked through at first when going back; it grows from there. */
 const firstStride = 512;
@@ -66,12 +66,12 @@ export class LiveRoom {
 
   static async open(ports: LivePorts, row: ConversationRow): Promise<LiveRoom> {
     const room = new LiveRoom(ports, row, await openFold(ports, row));
-    // What was applied while it was opened told nobody.
+    // Events applied while it was being opened have not been read.
     room.touch();
     return room;
   }
 
-  /** Grows with everything there is to tell. */
+  /** Grows with every change. */
   get version(): number {
     return this.#version;
   }
@@ -107,7 +107,7 @@ export class LiveRoom {
     this.#changed();
   }
 
-  /** How it stands; made anew only after a change. */
+  /** The current state; computed again only after a change. */
   async state(): Promise<RoomState> {
     const now = this.#ports.clock.now();
     this.#state ??= await stateOf(this.#fold, now, this.#texts);

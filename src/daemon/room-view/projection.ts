@@ -1,10 +1,9 @@
 /**
- * A conversation, folded beside its host
- * ======================================
- * Record and journal tail through the same pure machine as the host's, effects dropped: so a page
- * is shown the very state the conversation is in, and no host is asked for anything. Only events
- * that were applied are stepped, which keeps a poisonous one away from this thread. It exists while
- * somebody looks and costs nothing otherwise.
+ * A conversation, replayed beside its host
+ * ========================================
+ * Record and journal tail through the same pure machine as on the host, without effects, so a page
+ * shows the exact state and no host is asked. Only applied events are stepped, which keeps a
+ * poisonous event away from this thread. It exists only while a page looks.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Conversation } from "../../actors/host/conversation-actor.ts";

@@ -1,8 +1,9 @@
 /**
- * How a conversation stands, for its page
- * =======================================
- * The folded context in words and figures: states, the turn under way, what waits, credits, what
- * was overheard, who is here. Texts of overheard lines are read from the journal once each.
+ * State of a conversation, for its page
+ * =====================================
+ * The context of the replayed conversation as a page shows it: states, the running turn, what
+ * waits, credits, overheard lines, people. Texts of overheard lines are read from the journal once
+ * each.
  */
 import { decodeEvent } from "../../actors/protocol/event-codec.ts";
 import type { Millis, Route } from "../../domain/message.ts";
@@ -49,7 +50,7 @@ async function textOf(store: Pick<Store, "events">, seq: number, id: string): Pr
   return cut(event.messages.find((message) => message.id === id)?.text ?? "", textShownUnits);
 }
 
-/** Whoever has spoken here under an id. */
+/** The person who has spoken here under an id. */
 export function personOf(context: ConversationContext, id: string): RoomPerson {
   const known = context.participants.find((participant) => participant.id === id);
   return { id, name: known?.name ?? id, isBot: known?.isBot ?? false };
@@ -116,7 +117,7 @@ function batchesOf(context: ConversationContext): readonly RoomBatch[] {
   }));
 }
 
-/** Live credits, the longest first, then who is held without one. */
+/** Live credits, the longest first, then people who are held without a credit. */
 function creditsOf(
   context: ConversationContext,
   heldIds: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * The room desk
- * =============
- * Where pages ask for one room. Rooms that are looked at are kept open, one for all who look; the
- * last one out closes it. The runtime says of every applied event which conversation it belonged
- * to, which costs a look into an empty map while nobody is here.
+ * Views of rooms
+ * ==============
+ * Answers pages about one room. A room stays open while somebody watches it, one for all readers,
+ * and closes with the last one. The runtime reports the conversation of every applied event, which
+ * costs a look-up in an empty map while nobody watches.
  */
 import { createConfigHistory } from "../../actors/journal/config-versions.ts";
 import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
@@ -25,7 +25,7 @@ export interface RoomViewPorts {
   readonly titleOf: (key: string) => Promise<string>;
 }
 
-/** Somebody who looks at a room. */
+/** A reader of a room. */
 export interface RoomReader {
   /** The next frame, at most four a second; null: the room was closed. */
   next(): Promise<RoomFrame | null>;
@@ -171,7 +171,7 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
 
 const runningKept = 256;
 
-/** What running turns have written so far, for whoever comes to look: the latest text of each. */
+/** The latest text of each running turn, for readers that come later. */
 function createRunning() {
   const texts = new Map<string, DeltaLine>();
   return {
@@ -185,7 +185,7 @@ function createRunning() {
   };
 }
 
-/** Some platforms tell a title with some messages only. */
+/** Some platforms send a title with some messages only. */
 const titleLooked = 10;
 
 interface Chat {
@@ -193,7 +193,7 @@ interface Chat {
   readonly title: string | undefined;
 }
 
-/** The chat of the newest messages, with the title it was told by last. */
+/** The chat of the newest messages, with its last known title. */
 async function newestChat(store: Store, room: LiveRoom): Promise<Chat | null> {
   const { entries } = await room.back(room.seq + 1, titleLooked);
   const seqs = entries.flatMap(({ kind, seq }) => (kind === "heard" ? seq : []));

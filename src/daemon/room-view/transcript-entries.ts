@@ -1,9 +1,9 @@
 /**
  * From journal rows to a transcript
  * =================================
- * What a row says to somebody who reads along. Rows that only the machine cares for (deadlines,
- * reports of tools, reads of member lists) say nothing here. Words come from the journal and the
- * outbox alone, so the transcript of yesterday reads like that of a minute ago.
+ * The entries of a row for a reader. Rows that concern only the machine (deadlines, reports of
+ * tools, reads of member lists) have none. Texts come from the journal and the outbox alone, so an
+ * old transcript reads like a new one.
  */
 
 import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
@@ -33,7 +33,7 @@ const fileNameUnitsMax = 120;
 
 export interface EntryPorts {
   readonly store: Pick<Store, "outboxRow">;
-  /** Whoever has spoken here under this id. */
+  /** The person who has spoken here under this id. */
   person(id: string): RoomPerson;
   /** Credits that a delivery gave, by the number of its row. */
   credited(seq: number): SaidEntry["credited"];

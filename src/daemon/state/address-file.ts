@@ -1,6 +1,6 @@
 /**
- * Where the daemon can be reached, for commands of the same user: a file beside the token, there
- * while the daemon listens.
+ * The address of the running daemon, for commands of the same user: a file beside the token,
+ * present while the daemon listens.
  */
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

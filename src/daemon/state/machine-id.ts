@@ -1,11 +1,10 @@
 /**
- * Whose journal it is
- * ===================
- * The lock of a state directory is judged by process ids, which mean nothing on another machine: a
- * folder that two machines share would be taken over by one while the other still writes. So the
- * directory remembers the machine that made it, and no other one starts on it before somebody has
- * said that it was moved. Where a machine has no id of its own, as in many containers, nothing is
- * remembered.
+ * The machine of a state directory
+ * ================================
+ * The lock of a state directory depends on process ids, which mean nothing on another machine: of
+ * two machines that share a folder, one would take it over while the other still writes. So the
+ * directory remembers its machine, and another machine does not start on it before a person removes
+ * that file. A machine without an id, as in many containers, is not remembered.
  */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,8 +1,8 @@
 /**
  * Files of the package
  * ====================
- * What ships beside the code and is found at run time: the version, worker entries, the built pages.
- * The package's root is looked for upwards, because bundled code lies in another folder than its
+ * Files that ship beside the code and are found at run time: the version, worker entries, the built
+ * pages. The package's root is searched upwards, because bundled code is in another folder than its
  * source.
  */
 import { existsSync, readFileSync } from "node:fs";

@@ -1,10 +1,9 @@
 /**
  * The state directory
  * ===================
- * Where the daemon keeps its journal, token and lock. Whoever can write there can speak as the
- * owner, so it must be a real directory of ours that nobody else may enter: a link somebody laid
- * there before us, a foreign owner, open permissions or another machine's journal stop the start
- * instead of being mended in silence.
+ * Holds journal, token and lock. Whoever can write there can act as the owner, so it must be a real
+ * directory of ours that nobody else may enter: a symbolic link, a foreign owner, open permissions
+ * or another machine's journal stop the start instead of being repaired silently.
  */
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -13,7 +12,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { foreignMark, machineName, markMachine } from "./machine-id.ts";
 
-/** The directory to use: as told, else EARSHOT_STATE_DIR, else `~/.earshot`. Always absolute. */
+/** The directory to use: the given one, else EARSHOT_STATE_DIR, else `~/.earshot`; absolute. */
 export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): string {
   const named = told ?? env.EARSHOT_STATE_DIR;
   if (named === undefined || named === "") return join(homedir(), ".earshot");

@@ -1,10 +1,9 @@
 /**
  * The token
  * =========
- * One secret in `<state>/token` opens the pages and the API. It is made at the first start and read
- * again for every request, so writing another one into the file shuts the old one out at once. The
- * file must be a plain file of mode 0600: a token that others can read is no secret, so it opens
- * nothing.
+ * One secret in `<state>/token` opens the pages and the API. It is created at the first start and
+ * read for every request, so writing another one revokes the old one at once. The file must be a
+ * plain file of mode 0600: a token that others can read opens nothing.
  */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";

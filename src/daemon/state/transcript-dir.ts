@@ -1,8 +1,8 @@
 /**
- * Where transcripts lie
+ * Folder of transcripts
  * =====================
- * `session.store` of the config as a folder: `<state>` and `{agentId}` filled in. Agent ids are
- * checked by whoever makes the folder.
+ * `session.store` of the config as a folder, with `<state>` and `{agentId}` filled in. The code
+ * that creates the folder checks agent ids.
  */
 import { resolve } from "node:path";
 import type { EarshotConfig } from "../../domain/config/index.ts";

@@ -1,12 +1,11 @@
 /**
- * What was said in the webchat's session
- * ======================================
- * The journal is the only record of the chat, and this is its view of it: the messages taken and
- * the reply parts delivered, in journal order, each under the number of its row. The session may be
- * shared with direct chats of other channels; what was said there stands in its place, marked with
- * the channel it came through. It is read forward from where it stopped, never beyond a number that
- * was durable before the read began, so numbers only grow and a page that has everything up to one
- * of them has missed nothing.
+ * History of the webchat's session
+ * ================================
+ * The journal is the only record of the chat, and this is a view of it: messages and delivered
+ * reply parts, in journal order, each under the number of its row. The session may be shared with
+ * direct chats of other channels; their messages are included and marked with the channel. It is
+ * read forward from its last position, never beyond a number that was durable before the read
+ * began, so numbers only grow, and a page that has everything up to a number has missed nothing.
  */
 
 import { deliveryOf, isText, type TextBody } from "../../actors/outbox/row-body.ts";
@@ -36,7 +35,7 @@ export interface TakenEntry {
   readonly id: string;
   /** The platform's id. */
   readonly message: string;
-  /** The other channel it came through, and who said it there; null: a page wrote it. */
+  /** The other channel it came through, and its author there; null: a page wrote it. */
   readonly via: { readonly channel: string; readonly by: string } | null;
   readonly at: Millis;
   readonly text: string;
@@ -67,7 +66,7 @@ export function entryId(
   return here ? id : JSON.stringify([channel, place, id]);
 }
 
-/** A file of a message as pages are told of it: only what they gave themselves lies here. */
+/** A file of a message for pages: only files that pages uploaded are stored here. */
 function shownFile({ id, url: _, ...file }: Attachment, here: boolean): AttachedFile {
   return here ? { id, ...file } : file;
 }
@@ -97,7 +96,7 @@ export interface WebchatLog {
   taken(): readonly TakenEntry[];
   /** Whether this row is a part of what is shown, once it was sent. */
   shows(row: OutboxRow): boolean;
-  /** Whether a message of that platform id stands here. */
+  /** Whether a message of that platform id is here. */
   holds(message: string): boolean;
   /** A message's verdict became known after it was read. `id`: the entry's. */
   decided(id: string, verdict: Verdict): void;
@@ -129,7 +128,7 @@ export function createWebchatLog(options: WebchatLogOptions): WebchatLog {
     return { ...entry, id: entryId(message, here), message: id, via };
   }
 
-  /** The message of a command: no conversation hears it, so it lies under none. */
+  /** The message of a command: no conversation hears it, so it belongs to none. */
   async function commandOf({ route, messageId }: CommandAsked): Promise<TakenEntry | null> {
     for (const row of await store.eventsByMessage(messageId)) {
       const event = row.conv === noConversation ? decodeEvent(row) : null;
@@ -139,7 +138,7 @@ export function createWebchatLog(options: WebchatLogOptions): WebchatLog {
     return null;
   }
 
-  /** What a row says to people who see this session; null: nothing. */
+  /** What a row shows to people in this session; null: nothing. */
   function shownBody(row: OutboxRow): TextBody | null {
     const delivery = deliveryOf(row);
     if (!isText(delivery)) return null;
@@ -186,7 +185,7 @@ export function createWebchatLog(options: WebchatLogOptions): WebchatLog {
       if (entry !== null && find(entry.kind, entry.id) === null) entries.push(entry);
     }
     readTo = limit;
-    // A command's message comes after the row that tells of it.
+    // A command's message comes after the row of its effect.
     entries.sort((a, b) => a.n - b.n);
     entries = entries.slice(-entriesCountMax);
   }

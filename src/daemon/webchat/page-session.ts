@@ -2,9 +2,8 @@
  * One open page
  * =============
  * A socket from hello to close: the token first and again with every message, messages one after
- * the other, and everything that was said since the page was last here. A page that reads too
- * slowly or says what the protocol does not know is closed with the reason; it comes back and asks
- * for what it missed.
+ * the other, and everything since the page was last connected. A page that reads too slowly or
+ * breaks the protocol is closed with a reason; it reconnects and asks for what it missed.
  */
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
@@ -93,7 +92,7 @@ export function serveSession(socket: WebSocket, line: Duplex, ports: SessionPort
     await ports.take(session, frame);
   }
 
-  // A frame is told of when it is whole; until then it is held, whoever sends it.
+  // A frame is reported when it is complete; until then it is held.
   let strange = 0;
   const count = (part: Buffer) => {
     strange += part.length;

@@ -1,6 +1,6 @@
 /**
- * Where the webchat's words go: the agents that hear it and the sessions it belongs to, by the same
- * routing as every other message.
+ * Routing of the webchat: the agents that hear it and the sessions it belongs to, by the same rules
+ * as every other message.
  */
 import { webChatId } from "../../adapters/channels/webchat/channel.ts";
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";

@@ -1,9 +1,9 @@
 /**
- * Answers said aloud
- * ==================
- * Follows the stream and, where `media.speech` says so, sends what was said as a sound after it was
- * sent as text. The text is what counts: it is durable and never waits for this. A sound that cannot
- * be made or sent is logged and left out, and after a restart none is made again.
+ * Spoken answers
+ * ==============
+ * Follows the event stream and, where `media.speech` is configured, sends an answer as audio after
+ * it was sent as text. The text is durable and never waits for the audio. Audio that cannot be made
+ * or sent is logged and left out, and none is made again after a restart.
  */
 import type { OutboundDirectory, Runtime } from "../../actors/protocol/runtime.ts";
 import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";

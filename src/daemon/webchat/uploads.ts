@@ -1,9 +1,9 @@
 /**
  * Files for the webchat
  * =====================
- * The house rules for what pages upload: how large a file may be and for how long it is kept, as
- * the config says for this channel, how many may come at the same time, and what a page is told
- * when one is refused. The bytes lie with the other files of the state directory.
+ * The limits of uploads: size and retention as the config says for this channel, how many at the
+ * same time, and the message of a refusal. The bytes are stored with the other files of the state
+ * directory.
  */
 import type { Upload, Uploads } from "../../adapters/media/uploads.ts";
 import type { MediaSettings } from "../../domain/config/conversation/media.ts";
@@ -141,7 +141,7 @@ const tooLarge = (bytesMax: number) =>
     `Cannot take the file as it is over ${bytesMax} bytes: ${path} in the config says so`,
   );
 
-/** What a page is told; what is not ours stays as it is. */
+/** The message of a refusal for a page; other errors stay as they are. */
 function refusalOf(error: unknown, bytesMax: number): unknown {
   const { code, message = "" } = Object(error) as { code?: unknown; message?: string };
   if (code === "EAR_HTTP_REFUSED") return tooLarge(bytesMax);

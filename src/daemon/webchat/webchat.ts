@@ -1,10 +1,10 @@
 /**
  * The webchat hub
  * ===============
- * All open pages of the one chat, kept in step: what is taken or said reaches each of them once, in
- * journal order, whoever wrote it; what is of the moment (typing, acks, the running text) goes to
- * those who are here now. It follows the event stream and reads the journal when something of ours
- * happened.
+ * All open pages of the one chat, kept in sync: each message and answer reaches each page once, in
+ * journal order, whoever wrote it; transient frames (typing, acks, the running text) go to the
+ * pages connected now. It follows the event stream and reads the journal when something in its
+ * sessions happened.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -59,9 +59,9 @@ const switchedOff =
   "Cannot take this as the webchat is switched off: set channels.webchat.enabled to true";
 const channel = "webchat";
 const account = "default";
-/** Decisions told again to a page that comes back. */
+/** Decisions sent again to a page that reconnects. */
 const decisionsTold = 50;
-/** How long the pages are told what was said last when the daemon stops, ms. */
+/** How long the last messages may take to reach the pages when the daemon stops, ms. */
 const closeMsMax = 2_000;
 /** A part that was sent is in the journal very soon after; looked for in these steps, ms. */
 const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
@@ -141,7 +141,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
   };
 }
 
-/** The message a frame stands for. The sender of this channel is the owner. */
+/** The message of a frame. The sender of this channel is the owner. */
 function messageOf(frame: {
   id: string;
   text: string;
@@ -316,7 +316,7 @@ function createFollower(
 const filesIn = (attachments: readonly AttachedFile[]) =>
   attachments.length === 0 ? {} : { attachments: [...attachments] };
 
-/** A file of ours as pages are told of it. */
+/** A file of ours, for pages. */
 function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
   return { id, kind, mime, bytes, ...(name === null ? {} : { name }) };
 }

@@ -1,9 +1,9 @@
 /**
  * `/attach` in `earshot chat`
  * ===========================
- * A file of this machine goes to the daemon and, with the next line, to the agent; an empty line
- * sends it alone. Only a person at the keyboard can say so: lines from a pipe are words, wherever
- * they come from, and words name no file here.
+ * Uploads a file of this machine to the daemon and sends it to the agent with the next line; an
+ * empty line sends it alone. Only a person at the keyboard can attach files: lines from a pipe are
+ * text, whatever they say.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";

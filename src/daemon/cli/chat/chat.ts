@@ -1,10 +1,10 @@
 /**
  * `earshot chat`
  * ==============
- * A conversation with the default agent in the terminal. It is one more page of the webchat: what
- * is said here stands there, and the other way round. If no daemon runs, one is run for as long as
- * the chat lasts. With a pipe instead of a keyboard every line is a message, and the end of input
- * waits for the answers.
+ * A conversation with the default agent in the terminal. It is one more page of the webchat, so
+ * both show the same messages. If no daemon runs, the command starts one for the duration of the
+ * chat. With a pipe instead of a keyboard every line is a message, and the end of input waits for
+ * the answers.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

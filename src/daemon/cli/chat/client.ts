@@ -1,9 +1,9 @@
 /**
  * A client of the webchat
  * =======================
- * The same protocol as the page: says hello with the last number it has, sends what is not yet
- * taken again after a reconnect under the same ids, and hands on every frame once. So a daemon that
- * is started anew in the middle of a conversation costs a moment and no words.
+ * Speaks the same protocol as the page: sends hello with the last number it has, sends
+ * unacknowledged messages again under the same ids after a reconnect, and emits every frame once. A
+ * restart of the daemon in the middle of a conversation loses nothing.
  */
 import { randomUUID } from "node:crypto";
 import WebSocket from "ws";

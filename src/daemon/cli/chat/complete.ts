@@ -1,9 +1,9 @@
 /**
  * Tab in `earshot chat`
  * =====================
- * Completes a command that stands at the beginning of the line, from the table of the daemon that is
- * talked to, so that skills and plugins are there as well, and from what the terminal does itself. The table is fetched once; a daemon that
- * does not answer completes nothing.
+ * Completes a command at the beginning of the line, from the table of the connected daemon (which
+ * includes skills and plugins) and from the commands of the terminal itself. A daemon that does not
+ * answer completes nothing.
  */
 import type { Completer } from "node:readline";
 import { z } from "zod";
@@ -36,7 +36,7 @@ export function createCompleter(find: () => Promise<DaemonAddress | null>): Asyn
     return known;
   };
   return (line, done) => {
-    // Without a slash there is nothing to complete, and nobody is asked.
+    // Without a slash there is nothing to complete, and the daemon is not asked.
     if (!/^\/[a-z0-9:_-]*$/i.test(line)) return done(null, [[], line]);
     void commands()
       .catch(() => [] as Known)

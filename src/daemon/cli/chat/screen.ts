@@ -1,10 +1,9 @@
 /**
  * The chat on a terminal
  * ======================
- * What is said appears above the line being typed, which is never torn: bold, code and lists as such
- * and wrapped at words. Without a terminal it is plain text, one part after the other, as the agent
- * wrote it, no colour and no prompt. Words of an agent are made harmless: no answer can move the
- * cursor.
+ * Messages appear above the line being typed, which stays intact, with bold, code and lists,
+ * wrapped at words. Without a terminal the output is plain text as the agent wrote it, without
+ * colours or a prompt. Text of an agent is sanitised: no answer can move the cursor.
  */
 import { clearScreenDown, cursorTo, type Interface, moveCursor } from "node:readline";
 import pc from "picocolors";
@@ -18,7 +17,7 @@ import { inWords } from "./attach.ts";
 const historyShownMax = 20;
 /** Frames of before arrive in one piece, right behind the first. */
 const historyMs = 150;
-/** What a terminal that does not tell its width is taken for. */
+/** Assumed width of a terminal that does not report one. */
 const columnsAssumed = 80;
 /** How an answer starts that cannot share its first line with a name. */
 const startsBlock = /^\s*(?:[-*+>#|]|`{3}|~{3}|\d{1,9}[.)] )/;
@@ -168,7 +167,7 @@ export class ChatScreen {
 
   #line(text: string): void {
     const rows = this.#interactive ? this.#clearPrompt() : 0;
-    // The prompt is drawn anew that many rows above the cursor: where it was drawn before.
+    // The prompt is drawn that many rows above the cursor, where it was before.
     this.#out.write(`${text}\n${"\n".repeat(rows)}`);
     this.prompt();
   }
@@ -196,7 +195,7 @@ const wordsOf = ({ text, attachments }: Extract<ServerFrame, { type: "taken" | "
 const through = (channel: string | undefined) =>
   channel === undefined ? "" : ` (${terminalSafe(channel).replaceAll("\n", " ")})`;
 
-/** Who wrote it: we, on another page perhaps, or somebody on another channel. */
+/** The author: we, perhaps on another page, or somebody on another channel. */
 function personOf({ via, by = "you" }: Extract<ServerFrame, { type: "taken" }>): Who {
   const name = terminalSafe(by).replaceAll("\n", " ");
   return { name: `${name}${through(via)}`, isPerson: true };

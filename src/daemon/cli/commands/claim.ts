@@ -1,6 +1,4 @@
-/**
- * `earshot claim`: codes that give a role to whoever says them first.
- */
+/** `earshot claim`: codes that give a role to the first person who sends them. */
 import { type Command, Option } from "commander";
 import { EarshotError } from "../../../domain/errors.ts";
 import { callApi, needDaemon } from "../lib/api-client.ts";

@@ -1,8 +1,8 @@
 /**
  * `earshot config`: check, schema, show
  * =====================================
- * Works on the file, not on the daemon, so it can be used before a daemon is started or while one
- * runs. `show` says of every value where it comes from; secrets are never printed.
+ * Works on the file, not on the daemon, so it can be used before a daemon starts or while one runs.
+ * `show` names the origin of every value; secrets are never printed.
  */
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
@@ -62,7 +62,7 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
   }
 }
 
-/** Where a value comes from, for people; what was said in a room names who said it. */
+/** The origin of a value, for people; an override from a chat names its author. */
 function originOf(
   { path, origin }: { readonly path: string; readonly origin: string },
   said: readonly ChatOverride[],

@@ -1,6 +1,6 @@
 /**
- * `earshot doctor`: looks at everything that has to be right before a daemon runs well, and says
- * how to mend what is not. It changes nothing. Channels with a token are asked who they are there.
+ * `earshot doctor`: checks everything that a daemon needs to run well, and says how to fix what is
+ * wrong. It changes nothing. Platforms are asked which account a token belongs to.
  */
 import { access, constants, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -141,7 +141,7 @@ function clockFinding(): Finding {
     : ok("clock", new Date(now).toISOString());
 }
 
-/** Either our daemon has the port, or nobody has. */
+/** The port is free, or our daemon has it. */
 async function portFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
   const { host } = config.server;
   // As `earshot start` would have it.

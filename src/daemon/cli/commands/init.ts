@@ -1,7 +1,6 @@
 /**
- * `earshot init`: asks what a first config needs and writes it, with comments that say what each
- * line is for. A bot's token is tried before it is written down or pointed to. With --yes it asks
- * nothing and takes what the environment has.
+ * `earshot init`: asks what a first config needs and writes it, with a comment for each line. A
+ * bot's token is tried before it is written. With --yes it asks nothing and uses the environment.
  */
 import { existsSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
@@ -95,7 +94,7 @@ async function init(options: InitOptions): Promise<void> {
   print(`next: earshot start${placeFlags(options, path)}`);
 }
 
-/** What `start` has to be told to find what was written. */
+/** The options with which `start` finds what was written. */
 function placeFlags({ config, stateDir }: InitOptions, path: string): string {
   if (config !== undefined) return ` --config ${path}`;
   const told = stateDir !== undefined && stateDir !== process.env.EARSHOT_STATE_DIR;

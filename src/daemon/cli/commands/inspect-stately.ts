@@ -1,6 +1,6 @@
 /**
- * `earshot inspect --stately`: the address of the page that hands conversations to the Stately
- * inspector. It is printed, not opened: a browser on this machine may not be the one that is meant.
+ * `earshot inspect --stately`: prints the address of the page that sends conversations to the
+ * Stately inspector. It does not open it, because the browser may be on another machine.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import { isSessionKey } from "../../../domain/key.ts";

@@ -1,6 +1,6 @@
 /**
- * `earshot inspect`: everything that happens, live, one line each. When the daemon goes away it
- * waits for it to come back, as somebody who watches a restart wants to see the end of it.
+ * `earshot inspect`: everything that happens, live, one line each. When the daemon stops, the
+ * command waits for it to come back.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, Option } from "commander";
@@ -40,7 +40,7 @@ const lesson: HelpText = {
     "or no daemon runs.",
 };
 
-/** Time and tag: what is told stands behind them. */
+/** Columns of time and tag, before the text. */
 const leadUnits = 25;
 const againMs = 1_000;
 

@@ -1,5 +1,6 @@
 /**
- * `earshot outbox`: what is on its way, what is in doubt, what is dead, and what to do about it.
+ * `earshot outbox`: parts of answers that are being sent, in doubt or dead, and what to do about
+ * them.
  */
 import type { Command } from "commander";
 import pc from "picocolors";

@@ -1,6 +1,4 @@
-/**
- * `earshot pair`: who waits to be let in, who was, and who is not any more.
- */
+/** `earshot pair`: lists who waits for access and who has it, grants access and revokes it. */
 import type { Command } from "commander";
 import { EarshotError } from "../../../domain/errors.ts";
 import { oneLine } from "../../../domain/sanitize.ts";

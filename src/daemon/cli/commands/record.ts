@@ -1,9 +1,9 @@
 /**
  * `earshot record`
  * ================
- * The journal as a scenario on standard output: what was heard, what the agents did, what became of
- * their answers. Asks the running daemon; without one it reads the journal itself, under the state
- * directory's lock, and changes nothing in it.
+ * Writes the journal as a scenario to standard output: messages, what the agents did, and the
+ * outcome of their answers. It asks the running daemon; without one it reads the journal itself,
+ * under the state directory's lock, and changes nothing in it.
  */
 import { access } from "node:fs/promises";
 import type { Command } from "commander";

@@ -102,7 +102,7 @@ export class Comparison {
 
 const of = ({ t, what, id, key }: Told) => ({ t, what, id, key });
 
-/** Turns count anew under another config, so they are told apart by their order only. */
+/** Turns have other numbers under another config, so they are matched by their order. */
 function nameOf({ what, id, key }: Told): string {
   return JSON.stringify(what === "turn" ? [what, key] : [what, key, id]);
 }

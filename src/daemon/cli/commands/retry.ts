@@ -1,6 +1,4 @@
-/**
- * `earshot quarantine`, `earshot channels retry`: what does not go on by itself, and one more try.
- */
+/** `earshot quarantine`, `earshot channels retry`: retries what has stopped by itself. */
 import type { Command } from "commander";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { QuarantinedEvent } from "../../../actors/protocol/runtime.ts";

@@ -1,9 +1,8 @@
 /**
  * `earshot route`: which agent would hear a message, in which session, and why
  * ============================================================================
- * Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and asks the same functions
- * as the daemon, with the people that a running daemon has let in. Nothing is sent, stored or
- * started.
+ * Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and calls the same functions
+ * as the daemon, with the access entries of a running daemon. Nothing is sent, stored or started.
  */
 import type { Command } from "commander";
 import JSON5 from "json5";
@@ -80,7 +79,7 @@ function readInbound(json: string) {
   );
 }
 
-/** Whom the running daemon's book has let in; without a daemon, nobody. */
+/** The access entries of the running daemon; without a daemon, none. */
 async function knownHere(stateDir: string): Promise<KnownPeople> {
   const daemon = await findDaemon(stateDir).catch(() => null);
   if (daemon === null) return nobodyKnown;

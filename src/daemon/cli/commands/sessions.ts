@@ -1,6 +1,6 @@
 /**
- * `earshot sessions`: what each agent remembers of its conversations. Lists them, shows and exports
- * what was said, changes how the agent works in one, begins anew.
+ * `earshot sessions`: what each agent remembers of its conversations. Lists, shows and exports
+ * sessions, changes how the agent works in one, and starts new ones.
  */
 import { open } from "node:fs/promises";
 import { type Command, Option } from "commander";

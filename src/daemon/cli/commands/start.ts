@@ -1,7 +1,6 @@
 /**
- * `earshot start`: the daemon in the foreground, until a signal ends it. The first signal lets
- * turns and sends end; the second ends the process at once, which costs nothing that was
- * acknowledged.
+ * `earshot start`: runs the daemon in the foreground until a signal. The first signal lets turns
+ * and sends finish; the second ends the process at once, which loses nothing that was acknowledged.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../../domain/ports/index.ts";
@@ -73,7 +72,7 @@ export function daemonOptions(options: StartOptions): DaemonOptions {
 async function start(options: StartOptions): Promise<void> {
   let asked = false;
   let daemon: RestartableDaemon | null = null;
-  // Listened to before anything runs: whoever sees the address may send a signal at once.
+  // Before anything runs: a signal may come as soon as the address is printed.
   const stop = (signal: NodeJS.Signals) => {
     if (asked) {
       // Signals end a process that does not listen to them: at once, as a crash would.

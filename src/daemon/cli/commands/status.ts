@@ -1,6 +1,4 @@
-/**
- * `earshot status`, `channels`: how the running daemon is, as compact tables.
- */
+/** `earshot status`, `channels`: the state of the running daemon, as compact tables. */
 import type { Command } from "commander";
 import pc from "picocolors";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
@@ -141,7 +139,7 @@ function connectionRow({ channel, account, state, detail }: ConnectionStatus): R
 const accountText = ({ account, state, hook }: ChannelAnswer["accounts"][number]): string =>
   hook === null ? `${account} ${state}` : `${account} ${state} at ${hook}`;
 
-/** What is told of a channel, in this order. */
+/** Columns of a channel, in this order. */
 const ableTo = [
   "edits",
   "deletes",

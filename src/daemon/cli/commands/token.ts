@@ -1,6 +1,6 @@
 /**
- * `earshot token rotate`: a new token for pages and API. The daemon needs no restart: from its next
- * request on the old one opens nothing, and what was opened with it is closed.
+ * `earshot token rotate`: writes a new token for pages and API. The daemon needs no restart: it
+ * refuses the old token from its next request on, and closes what the old token opened.
  */
 import type { Command } from "commander";
 import { checkStateDir } from "../../state/state-dir.ts";

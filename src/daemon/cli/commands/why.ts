@@ -1,8 +1,8 @@
 /**
  * `earshot why`
  * =============
- * Why was a message answered, or not? Asks the running daemon; without one it reads the journal
- * itself, under the state directory's lock, and changes nothing in it.
+ * Explains why a message was answered or not. It asks the running daemon; without one it reads the
+ * journal itself, under the state directory's lock, and changes nothing in it.
  */
 import { access } from "node:fs/promises";
 import type { Command } from "commander";

@@ -1,8 +1,8 @@
 /**
- * Talking to the running daemon
- * =============================
- * The daemon leaves its address beside its token, so a command needs nothing but the state
- * directory. A daemon that is not there is said to be so, with the way to start it.
+ * Calls to the running daemon
+ * ===========================
+ * The daemon writes its address beside its token, so a command needs only the state directory. If
+ * no daemon runs, the error says so and how to start one.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import { readAddress } from "../../state/address-file.ts";

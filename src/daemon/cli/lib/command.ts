@@ -2,8 +2,8 @@
  * What the commands share
  * =======================
  * How a command ends (0 done, 1 the answer is no, 2 bad use or bad input), how it prints, and how
- * it reaches the running daemon. An error is one line on stderr (wrapped at words on a screen) that
- * says what to do, never a stack: whoever reads it wants to go on, not to debug us.
+ * it reaches the running daemon. An error is one line on stderr, wrapped at words on a terminal,
+ * that says what to do, and never a stack trace.
  */
 import { type Command, Option } from "commander";
 import { EarshotError, type ErrorCode } from "../../../domain/errors.ts";

@@ -1,9 +1,9 @@
 /**
  * Completion scripts
  * ==================
- * The same walk in three languages: which command is being typed is read from the words so far, then
- * its subcommands, options and the values of an option are offered. Where a value is expected that
- * nobody can list, the shell offers files.
+ * The same algorithm in three shells: find the command from the words typed so far, then offer its
+ * subcommands, options and the values of an option. Where any value is possible, the shell offers
+ * files.
  */
 
 /** What may stand behind one command. */

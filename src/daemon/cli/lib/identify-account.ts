@@ -1,8 +1,8 @@
 /**
- * Who an account is
- * =================
- * Asks a platform, once, who the configured account is there: the one question that tells a good
- * token from a bad one without a word in any room.
+ * Identity of an account
+ * ======================
+ * Asks a platform once which account a token belongs to, which tells a valid token from an invalid
+ * one without sending anything to a room.
  */
 import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { createRandom } from "../../../adapters/system/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * Reading server-sent events: the lines of a body put together from whatever pieces arrive, and the
- * data of each event handed on. Comments, which keep the connection warm, are passed over.
+ * Reads server-sent events: joins the pieces of a body into lines and yields the data of each
+ * event. Comments, which keep the connection alive, are skipped.
  */
 
 /** The data of each event of a `text/event-stream` body, in order, until it ends. */

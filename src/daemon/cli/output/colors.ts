@@ -1,8 +1,8 @@
 /**
- * Inks
- * ====
- * What colours mean, on a terminal as on the pages: green, grey, red, magenta and cyan belong to
- * decisions, yellow to what somebody should look at. Everything else is in the colour of text.
+ * Colours
+ * =======
+ * Colours mean the same on a terminal as on the pages: green, grey, red, magenta and cyan are
+ * decisions, yellow is a warning. Everything else has the colour of text.
  */
 import type pico from "picocolors";
 import type { Decision } from "../../../domain/decision.ts";

@@ -1,8 +1,8 @@
 /**
- * Stream lines for people
- * =======================
- * One line of the event stream as one line on a terminal: when, what kind in its colour, where,
- * who, and why. Whatever came from a room is made harmless first.
+ * Stream events for people
+ * ========================
+ * One event of the stream as one line on a terminal: time, kind in its colour, place, person,
+ * reason. Text from a room is sanitised first.
  */
 import pc from "picocolors";
 import { terminalSafe } from "../../../domain/sanitize.ts";

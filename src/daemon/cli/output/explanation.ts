@@ -1,8 +1,8 @@
 /**
  * A decision explained, for a terminal
  * ====================================
- * What was decided, every rung of the ladder with what was found, who was counted, and what became
- * of the message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
+ * The decision, every rung of the ladder with what it found, who was counted, and the outcome of
+ * the message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
  */
 import pico from "picocolors";
 import type { Why } from "../../../actors/protocol/runtime.ts";

@@ -1,9 +1,8 @@
 /**
- * What `--help` teaches
- * =====================
- * Below the options of every command: what it is about, examples that can be copied as they stand,
- * and what its exit codes mean. Words are wrapped for the screen they are read on; an example never
- * is, as half of a command is none.
+ * The text below `--help`
+ * =======================
+ * Below the options of every command: what it does, examples to copy, and the meaning of its exit
+ * codes. Text is wrapped for the terminal; examples are not, because half a command does not run.
  */
 import type { Command } from "commander";
 import { terminalSafe } from "../../../domain/sanitize.ts";

@@ -1,11 +1,11 @@
 /**
  * Markdown on a terminal
  * ======================
- * What an agent writes, with its bold, code, lists, quotes and links in the terminal's own means,
- * wrapped at words. The same reading of Markdown as for Telegram, so both show the same.
+ * Shows what an agent writes with bold, code, lists, quotes and links, wrapped at words. It parses
+ * Markdown with the same code as Telegram, so both show the same.
  *
- * The words are made harmless before the first mark is looked for, and the marks become styles from
- * a closed list: no answer can move the cursor or hide where a link leads.
+ * Text is sanitised before parsing, and marks become styles from a closed list: no answer can move
+ * the cursor or hide the target of a link.
  */
 import pc from "picocolors";
 import { renderMarkdown } from "../../../adapters/channels/telegram/markdown.ts";
@@ -33,7 +33,7 @@ const quoteLead = "│ ";
 interface TextShape {
   /** Of the screen. */
   readonly columns: number;
-  /** Columns of the first row that something else stands in. @default 0 */
+  /** Columns of the first row that are taken already. @default 0 */
   readonly taken?: number;
   /** Whether escape sequences may be used at all; without, the text stays as it was written. */
   readonly colour: boolean;

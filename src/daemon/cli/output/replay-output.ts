@@ -1,9 +1,9 @@
 /**
  * Output of long replays
  * ======================
- * Lines are gathered into chunks and written no faster than the reader takes them, so a million
- * lines into a slow pipe cost no memory. The bar shows on a terminal only, and only where there is
- * time to read it.
+ * Lines are joined into chunks and written no faster than the reader takes them, so a million lines
+ * into a slow pipe use little memory. The progress bar appears on a terminal only, and only for
+ * long replays.
  */
 import { once } from "node:events";
 import type { WriteStream } from "node:tty";

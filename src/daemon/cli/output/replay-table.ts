@@ -1,8 +1,8 @@
 /**
  * A replay for people
  * ===================
- * One line for everything that happened, messages with who said what, and at the end the counts that
- * answer the usual questions. Words from the scenario are made harmless before they reach the terminal.
+ * One line for each event, messages with author and text, and at the end the counts that answer the
+ * usual questions. Text of the scenario is sanitised before it reaches the terminal.
  */
 import pico from "picocolors";
 import { oneLine, terminalSafe } from "../../../domain/sanitize.ts";
@@ -65,7 +65,7 @@ export class ReplayTable {
     this.#nameColumns = Math.max(this.#nameColumns, name);
   }
 
-  /** Told of each line before what follows from it: who said what. */
+  /** Gets each message before what follows from it. */
   hear(line: ScenarioLine): void {
     if (!("in" in line)) return;
     const { author, id, text } = line.in;
@@ -142,7 +142,7 @@ export class ReplayTable {
     return `  ${mark}${lead}${this.#cut(text, 2 + status.length + columnsOf(lead))}`;
   }
 
-  /** A text as far as there is room beside what stands in its row. */
+  /** A text, cut to the columns that are left in its row. */
   #cut(text: string, taken: number): string {
     const line = oneLine(text, textUnitsMax);
     const room = this.#columns - this.#clockColumns - 2 - taken;

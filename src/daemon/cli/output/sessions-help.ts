@@ -1,6 +1,4 @@
-/**
- * What `earshot sessions --help` teaches, command by command.
- */
+/** The text of `earshot sessions --help`, command by command. */
 import type { HelpText } from "./help-text.ts";
 
 const key = "agent:main:telegram:group:-100123";

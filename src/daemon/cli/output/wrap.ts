@@ -1,10 +1,10 @@
 /**
  * Wrapping at words
  * =================
- * A line of text as the rows it takes on a screen, as ranges into the text, so that colours can be
- * laid over the rows afterwards. Counted in columns, not in letters: an ideograph takes two, an
- * accent none, and no row ends inside of what a reader sees as one letter. Styles that are in the
- * text already (`ESC [ 1 m`) take no room.
+ * Splits a line of text into the rows it takes on a screen, as ranges of the text, so that colours
+ * can be added to the rows afterwards. Widths are terminal columns, not characters: an ideograph
+ * takes two, a combining accent none, and a grapheme is never split. Styles in the text (`ESC [ 1
+ * m`) take no columns.
  */
 import stringWidth from "fast-string-width";
 
@@ -17,7 +17,7 @@ interface Row {
 interface WrapShape {
   /** Of the screen. At least 1. */
   readonly columns: number;
-  /** Columns of the first row that something else stands in. @default 0 */
+  /** Columns of the first row that are taken already. @default 0 */
   readonly taken?: number;
   /** How much narrower the rows after the first are, as they are set in. @default 0 */
   readonly hang?: number;
@@ -47,7 +47,7 @@ export function wrapLine(line: string, shape: WrapShape): readonly Row[] {
   for (let start = 0; start < cells.length || rows.length === 0; ) {
     const { end, next } = rowEnd(cells, start, room);
     const from = cells[start]?.from ?? 0;
-    // What is only blank is a row of its own where nothing else stands for the line.
+    // A blank text is a row of its own if the line has no other.
     if (end > start) rows.push({ from, to: cells[end - 1]?.to ?? from });
     else if (rows.length === 0) rows.push({ from, to: from });
     start = next;

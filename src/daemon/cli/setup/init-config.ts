@@ -1,8 +1,8 @@
 /**
  * The first config file
  * =====================
- * What was answered, as a file with comments that say what each line is for. Every value is written
- * as JSON, so no answer can become anything else.
+ * Writes the answers as a config file with a comment for each line. Every value is written as JSON,
+ * so no answer can change the structure of the file.
  */
 
 /** What is asked. */

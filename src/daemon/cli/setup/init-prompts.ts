@@ -1,6 +1,6 @@
 /**
- * The questions of `earshot init`, asked on a terminal. A bot's token is tried at once, and who does not
- * have one yet can go on without.
+ * The questions of `earshot init`, asked on a terminal. A bot's token is tried at once; a person
+ * without one can skip it.
  */
 import * as ask from "@clack/prompts";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -9,7 +9,7 @@ import { errorLine } from "../lib/command.ts";
 import { screenColumns, wrapText } from "../output/wrap.ts";
 import type { Answers, TelegramAnswers } from "./init-config.ts";
 
-/** What stands before each line of what is said between the questions. */
+/** Prefix of each line that is printed between the questions. */
 const barUnits = 4;
 
 /** Who the bot with this token is. */
