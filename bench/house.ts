@@ -22,6 +22,8 @@ const { drivers } =
   await built<typeof import("../src/adapters/agents/index.ts")>("adapters/agents/index");
 const { createSystemClock } =
   await built<typeof import("../src/adapters/system/clock.ts")>("adapters/system/clock");
+const { sha256 } =
+  await built<typeof import("../src/adapters/system/digest.ts")>("adapters/system/digest");
 const { createIds } =
   await built<typeof import("../src/adapters/system/ids.ts")>("adapters/system/ids");
 const { openSqliteStore } = await built<typeof import("../src/adapters/stores/sqlite-store.ts")>(
@@ -82,6 +84,7 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     clock,
     ids: createIds(() => clock.now()),
     random: { next: random },
+    digest: sha256,
     log: (level, event, fields) => {
       if (level === "error" || level === "fatal")
         process.stderr.write(`${level} ${event} ${JSON.stringify(fields)}\n`);

@@ -15,6 +15,7 @@ import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
 import { openMediaService } from "../adapters/media/media-service.ts";
 import { openUploads } from "../adapters/media/uploads.ts";
+import { sha256 } from "../adapters/system/digest.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
 import type { Clock, DaemonControl, Ids, Log, Store } from "../domain/ports/index.ts";
@@ -214,6 +215,7 @@ function runtimePorts(ports: ServicePorts) {
   return {
     clock,
     random: createRandom(),
+    digest: sha256,
     log,
     store,
     config: config(),

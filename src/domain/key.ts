@@ -8,7 +8,6 @@
  */
 import { EarshotError } from "./errors.ts";
 import { decodePart, encodePart } from "./key-parts.ts";
-import { sha256 } from "./sha256.ts";
 
 /** The account that adds nothing to a key. */
 export const defaultAccount = "default";
@@ -133,28 +132,6 @@ export function parseSessionKey(key: string): SessionKeyParts {
     "EAR_KEY_INVALID",
     `Cannot read a session key as it has not the form agent:<id>:…: received ${shown}`,
   );
-}
-
-const base32 = "0123456789abcdefghjkmnpqrstvwxyz";
-
-/**
- * 32 characters that are safe in any file system and unlike for any two keys (160 bits of SHA-256).
- */
-export function fileSafeKey(key: string): string {
-  const bytes = sha256(key);
-  let text = "";
-  let bits = 0;
-  let held = 0;
-  for (const byte of bytes.subarray(0, 20)) {
-    held = (held << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += base32[(held >> bits) & 31];
-    }
-    held &= (1 << bits) - 1;
-  }
-  return text;
 }
 
 /**

@@ -13,6 +13,7 @@ import { createSessionFiles } from "../../src/adapters/files/session-files.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { lockStateDir } from "../../src/adapters/stores/state-lock.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import { sha256 } from "../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
@@ -67,6 +68,7 @@ const runtime = createRuntime({
   clock,
   ids: createIds(),
   random: createRandom(),
+  digest: sha256,
   log: (level, event, fields) => {
     if (level === "error" || level === "fatal") tell({ type: "log", event, fields: { ...fields } });
   },

@@ -10,7 +10,7 @@
  * For commands: `allow` and `revoke` are what an allow list needs, `list` shows it, `approve` takes
  * a pairing code. All of them may be repeated.
  */
-import type { Clock, Random } from "../../domain/ports/index.ts";
+import type { Clock, Digest, Random } from "../../domain/ports/index.ts";
 import {
   type AccessChange,
   type AccessEntry,
@@ -38,6 +38,7 @@ import type { AccessStore, Pending } from "../protocol/access-store.ts";
 export interface AccessStorePorts {
   readonly clock: Pick<Clock, "now">;
   readonly random: Random;
+  readonly digest: Digest;
   readonly journal: Pick<Journal, "offer">;
   readonly configs: Pick<Configs, "current">;
 }
@@ -48,7 +49,7 @@ const labelLength = 6;
 /** A book with these rows in it (`Store.access`). */
 export function openAccessStore(
   rows: readonly { readonly name: string; readonly body: string }[],
-  { clock, random, journal, configs }: AccessStorePorts,
+  { clock, random, digest, journal, configs }: AccessStorePorts,
 ): AccessStore {
   const grants = new Map<string, Grant>();
   const open = new Map<string, Exclude<AccessEntry, Grant>>();
@@ -105,7 +106,12 @@ export function openAccessStore(
     }
   }
 
-  const door = (): AtTheDoor => ({ state, now: clock.now(), chance: () => random.next() });
+  const door = (): AtTheDoor => ({
+    state,
+    now: clock.now(),
+    chance: () => random.next(),
+    digest,
+  });
   const done = async (changes: readonly AccessChange[]): Promise<boolean> => {
     await keep(changes);
     return changes.length > 0;

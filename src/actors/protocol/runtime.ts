@@ -12,6 +12,7 @@ import type {
   ChannelOutbound,
   Clock,
   DaemonControl,
+  Digest,
   Ids,
   InspectReport,
   InspectRequest,
@@ -55,6 +56,7 @@ export interface RuntimePorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly random: Random;
+  readonly digest: Digest;
   readonly log: Log;
   readonly store: Store;
   /** ms that local time is ahead of UTC at a moment. @default UTC */

@@ -95,7 +95,8 @@ class Assembly {
       pace: ports.pace,
       onCommit: ports.telemetry?.committed,
     });
-    const access = openAccessStore(book, { clock, random: ports.random, journal, configs });
+    const { random, digest } = ports;
+    const access = openAccessStore(book, { clock, random, digest, journal, configs });
     const sessions = createSessionParts({
       ...ports,
       journal,
@@ -150,12 +151,13 @@ class Assembly {
     const waiters = createWaiters();
     const media = createMedia({
       clock,
+      digest,
       log,
       service: ports.media ?? null,
       config: () => configs.current(),
       agentOf: (key) => this.#agentOf(key),
     });
-    const asks = createContextTools({ clock, log, ids: ports.ids, store, media });
+    const asks = createContextTools({ clock, log, ids: ports.ids, digest, store, media });
     const permits = createApprovalService(ports, () => this.parts);
     const heartbeats = createHeartbeats({
       clock,

@@ -9,6 +9,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type {
   AgentDriver,
   Clock,
+  Digest,
   Ids,
   Log,
   Random,
@@ -34,6 +35,7 @@ export interface SimulatedProcess {
 export interface SimulatedProcessOptions {
   readonly ids: Ids;
   readonly random: Random;
+  readonly digest: Digest;
   readonly log: Log;
   readonly config: EarshotConfig;
   readonly drivers: ReadonlyMap<string, AgentDriver>;

@@ -13,7 +13,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
-import type { AgentDriver, ChannelEvent, Log, Store } from "../../domain/ports/index.ts";
+import type { AgentDriver, ChannelEvent, Digest, Log, Store } from "../../domain/ports/index.ts";
 import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { ScriptedRun } from "../../domain/scenario/script.ts";
 import type { StreamLine } from "../../domain/stream.ts";
@@ -57,6 +57,7 @@ export interface SimulationPorts {
   readonly reading: (config: Readonly<Record<string, unknown>>) => EarshotConfig | null;
   readonly store: Store;
   readonly log: Log;
+  readonly digest: Digest;
   drivers(scripts: Scripts): ReadonlyMap<string, AgentDriver>;
 }
 
@@ -125,6 +126,7 @@ class Simulation {
       pace: this.#pace,
       ids: seededIds(this.#clock, options.seed),
       random: chanceOf(this.#clock, options.seed),
+      digest: ports.digest,
       log: ports.log,
       drivers,
       directory: this.#world.directory,

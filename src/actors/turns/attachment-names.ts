@@ -8,9 +8,8 @@
  */
 import { limits } from "../../domain/limits.ts";
 import type { Attachment, Inbound } from "../../domain/message.ts";
-import type { EventRow, MediaItem, MediaLink } from "../../domain/ports/index.ts";
+import type { Digest, EventRow, MediaItem, MediaLink } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
-import { sha256 } from "../../domain/sha256.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { PromptAttachment } from "../../machines/prompt/prompt.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
@@ -34,10 +33,8 @@ export interface FoundMessage {
 
 const keptNameUnits = 40;
 
-function hashed(...parts: readonly (string | number)[]): string {
-  return Buffer.from(sha256(JSON.stringify(parts)))
-    .toString("hex")
-    .slice(0, keptNameUnits);
+function hashed(digest: Digest, ...parts: readonly (string | number)[]): string {
+  return digest(JSON.stringify(parts)).slice(0, keptNameUnits);
 }
 
 /** `a12-0`: the first attachment of journal row 12. */
@@ -69,11 +66,11 @@ export function messagesOf(
 }
 
 /** The attachments of a message under their names. */
-export function refsOf({ seq, conv, said, offset }: FoundMessage): MediaRef[] {
+export function refsOf({ seq, conv, said, offset }: FoundMessage, digest: Digest): MediaRef[] {
   const { channel, account, chat, id: message } = said;
   return said.attachments.map((attachment: Attachment, place) => {
     const index = offset + place;
-    const id = hashed(conv, seq, index, channel, account, chat.id, message, attachment.id);
+    const id = hashed(digest, conv, seq, index, channel, account, chat.id, message, attachment.id);
     return { name: attachmentName(seq, index), item: { id, channel, account, attachment } };
   });
 }
@@ -84,7 +81,7 @@ const linkPattern = /https?:\/\/[^\s<>"'`{}|\\^[\]]{1,2048}/giu;
 const textUnitsLookedAt = 16_384;
 
 /** The pages that a text links to, in its order, each once. */
-export function linksIn(conv: number, text: string, countMax: number): MediaLink[] {
+export function linksIn(conv: number, text: string, countMax: number, digest: Digest): MediaLink[] {
   const urls = new Set<string>();
   for (const [found] of text.slice(0, textUnitsLookedAt).matchAll(linkPattern)) {
     if (urls.size >= countMax) break;
@@ -92,7 +89,7 @@ export function linksIn(conv: number, text: string, countMax: number): MediaLink
     const url = found.replace(/[.,;:!?*_~)]{1,8}$/u, "");
     if (url.length <= urlUnitsMax && URL.canParse(url)) urls.add(url);
   }
-  return [...urls].map((url) => ({ id: hashed("link", conv, url), url }));
+  return [...urls].map((url) => ({ id: hashed(digest, "link", conv, url), url }));
 }
 
 interface Spoken {

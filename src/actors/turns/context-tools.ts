@@ -10,7 +10,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Clock, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
+import type { Clock, Digest, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
@@ -29,6 +29,7 @@ export interface ContextToolPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly ids: Ids;
+  readonly digest: Digest;
   readonly store: Store;
   readonly media: Pick<Media, "readOne" | "pictureOne">;
 }
@@ -151,7 +152,7 @@ async function list(
   const fence = ports.ids.next();
   const messages = await recentMessages(ports, turn);
   const lines = messages
-    .flatMap((message) => refsOf(message).map((ref) => ({ message, ref })))
+    .flatMap((message) => refsOf(message, ports.digest).map((ref) => ({ message, ref })))
     .reverse()
     .slice(0, limit)
     .map(({ message, ref }) => attachmentLine(message, ref, ports.clock.now(), fence));
@@ -190,7 +191,7 @@ async function fetchOne(
   // The number may be anybody's: only the row tells whose conversation it is.
   if (row === undefined || row.conv !== conv) return unknown;
   const found = messagesIn(row)
-    .flatMap((message) => refsOf(message).map((ref) => ({ message, ref })))
+    .flatMap((message) => refsOf(message, ports.digest).map((ref) => ({ message, ref })))
     .find(({ ref }) => ref.name === name);
   if (found === undefined) return unknown;
   const { message, ref } = found;

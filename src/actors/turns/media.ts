@@ -15,6 +15,7 @@ import { limits } from "../../domain/limits.ts";
 import type {
   AgentImage,
   Clock,
+  Digest,
   Log,
   MediaReading,
   MediaService,
@@ -26,6 +27,7 @@ import { createMediaJobs, type MediaJobs, type Outcome } from "./media-jobs.ts";
 
 export interface MediaPorts {
   readonly clock: Clock;
+  readonly digest: Digest;
   readonly log: Log;
   /** Null: nothing can be fetched here (a replay). */
   readonly service: MediaService | null;
@@ -120,18 +122,20 @@ class MediaBudget implements Media {
     const { images, numbers } = choosePictures(works, found);
     const begun = new Set(works.map(({ id }) => id));
     const shown = plans.map(({ message, terms }) => ({
-      attachments: refsOf(message).map((ref) => {
+      attachments: refsOf(message, this.#ports.digest).map((ref) => {
         const { id } = ref.item;
         const outcome = found.get(id) ?? (begun.has(id) ? unfinished : undefined);
         return attachmentShown(ref, outcome, numbers.get(id));
       }),
-      links: linksOf(terms, message).map((link) => linkShown(link, found.get(link.id))),
+      links: linksOf(terms, message, this.#ports.digest).map((link) =>
+        linkShown(link, found.get(link.id)),
+      ),
     }));
     return { shown, images };
   }
 
   known(message: FoundMessage): MediaShown {
-    const attachments = refsOf(message).map((ref) =>
+    const attachments = refsOf(message, this.#ports.digest).map((ref) =>
       attachmentShown(ref, this.#jobs.known(ref.item.id), undefined),
     );
     return { attachments, links: [] };
@@ -228,7 +232,7 @@ class MediaBudget implements Media {
       id,
       begin: () => this.#jobs.run<Found>({ id: jobId, conv: message.conv, msMax, keep, work: act }),
     });
-    const files = refsOf(message).flatMap(({ item }): Work[] => {
+    const files = refsOf(message, this.#ports.digest).flatMap(({ item }): Work[] => {
       const { kind } = item.attachment;
       if (kind === "image" && passes)
         return [
@@ -245,7 +249,7 @@ class MediaBudget implements Media {
       const read = (signal: AbortSignal) => desk.read(item, settings, signal);
       return [work<MediaReading>(item.id, item.id, () => true, read)];
     });
-    const pages = linksOf(terms, message).map((link) =>
+    const pages = linksOf(terms, message, this.#ports.digest).map((link) =>
       work<MediaReading>(
         link.id,
         link.id,
@@ -288,8 +292,8 @@ type Findings = Map<string, Outcome<MediaReading | Picture>>;
 
 const unfinished = { note: "still being fetched; attachment_fetch waits for it" } as const;
 
-const linksOf = ({ settings: { links } }: Terms, { conv, said }: FoundMessage) =>
-  links === null ? [] : linksIn(conv, said.text, links.countMax);
+const linksOf = ({ settings: { links } }: Terms, { conv, said }: FoundMessage, digest: Digest) =>
+  links === null ? [] : linksIn(conv, said.text, links.countMax, digest);
 
 const hasWords = (outcome: Outcome<MediaReading>): boolean =>
   "found" in outcome && outcome.found.text !== null;

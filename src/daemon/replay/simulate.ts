@@ -10,6 +10,7 @@ import type { Why } from "../../actors/protocol/runtime.ts";
 import { runScenario } from "../../actors/simulation/simulation.ts";
 import { createScriptedDriver } from "../../adapters/agents/scripted/driver.ts";
 import { openTemporaryStore } from "../../adapters/stores/sqlite-store.ts";
+import { sha256 } from "../../adapters/system/digest.ts";
 import { type EarshotConfig, overlay, scenarioConfig } from "../../domain/config/index.ts";
 import type { AgentDriver, Log, Store } from "../../domain/ports/index.ts";
 import { scenarioOf } from "../../domain/scenario/read-scenario.ts";
@@ -80,6 +81,7 @@ export async function simulateScenario(
       reading: (line) => (own ? scriptedOnly(reading(line)) : null),
       store,
       log: options.log ?? quiet,
+      digest: sha256,
       drivers: (scripts) => {
         const driver = createScriptedDriver(scripts) as AgentDriver;
         return new Map([[driver.kind, driver]]);

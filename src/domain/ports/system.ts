@@ -1,8 +1,8 @@
 /**
- * Time, ids, chance and the log
- * =============================
- * The ports that everything may need: nothing reads the clock, makes an id, draws a random number
- * or writes a log line in another way.
+ * Time, ids, chance, digests and the log
+ * ======================================
+ * The ports that everything may need: nothing reads the clock, makes an id, draws a random number,
+ * hashes or writes a log line in another way.
  */
 import type { Millis } from "../message.ts";
 
@@ -36,6 +36,12 @@ export interface Random {
   /** `about`: as with ids, what the chance is about. */
   next(about?: string): number;
 }
+
+/**
+ * SHA-256 of a text, as 64 hexadecimal digits. For names of files, and to keep a random code without
+ * keeping the code; never for words that people choose, which a fast hash does not hide.
+ */
+export type Digest = (text: string) => string;
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal";
 /** Structured log with stable event names: `log("warn", "host.lost", { host: 1 })`. */

@@ -6,7 +6,7 @@
  * has a role; it is a secret of 60 bits, kept as a hash only, and struck out of every text that
  * comes in, before anything is stored or shown. Neither has letters that are mistaken for others.
  */
-import { sha256 } from "../../domain/sha256.ts";
+import type { Digest } from "../../domain/ports/index.ts";
 
 /** Uniform in [0, 1), nobody can foresee it. */
 type Chance = () => number;
@@ -86,10 +86,8 @@ function struck(code: string): string {
 }
 
 /** What is kept of a claim code: 64 hexadecimal digits. */
-export function hashOfClaim(code: string): string {
-  return Array.from(sha256(`claim|${code.toUpperCase()}`), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
+export function hashOfClaim(code: string, digest: Digest): string {
+  return digest(`claim|${code.toUpperCase()}`);
 }
 
 /** Whether two hashes are the same; takes as long for a first letter that differs as for a last. */

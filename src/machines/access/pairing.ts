@@ -9,6 +9,7 @@
  */
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
+import type { Digest } from "../../domain/ports/index.ts";
 import {
   type AccessChange,
   type AccessPlace,
@@ -36,6 +37,7 @@ export interface AtTheDoor {
   readonly state: AccessState;
   readonly now: Millis;
   readonly chance: () => number;
+  readonly digest: Digest;
 }
 export interface Changed {
   readonly changes: readonly AccessChange[];
@@ -132,11 +134,11 @@ function approved(state: AccessState, person: Pairing, now: Millis, by: string, 
 export type Redeemed = Changed & { readonly outcome: "granted"; readonly role: Role };
 
 /** Somebody says a claim code. Every open code is compared, whether one was found or not. */
-export function redeemClaim({ state, now }: AtTheDoor, code: string, who: Person) {
+export function redeemClaim({ state, now, digest }: AtTheDoor, code: string, who: Person) {
   const { channel, account, id } = who;
   const lock = lockOf(state, { channel, account }, now);
   if (lock !== null) return { outcome: "locked", until: lock, changes: nothing } as Refused;
-  const hash = hashOfClaim(code);
+  const hash = hashOfClaim(code, digest);
   const [claim] = entriesOf(state, "claim", now).filter((one) => sameHash(one.hash, hash));
   if (claim === undefined) {
     const changes = guessed(state, { channel, account }, now);
@@ -159,11 +161,11 @@ export interface ClaimWanted {
 
 /** A new claim code, told once. Null: too many are open. */
 export function issueClaim(
-  { state, now, chance }: AtTheDoor,
+  { state, now, chance, digest }: AtTheDoor,
   { role, ttlMs, by, label, code = newClaimCode(chance) }: ClaimWanted & { readonly label: string },
 ): (Changed & { readonly code: string; readonly claim: OpenClaim }) | null {
   if (entriesOf(state, "claim", now).length >= limits.claimsOpenMax) return null;
-  const hash = hashOfClaim(code);
+  const hash = hashOfClaim(code, digest);
   const expiresAt = now + Math.min(ttlMs, limits.claimMsMax);
   const claim: OpenClaim = { kind: "claim", label, hash, role, at: now, expiresAt, by };
   return { code, claim, changes: [...expiredEntries(state, now), setEntry(claim)] };

@@ -12,6 +12,7 @@ import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -112,6 +113,7 @@ async function enter(driver: object, workers = 0): Promise<void> {
     clock: createSystemClock(),
     ids: createIds(),
     random: createRandom(),
+    digest: sha256,
     log: () => undefined,
     store: createTestStore(),
     config: scenarioConfig({

@@ -9,6 +9,7 @@ import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { Backpressure } from "../../../src/actors/supervisor/backpressure.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createRandom } from "../../../src/adapters/system/ids.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
@@ -76,7 +77,13 @@ async function intake(size: number) {
     directory: { isLocal: () => false, membership: () => null },
     publish: () => undefined,
     heartbeats: { heard: () => null },
-    access: openAccessStore([], { clock, random: createRandom(), journal, configs }),
+    access: openAccessStore([], {
+      clock,
+      random: createRandom(),
+      digest: sha256,
+      journal,
+      configs,
+    }),
     outbox: { enqueue: () => undefined },
     onPoint: () => undefined,
   });

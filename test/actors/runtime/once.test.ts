@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -51,6 +52,7 @@ async function crowd(workers: number) {
     clock: createSystemClock(),
     ids: createIds(),
     random: createRandom(),
+    digest: sha256,
     log: () => undefined,
     store,
     config: scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } }),

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { ContextQuestion } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createContextTools } from "../../../src/actors/turns/context-tools.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -17,6 +18,7 @@ function open(store: Store = createTestStore()) {
   const clock = new SimulatedClock(0);
   const unread = async () => ({ note: "nothing" });
   const asks = createContextTools({
+    digest: sha256,
     clock,
     log: () => undefined,
     ids: { next: () => "FENCE" },

@@ -8,6 +8,7 @@ import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.t
 import { linksIn, parseAttachmentName } from "../../../src/actors/turns/attachment-names.ts";
 import { createMedia } from "../../../src/actors/turns/media.ts";
 import { createMediaJobs } from "../../../src/actors/turns/media-jobs.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { MediaService } from "../../../src/domain/ports/index.ts";
@@ -157,17 +158,17 @@ describe("names and links", () => {
     const text =
       "see https://a.test/x?y=1#z, (http://b.test/) and [c](https://c.test/p_q). " +
       "https://a.test/x?y=1#z again; ftp://d.test javascript:alert(1) http:// https://e.test/ok!";
-    expect(linksIn(1, text, 10).map(({ url }) => url)).toEqual([
+    expect(linksIn(1, text, 10, sha256).map(({ url }) => url)).toEqual([
       "https://a.test/x?y=1#z",
       "http://b.test/",
       "https://c.test/p_q",
       "https://e.test/ok",
     ]);
-    expect(linksIn(1, text, 2)).toHaveLength(2);
+    expect(linksIn(1, text, 2, sha256)).toHaveLength(2);
   });
   test("a link belongs to its conversation: the same page is kept apart", () => {
-    const [one] = linksIn(1, "https://a.test/", 1);
-    const [other] = linksIn(2, "https://a.test/", 1);
+    const [one] = linksIn(1, "https://a.test/", 1, sha256);
+    const [other] = linksIn(2, "https://a.test/", 1, sha256);
     expect(one?.id).toMatch(/^[0-9a-f]{40}$/);
     expect(one?.id).not.toBe(other?.id);
   });
@@ -177,6 +178,7 @@ test("files are forgotten with the journal, now and then, and no more after the 
   const clock = new SimulatedClock(1_000_000_000);
   const sweeps: [number, number][] = [];
   const media = createMedia({
+    digest: sha256,
     clock,
     log: () => undefined,
     config: () => parseConfig({ media: { storeBytesMax: 2_000_000 } }),

@@ -12,6 +12,7 @@ import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -49,6 +50,7 @@ function runtimeOn(workers: number): Runtime {
     clock: createSystemClock(),
     ids: createIds(),
     random: createRandom(),
+    digest: sha256,
     log: () => undefined,
     store: createTestStore(),
     config: scenarioConfig({

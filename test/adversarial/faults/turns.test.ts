@@ -7,6 +7,7 @@ import { afterEach, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -28,6 +29,7 @@ async function start(): Promise<void> {
     clock: createSystemClock(),
     ids: createIds(),
     random: createRandom(),
+    digest: sha256,
     log: () => undefined,
     store: createTestStore(),
     config: scenarioConfig({

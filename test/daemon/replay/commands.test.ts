@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { runScenario } from "../../../src/actors/simulation/simulation.ts";
 import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driver.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { renderWhy } from "../../../src/daemon/cli/output/explanation.ts";
 import { ReplayTable } from "../../../src/daemon/cli/output/replay-table.ts";
 import { simulate } from "../../../src/daemon/replay/simulate.ts";
@@ -177,7 +178,8 @@ describe("earshot why", () => {
       const options = { seed: 1, prompts: false, explain: false, onLine: () => {} };
       const reading = () => null;
       const drivers = () => new Map([[driver.kind, driver]]);
-      await runScenario(scenario, { config, reading, store, log: () => {}, drivers }, options);
+      const ports = { config, reading, store, log: () => {}, digest: sha256, drivers };
+      await runScenario(scenario, ports, options);
       const before = await store.lastSeq();
       await store.close();
 

@@ -1,6 +1,7 @@
 /** The rules of the access book, over any order of what may happen to it. */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import {
   type AccessChange,
@@ -31,7 +32,7 @@ class Book {
 
   get door() {
     const state: AccessState = { grants: this.grants, open: this.open };
-    return { state, now: this.now, chance: () => this.#next() };
+    return { state, now: this.now, chance: () => this.#next(), digest: sha256 };
   }
   #next(): number {
     this.#die = (this.#die * 48_271) % 2_147_483_647;

@@ -15,6 +15,7 @@ import type {
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driver.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
@@ -106,6 +107,7 @@ export class World {
       clock: this.clock,
       ids: { next: () => `id${String(++this.#ids).padStart(6, "0")}` },
       random: { next: this.#options.random ?? (() => 0.5) },
+      digest: sha256,
       log: (level, event) => this.logged.push({ level, event }),
       store: this.store,
       config: scenarioConfig(whole),

@@ -14,6 +14,7 @@ import { drivers } from "../../../src/adapters/agents/index.ts";
 import { channelRegistry } from "../../../src/adapters/channels/index.ts";
 import { openMediaService } from "../../../src/adapters/media/media-service.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import type { DecisionLine, PromptLine, SendLine, StreamLine } from "../../../src/domain/stream.ts";
@@ -116,6 +117,7 @@ export class House {
       clock,
       ids: createIds(),
       random,
+      digest: sha256,
       log,
       store: this.store,
       config,
