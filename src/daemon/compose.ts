@@ -137,7 +137,10 @@ export function composeServices(ports: ServicePorts): Services {
     directory: connections.directory,
     publish: bus.publish,
     conversations: { ...roomList.listener, applied: roomViews.applied },
-    telemetry: combineTelemetry([metrics.walk, ...(traces === null ? [] : [traces.tap])]),
+    telemetry: combineTelemetry([
+      metrics.telemetry,
+      ...(traces === null ? [] : [traces.telemetry]),
+    ]),
     onInspect: inspector.report,
   });
   const webchat = webchatOf(ports, ids, bus, runtime);

@@ -1,8 +1,8 @@
 /**
  * The frame of the pages
  * ======================
- * Bar, tabs, the connection of the page that is shown, theme, keys. Each page is a script of its
- * own that is fetched when it is first wanted. Without a token the frame says where to get one.
+ * Bar, tabs, the connection state of the shown page, theme, keys. Each page is a script of its own,
+ * loaded when it is first opened. Without a token the frame says where to get one.
  */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -88,7 +88,7 @@ export function App({ token }: { readonly token: string | null }) {
   );
 }
 
-/** A page may say again and again how it stands: only what is new is drawn. */
+/** A page may report the same state again: only a change is rendered. */
 const isSame = (link: Link, other: Link): boolean => JSON.stringify(link) === JSON.stringify(other);
 
 /** A room belongs to the list of rooms. */

@@ -13,7 +13,7 @@ import { assertMayOverride, overridePath } from "../../domain/config/parse/chat-
 import { EarshotError } from "../../domain/errors.ts";
 import type { ChatOverride, ConfigLayers, LayerName } from "../../domain/ports/index.ts";
 
-export const saidFileName = "config-set.json";
+export const overridesFileName = "config-set.json";
 const saidMax = 500;
 const fileSchema = z.strictObject({
   values: z
@@ -27,12 +27,12 @@ const fileSchema = z.strictObject({
     .max(saidMax),
 });
 
-export interface SaidLayers extends ConfigLayers {
+export interface OverrideLayers extends ConfigLayers {
   /** All overrides of the file, in order. */
   all(): readonly ChatOverride[];
 }
 
-export interface SaidPorts {
+export interface OverridePorts {
   readonly stateDir: string;
   /** Reads the config with these values over it; rejects where it is not fine. */
   readonly check: (said: readonly ChatOverride[]) => Promise<() => Promise<void>>;
@@ -41,8 +41,8 @@ export interface SaidPorts {
 /**
  * What was said and kept. @throws EarshotError EAR_CONFIG_INVALID for a file that is none of ours.
  */
-export async function readSaid(stateDir: string): Promise<readonly ChatOverride[]> {
-  const path = join(stateDir, saidFileName);
+export async function readOverrides(stateDir: string): Promise<readonly ChatOverride[]> {
+  const path = join(stateDir, overridesFileName);
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -66,9 +66,9 @@ export async function readSaid(stateDir: string): Promise<readonly ChatOverride[
 
 /** The layers, beginning with what was kept. */
 export function createLayers(
-  { stateDir, check }: SaidPorts,
+  { stateDir, check }: OverridePorts,
   kept: readonly ChatOverride[],
-): SaidLayers {
+): OverrideLayers {
   const layers: Record<LayerName, readonly ChatOverride[]> = { set: kept, debug: [] };
   let changing: Promise<unknown> = Promise.resolve();
 
@@ -125,7 +125,7 @@ function valueIn(text: string): unknown {
 
 /** Written beside and put in its place, so that it is whole at any time. */
 async function save(stateDir: string, values: readonly ChatOverride[]): Promise<void> {
-  const path = join(stateDir, saidFileName);
+  const path = join(stateDir, overridesFileName);
   await writeFile(`${path}.new`, `${JSON.stringify({ values }, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
 }

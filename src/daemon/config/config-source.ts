@@ -21,7 +21,12 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { ChatOverride, ConfigLayers, Log } from "../../domain/ports/index.ts";
 import { noFacts } from "../checks/check.ts";
 import { checkConfig } from "../checks/config-checks.ts";
-import { createLayers, readSaid, type SaidLayers, saidFileName } from "./chat-overrides.ts";
+import {
+  createLayers,
+  type OverrideLayers,
+  overridesFileName,
+  readOverrides,
+} from "./chat-overrides.ts";
 
 export interface ConfigSource {
   /** Null: the embedded defaults. */
@@ -78,7 +83,7 @@ const noFile = (stateDir: string) => resolve(stateDir, "earshot.json5");
  * What the file says with what was said over it; without a file, over nothing.
  * @throws EarshotError EAR_CONFIG_*
  */
-export async function readWithSaid(
+export async function readWithOverrides(
   path: string | null,
   stateDir: string,
   said: readonly ChatOverride[],
@@ -87,7 +92,7 @@ export async function readWithSaid(
   const options = { env, parse, over: (raw: unknown) => withChatOverrides(raw, said) };
   if (path !== null && existsSync(path)) return readConfigFile(path, options);
   if (path !== null && path !== noFile(stateDir)) return readConfigFile(path, options);
-  const source = said.length === 0 ? "the defaults" : join(stateDir, saidFileName);
+  const source = said.length === 0 ? "the defaults" : join(stateDir, overridesFileName);
   return { path: noFile(stateDir), warnings: [], ...configFromText("{}", source, options) };
 }
 
@@ -106,15 +111,15 @@ function asSaid(error: unknown, sources: readonly string[]): unknown {
 /** What was said and fits; what does not fit any more is left out, and why is logged. */
 async function fitting(path: string | null, options: ConfigSourceOptions) {
   const { stateDir, log } = options;
-  const kept = await readSaid(stateDir);
+  const kept = await readOverrides(stateDir);
   try {
-    return { kept, first: await readWithSaid(path, stateDir, kept, options) };
+    return { kept, first: await readWithOverrides(path, stateDir, kept, options) };
   } catch (error) {
     if (kept.length === 0) throw error;
     // It may be valid without them, and the operator did not write them.
-    const first = await readWithSaid(path, stateDir, [], options);
+    const first = await readWithOverrides(path, stateDir, [], options);
     log("error", "config.said-left-out", {
-      file: join(stateDir, saidFileName),
+      file: join(stateDir, overridesFileName),
       error: error instanceof EarshotError ? error.message : String(error),
     });
     return { kept: [], first };
@@ -142,16 +147,16 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     taking = done.catch(() => undefined);
     return done;
   };
-  const layers: SaidLayers = createLayers(
+  const layers: OverrideLayers = createLayers(
     {
       stateDir,
       async check(said) {
         const read = (values: readonly ChatOverride[]) =>
-          readWithSaid(first.path, stateDir, values, options);
+          readWithOverrides(first.path, stateDir, values, options);
         const { config } = await read(said).catch(async (error: unknown) => {
           // Where the file itself is wrong, its own words say what to mend.
           await read(layers.all());
-          throw asSaid(error, [first.path, join(stateDir, saidFileName)]);
+          throw asSaid(error, [first.path, join(stateDir, overridesFileName)]);
         });
         return async () => {
           await take(config);
@@ -167,7 +172,12 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     layers,
     config: () => withBaseDir(first.config, first.path),
     async problem() {
-      const wrong = await readWithSaid(first.path, stateDir, layers.overrides("set"), options).then(
+      const wrong = await readWithOverrides(
+        first.path,
+        stateDir,
+        layers.overrides("set"),
+        options,
+      ).then(
         () => null,
         (error: unknown) => error,
       );

@@ -17,7 +17,7 @@ export function allowLongBody(incoming: IncomingMessage): void {
 }
 
 /** Cuts the line when the body takes too long. */
-export function timeBody(incoming: IncomingMessage, response: ServerResponse): void {
+export function limitBodyTime(incoming: IncomingMessage, response: ServerResponse): void {
   const { "content-length": length, "transfer-encoding": coding } = incoming.headers;
   // Without either there is no body (RFC 9112, 6.3).
   if (length === undefined && coding === undefined) return;

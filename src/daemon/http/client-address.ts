@@ -42,7 +42,7 @@ export interface ClientsOptions {
 const hopsMax = 20;
 const passedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
 
-export function createClients({ proxies, onlyProxies }: ClientsOptions): ClientAddresses {
+export function createClientAddresses({ proxies, onlyProxies }: ClientsOptions): ClientAddresses {
   const trusted = new BlockList();
   for (const proxy of proxies) {
     const [net = "", prefix] = proxy.split("/");

@@ -11,7 +11,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Log } from "../../domain/ports/index.ts";
 import { anyAddress, type Bound, type KnownHosts, knownHosts } from "./allowed-hosts.ts";
 import type { HttpEnv } from "./auth.ts";
-import { type ClientAddresses, createClients } from "./client-address.ts";
+import { type ClientAddresses, createClientAddresses } from "./client-address.ts";
 import { type HttpServer, listen, type ServerOptions } from "./server.ts";
 import { readTls, watchTls } from "./tls.ts";
 
@@ -37,7 +37,7 @@ export interface Listeners {
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
   const { host, exposed, publicUrl, tls: files, proxy } = options.server;
   const bound: Bound[] = [];
-  const clients = createClients({
+  const clients = createClientAddresses({
     proxies: proxy?.addresses ?? [],
     onlyProxies: exposed && files === null && proxy !== null,
   });

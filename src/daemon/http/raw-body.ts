@@ -9,7 +9,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiRefusal } from "./api-error.ts";
 
-export interface BodyRoom {
+export interface BodyBudget {
   /**
    * The whole body, at most `bytesMax` of it in memory.
    * @throws ApiRefusal `too-large` and `too-slow`. A line that is cut never answers anybody.
@@ -24,7 +24,7 @@ interface Arriving {
   giveUp(why: ApiRefusal): void;
 }
 
-export function createBodyRoom(bytesMaxOfAll: number): BodyRoom {
+export function createBodyBudget(bytesMaxOfAll: number): BodyBudget {
   const all = new Set<Arriving>();
   let held = 0;
 

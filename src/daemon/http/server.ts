@@ -14,7 +14,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { hostOf, type KnownHosts } from "./allowed-hosts.ts";
 import type { HttpEnv } from "./auth.ts";
-import { timeBody } from "./body-timeout.ts";
+import { limitBodyTime } from "./body-timeout.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import type { TlsPair } from "./tls.ts";
 
@@ -70,7 +70,7 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   // Before a byte is read, TLS or not.
   const admit = gate(options.clients);
   server.on("connection", admit);
-  server.on("request", timeBody);
+  server.on("request", limitBodyTime);
   server.on("upgrade", (request, socket, head) => {
     const taken = upgradeFor(request, options);
     if (typeof taken === "function") return taken(request, socket, head);

@@ -12,7 +12,7 @@ import type { Clock, Log } from "../../domain/ports/index.ts";
 import { onTokenChange } from "../http/token-watch.ts";
 import type { TokenReader } from "../state/token.ts";
 import { sameSecret } from "../state/token.ts";
-import type { AllowedWish } from "./tickets.ts";
+import type { AllowedRequest } from "./tickets.ts";
 
 const helloMsMax = 5_000;
 const beatMs = 30_000;
@@ -37,7 +37,7 @@ export interface ReaderPorts {
   readonly log: Log;
   readonly readToken: TokenReader;
   /** The reader is accepted. @throws an error when what it asks for does not exist */
-  opened(wish: AllowedWish): void;
+  opened(wish: AllowedRequest): void;
   /** The reader is gone. `slow`: it was disconnected. */
   closed(slow: boolean): void;
 }
@@ -49,7 +49,7 @@ export interface InspectReader {
 /** Serves one socket until it closes. `wish`: what it may see; null: it has to say hello. */
 export function serveReader(
   socket: WebSocket,
-  wish: AllowedWish | null,
+  wish: AllowedRequest | null,
   ports: ReaderPorts,
 ): InspectReader {
   const { clock, log, readToken } = ports;
@@ -74,7 +74,7 @@ export function serveReader(
     const current = await readToken().catch(() => null);
     return current !== null && sameSecret(token, current);
   };
-  async function admit(wanted: AllowedWish): Promise<void> {
+  async function admit(wanted: AllowedRequest): Promise<void> {
     const known = await allowed(wanted.token);
     if (state !== "greeting") return;
     if (!known) return close("badToken");
@@ -120,7 +120,7 @@ export function serveReader(
   };
 }
 
-function parseHello(data: RawData): AllowedWish | null {
+function parseHello(data: RawData): AllowedRequest | null {
   try {
     const { token, key = null, words = false } = helloSchema.parse(JSON.parse(String(data)));
     return { token, key, words };

@@ -18,7 +18,7 @@ import { checkedKey } from "../room-view/room-views.ts";
 import type { TokenReader } from "../state/token.ts";
 import { sameSecret } from "../state/token.ts";
 import { type InspectReader, serveReader } from "./inspector-socket.ts";
-import { type AllowedWish, createTickets, type Tickets } from "./tickets.ts";
+import { type AllowedRequest, createTickets, type Tickets } from "./tickets.ts";
 
 export interface InspectorPorts {
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface InspectorPorts {
 }
 
 export interface Inspector {
-  readonly tickets: Pick<Tickets, "mint">;
+  readonly tickets: Pick<Tickets, "create">;
   readonly page: string;
   /** Takes a socket for `/inspect/ws`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -56,7 +56,7 @@ export function createInspector(ports: InspectorPorts): Inspector {
   });
   let count = 0;
 
-  function serve(page: Parameters<typeof serveReader>[0], wish: AllowedWish | null): void {
+  function serve(page: Parameters<typeof serveReader>[0], wish: AllowedRequest | null): void {
     count += 1;
     const id = count;
     const reader = serveReader(page, wish, {
@@ -111,7 +111,7 @@ async function claimOf(
   request: IncomingMessage,
   tickets: Tickets,
   readToken: TokenReader,
-): Promise<AllowedWish | null | "refused"> {
+): Promise<AllowedRequest | null | "refused"> {
   const { searchParams } = new URL(request.url ?? "/", "http://host");
   const ticket = searchParams.get("ticket");
   if (ticket !== null) return tickets.redeem(ticket) ?? "refused";

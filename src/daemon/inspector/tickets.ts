@@ -13,7 +13,7 @@ import type { Clock } from "../../domain/ports/index.ts";
 import type { TokenReader } from "../state/token.ts";
 
 /** What a reader wants to look into. */
-export interface InspectWish {
+export interface InspectRequest {
   /** Session key; null: all conversations that are live. */
   readonly key: string | null;
   /** With the words of people and agents. */
@@ -21,21 +21,21 @@ export interface InspectWish {
 }
 
 /** A request to inspect, and the token that allows it. */
-export interface AllowedWish extends InspectWish {
+export interface AllowedRequest extends InspectRequest {
   readonly token: string;
 }
 
 export interface Tickets {
   /** A ticket for one socket. Rejects when there is no token that may be used. */
-  mint(wish: InspectWish): Promise<string>;
+  create(wish: InspectRequest): Promise<string>;
   /** What it is for; null: used, too old, or none of ours. */
-  redeem(ticket: string): AllowedWish | null;
+  redeem(ticket: string): AllowedRequest | null;
 }
 
 export function createTickets(clock: Clock, readToken: TokenReader): Tickets {
-  const open = new Map<string, AllowedWish & { readonly until: Millis }>();
+  const open = new Map<string, AllowedRequest & { readonly until: Millis }>();
   return {
-    async mint({ key, words }) {
+    async create({ key, words }) {
       const token = await readToken();
       const ticket = randomBytes(24).toString("base64url");
       const until = clock.monotonic() + limits.inspectTicketMs;

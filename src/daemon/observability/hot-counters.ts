@@ -49,7 +49,7 @@ export function createTiming(registry: Registry, options: TimingOptions): Timing
 }
 
 /** Counts by a text that names the labels; what was counted is moved on at each scrape. */
-export class Tally<Label extends string> {
+export class LabelCounter<Label extends string> {
   readonly #pending = new Map<string, number>();
   readonly #labelsOf: (name: string) => Partial<Record<Label, string>>;
 

@@ -32,17 +32,17 @@ interface TurnWatch {
   sent: boolean;
 }
 
-export interface Stopwatch {
-  readonly tap: MessageTelemetry;
+export interface MessageTimings {
+  readonly telemetry: MessageTelemetry;
   readonly line: (line: StreamLine) => void;
 }
 
 /** `received`: counts a message of a channel. */
-export function createStopwatch(
+export function createMessageTimings(
   { counter, histogram, timing }: Instruments,
   { now, monotonic }: Pick<Clock, "now" | "monotonic">,
   received: (channel: string) => void,
-): Stopwatch {
+): MessageTimings {
   const tokens = counter("agent_tokens_total");
   const intake = timing("intake_seconds");
   const decision = timing("receive_to_decision_seconds");
@@ -141,7 +141,7 @@ export function createStopwatch(
     firstSend.observe(seconds(monotonic() - turn.started));
   }
 
-  return { tap, line };
+  return { telemetry: tap, line };
 }
 
 /** A wall clock may have been set back meanwhile. */

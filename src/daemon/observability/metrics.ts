@@ -11,9 +11,9 @@ import type { Clock } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 import { type GaugePorts, readersOf } from "./gauges.ts";
-import { Tally } from "./hot-counters.ts";
+import { LabelCounter } from "./hot-counters.ts";
 import { type Instruments, type Readers, registerInstruments } from "./instruments.ts";
-import { createStopwatch } from "./message-timings.ts";
+import { createMessageTimings } from "./message-timings.ts";
 import { metricPrefix } from "./metric-definitions.ts";
 
 export interface MetricsPorts extends GaugePorts {
@@ -26,7 +26,7 @@ export interface Metrics {
   /** Counts one line of the stream. */
   line(line: StreamLine): void;
   /** Measures each message on its way. */
-  readonly walk: MessageTelemetry;
+  readonly telemetry: MessageTelemetry;
   readonly requests: Counter<"route" | "status">;
   readonly streamDropped: Counter<"reader">;
   readonly streamReaders: Gauge<"reader">;
@@ -39,8 +39,8 @@ export function createMetrics(ports: MetricsPorts): Metrics {
   // Prometheus keeps `_total` for counters; the sum of the gauge without it says the same.
   for (const kind of ["handles", "requests", "resources"])
     registry.removeSingleMetric(`${metricPrefix}nodejs_active_${kind}_total`);
-  const decided = new Tally<"decision" | "rule">(verdictLabels);
-  const received = new Tally<"channel">((channel) => ({ channel }));
+  const decided = new LabelCounter<"decision" | "rule">(verdictLabels);
+  const received = new LabelCounter<"channel">((channel) => ({ channel }));
   const readers: Readers = new Map([
     ...readersOf(ports),
     ["decisions_total", (counter) => decided.moveTo(counter as Counter)],
@@ -48,14 +48,16 @@ export function createMetrics(ports: MetricsPorts): Metrics {
   ]);
   const instruments = registerInstruments(registry, readers);
   instruments.gauge("build_info").set({ version: ports.version }, 1);
-  const stopwatch = createStopwatch(instruments, ports.clock, (channel) => received.add(channel));
+  const stopwatch = createMessageTimings(instruments, ports.clock, (channel) =>
+    received.add(channel),
+  );
   const count = counting(instruments, decided);
   return {
     registry,
     requests: instruments.counter("http_requests_total"),
     streamDropped: instruments.counter("stream_dropped_total"),
     streamReaders: instruments.gauge("stream_readers"),
-    walk: stopwatch.tap,
+    telemetry: stopwatch.telemetry,
     line(line) {
       count(line);
       stopwatch.line(line);
@@ -72,7 +74,7 @@ function verdictLabels(name: string) {
 
 function counting(
   { counter }: Instruments,
-  decided: Tally<"decision" | "rule">,
+  decided: LabelCounter<"decision" | "rule">,
 ): (line: StreamLine) => void {
   const copies = counter("dedupe_hits_total");
   const turns = counter("turns_total");

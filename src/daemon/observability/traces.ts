@@ -33,7 +33,7 @@ import { tagged } from "../events/event-kinds.ts";
 const idUnitsMax = 256;
 
 export interface Traces {
-  readonly tap: MessageTelemetry;
+  readonly telemetry: MessageTelemetry;
   readonly line: (line: StreamLine) => void;
   /** The trace of a line, asked while the line is published; undefined: none. */
   idOf(line: StreamLine): string | undefined;
@@ -92,7 +92,7 @@ class TraceBook implements Traces {
     this.#now = now;
   }
 
-  readonly tap: MessageTelemetry = {
+  readonly telemetry: MessageTelemetry = {
     admitted: (messages, since) => {
       for (const message of messages) this.#admitted(message, since);
     },

@@ -12,7 +12,7 @@ const barMs = 7_500;
 const barCount = 120;
 const barsAMinute = 60_000 / barMs;
 
-export class Pulse {
+export class ActivityWindow {
   readonly #heard = new Uint32Array(barCount);
   readonly #engaged = new Uint32Array(barCount);
   readonly #decided = new Times();

@@ -11,10 +11,10 @@ import { isSessionKey } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { EventRow, Store } from "../../domain/ports/index.ts";
 import type { RoomRow } from "../api-types/rooms.ts";
-import type { Pulse } from "./activity-window.ts";
+import type { ActivityWindow } from "./activity-window.ts";
 import { Room } from "./room-row.ts";
 
-export interface Remembered {
+export interface LoadedRooms {
   /** At most as many as are listed, those with the newest events. */
   readonly rooms: readonly Room[];
   /** Conversations there are. */
@@ -52,13 +52,13 @@ export interface Reading {
   readonly upTo: number;
   /** What was noted of a conversation as it happened begins there, and is left out here. */
   readonly firstSeq: (conv: number) => number;
-  readonly pulse: Pulse;
+  readonly pulse: ActivityWindow;
 }
 
 export async function readJournal(
   store: Pick<Store, "conversations" | "lastSeq" | "scan">,
   { upTo, firstSeq, pulse }: Reading,
-): Promise<Remembered> {
+): Promise<LoadedRooms> {
   const { known, total } = await readNames(store);
   const rooms = new Map<number, Room>();
   await inSlices(known, ({ conv, key }) => rooms.set(conv, new Room(conv, key)));
@@ -77,7 +77,7 @@ export async function readJournal(
   return { rooms: [...rooms.values()], total };
 }
 
-function note(room: Room, row: EventRow, pulse: Pulse): void {
+function note(room: Room, row: EventRow, pulse: ActivityWindow): void {
   if (changedMarks.some((mark) => row.body.startsWith(mark))) {
     const event = decodeEvent(row);
     if (event.type === "message.edited") room.amend(event.edit.id, event.edit.text);

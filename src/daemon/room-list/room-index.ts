@@ -11,11 +11,11 @@ import { limits } from "../../domain/limits.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import type { FilterCounts, RoomCounts } from "../api-types/rooms.ts";
-import { Pulse } from "./activity-window.ts";
+import { ActivityWindow } from "./activity-window.ts";
 import { inSlices, readJournal } from "./load-rooms.ts";
 import { isDirect, Room } from "./room-row.ts";
 
-export interface RoomsPorts {
+export interface RoomListPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<Store, "conversations" | "lastSeq" | "scan">;
@@ -36,19 +36,19 @@ const sparedMax = 8;
 
 type BookTap = Required<Pick<ConversationListener, "decided" | "ended" | "changed" | "amended">>;
 
-export class RoomBook {
-  readonly pulse = new Pulse();
+export class RoomIndex {
+  readonly activity = new ActivityWindow();
   /** Rooms somebody looks at that changed since this was emptied last. */
   readonly dirty = new Set<Room>();
   /** Pages that look at rooms. */
   pages = 0;
   /** Messages that came again since the start. */
-  doubles = 0;
+  duplicates = 0;
   /** Grows with everything that may change the order. */
   changes = 0;
   /** Rooms that had to make room for others. */
   drops = 0;
-  readonly #ports: RoomsPorts;
+  readonly #ports: RoomListPorts;
   readonly #rooms = new Map<number, Room>();
   /** Where people speak, to the room that hears it. */
   readonly #places = new Map<string, Room>();
@@ -65,7 +65,7 @@ export class RoomBook {
   #beyond = 0;
   #sorted: { readonly changes: number; readonly rooms: readonly Room[] } | null = null;
 
-  constructor(ports: RoomsPorts) {
+  constructor(ports: RoomListPorts) {
     this.#ports = ports;
     this.#found = ports.store.lastSeq().catch(() => Number.POSITIVE_INFINITY);
   }
@@ -81,15 +81,15 @@ export class RoomBook {
       }
       room.account ??= this.accountOf(message);
       room.account.at = at;
-      this.pulse.heard(at, verdict.decision === "engage");
-      this.pulse.decidedIn(this.#ports.clock.now() - at);
+      this.activity.heard(at, verdict.decision === "engage");
+      this.activity.decidedIn(this.#ports.clock.now() - at);
       this.#note(room, message, verdict, at);
     },
     ended: (message, key, verdict) => {
       const now = this.#ports.clock.now();
-      this.pulse.heard(now, false);
+      this.activity.heard(now, false);
       this.accountOf(message).at = now;
-      if (verdict.decision === "duplicate") this.doubles += 1;
+      if (verdict.decision === "duplicate") this.duplicates += 1;
       const known = key === null ? null : this.#rooms.get(conversationOf(key).conv);
       const room = known ?? this.#places.get(placeOf(message));
       if (room !== undefined) this.#note(room, message, verdict, now);
@@ -171,7 +171,7 @@ export class RoomBook {
   }
 
   /** Reads once what happened before this start. */
-  remember(): Promise<void> {
+  load(): Promise<void> {
     this.#memory ??= this.#read().catch((error: unknown) => {
       this.#memory = null;
       throw error;
@@ -221,7 +221,7 @@ export class RoomBook {
     const { rooms, total } = await readJournal(this.#ports.store, {
       upTo: isWhole ? await this.#found : Number.POSITIVE_INFINITY,
       firstSeq: (conv) => this.#rooms.get(conv)?.firstSeq ?? Number.POSITIVE_INFINITY,
-      pulse: this.pulse,
+      pulse: this.activity,
     });
     await inSlices(rooms, (older) => {
       const room = this.#rooms.get(older.conv);

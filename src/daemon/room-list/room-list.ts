@@ -13,9 +13,9 @@ import type { RoomCounts, RoomRow, RoomsLook } from "../api-types/rooms.ts";
 import type { RoomStateName } from "../api-types/values.ts";
 import { tagged } from "../events/event-kinds.ts";
 import { findBeyond } from "./load-rooms.ts";
-import { RoomBook, type RoomsPorts } from "./room-index.ts";
+import { RoomIndex, type RoomListPorts } from "./room-index.ts";
 import { Room } from "./room-row.ts";
-import { RoomsWatch } from "./subscriptions.ts";
+import { Subscriptions } from "./subscriptions.ts";
 import { type RoomsReader, wordsOf } from "./viewport.ts";
 
 export interface RoomList {
@@ -28,7 +28,7 @@ export interface RoomList {
   /** Reads, once, what the store knows of the time before this start. */
   load(): Promise<void>;
   /** Told by the runtime what happens. */
-  readonly listener: RoomBook["tap"];
+  readonly listener: RoomIndex["tap"];
   /** A line of the event stream. */
   readonly line: (line: StreamLine) => void;
   /** Tells the rows looked at, then what changes in them. Call the answer to end it. */
@@ -59,29 +59,29 @@ const askedRooms = 500;
 /** Turns whose first words are waited for at the same time. */
 const turnsTimedMax = 1_000;
 
-export function createRoomList(ports: RoomsPorts): RoomList {
-  const book = new RoomBook(ports);
-  const watch = new RoomsWatch(ports, book);
+export function createRoomList(ports: RoomListPorts): RoomList {
+  const roomIndex = new RoomIndex(ports);
+  const watch = new Subscriptions(ports, roomIndex);
   return {
-    listener: book.tap,
-    line: linesInto(book),
+    listener: roomIndex.tap,
+    line: linesInto(roomIndex),
     get duplicates() {
-      return book.doubles;
+      return roomIndex.duplicates;
     },
-    heardAt: (channel, account) => book.accountOf({ channel, account }).at,
+    heardAt: (channel, account) => roomIndex.accountOf({ channel, account }).at,
     titleOf(key) {
       const { conv } = conversationOf(key);
-      return (book.get(conv) ?? new Room(conv, key)).title;
+      return (roomIndex.get(conv) ?? new Room(conv, key)).title;
     },
-    load: () => book.remember(),
+    load: () => roomIndex.load(),
     watch: (reader, look) => watch.watch(randomUUID(), reader, look),
     look: (view, look) => watch.look(view, look),
-    list: (query) => list(book, ports, query),
+    list: (query) => list(roomIndex, ports, query),
   };
 }
 
 /** How long agents take to their first words; which rooms a lost host leaves asleep. */
-function linesInto(book: RoomBook): (line: StreamLine) => void {
+function linesInto(roomIndex: RoomIndex): (line: StreamLine) => void {
   const started = new Map<string, Millis>();
   return (line) => {
     const { kind, line: event } = tagged(line);
@@ -90,47 +90,47 @@ function linesInto(book: RoomBook): (line: StreamLine) => void {
       started.set(event.key, event.t);
     } else if (kind === "send") {
       const since = started.get(event.key);
-      if (since !== undefined) book.pulse.spokeAfter(event.t - since);
+      if (since !== undefined) roomIndex.activity.spokeAfter(event.t - since);
       started.delete(event.key);
-    } else if (kind === "system" && event.system === "host.lost" && book.pages > 0) {
+    } else if (kind === "system" && event.system === "host.lost" && roomIndex.pages > 0) {
       // Its conversations are asleep until somebody writes there.
-      for (const room of book.sorted()) book.touch(room);
+      for (const room of roomIndex.sorted()) roomIndex.touch(room);
     }
   };
 }
 
 async function list(
-  book: RoomBook,
-  { store }: Pick<RoomsPorts, "store">,
+  roomIndex: RoomIndex,
+  { store }: Pick<RoomListPorts, "store">,
   { find, state, from, limit }: RoomQuery,
 ): Promise<RoomListPage> {
-  await book.remember();
+  await roomIndex.load();
   const words = wordsOf(find);
-  const rooms = book.sorted().filter((room) => room.has(words));
+  const rooms = roomIndex.sorted().filter((room) => room.has(words));
   const wanted = limit + 1;
   const rows: RoomRow[] = [];
   let skipped = 0;
   if (state === null) {
     const part = rooms.slice(from, from + wanted);
-    await book.look(part);
+    await roomIndex.look(part);
     for (const room of part) rows.push(room.row());
     skipped = Math.min(from, rooms.length);
   } else
     for (let at = 0; at < rooms.length && rows.length < wanted; at += askedRooms) {
       const part = rooms.slice(at, at + askedRooms);
-      await book.look(part);
+      await roomIndex.look(part);
       for (const room of part)
         if (room.state !== state) continue;
         else if (skipped < from) skipped += 1;
         else if (rows.length < wanted) rows.push(room.row());
     }
   const isAsked = state === null || state === "asleep";
-  if (rows.length < wanted && isAsked && words.length > 0 && book.hasBeyond) {
-    const known = (conv: number) => book.get(conv) !== undefined;
+  if (rows.length < wanted && isAsked && words.length > 0 && roomIndex.hasBeyond) {
+    const known = (conv: number) => roomIndex.get(conv) !== undefined;
     const most = from - skipped + wanted - rows.length;
     const beyond = await findBeyond(store, { known, words, most });
     rows.push(...beyond.slice(from - skipped));
   }
-  const counts = book.counts(await book.live());
+  const counts = roomIndex.counts(await roomIndex.live());
   return { rows: rows.slice(0, limit), counts, more: rows.length > limit };
 }

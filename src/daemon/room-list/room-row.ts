@@ -25,7 +25,7 @@ interface Face {
 }
 
 /** A row as it was made last. */
-export interface Told {
+export interface RowConstants {
   readonly json: string;
   /** Another one whenever the row is another one. */
   readonly version: number;
@@ -61,7 +61,7 @@ export class Room {
   gone = false;
   /** Grows with everything that is noted of it. */
   #noted = 0;
-  #told: Told | null = null;
+  #told: RowConstants | null = null;
   #words: { readonly noted: number; readonly text: string } | null = null;
   readonly #parts: SessionKeyParts;
   #recent: string[] = [];
@@ -144,7 +144,7 @@ export class Room {
   }
 
   /** Its row as JSON, shared by all readers and made again only after a change. */
-  told(): Told {
+  told(): RowConstants {
     const { glance } = this;
     const noted = this.#noted;
     const before = this.#told;

@@ -8,9 +8,9 @@
  */
 import type { Log, TimerHandle } from "../../domain/ports/index.ts";
 import type { RoomsFrame, RoomsLook } from "../api-types/rooms.ts";
-import type { LiveRooms, RoomBook, RoomsPorts } from "./room-index.ts";
+import type { LiveRooms, RoomIndex, RoomListPorts } from "./room-index.ts";
 import type { Room } from "./room-row.ts";
-import { type RoomsReader, RoomsView } from "./viewport.ts";
+import { type RoomsReader, Viewport } from "./viewport.ts";
 
 const tickMs = 250;
 const tickMsMax = 1_000;
@@ -22,11 +22,11 @@ const beatMs = 1_000;
 /** A list that could not be read is read again after this. */
 const againMs = 1_000;
 
-export class RoomsWatch {
-  readonly #ports: Pick<RoomsPorts, "clock">;
+export class Subscriptions {
+  readonly #ports: Pick<RoomListPorts, "clock">;
   readonly #log: Log;
-  readonly #book: RoomBook;
-  readonly #views = new Map<string, RoomsView>();
+  readonly #roomIndex: RoomIndex;
+  readonly #views = new Map<string, Viewport>();
   #live: LiveRooms = { count: 0, engaged: new Set(), guarded: new Set() };
   #timer: TimerHandle | null = null;
   #dueAt = 0;
@@ -37,21 +37,21 @@ export class RoomsWatch {
   /** A reader looks elsewhere while frames are being sent. */
   #again = false;
 
-  constructor(ports: RoomsPorts, book: RoomBook) {
+  constructor(ports: RoomListPorts, roomIndex: RoomIndex) {
     this.#ports = ports;
     this.#log = ports.log;
-    this.#book = book;
+    this.#roomIndex = roomIndex;
   }
 
   /** Starts sending frames; call the answer to stop. */
   watch(id: string, reader: RoomsReader, look: RoomsLook): () => void {
-    const view = new RoomsView(this.#book, reader, look);
+    const view = new Viewport(this.#roomIndex, reader, look);
     let over = false;
-    this.#book.pages += 1;
+    this.#roomIndex.pages += 1;
     reader.tell(text({ type: "open", view: id }));
     const begin = () => {
       if (over) return;
-      this.#book.remember().then(
+      this.#roomIndex.load().then(
         () => {
           if (over) return;
           this.#views.set(id, view);
@@ -68,7 +68,7 @@ export class RoomsWatch {
     return () => {
       if (over) return;
       over = true;
-      this.#book.pages -= 1;
+      this.#roomIndex.pages -= 1;
       this.#views.delete(id);
       view.end();
       if (this.#views.size === 0) this.#rest();
@@ -87,7 +87,7 @@ export class RoomsWatch {
   #rest(): void {
     if (this.#timer !== null) this.#ports.clock.clearTimer(this.#timer);
     this.#timer = null;
-    this.#book.dirty.clear();
+    this.#roomIndex.dirty.clear();
   }
 
   #soon(): void {
@@ -130,9 +130,10 @@ export class RoomsWatch {
   async #tellAll(now: number): Promise<void> {
     const views = [...this.#views.values()].filter(({ reader }) => reader.idle());
     const isBeat = now - this.#beatAt >= beatMs;
-    if (isBeat || views.some(({ needsLive }) => needsLive)) this.#live = await this.#book.live();
-    const asked = new Set(this.#book.dirty);
-    this.#book.dirty.clear();
+    if (isBeat || views.some(({ needsLive }) => needsLive))
+      this.#live = await this.#roomIndex.live();
+    const asked = new Set(this.#roomIndex.dirty);
+    this.#roomIndex.dirty.clear();
     for (const view of views) for (const room of view.arrange(this.#live, now)) asked.add(room);
     await this.#ask(asked);
     const beat = isBeat || views.some(({ begun }) => !begun) ? this.#beat() : null;
@@ -148,18 +149,18 @@ export class RoomsWatch {
 
   async #ask(rooms: ReadonlySet<Room>): Promise<void> {
     try {
-      await this.#book.look([...rooms]);
+      await this.#roomIndex.look([...rooms]);
     } catch (error) {
-      for (const room of rooms) this.#book.touch(room);
+      for (const room of rooms) this.#roomIndex.touch(room);
       throw error;
     }
   }
 
   #beat(): string {
     const now = this.#ports.clock.now();
-    const counts = this.#book.counts(this.#live);
-    const filters = this.#book.filters(this.#live);
-    return text({ type: "now", now, counts, filters, pulse: this.#book.pulse.view(now) });
+    const counts = this.#roomIndex.counts(this.#live);
+    const filters = this.#roomIndex.filters(this.#live);
+    return text({ type: "now", now, counts, filters, pulse: this.#roomIndex.activity.view(now) });
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Millis } from "../../domain/message.ts";
 import type { RoomsLook } from "../api-types/rooms.ts";
-import type { LiveRooms, RoomBook } from "./room-index.ts";
+import type { LiveRooms, RoomIndex } from "./room-index.ts";
 import { isDirect, type Room } from "./room-row.ts";
 
 /** Takes frames as JSON. */
@@ -22,13 +22,13 @@ const followMs = 2_000;
 /** What is looked for is looked for again in rooms that changed. */
 const findMs = 1_000;
 
-export class RoomsView {
+export class Viewport {
   readonly reader: RoomsReader;
   /** The page knows how many there are. */
   begun = false;
   /** Nobody looks any more. */
   over = false;
-  readonly #book: RoomBook;
+  readonly #roomIndex: RoomIndex;
   #look: RoomsLook;
   #words: readonly string[];
   #order: readonly Room[] = [];
@@ -52,8 +52,8 @@ export class RoomsView {
   #moved = true;
   #at: number | null = null;
 
-  constructor(book: RoomBook, reader: RoomsReader, look: RoomsLook) {
-    this.#book = book;
+  constructor(roomIndex: RoomIndex, reader: RoomsReader, look: RoomsLook) {
+    this.#roomIndex = roomIndex;
     this.reader = reader;
     this.#look = look;
     this.#words = wordsOf(look.find);
@@ -121,28 +121,28 @@ export class RoomsView {
 
   /** Rooms without a place in the order. */
   #fresh(): number {
-    const { size, drops } = this.#book;
+    const { size, drops } = this.#roomIndex;
     if (drops === this.#orderedDrops) return size - this.#order.length;
     return size - this.#order.reduce((count, room) => count + (room.gone ? 0 : 1), 0);
   }
 
   #putInOrder(now: Millis): boolean {
     const { sort, follow } = this.#look;
-    const { changes } = this.#book;
+    const { changes } = this.#roomIndex;
     const isDue = follow && now - this.#orderedAt >= followMs && changes !== this.#orderedChanges;
     if (!sort && !isDue && this.#order.length > 0) return false;
     this.#look = { ...this.#look, sort: false };
     if (changes === this.#orderedChanges) return false;
-    this.#order = this.#book.sorted();
+    this.#order = this.#roomIndex.sorted();
     this.#orderedAt = now;
     this.#orderedChanges = changes;
-    this.#orderedDrops = this.#book.drops;
+    this.#orderedDrops = this.#roomIndex.drops;
     return true;
   }
 
   #mayPassOthers(live: LiveRooms, now: Millis): boolean {
     if (this.#chosenAt === Number.NEGATIVE_INFINITY) return true;
-    if (this.#chosenDrops !== this.#book.drops) return true;
+    if (this.#chosenDrops !== this.#roomIndex.drops) return true;
     const { filter } = this.#look;
     if ((filter === "engaged" || filter === "guarded") && this.#chosenBy !== live) return true;
     return this.#words.length > 0 && now - this.#chosenAt >= findMs;
@@ -153,7 +153,7 @@ export class RoomsView {
     const words = this.#words;
     this.#rooms = this.#order.filter((room) => !room.gone && passes(room) && room.has(words));
     this.#chosenAt = now;
-    this.#chosenDrops = this.#book.drops;
+    this.#chosenDrops = this.#roomIndex.drops;
     this.#chosenBy = live;
   }
 

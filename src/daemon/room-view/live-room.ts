@@ -16,7 +16,7 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { DeltaLine } from "../../domain/stream.ts";
 import type { RoomEntry, RoomHistory, RoomState, RoomWriting } from "../api-types/room.ts";
-import { openFold, type RoomFold } from "./projection.ts";
+import { openProjection, type RoomProjection } from "./projection.ts";
 import { createOverheardTexts, type OverheardTexts, personOf, stateOf } from "./room-state.ts";
 import { entriesOf } from "./transcript-entries.ts";
 
@@ -38,7 +38,7 @@ const firstStride = 512;
 export class LiveRoom {
   readonly row: ConversationRow;
   readonly #ports: LivePorts;
-  readonly #fold: RoomFold;
+  readonly #fold: RoomProjection;
   readonly #texts: OverheardTexts;
   readonly #waiting = new Set<() => void>();
   #entries: RoomEntry[] = [];
@@ -55,7 +55,7 @@ export class LiveRoom {
   #lookedAt: Millis = 0;
   #closed = false;
 
-  private constructor(ports: LivePorts, row: ConversationRow, fold: RoomFold) {
+  private constructor(ports: LivePorts, row: ConversationRow, fold: RoomProjection) {
     this.#ports = ports;
     this.row = row;
     this.#fold = fold;
@@ -65,7 +65,7 @@ export class LiveRoom {
   }
 
   static async open(ports: LivePorts, row: ConversationRow): Promise<LiveRoom> {
-    const room = new LiveRoom(ports, row, await openFold(ports, row));
+    const room = new LiveRoom(ports, row, await openProjection(ports, row));
     // Events applied while it was being opened have not been read.
     room.touch();
     return room;

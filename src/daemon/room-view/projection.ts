@@ -18,12 +18,12 @@ import type { Effect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { RoomState, SaidEntry } from "../api-types/room.ts";
 
-export interface FoldPorts {
+export interface ProjectionPorts {
   readonly store: Pick<Store, "tail" | "lastSeq">;
   readonly configs: ConfigHistory;
 }
 
-export interface RoomFold {
+export interface RoomProjection {
   readonly conversation: Conversation;
   /** Everything up to here was stepped. */
   readonly seq: number;
@@ -46,14 +46,17 @@ const trailLength = 6;
 const creditedKept = 512;
 
 /** Folds a conversation up to now. */
-export async function openFold(ports: FoldPorts, row: ConversationRow): Promise<RoomFold> {
+export async function openProjection(
+  ports: ProjectionPorts,
+  row: ConversationRow,
+): Promise<RoomProjection> {
   const fold = new Fold(ports, row);
   await fold.open(row);
   return fold;
 }
 
-class Fold implements RoomFold {
-  readonly #ports: FoldPorts;
+class Fold implements RoomProjection {
+  readonly #ports: ProjectionPorts;
   readonly #key: string;
   readonly #conv: number;
   readonly #credited = new Map<number, SaidEntry["credited"]>();
@@ -66,7 +69,7 @@ class Fold implements RoomFold {
   turnSince: Millis | null = null;
   attempt = 1;
 
-  constructor(ports: FoldPorts, { key, conv }: ConversationRow) {
+  constructor(ports: ProjectionPorts, { key, conv }: ConversationRow) {
     this.#ports = ports;
     this.#key = key;
     this.#conv = conv;

@@ -14,7 +14,7 @@ import type { PendingMessage } from "../../machines/batching/inbox.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
 import type { RoomBatch, RoomCredit, RoomPerson, RoomState, RoomTurn } from "../api-types/room.ts";
-import type { RoomFold } from "./projection.ts";
+import type { RoomProjection } from "./projection.ts";
 
 const newestShown = 4;
 const peopleShown = 12;
@@ -57,7 +57,7 @@ export function personOf(context: ConversationContext, id: string): RoomPerson {
 }
 
 export async function stateOf(
-  fold: RoomFold,
+  fold: RoomProjection,
   now: Millis,
   texts: OverheardTexts,
 ): Promise<RoomState> {
@@ -134,7 +134,7 @@ function creditsOf(
   return [...credits, ...only];
 }
 
-function turnOf(fold: RoomFold, context: ConversationContext): RoomTurn | null {
+function turnOf(fold: RoomProjection, context: ConversationContext): RoomTurn | null {
   const { run } = context;
   if (run === null) return null;
   const { order, batch, blocks, open, abortedBy } = run;

@@ -33,14 +33,14 @@ export async function machineName(files: readonly string[] = idFiles): Promise<s
 }
 
 /** The file that says another machine made the directory, or null: none does. */
-export async function foreignMark(folder: string, name: string | null): Promise<string | null> {
+export async function foreignMachine(folder: string, name: string | null): Promise<string | null> {
   const path = fileOf(folder);
   const marked = await readText(path);
   return name === null || marked === "" || marked === name ? null : path;
 }
 
 /** Remembers this machine, unless one is remembered. */
-export async function markMachine(folder: string, name: string | null): Promise<void> {
+export async function rememberMachine(folder: string, name: string | null): Promise<void> {
   if (name === null) return;
   await writeFile(fileOf(folder), `${name}\n`, { mode: 0o600, flag: "wx" }).catch(
     (error: NodeJS.ErrnoException) => {

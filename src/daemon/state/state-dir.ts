@@ -10,7 +10,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import { foreignMark, machineName, markMachine } from "./machine-id.ts";
+import { foreignMachine, machineName, rememberMachine } from "./machine-id.ts";
 
 /** The directory to use: the given one, else EARSHOT_STATE_DIR, else `~/.earshot`; absolute. */
 export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): string {
@@ -38,7 +38,7 @@ export async function prepareStateDir(
     await makeFolder(folder);
     const name = await (machine ?? machineName());
     await checkStateDir(folder, name);
-    await markMachine(folder, name);
+    await rememberMachine(folder, name);
   } catch (error) {
     if (error instanceof EarshotError) throw error;
     const { code } = error as NodeJS.ErrnoException;
@@ -82,7 +82,7 @@ export async function checkStateDir(folder: string, machine?: string | null): Pr
   const mode = found.mode & 0o777;
   if (process.platform !== "win32" && (mode & 0o077) !== 0)
     throw unsafe(folder, `others may enter it (mode ${mode.toString(8)})`, `chmod 700 ${folder}`);
-  const mark = await foreignMark(folder, machine === undefined ? await machineName() : machine);
+  const mark = await foreignMachine(folder, machine === undefined ? await machineName() : machine);
   if (mark !== null)
     throw unsafe(
       folder,

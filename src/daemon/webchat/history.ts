@@ -76,7 +76,7 @@ const entriesCountMax = 1_000;
 /** Journal rows looked through at the first read. */
 const rowsBackMax = 200_000;
 
-export interface WebchatLogOptions {
+export interface WebchatHistoryOptions {
   readonly store: Pick<Store, "tail" | "lastSeq" | "outboxRow" | "eventsByMessage">;
   /** Session keys the chat is part of now; one for each agent that hears it. */
   readonly keys: () => readonly string[];
@@ -85,7 +85,7 @@ export interface WebchatLogOptions {
   readonly saidWith: (part: string) => Promise<readonly AttachedFile[]>;
 }
 
-export interface WebchatLog {
+export interface WebchatHistory {
   /** Reads what is new. Calls that come while a read is under way share the next one. */
   refresh(): Promise<void>;
   /** Entries with a greater number, in order. */
@@ -108,13 +108,13 @@ export interface WebchatLog {
   readTo(): number;
 }
 
-export function createWebchatLog(options: WebchatLogOptions): WebchatLog {
+export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHistory {
   const { store, keys, isHere, saidWith } = options;
   let entries: WebchatEntry[] = [];
   let readTo = -1;
   let turn: string | null = null;
 
-  const find: WebchatLog["find"] = (kind, id) =>
+  const find: WebchatHistory["find"] = (kind, id) =>
     entries.findLast((entry) => entry.kind === kind && entry.id === id) ?? null;
 
   function takenOf(row: EventRow, { message, at }: MessageReceived): TakenEntry | null {

@@ -13,7 +13,7 @@ import type { Clock, Log, MediaService } from "../../domain/ports/index.ts";
 import type { SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 
-export interface SpeakerPorts {
+export interface SpeechPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
@@ -34,7 +34,7 @@ export interface Speech {
   stop(): void;
 }
 
-export function createSpeech(ports: SpeakerPorts): Speech {
+export function createSpeech(ports: SpeechPorts): Speech {
   const stopping = new AbortController();
   let waiting = 0;
   /** One at a time, so that they arrive in order and no crowd of programs runs. */
@@ -70,12 +70,12 @@ function answerIn(item: StreamLine): SendLine | null {
   return line;
 }
 
-function settingsOf({ config }: SpeakerPorts, { key, channel, account }: SendLine) {
+function settingsOf({ config }: SpeechPorts, { key, channel, account }: SendLine) {
   const { agentId } = parseSessionKey(key);
   return resolveMedia(config(), { agentId, key, channel, account });
 }
 
-async function say(ports: SpeakerPorts, line: SendLine, stopping: AbortSignal): Promise<void> {
+async function say(ports: SpeechPorts, line: SendLine, stopping: AbortSignal): Promise<void> {
   const { clock, media, directory } = ports;
   stopping.throwIfAborted();
   if ((await ports.session(line.key))?.settings.tts === "off") return;

@@ -26,7 +26,12 @@ import type {
 import type { Bus } from "../events/event-bus.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { TokenReader } from "../state/token.ts";
-import { createWebchatLog, entryId, type WebchatEntry, type WebchatLog } from "./history.ts";
+import {
+  createWebchatHistory,
+  entryId,
+  type WebchatEntry,
+  type WebchatHistory,
+} from "./history.ts";
 import { type SessionPorts, serveSession, type WebchatSession } from "./page-session.ts";
 import type { WebchatUploads } from "./uploads.ts";
 
@@ -69,7 +74,7 @@ const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 export function createWebchat(ports: WebchatPorts): Webchat {
   const { uploads } = ports;
   const problem = () => (ports.isOn() ? null : switchedOff);
-  const chat = createWebchatLog({
+  const chat = createWebchatHistory({
     store: ports.store,
     keys: ports.keys,
     isHere: (place) => place.channel === channel && place.chat.id === webChatId,
@@ -165,7 +170,7 @@ function messageOf(frame: {
 type Pages = ReturnType<typeof createPages>;
 
 /** The open pages, and what they are shown of the moment. */
-function createPages(chat: WebchatLog) {
+function createPages(chat: WebchatHistory) {
   const all = new Set<WebchatSession>();
   let typing = false;
   let turn: { readonly id: string; text: string } | null = null;
@@ -227,7 +232,7 @@ function createPages(chat: WebchatLog) {
  */
 function createFollower(
   { clock, log, keys, store }: WebchatPorts,
-  chat: WebchatLog,
+  chat: WebchatHistory,
   pages: Pages,
 ): { readonly line: (line: StreamLine) => void; readonly done: () => Promise<void> } {
   let work: Promise<void> = Promise.resolve();

@@ -14,7 +14,7 @@ import {
   signsDigest,
 } from "../../../src/adapters/http/signature.ts";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
-import { createClients } from "../../../src/daemon/http/client-address.ts";
+import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { isLoopbackHost } from "../../../src/domain/config/index.ts";
 
 const now = 1_800_000_000_000;
@@ -117,7 +117,7 @@ test.prop([fc.oneof(fc.domain(), fc.ipV4(), fc.string()), fc.nat({ max: 65_535 }
 test.prop([fc.array(fc.ipV4(), { maxLength: 8 }), fc.ipV4()])(
   "who is no proxy cannot choose his address",
   (claims, remote) => {
-    const { address: addressOf, isHere } = createClients({
+    const { address: addressOf, isHere } = createClientAddresses({
       proxies: ["10.9.9.9"],
       onlyProxies: false,
     });

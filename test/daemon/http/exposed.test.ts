@@ -12,7 +12,7 @@ import { connect as connectTls } from "node:tls";
 import { expect, test } from "vitest";
 import WebSocket from "ws";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
-import { createClients } from "../../../src/daemon/http/client-address.ts";
+import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { readTls } from "../../../src/daemon/http/tls.ts";
 import { openDoor, rawRequest, requestText, statusOf } from "../../support/daemon/door.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
@@ -143,7 +143,7 @@ test("behind a proxy its name is ours, and nothing that a header says makes anyb
 });
 
 test("exposed behind a proxy, only the proxy and this machine get a connection", () => {
-  const { admits } = createClients({ proxies: ["192.0.2.0/24"], onlyProxies: true });
+  const { admits } = createClientAddresses({ proxies: ["192.0.2.0/24"], onlyProxies: true });
   const from = (remoteAddress: string | undefined, localAddress: string | undefined = "10.0.0.1") =>
     admits({ remoteAddress, localAddress });
   expect(from("192.0.2.77")).toBe(true);
@@ -153,7 +153,7 @@ test("exposed behind a proxy, only the proxy and this machine get a connection",
   expect(from("198.51.100.7")).toBe(false);
   expect(from("::ffff:198.51.100.7")).toBe(false);
   expect(admits({ remoteAddress: undefined, localAddress: undefined })).toBe(false);
-  const anyone = createClients({ proxies: ["192.0.2.0/24"], onlyProxies: false });
+  const anyone = createClientAddresses({ proxies: ["192.0.2.0/24"], onlyProxies: false });
   expect(anyone.admits({ remoteAddress: "198.51.100.7", localAddress: "10.0.0.1" })).toBe(true);
 });
 
@@ -191,7 +191,10 @@ test.runIf(outside !== undefined)(
 );
 
 test("of a chain of addresses only what our own proxies wrote is believed", () => {
-  const { address } = createClients({ proxies: ["10.0.0.0/8", "fd00::1"], onlyProxies: false });
+  const { address } = createClientAddresses({
+    proxies: ["10.0.0.0/8", "fd00::1"],
+    onlyProxies: false,
+  });
   const from = (remoteAddress: string, forwarded?: string | string[]) =>
     address({
       headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },

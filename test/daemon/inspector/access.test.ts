@@ -138,12 +138,12 @@ test("a ticket is good for a minute, and only so many are kept", async () => {
   const clock = new SimulatedClock();
   const tickets = createTickets(clock, async () => "token");
   const wish = { key: null, words: false };
-  const old = await tickets.mint(wish);
+  const old = await tickets.create(wish);
   clock.advanceTo(clock.now() + limits.inspectTicketMs);
   expect(tickets.redeem(old)).toBeNull();
-  const first = await tickets.mint(wish);
-  for (let n = 1; n < limits.inspectTicketsMax; n += 1) await tickets.mint(wish);
-  const kept = await tickets.mint(wish);
+  const first = await tickets.create(wish);
+  for (let n = 1; n < limits.inspectTicketsMax; n += 1) await tickets.create(wish);
+  const kept = await tickets.create(wish);
   expect(tickets.redeem(first)).toBeNull();
   expect(tickets.redeem(kept)).toMatchObject({ ...wish, token: "token" });
 });

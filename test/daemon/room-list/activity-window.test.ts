@@ -1,7 +1,7 @@
 /** The numbers of the last 15 minutes, whatever arrives and when somebody looks. */
 import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
-import { Pulse } from "../../../src/daemon/room-list/activity-window.ts";
+import { ActivityWindow } from "../../../src/daemon/room-list/activity-window.ts";
 
 const spanMs = 120 * 7_500;
 const start = 1_700_000_000_000;
@@ -19,7 +19,7 @@ const arrivals = fc.array(
 test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
   "bars hold what was heard in their stretch, and nothing else",
   (list, later) => {
-    const pulse = new Pulse();
+    const pulse = new ActivityWindow();
     let at = start;
     const heard = list.map(({ after, engaged }) => {
       at += after;
@@ -42,7 +42,7 @@ test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
 );
 
 test("a clock that was set back adds to the bars it knows, and to none before them", () => {
-  const pulse = new Pulse();
+  const pulse = new ActivityWindow();
   pulse.heard(start, true);
   pulse.heard(start - 7_500, false);
   pulse.heard(start - 2 * spanMs, false);
@@ -53,7 +53,7 @@ test("a clock that was set back adds to the bars it knows, and to none before th
 test.prop([fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 400 })])(
   "99 of 100 decisions took no longer than is said",
   (times) => {
-    const pulse = new Pulse();
+    const pulse = new ActivityWindow();
     for (const ms of times) pulse.decidedIn(ms);
     const said = pulse.view(start).decidedMsP99 ?? Number.NaN;
     expect(times).toContain(said);
@@ -62,6 +62,6 @@ test.prop([fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLeng
 );
 
 test("before anything was heard there is nothing to tell", () => {
-  const view = new Pulse().view(start);
+  const view = new ActivityWindow().view(start);
   expect(view).toMatchObject({ perMinute: 0, engagedPercent: null, decidedMsP99: null });
 });

@@ -14,7 +14,7 @@ import { createIds } from "../../../src/adapters/system/ids.ts";
 import { createApp } from "../../../src/daemon/api/app.ts";
 import { createBus } from "../../../src/daemon/events/event-bus.ts";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
-import { createClients } from "../../../src/daemon/http/client-address.ts";
+import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { listen } from "../../../src/daemon/http/server.ts";
 import { loadPages } from "../../../src/daemon/http/static-pages.ts";
 import { createInspector } from "../../../src/daemon/inspector/inspector.ts";
@@ -72,7 +72,7 @@ export async function startSmallServer() {
     log,
     metrics,
     readToken: read,
-    clients: createClients({ proxies: [], onlyProxies: false }),
+    clients: createClientAddresses({ proxies: [], onlyProxies: false }),
     version: "0.0.0-test",
     startedAt: clock.now(),
     stateDir,

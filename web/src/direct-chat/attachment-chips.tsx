@@ -1,6 +1,7 @@
 /**
- * Chips of the composer: what is attached to the line being written, how far it is, and the way to
- * take it off again. What happens is said aloud once; how far a file is can be asked of its bar.
+ * Chips of the composer: the files attached to the line being written, their progress, and a button
+ * to remove each. A change is announced once to screen readers; the progress can be read from the
+ * bar.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fileName } from "../lib/file-facts.ts";

@@ -1,9 +1,9 @@
 /**
- * The direct talk
- * ===============
- * What the direct chat shows, folded from frames. Pure: the same frames in any number of
- * connections give the same talk. A frame that comes twice (after a reconnect everything since the
- * last `n` is sent again) changes nothing, and a line of mine stays pending until the daemon has it
+ * State of the direct chat
+ * ========================
+ * What the direct chat shows, reduced from frames. Pure: the same frames over any number of
+ * connections give the same state. A repeated frame (after a reconnect everything since the last
+ * `n` is sent again) changes nothing, and a line of the user stays pending until the daemon has it
  * on disk.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
@@ -238,7 +238,7 @@ export function draftOf({ writing }: Talk): string {
   for (const block of writing.delivered) {
     const found = writing.soFar.indexOf(block, from);
     if (found >= 0) from = found + block.length;
-    // The last letters of a text may be delivered before they are told as they are written.
+    // The end of a text may be delivered before its last delta arrives.
     else if (block.startsWith(writing.soFar.slice(from).trim())) return "";
   }
   return writing.soFar.slice(from).trimStart();

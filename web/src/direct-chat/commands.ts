@@ -1,8 +1,8 @@
 /**
- * Commands while one types
- * ========================
- * What the daemon's own table offers for a line that begins with a slash. Pure: the list is fetched by
- * whoever has the token, and what fits is worked out here.
+ * Completion of commands
+ * ======================
+ * Which commands of the daemon's table fit a line that begins with a slash. Pure: the table is
+ * fetched elsewhere.
  */
 
 /** A command as `GET /api/commands` has it. */
@@ -14,7 +14,7 @@ export interface Offer {
 }
 
 const offersMax = 8;
-/** Only the first word is completed, and only while nothing stands behind it. */
+/** Only the first word is completed, and only while nothing follows it. */
 const typed = /^\/([a-z0-9:_-]*)$/i;
 
 /** What fits the line, in the order of the table: names first, then other words for them. */

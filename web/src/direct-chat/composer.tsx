@@ -1,10 +1,9 @@
 /**
  * The composer of the direct chat
  * ===============================
- * A line to the agent, and files with it or instead of it. A line that begins with a slash opens a
- * small list of the daemon's commands: arrows choose, Tab or Enter takes the chosen one, Escape
- * closes it. Enter without a choice sends the line as it is, so nobody who knows a command is kept
- * from saying it; while a file is on its way, the line goes when the file is there.
+ * A line to the agent, with or without files. A line that begins with a slash opens a list of
+ * commands: arrows choose, Tab or Enter takes the chosen one, Escape closes it. Enter without a
+ * choice sends the line as it is. While a file is being uploaded, the line waits for it.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -1,9 +1,9 @@
 /**
  * Files of a line
  * ===============
- * A plain picture is a thumbnail that opens larger; anything else is a chip with its name, kind and
- * size that saves it, and a sound can be heard. Places are reserved, so that nothing moves when a
- * picture comes. What is not kept any more says so and does nothing.
+ * A plain picture is a thumbnail that opens larger; any other file is a chip with its name, kind
+ * and size that saves it, and audio can be played. Space is reserved, so that nothing moves when a
+ * picture loads. A file that is no longer stored says so and does nothing.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type AttachedFile, fileFacts, fileName, isDrawn } from "../lib/file-facts.ts";
@@ -171,7 +171,7 @@ function usePicture(place: { readonly current: Element | null }, token: string, 
           (error) => left || setFailure(isAway(error) ? "no daemon" : "no picture"),
         );
       },
-      // The margin counts for what scrolls, not for what lies around it.
+      // The margin applies to the scrolled element, not to what is around it.
       { root: current.closest(".scroll"), rootMargin: "400px" },
     );
     look.observe(current);

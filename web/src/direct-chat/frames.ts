@@ -1,9 +1,8 @@
 /**
  * Frames of the direct chat
  * =========================
- * What the page and the daemon say to each other over `/ws` (docs/api.md), one JSON object a frame.
- * The server is trusted with its own words but not with their form: a frame that is not one of
- * these is passed over, so that an older page survives a newer daemon.
+ * The protocol of page and daemon over `/ws` (docs/api.md), one JSON object a frame. A frame of an
+ * unknown form is ignored, so that an older page works with a newer daemon.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import type { AttachedFile } from "../lib/file-facts.ts";

@@ -1,9 +1,9 @@
 /**
- * A line of mine
- * ==============
- * One element from the moment it is written: on its way, taken or refused, its files keep their
- * place, what they show and the focus. Only what is said of it below changes, and its words become
- * a button once there is a decision to ask about.
+ * A line of the user
+ * ==================
+ * One element from the moment it is written: pending, taken or refused, its files keep their place,
+ * content and focus. Only its status below changes, and its text becomes a button once there is a
+ * decision to explain.
  */
 import { useRef } from "preact/hooks";
 import { clockTime, shownName, shownText } from "../lib/sanitize.ts";
@@ -105,7 +105,7 @@ function Refusal({ why, onDiscard }: RefusalProps) {
   );
 }
 
-/** What stands for a line without words. */
+/** The label of a line without text. */
 const filesWord = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
 
 /** The channel that words came through, where it is not this one. */

@@ -1,8 +1,8 @@
 /**
  * Direct chat
  * ===========
- * A real conversation with the agent, over the daemon's own channel. Streaming text grows in the
- * last bubble; a line of mine shows as soon as it is written and says whether the daemon has it.
+ * A conversation with the agent over the daemon's own channel. Streaming text grows in the last
+ * bubble; a line of the user appears at once and shows whether the daemon has it.
  */
 import { useEffect } from "preact/hooks";
 import { useFollow } from "../lib/follow-scroll.ts";

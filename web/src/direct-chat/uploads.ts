@@ -1,10 +1,9 @@
 /**
- * Files on their way
- * ==================
- * What is attached to the line being written. Files go to the daemon at once, one after the other,
- * and say how far they are; those that are there survive a reload in the tab's own storage. One that
- * cannot go says why and may be tried again. What is too large or too many is said here, before
- * anything is sent.
+ * Uploads
+ * =======
+ * The files attached to the line being written. They are uploaded at once, one after the other,
+ * with progress; finished ones survive a reload in the tab's storage. A failed one shows the reason
+ * and can be retried. Limits of size and number are checked here before anything is sent.
  */
 import { type AttachedFile, type FileKind, filesIn, kindOf } from "../lib/file-facts.ts";
 import { bytes } from "../lib/format.ts";

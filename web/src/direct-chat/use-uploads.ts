@@ -1,6 +1,6 @@
 /**
- * The composer's files as a hook: one queue for the page, woken when the daemon is there again, and
- * the ways a file may come: chosen, dropped or pasted.
+ * The composer's files as a hook: one queue for the page, resumed when the daemon is back, and the
+ * ways a file may come: chosen, dropped or pasted.
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Link } from "../lib/connection-state.ts";

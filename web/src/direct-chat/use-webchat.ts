@@ -1,7 +1,8 @@
 /**
- * The direct chat as a hook: one connection for the page, the talk folded from its frames. Lines
- * not yet taken survive a reload in the tab's own storage, so that closing the lid in the middle
- * loses nothing.
+ * The direct chat as a hook
+ * =========================
+ * One connection for the page and the state reduced from its frames. Lines that were not taken yet
+ * survive a reload in the tab's storage.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../lib/api.ts";

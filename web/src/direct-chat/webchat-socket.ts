@@ -1,10 +1,9 @@
 /**
  * The connection of the direct chat
  * =================================
- * One WebSocket that comes back by itself: waits grow from half a second to ten, with some chance
- * in them so that many pages do not return at the same instant. On every connection it says hello
- * with the last `n` it has and sends all pending lines again under their own ids, so nothing is
- * lost and nothing doubled.
+ * One WebSocket that reconnects: waits grow from half a second to ten, with jitter so that many
+ * pages do not return at once. On every connection it says hello with the last `n` it has and sends
+ * all pending lines again under their own ids, so nothing is lost and nothing is sent twice.
  */
 import type { Link } from "../lib/connection-state.ts";
 

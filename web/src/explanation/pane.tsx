@@ -1,9 +1,9 @@
 /**
  * Why
  * ===
- * The ladder of one message: the answer first, then each rule in the order the runtime tried it
- * with the fact it found, then what else counted. The page knows no order of rules: it draws what
- * the trace says.
+ * The explanation of one message: the answer first, then each rule in the order it was tried with
+ * the fact it found, then what else counted. The page has no order of rules of its own: it draws
+ * the explanation.
  */
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -27,7 +27,7 @@ export interface WhyPaneProps {
   /** What to type in a terminal for the same answer. */
   readonly command: string | null;
   readonly onBack: () => void;
-  /** The ladder takes the focus as soon as it is there, and tells. */
+  /** The explanation takes the focus as soon as it is there, and calls back. */
   readonly wantsFocus: boolean;
   readonly onFocused: () => void;
   /** Opens the list of keys. */
@@ -83,7 +83,7 @@ export function WhyPane(props: WhyPaneProps) {
 const announceMs = 500;
 
 /**
- * Says the answer to a screen reader once it has stood for a moment, not with every letter typed.
+ * Announces the answer to screen readers once it is stable, not with every letter typed.
  */
 function Announced({ text }: { readonly text: string }) {
   const [said, setSaid] = useState("");

@@ -1,4 +1,4 @@
-/** One plain sentence a rule: what the decision means for the message at hand. */
+/** One plain sentence for each rule: what the decision means for the message. */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 
 const sentences: Readonly<Record<Rule, string>> = {

@@ -1,8 +1,8 @@
 /**
- * What can be done about it
- * =========================
- * The buttons of one line of "Needs you". Whatever cannot be taken back asks once, in its place;
- * what the daemon says no to is told there as well.
+ * Actions of a problem
+ * ====================
+ * The buttons of one line of "Needs you". An action that cannot be undone asks once, in place; a
+ * refusal of the daemon is shown there as well.
  */
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, ask } from "../lib/api.ts";

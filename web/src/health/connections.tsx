@@ -1,4 +1,4 @@
-/** Accounts and whether they are connected, told by shape, colour and word. */
+/** Accounts and their connection state, shown by shape, colour and word. */
 import type { HealthConnection } from "../../../src/daemon/api-types/health.ts";
 import { age, amount } from "../lib/format.ts";
 import { Icon } from "../ui/icons.tsx";

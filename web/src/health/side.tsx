@@ -1,4 +1,4 @@
-/** Lanes, store, deliveries: numbers that are looked at now and then. */
+/** Turn slots, store, deliveries: numbers that are read now and then. */
 import type { ComponentChildren } from "preact";
 import type { Health } from "../../../src/daemon/api-types/health.ts";
 import { amount, bytes } from "../lib/format.ts";

@@ -1,4 +1,4 @@
-/** The threads that conversations live in. */
+/** The worker threads that run conversations. */
 import type { HostStatus } from "../../../src/daemon/api-types/runtime.ts";
 import { amount } from "../lib/format.ts";
 

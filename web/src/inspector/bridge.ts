@@ -1,12 +1,13 @@
 /**
  * The bridge
  * ==========
- * The Stately inspector has no address of a server; it says `@statelyai.connected` to whoever holds
- * it in a frame or has opened it, and reads what is posted to it. So this page waits for that word,
- * opens a socket of its own then, and hands over every frame as it comes. Nothing is kept: whoever
- * says the word again gets a new socket, which begins with the conversations there are.
+ * The Stately inspector has no server address; it posts `@statelyai.connected` to the window that
+ * frames or opened it, and reads what is posted to it. So this page waits for that message, then
+ * opens a socket and forwards every frame. Nothing is kept: each such message gets a new socket,
+ * which starts with the live conversations.
  *
- * The word counts only from the window we opened, of the site we opened; frames go to that site only.
+ * The message counts only from the window we opened, of the site we opened; frames are posted to
+ * that site only.
  */
 import { ApiError, ask } from "../lib/api.ts";
 import type { Face } from "./status-text.ts";

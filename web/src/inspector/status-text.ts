@@ -1,8 +1,8 @@
 /**
- * What the bridge says
+ * Status of the bridge
  * ====================
- * One line on how it goes, and where nothing comes a few words on why, with the way to our own page,
- * which needs nobody else.
+ * One line of status, and where no frames come a few words why, with a link to our own page, which
+ * needs no other site.
  */
 const problems = {
   noToken: [

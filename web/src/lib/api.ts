@@ -1,8 +1,8 @@
 /**
- * Questions to the daemon
- * =======================
- * JSON over HTTP with the token of the page. An error carries the daemon's own words, which say
- * what to do; a network failure says that in its own.
+ * Calls to the daemon
+ * ===================
+ * JSON over HTTP with the token of the page. An error has the daemon's message, which says what to
+ * do; a network failure has its own.
  */
 
 /** The daemon said no, or could not be asked. */

@@ -1,8 +1,8 @@
-/** What people call the channels ("Webhook"), asked of the daemon once a page. */
+/** Names of channels for people ("Webhook"), fetched from the daemon once a page. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ask } from "./api.ts";
 
-/** The name of a channel; its id until the daemon has told. */
+/** The name of a channel; its id until the daemon has answered. */
 export function useChannelNames(token: string): (channel: string) => string {
   const [names, setNames] = useState<Readonly<Record<string, string>>>({});
   useEffect(() => {

@@ -1,22 +1,22 @@
 /**
  * A live stream
  * =============
- * Server-sent events read by `fetch`, because the browser's own reader cannot send a token. The
- * stream comes back by itself: waits grow from half a second to ten, with some chance in them. A
- * refused token is the end: trying again is of no use.
+ * Server-sent events read by `fetch`, because the browser's EventSource cannot send a token. The
+ * stream reconnects: waits grow from half a second to ten, with jitter. A refused token ends it,
+ * because a retry would be refused, too.
  */
 import type { Link } from "./connection-state.ts";
 
 export interface LiveOptions {
-  /** Asked anew for each connection. */
+  /** Asked again for each connection. */
   readonly path: () => string;
   readonly token: string;
-  /** A new connection stands: what follows begins anew. */
+  /** A new connection is open: what follows starts from the beginning. */
   readonly onOpen: () => void;
   /** The data of one event. */
   readonly onData: (data: string) => void;
   readonly onLink: (link: Link) => void;
-  /** There is no such stream; it is asked for again now and then. @default a lost connection */
+  /** There is no such stream; it is retried now and then. @default a lost connection */
   readonly onMissing?: () => void;
 }
 
@@ -92,7 +92,7 @@ async function connect(
   }
 }
 
-/** The data of each event; null for a comment, which only shows that the line stands. */
+/** The data of each event; null for a comment, which only keeps the connection alive. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string | null> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 /**
- * Files as the pages speak of them
- * ================================
- * What is known of a file that somebody sent, in words: its name, kind and size. Pure.
+ * Facts of a file
+ * ===============
+ * What is known of a file, as text: its name, kind and size. Pure.
  */
 
 import { bytes } from "./format.ts";
@@ -9,7 +9,7 @@ import { shownName } from "./sanitize.ts";
 
 export type FileKind = "image" | "audio" | "video" | "file";
 
-/** A file of a message, as the daemon tells of it. */
+/** A file of a message, as the daemon describes it. */
 export interface AttachedFile {
   /** What its bytes are asked for by; absent: they are not to be had here. */
   readonly id?: string;
@@ -44,7 +44,7 @@ export function fileFacts({ kind, bytes: size }: Pick<AttachedFile, "kind" | "by
 export const isDrawn = ({ id, mime }: AttachedFile): boolean =>
   id !== undefined && mime !== undefined && drawn.has(mime);
 
-/** The kind that a type stands for. */
+/** The kind of a MIME type. */
 export function kindOf(mime: string): FileKind {
   const [major] = mime.split("/");
   return major === "image" || major === "audio" || major === "video" ? major : "file";

@@ -1,8 +1,8 @@
 /**
  * Following the newest line
  * =========================
- * A transcript follows its end only while the reader is near it; further up it stays where it is
- * and counts what came below.
+ * A transcript follows its end only while the reader is near it; further up it stays and counts
+ * what comes below.
  */
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

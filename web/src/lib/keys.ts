@@ -1,8 +1,8 @@
 /**
  * Keys
  * ====
- * One map for the page. Single letters do nothing while a text or a list of choices has the focus,
- * and can be switched off for those whose tools type letters; `?` then still opens the list, by its
+ * One key map for the page. Single letters do nothing while a text field or a list has the focus,
+ * and can be switched off for people whose tools type letters; the list of keys still opens by its
  * button.
  */
 import { useEffect, useRef } from "preact/hooks";

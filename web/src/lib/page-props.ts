@@ -1,4 +1,4 @@
-/** What every page is given by the frame. */
+/** Properties that the frame gives to every page. */
 import type { Link } from "./connection-state.ts";
 
 export interface PageProps {

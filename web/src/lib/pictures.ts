@@ -1,9 +1,9 @@
 /**
  * Pictures
  * ========
- * Small copies of pictures, drawn by the page itself: the bytes come with the token, which an
- * address in a page cannot carry, and what is shown is what the browser could decode, nothing else
- * of the file. Copies are kept as long as the page is open.
+ * Thumbnails drawn by the page itself: the bytes are fetched with the token, which an address in a
+ * page cannot carry, and only what the browser decodes is shown, nothing else of the file.
+ * Thumbnails are kept as long as the page is open.
  */
 
 const copiesMax = 200;

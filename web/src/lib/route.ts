@@ -1,8 +1,8 @@
 /**
  * Routes
  * ======
- * One document shows every page, told apart by the path. A link inside the pages changes the
- * address and the page without loading the document again, so that what is live stays connected.
+ * One document shows every page, by the path. A link inside the pages changes address and page
+ * without loading the document again, so that streams stay connected.
  */
 import { useEffect, useState } from "preact/hooks";
 

@@ -1,8 +1,9 @@
 /**
- * Words on their way to the screen
- * ================================
- * The same cleaning as everywhere in earshot (controls, direction marks, invisible letters), and
- * the forms of time and number that the pages share. What comes out still goes into a `<bdi>`.
+ * Text for the screen
+ * ===================
+ * The same sanitising as everywhere in earshot (control characters, direction marks, invisible
+ * letters), and the formats of time and number that pages share. The result still goes into a
+ * `<bdi>`.
  */
 import { oneLine, plainText } from "../../../src/domain/sanitize.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Sounds
  * ======
- * One at a time, decoded by the page: a player of the browser's would want an address that carries
- * no token, and a hole in the content policy.
+ * Plays one sound at a time, decoded by the page: the browser's player would need an address
+ * without a token, and an exception in the content policy.
  */
 import { fileBytes } from "./pictures.ts";
 

@@ -2,7 +2,7 @@
  * The token of the page
  * =====================
  * It comes in the fragment of the address that `earshot start` prints, which no server and no log
- * sees. It leaves the address bar at once and stays in the tab's own storage until the tab is
+ * sees. It is removed from the address bar at once and stays in the tab's storage until the tab is
  * closed.
  */
 const storageKey = "earshot.token";

@@ -1,8 +1,8 @@
 /**
  * Chat
  * ====
- * Direct chat, the room simulator, and the ladder of whatever is looked at: a line of either room,
- * or the draft as it is typed. Narrower windows show fewer panes at a time, by switch.
+ * Direct chat, the room simulator, and the explanation of the selected line or of the draft while
+ * it is typed. Narrower windows show fewer panes at a time, by switch.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";

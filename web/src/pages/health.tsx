@@ -1,8 +1,8 @@
 /**
  * Health
  * ======
- * What needs a person comes first; then connections, workers, lanes, store, deliveries. One stream
- * tells all of it, again after each change.
+ * What needs a person comes first; then connections, workers, turn slots, store, deliveries. One
+ * stream sends all of it again after each change.
  */
 import { useEffect, useState } from "preact/hooks";
 import type { Health } from "../../../src/daemon/api-types/health.ts";

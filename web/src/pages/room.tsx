@@ -1,8 +1,8 @@
 /**
  * Room
  * ====
- * One conversation: what was heard in it with each decision, the ladder of the line that is looked
- * at, and how the conversation stands, live. Narrower windows show fewer panes at a time.
+ * One conversation, live: its transcript with each decision, the explanation of the selected line,
+ * and its state. Narrower windows show fewer panes at a time.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RoomPerson, RoomState } from "../../../src/daemon/api-types/room.ts";

@@ -1,8 +1,8 @@
 /**
  * Rooms
  * =====
- * Every conversation the agent can hear: who is there, how it stands, what was decided last. It is
- * told by one stream; ages and countdowns go on by themselves.
+ * Every conversation the agent can hear: its people, state and last decision. One stream feeds it;
+ * ages and countdowns continue by themselves.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RoomRow, RoomsPageAnswer } from "../../../src/daemon/api-types/rooms.ts";

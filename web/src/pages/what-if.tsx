@@ -2,7 +2,7 @@
  * What-if
  * =======
  * The same messages under other rules: a recording, the rules beside it, and the decisions that
- * would differ. Nothing changes until it is applied, and what was applied can be taken back.
+ * would differ. Nothing changes until it is applied, and an application can be undone.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type {

@@ -40,7 +40,7 @@ const textOf = (value: number | null | undefined): string | null =>
 
 interface StatProps {
   readonly name: string;
-  /** Null: nothing to tell yet. */
+  /** Null: no data yet. */
   readonly value: string | null;
   readonly unit?: string;
 }

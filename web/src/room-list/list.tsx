@@ -1,11 +1,10 @@
 /**
  * The list
  * ========
- * Fixed heights make positions arithmetic: only the rows in the window and some on each side are
- * there, each where its number puts it, recycled by key. Whoever scrolls reads nothing but how far;
- * where the list begins is measured when the page could have changed. A row that the daemon has not
- * told yet is an empty one of the same height, and a row that has the focus stays, wherever the
- * window goes.
+ * Rows have a fixed height, so positions are arithmetic: only the rows in the window and some on
+ * each side are in the document, recycled by key. Scrolling reads only the offset; the start of the
+ * list is measured when the layout could have changed. A row that the daemon has not sent yet is an
+ * empty one of the same height, and a focused row stays in the document wherever the window goes.
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -17,7 +16,7 @@ import { Row } from "./row.tsx";
 const rowPx = 64;
 const cardPx = 112;
 const around = 8;
-/** The window moves by so many rows, so that most frames of a scroll draw nothing anew. */
+/** The window moves by so many rows, so that most frames of a scroll render nothing. */
 const step = 4;
 const small = "(max-width: 699px)";
 
@@ -28,12 +27,12 @@ interface ListProps {
   readonly hold: (on: boolean) => void;
   /** These places are in the window. */
   readonly see: (first: number, last: number) => void;
-  /** Place of the row to begin with, told once; null: the top, or it was told. */
+  /** Place of the row to start at, used once; null: the top, or it was used. */
   readonly begin: () => number | null;
   readonly children?: ComponentChildren;
 }
 
-/** The row that had the focus last: whoever comes back from a room finds it again. */
+/** The row that had the focus last, for the way back from a room. */
 interface Focused {
   readonly row: RoomRow;
   readonly place: number;

@@ -1,9 +1,9 @@
 /**
- * The rooms of the page
- * =====================
- * The rows somebody looks at, each at its place in a list of which the daemon knows the rest. A row
- * that changes changes where it is; what moves is told as a window anew. A new connection begins
- * with one, and until then the page shows what it had.
+ * Rooms of the page
+ * =================
+ * The rows of the window, each at its place in a list that the daemon keeps. A changed row changes
+ * in place; a changed order comes as a new window. A new connection starts with a window, and until
+ * then the page shows what it had.
  */
 import type {
   FilterCounts,
@@ -52,7 +52,7 @@ export class RoomsModel implements Places {
   /** Rooms that wait for a place in the order. */
   fresh = 0;
   #at: number | null = null;
-  /** Something was told; before that nothing is known to be missing. */
+  /** A window was received; before that nothing is known to be missing. */
   ready = false;
   counts: RoomCounts = { live: 0, asleep: 0 };
   filters: FilterCounts = { all: 0, engaged: 0, guarded: 0, direct: 0 };

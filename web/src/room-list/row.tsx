@@ -1,6 +1,6 @@
 /**
- * A row of the list: the whole of it is one link. Every cell has its own width and cuts, so that an
- * update never moves a neighbour.
+ * A row of the list: the whole row is one link. Every cell has its own width and cuts its text, so
+ * that an update never moves a neighbour.
  */
 import { Component } from "preact";
 import type { RoomRow } from "../../../src/daemon/api-types/rooms.ts";

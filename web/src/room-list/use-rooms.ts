@@ -1,4 +1,7 @@
-/** The list as a hook: frames go into the model at once, the page is painted once a frame. */
+/**
+ * The list as a hook: frames go into the model at once, and the page renders once for each
+ * animation frame.
+ */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RoomsFrame } from "../../../src/daemon/api-types/rooms.ts";
 import { lookRowsMax } from "../../../src/daemon/api-types/values.ts";
@@ -40,7 +43,7 @@ export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">)
       paint((count) => count + 1);
     });
   };
-  /** Whoever touches the list has it stay as it is. */
+  /** The order stays while the list is pointed at or has the focus. */
   const touch = () => {
     calm.current = 0;
     looker.look({ follow: false });

@@ -1,9 +1,9 @@
 /**
  * Where the page looks
  * ====================
- * Says it with the stream when that is opened, and by a question of its own when the page looks
- * elsewhere. One question at a time: while it is under way only the newest wish is kept, so that
- * who scrolls fast asks no more often than he is answered.
+ * Sent with the stream when it is opened, and by a request of its own when the page looks
+ * elsewhere. One request at a time: while it is under way only the newest position is kept, so that
+ * fast scrolling sends no more requests than are answered.
  */
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 
@@ -16,7 +16,7 @@ export interface LookerOptions {
 export class Looker {
   readonly #tell: LookerOptions["tell"];
   #look: RoomsLook;
-  /** What the daemon was told last. */
+  /** What the daemon received last. */
   #told: RoomsLook | null = null;
   #view: string | null = null;
   #telling = false;
@@ -41,13 +41,13 @@ export class Looker {
     return `/api/rooms/live?${query}`;
   }
 
-  /** The stream stands under this name. */
+  /** The stream is open under this name. */
   opened(view: string): void {
     this.#view = view;
     void this.#say();
   }
 
-  /** Nobody looks any more: the stream is gone, and who asks about it would be told so. */
+  /** The page is closed: the stream is gone, and a request about it would fail. */
   end(): void {
     this.#view = null;
     this.#end.abort();
@@ -75,7 +75,7 @@ export class Looker {
     this.#telling = false;
   }
 
-  /** What is looked at, told now; what is wanted once is not wanted again. */
+  /** Sends the current position; one-time wishes are not sent again. */
   #taken(): RoomsLook {
     const look = this.#look;
     this.#look = { ...look, sort: false, at: "" };
@@ -92,7 +92,7 @@ function isSame(roomsLook: RoomsLook, other: RoomsLook): boolean {
 
 const block = 24;
 
-/** Rows to be told for those from `first` up to `last`: some more, so that most scrolling has them. */
+/** Rows to ask for around `first` to `last`: some more, so that most scrolling has them. */
 export function rowsAround(first: number, last: number, most: number) {
   const from = Math.max(0, Math.floor((first - block) / block) * block);
   const to = Math.ceil((last + block) / block) * block;

@@ -2,7 +2,7 @@
  * From entries to rows
  * ====================
  * An edit changes the row it names, a delivery becomes the agent's line, a turn that said nothing
- * leaves one quiet row. Entries may be given in any portions; the rows are the same.
+ * leaves one quiet row. Entries may come in any portions; the rows are the same.
  */
 import type { HeardEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
 import { type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
@@ -201,7 +201,7 @@ function quotedLine({ id, author, text }: HeardEntry, { edits, deleted }: About)
   return { name: author.name, text: deleted.has(id) ? "" : (edits.get(id)?.text ?? text) };
 }
 
-/** Some platforms tell only the id of what is answered: the rest stands further up. */
+/** Some platforms send only the id of the quoted message: the rest is further up. */
 function quoteOf({ quote }: HeardEntry, about: About): Quoted | null {
   if (quote === null) return null;
   const line = about.heard.get(quote.id);

@@ -1,6 +1,6 @@
 /**
- * Page Up and Down, Home and End among the lines of a transcript: unless the focus is where they
- * have another meaning.
+ * Page Up and Down, Home and End among the lines of a transcript, unless the focused element uses
+ * them.
  */
 import { useEffect, useRef } from "preact/hooks";
 import { isLine, type LineRow, type Row } from "./transcript.ts";

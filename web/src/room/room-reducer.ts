@@ -1,10 +1,10 @@
 /**
  * What a page keeps of a room
  * ===========================
- * A window on the journal: entries without a gap, with numbers to ask with at both ends. Whoever
- * follows the end keeps little; whoever reads further up keeps more, around the line that is looked
- * at, so that a busy room neither grows for ever nor pulls lines away from under a reader. What is
- * let go is asked for again.
+ * A window on the journal: entries without a gap, with the numbers to ask for more at both ends. A
+ * reader at the end keeps little; one further up keeps more, around the selected line, so that a
+ * busy room neither grows without bound nor removes lines under the reader. What was dropped is
+ * fetched again.
  */
 import type {
   RoomEntry,
@@ -41,9 +41,9 @@ export interface Room {
  */
 export type Reader = number | null;
 
-/** Entries kept for whoever follows. Of a long text every thousand letters count as one more. */
+/** Entries kept for a reader at the end. Every thousand characters of a text count as one more. */
 export const followedMax = 600;
-/** Entries kept for whoever reads further up. */
+/** Entries kept for a reader further up. */
 export const readMax = 6_000;
 /** In steps, so that lines go away now and then and not with every frame. */
 const slack = 1.25;
@@ -75,7 +75,7 @@ export function withFrame(
   return { ...next, amends: amendsOf(room.entries, [...room.amends, ...entries]) };
 }
 
-/** A new beginning; whoever reads further up keeps what is read. */
+/** Starts again from an `open` frame; a reader further up keeps what is on the screen. */
 function opened(
   room: Room | null,
   { view: told, writing }: Extract<RoomFrame, { type: "open" }>,
@@ -87,7 +87,7 @@ function opened(
   const { entries, before: older } = history;
   if (room === null) return { ...now, entries, older, newer: null, amends: [], arrived: 0 };
   const arrived = room.arrived + talkIn(entries);
-  // A journal that ends before what is known was begun anew.
+  // A journal that ends before what is known is a new one.
   if (reader === null || view.upTo < room.view.upTo)
     return { ...now, entries, older, newer: null, amends: [], arrived };
   return { ...room, ...now, newer: room.newer ?? room.view.upTo, arrived };

@@ -1,9 +1,9 @@
 /**
  * Heights of rows
  * ===============
- * Where each row of a long list stands: measured where it was seen once, estimated where not.
- * Positions are sums, made anew from where something changed: a few thousand additions cost less than any
- * cleverness.
+ * The position of each row of a long list: measured where it was rendered once, estimated
+ * elsewhere. Positions are sums, computed again from the first changed row; a few thousand
+ * additions are cheap.
  */
 
 /** A list of rows by their keys, with the height each would have before it was measured. */
@@ -79,7 +79,7 @@ export class Heights {
   get total(): number {
     return this.top(this.#rows.length);
   }
-  /** The row that has this point in it; the first or last for what lies outside. */
+  /** The row at this point; the first or last row outside of the list. */
   at(px: number): number {
     const tops = this.#newest();
     let low = 0;

@@ -1,6 +1,6 @@
 /**
- * How the room stands, beside its transcript: statechart, the turn under way, sticky credits and
- * the context buffer. Every panel keeps its rows, whatever they say, so that nothing below moves.
+ * The state of the room beside its transcript: statechart, the running turn, sticky credits and the
+ * context buffer. Every panel keeps its rows, whatever they show, so that nothing below moves.
  */
 import type { ComponentChildren } from "preact";
 import type {

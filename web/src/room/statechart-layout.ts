@@ -3,7 +3,7 @@
  * =======================
  * Five lanes with fixed places, so that only classes change while a room lives. Nodes are named by
  * their path in the machine; `typing` is no region of it but is shown as a lane, because people
- * look for it. A test compares the names with the machine's own states.
+ * look for it. A test compares the names with the machine's states.
  */
 import type { RoomState } from "../../../src/daemon/api-types/room.ts";
 
@@ -54,7 +54,7 @@ export const nodes: readonly ChartNode[] = [
   place("typing.on", "typing", 1),
 ];
 
-/** Short lines between neighbours that lead to one another. */
+/** Short lines between neighbours with a transition. */
 export const edges: readonly string[] = [
   "M130 78H136",
   "M209 78H215",

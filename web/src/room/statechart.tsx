@@ -1,6 +1,6 @@
 /**
  * The statechart, live: lit where the conversation is, dashed where it just was, amber where the
- * guard holds it. One image with one label; the same in words stands below for those who ask.
+ * guard holds it. One image with one label; the same information is available as text below.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RoomState } from "../../../src/daemon/api-types/room.ts";

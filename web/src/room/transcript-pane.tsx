@@ -1,9 +1,9 @@
 /**
  * The transcript of a room
  * ========================
- * A listbox with one tab stop, of which only what is near the window is in the document. It follows
- * the newest line only while the reader is near it; other pages load above and below with the line
- * that is looked at kept in its place.
+ * A listbox with one tab stop; only the rows near the window are in the document. It follows the
+ * newest line only while the reader is near it; other pages load above and below while the selected
+ * line keeps its place.
  */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo } from "preact/hooks";

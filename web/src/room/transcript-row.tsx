@@ -1,6 +1,6 @@
 /**
- * One row of a room's transcript: someone's line with its decision, a command, the agent's line
- * with what became of it, or a turn that said nothing.
+ * One row of a room's transcript: a person's line with its decision, a command, the agent's line
+ * with its delivery status, or a turn that said nothing.
  */
 import { Component, type ComponentChildren } from "preact";
 import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
@@ -19,7 +19,7 @@ interface LineProps {
   /** Its number among the lines that are loaded, and how many there are; -1: nobody knows. */
   readonly place: number;
   readonly places: number;
-  /** It stands apart from the other rows, so far below the beginning of the list; null: it does not. */
+  /** Its own offset from the start of the list, px; null: it follows the other rows. */
   readonly apartPx: number | null;
   readonly onSelect: (key: string) => void;
 }
@@ -125,7 +125,7 @@ function Person({ row }: { readonly row: PersonRow }) {
   );
 }
 
-/** What came with the line: told, and not to be had here. */
+/** Files of the line: described, and not available here. */
 function FilesSaid({ files }: { readonly files: PersonRow["entry"]["files"] }) {
   if (files.length === 0) return null;
   return (

@@ -1,8 +1,8 @@
 /**
  * The transcript of a room
  * ========================
- * Its entries, put together from any portions, and the forms of its rows. Entries never change; an
- * edit, a deletion or a delivery is one of its own.
+ * Its entries, merged from any portions, and the forms of its rows. Entries never change; an edit,
+ * a deletion or a delivery is an entry of its own.
  */
 import type {
   CommandEntry,

@@ -1,7 +1,6 @@
 /**
- * One room, live: what the daemon tells of it, kept together over lost connections. Frames are taken
- * as they come and shown once for each paint, however many came in between; a page in the
- * background takes them in and paints nothing.
+ * One room, live: its state over reconnects. Frames are applied as they come and rendered once for
+ * each paint; a page in the background applies them and renders nothing.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RoomFrame, RoomHistory } from "../../../src/daemon/api-types/room.ts";
@@ -23,12 +22,12 @@ export interface Pages {
   readonly newer: () => Promise<void>;
   /** Back to the end, whatever is kept. */
   readonly newest: () => Promise<void>;
-  /** Where the reader is; told by whoever shows the lines. */
+  /** Where the reader is; set by the transcript. */
   readonly reader: { current: Reader };
 }
 
 export interface LiveRoom {
-  /** Null: not told yet. */
+  /** Null: not received yet. */
   readonly room: Room | null;
   /** Nothing was heard there yet. */
   readonly missing: boolean;
@@ -89,7 +88,7 @@ export function useRoom(token: string, key: string): LiveRoom {
     () => pagesOf({ path, token, room: () => newest.current, keep, reader }),
     [token, path],
   );
-  // The daemon answers; it only has nothing to tell.
+  // The daemon answers; it only has nothing new.
   const shown: Link = missing && link.state === "lost" ? { state: "live" } : link;
   return { room, missing, link: shown, pages };
 }
@@ -112,7 +111,7 @@ function pagesOf({ path, token, room, keep, reader }: PagePorts): Pages {
       if (before === null) return;
       const got = await page(`before=${before}&limit=${pageLines}`);
       const now = room();
-      // The room may have begun anew meanwhile.
+      // The room may be a new one meanwhile.
       if (now?.older === before) keep(withOlder(now, got, reader.current));
     }),
     newer: oneAtATime(async () => {
@@ -143,7 +142,7 @@ function oneAtATime(load: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Whether the daemon is there and knows of no such room. */
+/** Whether the daemon answers that there is no such room. */
 async function isMissing(path: string, token: string, signal: AbortSignal): Promise<boolean> {
   try {
     await ask(path, { token, signal });

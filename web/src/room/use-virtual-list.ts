@@ -1,7 +1,7 @@
 /**
- * The list of a transcript, tied to its box in the document: measures rows as they are drawn, moves
- * the range while somebody scrolls, asks for other pages near its ends and keeps what a hand is on
- * (the row with the focus, selected text) in the document.
+ * The list of a transcript, bound to its element: measures rows as they are rendered, moves the
+ * range on scroll, asks for other pages near its ends, and keeps the focused row and selected text
+ * in the document.
  */
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
@@ -14,7 +14,7 @@ import { type Anchor, List } from "./virtual-list.ts";
 export interface ShownList {
   readonly box: RefObject<HTMLDivElement>;
   readonly element: RefObject<HTMLDivElement>;
-  /** What stands below the rows and grows by itself. */
+  /** What is below the rows and grows by itself. */
   readonly after: RefObject<HTMLDivElement>;
   /** Rows in the window, as numbers from `first` up to, and without, `last`. */
   readonly first: number;
@@ -28,7 +28,7 @@ export interface ShownList {
   toEnd(): void;
   /** Brings a row into sight and gives it the focus. */
   reveal(key: string, block: "nearest" | "center", focus?: boolean): void;
-  /** The row that stands a window further up or down. */
+  /** The row a window height further up or down. */
   pageFrom(key: string, by: 1 | -1): string | null;
 }
 
@@ -37,7 +37,7 @@ const edgePx = 2_000;
 /** About so wide is a letter of the text. */
 const letterPx = 6.6;
 const narrowPx = 620;
-/** After so long the list stands still, where the browser does not say that a movement is over. */
+/** After this time, ms, scrolling counts as over where the browser sends no event for it. */
 const stillMs = 1_000;
 const endedMs = 100;
 
@@ -53,7 +53,7 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
   const { list } = current;
   const newest = useRef({ room, rows });
   const tools = useRef<Tools | null>(null);
-  // That it was scrolled may be told later than this is drawn.
+  // The scroll event may come after this is painted.
   if (tools.current !== null) catchUp(tools.current);
   newest.current = { room, rows };
   if (current.rows !== rows) {
@@ -171,7 +171,7 @@ function settle({ box: { current: box }, element, list, again }: Tools): void {
     rows.style.paddingTop = `${px}px`;
     rows.style.paddingBottom = `${Math.max(0, heights.total - heights.top(range.last))}px`;
   };
-  // About right, so that the box is not too short for where it stands while rows are measured.
+  // An estimate, so that the box is not too short for its position while rows are measured.
   pad(Math.max(0, list.topOf(range.first)));
   let isNews = false;
   for (const row of rows.children) {
@@ -205,7 +205,7 @@ function lookAtEdges({ list, newest, pages, box }: Tools): void {
   const windowPx = box.current?.clientHeight ?? 0;
   if (windowPx === 0) return;
   const { viewTop, heights, follows } = list;
-  // Whoever follows is not near the beginning but where there is little to see.
+  // A reader at the end is near the beginning only in a short list.
   const isNear = follows ? heights.total < windowPx : viewTop < edgePx;
   if (room.older !== null && isNear) void pages.older();
   const below = heights.total - viewTop - windowPx;
@@ -247,7 +247,7 @@ function tie(tools: Tools): () => void {
   // In a paint of its own: together with a movement it would be taken for a jump of the lines.
   const ended = () => restIn(endedMs);
   const rested = () => {
-    // If it was scrolled again, that will be told in a moment.
+    // If it was scrolled again, an event follows in a moment.
     if (list.isMoved(current)) return;
     list.rest();
     settle(tools);

@@ -1,10 +1,10 @@
 /**
  * A long list in a window
  * =======================
- * Which rows of a transcript are in the document, and where they stand. Heights are estimated until
- * a row was seen; when an estimate proves wrong, or lines come or go above, the row at the upper
- * edge stays where the reader has it. At the end it stays at the end. All of it happens between a
- * change of the document and its painting, so nothing is seen to jump.
+ * Which rows of a transcript are in the document, and where. Heights are estimated until a row was
+ * rendered; when an estimate is wrong, or lines come or go above, the row at the upper edge keeps
+ * its position. At the end the list stays at the end. All of it happens between a change of the
+ * document and its painting, so nothing is seen to jump.
  */
 import { Heights, type Rows } from "./row-heights.ts";
 
@@ -137,12 +137,12 @@ export class List {
     return last - first > heldRowsMax ? range : { first, last };
   }
 
-  /** Where a row stands in the list as it is in the box. */
+  /** The position of a row in the scrolled list. */
   topOf(index: number): number {
     return this.heights.top(index) + this.#drift;
   }
 
-  /** Whether the box stands elsewhere than it was left. */
+  /** Whether the box was scrolled since it was last placed. */
   isMoved({ scrollTop }: Box): boolean {
     return Math.abs(scrollTop - this.#top) > 0.5;
   }
@@ -182,7 +182,7 @@ export class List {
     this.#isMoving = false;
   }
 
-  /** Goes to where this row stands `px` below the upper edge. */
+  /** Scrolls so that this row is `px` below the upper edge. */
   goTo(key: string, px: number): void {
     if (this.heights.indexOf(key) < 0) return;
     this.follows = false;

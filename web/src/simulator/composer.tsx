@@ -1,6 +1,6 @@
 /**
- * The composer of the simulated room: who writes, the text, mention, reply, the live verdict, Send.
- * The verdict shows what would happen to the draft and changes as one types.
+ * The composer of the simulated room: author, text, mention, reply, the live decision, Send. The
+ * decision shows what would happen to the draft and changes while it is typed.
  */
 import type { RefObject } from "preact";
 import { useState } from "preact/hooks";

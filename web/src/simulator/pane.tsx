@@ -1,8 +1,8 @@
 /**
  * The simulated room
  * ==================
- * A room that needs no account: write as anyone, and see what the rules make of it. The transcript
- * is a listbox with one tab stop; the selected line's ladder stands in the Why pane.
+ * A room that needs no account: write as anyone, and see what the rules decide. The transcript is a
+ * listbox with one tab stop; the explanation of the selected line is in the Why pane.
  */
 import type { RefObject } from "preact";
 import { useFollow } from "../lib/follow-scroll.ts";

@@ -1,9 +1,9 @@
 /**
- * The cast of the simulated room
- * ==============================
+ * Participants of the simulated room
+ * ==================================
  * Who can speak in the simulator, and how a written "@Name" becomes a mention. Real channels
- * deliver mentions as structure; here the page plays the channel, so it reads them out of the text,
- * longest name first, without letting a name become a pattern.
+ * deliver mentions as structure; here the page reads them from the text, longest name first, and
+ * never as a pattern.
  */
 
 export interface Member {
@@ -40,7 +40,7 @@ export function join(
   return [...cast, { id: `m${cast.length + 1}`, name: trimmed, isBot }];
 }
 
-/** Counts as shown and as told to the ladder. */
+/** Counts as shown and as given to the ladder. */
 export function count(cast: readonly Member[]): { readonly humans: number; readonly bots: number } {
   const bots = cast.filter((member) => member.isBot).length;
   return { humans: cast.length - bots, bots };

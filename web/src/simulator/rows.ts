@@ -1,9 +1,9 @@
 /**
- * What the simulated room shows
- * =============================
- * The simulation answers with everything that will happen, also what lies ahead: the agent that is
- * going to write for a second. The rows are what has happened by `now`, so that the room plays at
- * the pace of a real one; `nextChange` says when to look again.
+ * Rows of the simulated room
+ * ==========================
+ * The simulation answers with everything that will happen, also the future: an agent that is going
+ * to write for a second. The rows are what has happened by `now`, so that the room plays at real
+ * speed; `nextChange` says when to look again.
  */
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import type { Decision, Rule } from "../../../src/domain/decision.ts";

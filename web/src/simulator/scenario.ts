@@ -1,12 +1,12 @@
 /**
  * The simulated room as a scenario
  * ================================
- * The page holds the whole room and the server holds nothing: what was said becomes scenario lines
- * (docs/guide/scenarios.md), sent again with every question. Time between lines is the time that
- * really passed, so credits run out in the simulator as they would in a room.
+ * The page holds the whole room and the server nothing: the room becomes scenario lines
+ * (docs/guide/scenarios.md), sent again with every request. Time between lines is the real time
+ * that passed, so credits run out as in a real room.
  *
- * The member list is read again before it is old, as a channel that can read it would: the people
- * who have not spoken yet count too.
+ * The member list is refreshed before it is old, as a channel that can read it would, so people who
+ * have not spoken count, too.
  */
 import type { InboundInput } from "../../../src/domain/message.ts";
 import { count, type Member, mentioned, selfId } from "./participants.ts";

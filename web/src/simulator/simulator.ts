@@ -1,10 +1,9 @@
 /**
  * The room simulator
  * ==================
- * Holds the room and asks the daemon what the rules make of it. Three questions, each the whole
- * scenario: the room as said (what happened and will happen), the room with the draft as its last
- * line (the live verdict), and the room with a probe right after the newest reply (who holds a
- * credit by then).
+ * Holds the room and asks the daemon for the decisions. Three requests, each the whole scenario:
+ * the room so far (what happened and will happen), the room with the draft as its last line (the
+ * live decision), and the room with a probe right after the newest reply (who holds a credit then).
  */
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import { ApiError, newestOnly } from "../lib/api.ts";
@@ -32,7 +31,7 @@ export interface SimView {
   readonly replyTo: ReplyTo | null;
   readonly rows: readonly Row[];
   readonly why: Readonly<Record<string, Why>>;
-  /** The ladder for the text as it stands; null while there is none. */
+  /** The explanation of the current text; null while there is none. */
   readonly draft: Why | null;
   readonly granted: Readonly<Record<string, Granted>>;
   readonly problem: string | null;
@@ -65,7 +64,7 @@ const timerMsMax = 2 ** 31 - 1;
 const explainedMax = 6;
 const nobody: Member = { id: "nobody", name: "Someone", isBot: false };
 
-/** One room and its questions. `changed` is told of every new view. */
+/** One room and its requests. `changed` gets every new view. */
 export class Simulator {
   readonly #ports: SimulatorPorts;
   readonly #said;

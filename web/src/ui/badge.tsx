@@ -1,4 +1,4 @@
-/** The connection of the page, told by shape, colour and word. */
+/** The connection state of the page, shown by shape, colour and word. */
 import type { Link } from "../lib/connection-state.ts";
 import { Icon } from "./icons.tsx";
 

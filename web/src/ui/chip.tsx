@@ -1,9 +1,9 @@
 /**
  * Chips and faces
  * ===============
- * The decision chip: glyph, decision, rule. Engage is tinted and bold, observe has no background:
- * most messages are observed and should recede. Faces: circles are people, rounded squares are
- * bots, the filled square is our agent.
+ * The decision chip: glyph, decision, rule. Engage is tinted and bold; observe has no background,
+ * because most messages are observed and should recede. Faces: circles are people, rounded squares
+ * are bots, the filled square is our agent.
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import { initials } from "../lib/sanitize.ts";

@@ -1,6 +1,6 @@
 /**
- * The strip: the last decisions as bars, the newest at the right. Height and shape tell them apart
- * as well as colour does. One SVG, since a list draws a thousand bars.
+ * The strip: the last decisions as bars, the newest at the right, distinguished by height and shape
+ * as well as by colour. One SVG, because a list draws a thousand bars.
  */
 import { stripCount } from "../../../src/daemon/api-types/values.ts";
 

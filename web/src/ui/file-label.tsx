@@ -1,4 +1,4 @@
-/** A file in words: its sign, its name, its kind and size. */
+/** A file as text: icon, name, kind and size. */
 import { type AttachedFile, fileFacts, fileName } from "../lib/file-facts.ts";
 import { Icon } from "./icons.tsx";
 

@@ -1,8 +1,8 @@
 /**
  * Icons
  * =====
- * One inline sprite, drawn by hand on 12, 14, 16 and 20 px grids. Inline, since an icon that names
- * the page's own colours cannot come from a file.
+ * One inline sprite, drawn on 12, 14, 16 and 20 px grids. It is inline because an icon that uses
+ * the page's colours cannot be a file.
  */
 const outline = {
   fill: "none",

@@ -1,4 +1,4 @@
-/** The pill that waits below a transcript somebody has scrolled up in, and leads to its end. */
+/** The button below a transcript that was scrolled up; it leads to the end. */
 import type { Follow } from "../lib/follow-scroll.ts";
 
 export function Jump({ follow }: { readonly follow: Pick<Follow, "unseen" | "toEnd"> }) {

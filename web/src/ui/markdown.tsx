@@ -1,9 +1,9 @@
 /**
- * The agent's prose
- * =================
+ * The agent's text
+ * ================
  * Models write Markdown. The page shows the small part of it that chat needs (paragraphs, lists,
- * bold, code) and makes elements of it, never HTML: what is not understood stays the text it was.
- * Links stay text as well, so that a talked-into model cannot lead anyone anywhere.
+ * bold, code) as elements, never as HTML: anything else stays text. Links stay text as well, so
+ * that a manipulated model cannot lead anyone anywhere.
  */
 import type { ComponentChildren } from "preact";
 

@@ -1,8 +1,8 @@
 /**
- * Asking what would be
- * ====================
- * Loads recordings, tries rules on them as they are typed, and hands the answer on as it comes.
- * Only the newest try counts: one that was overtaken is called off at the daemon as well.
+ * Requests of What-if
+ * ===================
+ * Loads recordings, runs rules on them while they are typed, and passes frames on as they come.
+ * Only the newest run counts: an overtaken one is aborted at the daemon as well.
  */
 import type {
   WhatIfApplied,

@@ -1,9 +1,9 @@
 /**
  * Differences between two texts
  * =============================
- * Line by line, by the longest common part, as people read a diff: what went, what came, and a few
- * lines around. Configs have hundreds of lines, so the plain table is small; what is alike at both
- * ends is left out of it.
+ * Line by line, by the longest common subsequence: removed and added lines with a few lines of
+ * context. Configs have hundreds of lines, so the plain table is small; common lines at both ends
+ * are left out of it.
  */
 
 export interface DiffLine {

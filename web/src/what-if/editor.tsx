@@ -1,6 +1,6 @@
 /**
- * The rules as text: to be edited, or as what has changed in them. Lines that differ are tinted
- * while one types, and a line with a mistake carries a mark.
+ * The rules as text: to edit, or as a diff. Changed lines are tinted while one types, and a line
+ * with a mistake carries a mark.
  */
 import { useMemo, useState } from "preact/hooks";
 import type { WhatIfEdit, WhatIfProblem } from "../../../src/daemon/api-types/what-if.ts";

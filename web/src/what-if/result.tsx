@@ -1,6 +1,6 @@
 /**
  * What would change: one number first, then how it splits, then each message with its decision
- * before and after, and both ladders of the one that is opened.
+ * before and after, and both explanations of the opened one.
  */
 import { useEffect, useState } from "preact/hooks";
 import type {

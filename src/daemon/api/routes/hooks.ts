@@ -13,7 +13,7 @@ import type { HookAnswer, HookRequest } from "../../../domain/ports/index.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { createHookGuard, type HookGuard } from "../../http/hook-replay-guard.ts";
-import { createBodyRoom } from "../../http/raw-body.ts";
+import { createBodyBudget } from "../../http/raw-body.ts";
 import type { RouteDeps } from "./deps.ts";
 
 /** Refusals of one hook are logged so often. */
@@ -27,7 +27,7 @@ interface Place {
 export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const { clock } = ports;
   const app = new Hono<HttpEnv>();
-  const room = createBodyRoom(limits.hookBodiesBytesMax);
+  const room = createBodyBudget(limits.hookBodiesBytesMax);
   const guards = new Map<string, HookGuard>();
   const refusals = createRefusalLog(ports);
 

@@ -34,7 +34,7 @@ const makeTicket = {
 export function inspectRoutes({ add }: Endpoints, { inspector }: RouteDeps): void {
   add(makeTicket, async ({ body: { key, words } }) => {
     const wish = { key: key === undefined ? null : checkedKey(key), words };
-    const ticket = await inspector.tickets.mint(wish);
+    const ticket = await inspector.tickets.create(wish);
     const socket = `/inspect/ws?ticket=${ticket}`;
     return { socket, withinMs: limits.inspectTicketMs, page: inspector.page };
   });

@@ -14,8 +14,8 @@ import { terminalSafe } from "../../../domain/sanitize.ts";
 import { noFacts } from "../../checks/check.ts";
 import { checkConfig } from "../../checks/config-checks.ts";
 import { tlsFacts } from "../../checks/tls-facts.ts";
-import { readSaid, saidFileName } from "../../config/chat-overrides.ts";
-import { configPathOf, readWithSaid } from "../../config/config-source.ts";
+import { overridesFileName, readOverrides } from "../../config/chat-overrides.ts";
+import { configPathOf, readWithOverrides } from "../../config/config-source.ts";
 import { loadConfiguredPlugins } from "../../config/plugins.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { configSchemaText } from "../../config/schemas.ts";
@@ -50,14 +50,14 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
       ? { channels: [] }
       : await loadConfiguredPlugins({ config: path, env, stateDir: dirname(path) });
   const reading = { env, parse: createRegistry(channels) };
-  const said = await readSaid(stateDir);
+  const said = await readOverrides(stateDir);
   try {
-    return { ...(await readWithSaid(path, stateDir, said, reading)), path, said };
+    return { ...(await readWithOverrides(path, stateDir, said, reading)), path, said };
   } catch (error) {
     if (said.length === 0) throw error;
-    const loaded = await readWithSaid(path, stateDir, [], reading);
+    const loaded = await readWithOverrides(path, stateDir, [], reading);
     const why = error instanceof Error ? error.message : String(error);
-    const left = `${join(stateDir, saidFileName)} is left out as it does not fit: ${why}`;
+    const left = `${join(stateDir, overridesFileName)} is left out as it does not fit: ${why}`;
     return { ...loaded, path, said: [], warnings: [...loaded.warnings, left] };
   }
 }

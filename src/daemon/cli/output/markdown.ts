@@ -11,7 +11,7 @@ import pc from "picocolors";
 import { renderMarkdown } from "../../../adapters/channels/telegram/markdown.ts";
 import type { Entity, Rendered } from "../../../adapters/channels/telegram/rendering.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
-import { boundedHang, hangOf, wrapLine, wrapText } from "./wrap.ts";
+import { boundedIndent, hangingIndentOf, wrapLine, wrapText } from "./wrap.ts";
 
 type Paint = (text: string) => string;
 
@@ -70,7 +70,7 @@ function styledRows(
   const pre = inside("pre");
   const lead = pre ? preLead : inside("blockquote") ? ink.dim(quoteLead) : "";
   const room = Math.max(1, columns - (lead === "" ? 0 : preLead.length));
-  const hang = pre ? 0 : boundedHang(hangOf(line), room);
+  const hang = pre ? 0 : boundedIndent(hangingIndentOf(line), room);
   const shape = { columns: room, taken, hang, at: pre ? "any" : "words" } as const;
   return wrapLine(line, shape).map(({ from, to }, row) => {
     const setIn = row === 0 ? "" : " ".repeat(hang);

@@ -108,7 +108,7 @@ function withoutBlanks(cells: readonly Cell[], start: number, end: number): numb
 }
 
 /** What a line's later rows are set in by: below its words, not below its bullet or number. */
-export function hangOf(line: string): number {
+export function hangingIndentOf(line: string): number {
   const lead = /^ *(?:(?:[•*+-]|\d{1,9}[.)]|[│>]) +)?/.exec(line)?.[0] ?? "";
   return columnsOf(lead);
 }
@@ -122,7 +122,7 @@ export function wrapText(text: string, shape: Omit<WrapShape, "at">): string {
   return text
     .split("\n")
     .flatMap((line, index) => {
-      const hang = boundedHang(shape.hang ?? hangOf(line), columns);
+      const hang = boundedIndent(shape.hang ?? hangingIndentOf(line), columns);
       const taken = index === 0 ? (shape.taken ?? 0) : 0;
       return wrapLine(line, { columns, hang, taken }).map(
         ({ from, to }, row) => `${row === 0 ? "" : " ".repeat(hang)}${line.slice(from, to)}`,
@@ -132,7 +132,7 @@ export function wrapText(text: string, shape: Omit<WrapShape, "at">): string {
 }
 
 /** A hang that leaves words room, however narrow the screen. */
-export function boundedHang(hang: number, columns: number): number {
+export function boundedIndent(hang: number, columns: number): number {
   return hang <= columns / 2 ? hang : 0;
 }
 
