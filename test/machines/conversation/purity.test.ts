@@ -1,0 +1,195 @@
+/**
+ * The chart is pure by XState's own measure, and what the hosts run is the chart: `transition()` on
+ * frozen snapshots gives, step by step, the states, the context and the effects of the running actor.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { fc, test } from "@fast-check/vitest";
+import { describe, expect } from "vitest";
+import { createActor, initialTransition, type SnapshotFrom, transition } from "xstate";
+import { conversationLogic } from "../../../src/actors/host/conversation-stepper.ts";
+import { type StepEvent, stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
+import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
+import type { Effect, EmittedEffect } from "../../../src/machines/events/effects.ts";
+import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
+import { modes, stories } from "../../support/runtime/stories.ts";
+import { createWanderer } from "../../support/runtime/wanderer.ts";
+
+type Snapshot = SnapshotFrom<typeof conversationMachine>;
+type Actions = ReturnType<typeof transition<typeof conversationMachine>>[1];
+
+/** Freezes a value and all it holds; what is frozen already is whole. */
+function freeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+  return value;
+}
+
+function frozen(snapshot: Snapshot): Snapshot {
+  freeze(snapshot.context);
+  freeze(snapshot.value);
+  Object.freeze(snapshot._nodes);
+  return Object.freeze(snapshot);
+}
+
+/** The effects among the actions that XState gives back: there is nothing else to be done. */
+function effectsOf(actions: Actions): EmittedEffect[] {
+  return actions.map(({ type, params }) => {
+    if (type !== "xstate.emit") throw new Error(`an action that is no effect: ${type}`);
+    return (params as unknown as { readonly event: EmittedEffect }).event;
+  });
+}
+
+/** One step of the machine as the hosts run it. */
+function compiledStep(snapshot: Snapshot, event: StepEvent): [Snapshot, EmittedEffect[]] {
+  const effects: EmittedEffect[] = [];
+  const scope = {
+    defer: (work: () => void) => work(),
+    emit: (effect: EmittedEffect) => effects.push(effect),
+  };
+  return [conversationLogic.transition(snapshot, event, scope as never), effects];
+}
+
+/** Fields of the two contexts that differ; those of the same object need no second look. */
+function differing({ context: a }: Snapshot, { context: b }: Snapshot): string[] {
+  const names = Object.keys({ ...a, ...b }) as (keyof Snapshot["context"])[];
+  return names.filter((name) => a[name] !== b[name] && !isDeepStrictEqual(a[name], b[name]));
+}
+
+/** A command tells the states as well, which only the actor's owner sees. */
+const emittedForm = (effects: readonly Effect[]): unknown[] =>
+  effects.map((effect) => {
+    if (effect.type !== "command") return effect;
+    const { attention: _, guard: __, ...standing } = effect.standing;
+    return { ...effect, standing };
+  });
+
+describe("transition() on frozen snapshots", () => {
+  test.prop([stories, modes, fc.constantFrom(1, 20)], { numRuns: 60 })(
+    "walks every story as the running actors do, XState's and ours",
+    (story, mode, cap) => {
+      const rig = new Rig({ holdLanes: true, settings: { queue: { mode, cap, drop: "old" } } });
+      const [first, begun] = initialTransition(conversationMachine, { settings: rig.settings });
+      expect(begun).toEqual([]);
+      const actor = createActor(conversationMachine, { input: { settings: rig.settings } });
+      let emitted: EmittedEffect[] = [];
+      actor.on("*", (effect) => emitted.push(effect));
+      actor.start();
+      let snapshot = first;
+      const walk = (event: Parameters<typeof stepEvent>[1], effects: readonly Effect[]) => {
+        const given = freeze(stepEvent(snapshot, event));
+        const [next, actions] = transition(conversationMachine, frozen(snapshot), given);
+        expect(effectsOf(actions)).toEqual(emittedForm(effects));
+        emitted = [];
+        actor.send(given);
+        expect(emitted).toEqual(emittedForm(effects));
+        snapshot = next;
+      };
+      const step = rig.step.bind(rig);
+      rig.step = (event) => {
+        const effects = step(event);
+        walk(event, effects);
+        return effects;
+      };
+      const membership = { humans: 3, bots: 0, truncated: true, fetchedAt: 0 };
+      walk({ type: "membership.read", at: 0, membership }, []);
+      for (const make of story) rig.step(make(rig));
+      expect(snapshot.context).toEqual(rig.conversation.context);
+      expect(actor.getSnapshot().context).toEqual(rig.conversation.context);
+      expect(actor.getSnapshot().value).toEqual(snapshot.value);
+      const { attention, lock, guard } = rig.conversation.view();
+      const at = attention.split(".");
+      expect(snapshot.value).toEqual({
+        attention: at.length === 1 ? at[0] : { engaged: at[1] },
+        lock,
+        guard,
+      });
+      actor.stop();
+    },
+  );
+
+  const stepsInAll = 100_000;
+  const stepsOfStory = 400;
+
+  test(`the compiled machine does the same, over ${stepsInAll} random steps`, {
+    timeout: 120_000,
+  }, () => {
+    const seen = new Set<string>();
+    const emittedTypes = new Set<string>();
+    for (let seed = 1; seed <= stepsInAll / stepsOfStory; seed += 1) {
+      const wanderer = createWanderer(seed);
+      const input = { settings: freeze(wanderer.settings) };
+      let [snapshot] = initialTransition(conversationMachine, input);
+      const beginning = conversationLogic.getInitialSnapshot({} as never, input);
+      expect(beginning.value).toEqual(snapshot.value);
+      expect(beginning.context).toEqual(snapshot.context);
+      for (let step = 0; step < stepsOfStory; step += 1) {
+        const event = freeze(stepEvent(snapshot, wanderer.next(snapshot.context)));
+        frozen(snapshot);
+        const [expected, actions] = transition(conversationMachine, snapshot, event);
+        const [compiled, effects] = compiledStep(snapshot, event);
+        const same =
+          differing(expected, compiled).length === 0 &&
+          isDeepStrictEqual(expected.value, compiled.value) &&
+          isDeepStrictEqual(effectsOf(actions), effects);
+        if (!same) {
+          const told = { seed, step, type: event.type };
+          expect([told, compiled.value, effects]).toEqual([
+            told,
+            expected.value,
+            effectsOf(actions),
+          ]);
+          expect(differing(expected, compiled)).toEqual([]);
+        }
+        seen.add(`${event.type} in ${JSON.stringify(expected.value)}`);
+        for (const { type } of effects) emittedTypes.add(type);
+        snapshot = compiled;
+      }
+    }
+    // So that a wanderer that stands still fails, too.
+    expect(seen.size).toBeGreaterThan(700);
+    expect(emittedTypes.size).toBeGreaterThan(18);
+  });
+
+  test("nothing in the context says whether the agent runs or what the lock is", () => {
+    const places = new Map<string, Set<string>>();
+    const add = (snapshot: Snapshot) => {
+      const { attention, lock } = snapshot.value;
+      const name = `${typeof attention === "string" ? attention : attention.engaged} ${lock}`;
+      const context = JSON.stringify({ ...snapshot.context, settings: 0, configured: 0 });
+      places.set(context, (places.get(context) ?? new Set()).add(name));
+    };
+    const settings = settingsWith();
+    const rig = new Rig();
+    rig.say("ann", "earshot", { to: "us" });
+    rig.wait(500);
+    rig.answer("one");
+    const record = rig.conversation.record();
+    const at = rig.now;
+    const { turnId } = rig;
+    const events = [
+      { type: "disengage", at },
+      { type: "skip", at, turnId },
+      { type: "agent.ended", at, turnId, silent: false },
+    ] as const;
+    for (const order of [[], [0], [1], [2], [0, 1], [0, 2], [0, 1, 2]]) {
+      const { context } = new Rig({ record }).conversation;
+      const value = {
+        attention: { engaged: "running" },
+        lock: "granting",
+        guard: "clear",
+      } as const;
+      let snapshot = conversationMachine.resolveState({ value, context: { ...context, settings } });
+      snapshot = {
+        ...snapshot,
+        context: { ...snapshot.context, ledger: {}, typing: null, run: heldByNobody(snapshot) },
+      };
+      for (const place of order) snapshot = compiledStep(snapshot, events[place] as StepEvent)[0];
+      add(snapshot);
+    }
+    expect(Math.max(...[...places.values()].map(({ size }) => size))).toBe(7);
+  });
+});
+
+const heldByNobody = ({ context: { run } }: Snapshot) =>
+  run === null ? null : { ...run, holds: false };
