@@ -6,7 +6,7 @@
  * is one whose outcome nobody knows: it becomes in-doubt, never simply pending again. Counters say
  * how often it was tried and how often it was in doubt; a row with doubts stays marked for good.
  */
-import { setup, transition } from "xstate";
+import { assign, setup, transition } from "xstate";
 import { limits } from "../domain/limits.ts";
 import type { OutboxState } from "../domain/ports/index.ts";
 
@@ -42,7 +42,11 @@ export const deliveryMachine = setup({
   guards: {
     mayTryAgain: ({ context }) => context.attempts < limits.sendAttemptsMax,
   },
-  actions: {},
+  actions: {
+    countAttempt: assign({ attempts: ({ context }) => context.attempts + 1 }),
+    countDoubt: assign({ doubts: ({ context }) => context.doubts + 1 }),
+    forgetAttempts: assign({ attempts: 0 }),
+  },
 }).createMachine({
   id: "delivery",
   description: "The life of one outbox row.",
@@ -55,6 +59,7 @@ export const deliveryMachine = setup({
     },
     sending: {
       description: "The platform is being called.",
+      entry: "countAttempt",
       on: {
         confirm: "sent",
         defer: [{ guard: "mayTryAgain", target: "waiting" }, { target: "dead" }],
@@ -64,20 +69,30 @@ export const deliveryMachine = setup({
     },
     waiting: {
       description: "Refused for now; to be tried again at a known time.",
-      on: { send: "sending", expire: "expired", drop: "dead", resend: "pending" },
+      on: {
+        send: "sending",
+        expire: "expired",
+        drop: "dead",
+        resend: { target: "pending", actions: "forgetAttempts" },
+      },
     },
     "in-doubt": {
       description: "Perhaps sent. Sent again only if the policy or the operator says so.",
-      on: { resend: "pending", drop: "dead", expire: "expired" },
+      entry: "countDoubt",
+      on: {
+        resend: { target: "pending", actions: "forgetAttempts" },
+        drop: "dead",
+        expire: "expired",
+      },
     },
     sent: { description: "On the platform." },
     expired: {
       description: "Not sent in time; only the operator may still send it.",
-      on: { resend: "pending" },
+      on: { resend: { target: "pending", actions: "forgetAttempts" } },
     },
     dead: {
       description: "Will not be sent; only the operator may still send it.",
-      on: { resend: "pending" },
+      on: { resend: { target: "pending", actions: "forgetAttempts" } },
     },
   },
 });
@@ -88,33 +103,25 @@ export interface DeliveryState extends DeliveryContext {
 }
 
 /**
- * Where the machine goes, by state, event and whether tries are left: nothing else counts. Asked
- * once each, because asking builds an actor system, and every send asks three times.
+ * What the machine has answered; null: the event changes nothing. Asking builds an actor system, and
+ * every send asks three times; rows of the same state and counters are many, and the counters small.
  */
-const answers = new Map<string, OutboxState>();
-
-function nextState({ state, attempts, doubts }: DeliveryState, event: DeliveryEvent): OutboxState {
-  const asked = `${state} ${event.type} ${attempts < limits.sendAttemptsMax}`;
-  const known = answers.get(asked);
-  if (known !== undefined) return known;
-  const at = deliveryMachine.resolveState({ value: state, context: { attempts, doubts } });
-  const [next] = transition(deliveryMachine, at, event);
-  const answer = next.value as OutboxState;
-  answers.set(asked, answer);
-  return answer;
-}
+const answers = new Map<string, DeliveryState | null>();
+const answersMax = 4_096;
 
 /**
- * The row's next state. An event that means nothing in its state changes nothing: a late
- * confirmation of a row that was given up stays given up.
+ * The row after an event, as the machine has it; the same object when the event means nothing in its
+ * state. A late confirmation of a row that was given up stays given up.
  */
 export function nextDelivery(row: DeliveryState, event: DeliveryEvent): DeliveryState {
-  const { attempts, doubts } = row;
-  const state = nextState(row, event);
-  if (state === row.state) return row;
-  return {
-    state,
-    attempts: state === "sending" ? attempts + 1 : event.type === "resend" ? 0 : attempts,
-    doubts: state === "in-doubt" ? doubts + 1 : doubts,
-  };
+  const { state, attempts, doubts } = row;
+  const asked = `${state} ${event.type} ${attempts} ${doubts}`;
+  let answer = answers.get(asked);
+  if (answer === undefined) {
+    const at = deliveryMachine.resolveState({ value: state, context: { attempts, doubts } });
+    const [next] = transition(deliveryMachine, at, event);
+    answer = next === at ? null : { state: next.value as OutboxState, ...next.context };
+    if (answers.size < answersMax) answers.set(asked, answer);
+  }
+  return answer ?? row;
 }

@@ -4,8 +4,8 @@ import { describe, expect } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import type { Effect } from "../../../src/machines/events/effects.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { modes, stories } from "../../support/machines/stories.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
-import { modes, stories } from "../../support/runtime/stories.ts";
 
 const direct = { id: "dm", kind: "direct" } as const;
 

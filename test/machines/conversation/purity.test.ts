@@ -10,9 +10,9 @@ import { conversationLogic } from "../../../src/actors/host/conversation-stepper
 import { type StepEvent, stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { Effect, EmittedEffect } from "../../../src/machines/events/effects.ts";
+import { modes, stories } from "../../support/machines/stories.ts";
+import { createWanderer } from "../../support/machines/wanderer.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
-import { modes, stories } from "../../support/runtime/stories.ts";
-import { createWanderer } from "../../support/runtime/wanderer.ts";
 
 type Snapshot = SnapshotFrom<typeof conversationMachine>;
 type Actions = ReturnType<typeof transition<typeof conversationMachine>>[1];
@@ -35,7 +35,7 @@ function frozen(snapshot: Snapshot): Snapshot {
 /** The effects among the actions that XState gives back: there is nothing else to be done. */
 function effectsOf(actions: Actions): EmittedEffect[] {
   return actions.map(({ type, params }) => {
-    if (type !== "xstate.emit") throw new Error(`an action that is no effect: ${type}`);
+    if ((type as string) !== "xstate.emit") throw new Error(`an action that is no effect: ${type}`);
     return (params as unknown as { readonly event: EmittedEffect }).event;
   });
 }

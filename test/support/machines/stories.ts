@@ -4,7 +4,7 @@
  */
 import { fc } from "@fast-check/vitest";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
-import type { Rig } from "./conversation-rig.ts";
+import type { Rig } from "../runtime/conversation-rig.ts";
 
 const turnIds = fc.constantFrom("T1", "T1", "T2", "T3", "T4", "gone");
 /** Makes the next event, when the story has come to it. */

@@ -9,7 +9,7 @@ import type { ConversationSettings } from "../../../src/domain/settings.ts";
 import { passedId } from "../../../src/machines/conversation/agent-relay.ts";
 import type { ConversationContext } from "../../../src/machines/conversation/context.ts";
 import type { ConversationEvent, MessageReceived } from "../../../src/machines/events/events.ts";
-import { type Overrides, settingsWith } from "./conversation-rig.ts";
+import { type Overrides, settingsWith } from "../runtime/conversation-rig.ts";
 
 /** What the wanderer looks at; a part, so that other versions of the machine may wander, too. */
 export type Wandered = Pick<

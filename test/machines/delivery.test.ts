@@ -1,0 +1,61 @@
+/** The life of one outbox row: pure, every state reached, and what the outbox asks is the machine. */
+import { fc, test } from "@fast-check/vitest";
+import { expect } from "vitest";
+import { initialTransition, transition } from "xstate";
+import { getShortestPaths } from "xstate/graph";
+import { limits } from "../../src/domain/limits.ts";
+import {
+  type DeliveryEvent,
+  type DeliveryState,
+  deliveryMachine,
+  nextDelivery,
+} from "../../src/machines/delivery.machine.ts";
+
+const types = [
+  ...(["send", "confirm", "defer", "refuse"] as const),
+  ...(["doubt", "resend", "expire", "drop"] as const),
+];
+const events: readonly DeliveryEvent[] = types.map((type) => ({ type }));
+const states = Object.keys(deliveryMachine.config.states ?? {});
+const input = { attempts: 0, doubts: 0 };
+
+test("a shortest path leads to every state, and the outbox walks it alike", () => {
+  const paths = getShortestPaths(deliveryMachine, {
+    input,
+    events: [...events],
+    serializeState: ({ value }) => String(value),
+  });
+  expect(new Set(paths.map(({ state }) => state.value))).toEqual(new Set(states));
+  for (const { state, steps } of paths) {
+    let row: DeliveryState = { state: "pending", ...input };
+    for (const { event } of steps)
+      if (types.some((type) => type === event.type)) row = nextDelivery(row, event);
+    // Ways of other lengths lead there, too: of these the counters are not looked at.
+    expect(row.state).toBe(state.value);
+  }
+});
+
+test.prop([fc.array(fc.constantFrom(...events), { maxLength: 40, size: "max" })])(
+  "over any story a frozen snapshot gives what the outbox stores",
+  (story) => {
+    let [snapshot, actions] = initialTransition(deliveryMachine, input);
+    let row: DeliveryState = { state: "pending", ...input };
+    for (const event of story) {
+      Object.freeze(snapshot.context);
+      [snapshot, actions] = transition(deliveryMachine, Object.freeze(snapshot), event);
+      expect(actions).toEqual([]);
+      const before = Object.freeze(row);
+      row = nextDelivery(row, event);
+      expect(row).toEqual({ state: snapshot.value, ...snapshot.context });
+      if (row.state === before.state) expect(row).toBe(before);
+    }
+  },
+);
+
+test("the calls of the platform are counted, and the last one allowed ends it", () => {
+  const row: DeliveryState = { state: "waiting", attempts: limits.sendAttemptsMax - 1, doubts: 2 };
+  const sending = nextDelivery(row, { type: "send" });
+  expect(sending).toEqual({ state: "sending", attempts: limits.sendAttemptsMax, doubts: 2 });
+  expect(nextDelivery(sending, { type: "defer" }).state).toBe("dead");
+  expect(nextDelivery(sending, { type: "doubt" })).toMatchObject({ state: "in-doubt", doubts: 3 });
+});
