@@ -6,6 +6,7 @@
  * events and time are bounded, and what it yields after its end is dropped. One that ignores its
  * abort is left behind after `abortMsMax`.
  */
+
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import {
@@ -17,14 +18,14 @@ import {
   type Clock,
   type TimerHandle,
 } from "../../domain/ports/index.ts";
+import type { Scheduler } from "../../domain/ports/system.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
 import type { AgentFailed, ConversationEvent } from "../../machines/events/events.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type { ContextAnswer } from "../protocol/host-protocol.ts";
-import type { Scheduling } from "../util/scheduling.ts";
-import { scheduleSoon } from "../util/scheduling.ts";
+import { nextTurn } from "../util/scheduling.ts";
 import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./agent-tools.ts";
 import { TurnOutput } from "./output.ts";
 
@@ -41,7 +42,7 @@ export interface TurnAttemptPorts {
   readonly ask: (tool: string, input: unknown) => Promise<ContextAnswer>;
   /** Something happened, reported or not. */
   readonly onActivity: () => void;
-  readonly pace?: Scheduling | undefined;
+  readonly scheduler: Scheduler;
 }
 
 type Failure = Pick<AgentFailed, "code" | "message">;
@@ -159,8 +160,7 @@ export class TurnAttempt {
         if (this.#isOver) return;
         this.#take(event);
         if (this.#isOver) return;
-        if (this.#events % eventsPerTick === 0)
-          await new Promise<void>((resolve) => scheduleSoon(this.#ports.pace, resolve));
+        if (this.#events % eventsPerTick === 0) await nextTurn(this.#ports.scheduler);
       }
     } catch (error) {
       this.#fail("error", error instanceof Error ? error.message : String(error));

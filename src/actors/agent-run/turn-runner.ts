@@ -7,7 +7,7 @@
  */
 
 import { secretValues } from "../../domain/config/index.ts";
-import type { AgentDriver, Clock, Log } from "../../domain/ports/index.ts";
+import type { AgentDriver, Clock, Log, Scheduler } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
 import type { AgentFailed } from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
@@ -18,7 +18,6 @@ import type {
   TurnDraft,
   TurnReport,
 } from "../protocol/host-protocol.ts";
-import type { Scheduling } from "../util/scheduling.ts";
 import { TurnAgents } from "./agent-pool.ts";
 import { TurnAttempt } from "./turn-attempt.ts";
 
@@ -32,7 +31,7 @@ export interface TurnRunnerOptions {
   readonly onDraft: (draft: TurnDraft) => void;
   /** Asks the main thread for something that only it has. */
   readonly ask: (question: ContextQuestion) => Promise<ContextAnswer>;
-  readonly pace?: Scheduling | undefined;
+  readonly scheduler: Scheduler;
 }
 
 export interface TurnRunner {
@@ -112,7 +111,7 @@ class Runner implements TurnRunner {
       onActivity: () => {
         this.#activity += 1;
       },
-      pace: this.#options.pace,
+      scheduler: this.#options.scheduler,
     });
     this.#runs.get(turnId)?.lose();
     this.#runs.set(turnId, run);

@@ -43,7 +43,6 @@ import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts
 import type { SaidLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
-import type { Scheduling } from "../util/scheduling.ts";
 import type { DecisionWaiters } from "./decision-waiters.ts";
 import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./event-stream.ts";
@@ -77,7 +76,6 @@ export interface EffectPorts {
   readonly approvals: Pick<Approvals, "ended">;
   readonly quarantine: Pick<Quarantine, "note">;
   readonly publish: (line: StreamLine) => void;
-  readonly pace?: Scheduling;
   readonly live: boolean;
   readonly conversations?: ConversationListener;
   readonly telemetry?: MessageTelemetry;
@@ -104,8 +102,6 @@ export function createEffects(ports: EffectPorts): Effects {
   const { clock, journal } = ports;
 
   async function handle(result: HostResult, entries: readonly HostEntry[]): Promise<void> {
-    if (ports.pace?.straight === true && result.steps.some(hasConsequences))
-      ports.pace.straight = false;
     reportToRooms(result, entries);
     const applied = await appliedEvents(ports, result, entries);
     const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
@@ -315,10 +311,6 @@ async function contextOf(ports: EffectPorts, result: HostResult): Promise<PlanCo
   const commands = await ports.commands.prepare(result.steps);
   return { sessions, agentOf, settings, directory, unwritten, commands };
 }
-
-/** Whether a step has consequences that others have to wait for. */
-const hasConsequences = ({ effects }: HostStep) =>
-  effects.some(({ type }) => type !== "dropped" && type !== "membership.refresh");
 
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
 

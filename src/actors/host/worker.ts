@@ -16,6 +16,7 @@ import type { HostEvents, TurnJob } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
+import { eventLoop } from "../util/scheduling.ts";
 import { createConversation } from "./conversation-actor.ts";
 import { type ConversationFactory, createHostCore } from "./conversation-host.ts";
 import { settingsFor } from "./conversation-settings.ts";
@@ -86,6 +87,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     attach?.(task.outside);
     return createTurnRunner({
       clock: createSystemClock(),
+      scheduler: eventLoop,
       drivers,
       log: (...line) => void supervisor.onLog(...line),
       onReports: (reports) => void supervisor.onReports(reports),

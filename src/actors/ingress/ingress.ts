@@ -55,8 +55,6 @@ export interface IngressPorts {
   readonly heartbeats: Pick<Heartbeats, "heard">;
   readonly access: Pick<AccessStore, "has" | "ask" | "redeem">;
   readonly outbox: Pick<Outbox, "enqueue">;
-  /** Of a simulation: what is sent takes time. */
-  readonly pace?: { straight: boolean } | undefined;
   readonly publish: (line: StreamLine) => void;
   readonly live: boolean;
   readonly conversations?: ConversationListener;
@@ -174,7 +172,7 @@ export function createIngress(ports: IngressPorts): Ingress {
         at += prepared.before.length + prepared.events.length;
         const given = numbers.slice(at - prepared.events.length, at);
         if (given[0] === 0) door?.undo();
-        else if (door !== null) sendOff(door);
+        else if (door !== null) ports.outbox.enqueue(door.rows);
         return given;
       });
     } catch (error) {
@@ -185,11 +183,6 @@ export function createIngress(ports: IngressPorts): Ingress {
       refused += events.length;
       throw error;
     }
-  }
-
-  function sendOff({ rows }: AccessReply): void {
-    if (ports.pace !== undefined && rows.length > 0) ports.pace.straight = false;
-    ports.outbox.enqueue(rows);
   }
 
   /** Where the conversations heard somebody last, for what is said there unasked. */

@@ -6,14 +6,22 @@
  * look through; rows past the retention that every record covers are deleted, a slice at a time.
  */
 import type { EarshotError } from "../../domain/errors.ts";
-import type { Clock, Log, Store, StoreWrite, TimerHandle } from "../../domain/ports/index.ts";
-import { nextEventLoopTurn } from "../util/scheduling.ts";
+import type {
+  Clock,
+  Log,
+  Scheduler,
+  Store,
+  StoreWrite,
+  TimerHandle,
+} from "../../domain/ports/index.ts";
+import { nextTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
 import { replayConversation } from "./replayed-conversation.ts";
 
 export interface CheckpointerPorts {
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly log: Log;
   readonly store: Store;
   readonly journal: Journal;
@@ -40,6 +48,7 @@ const pruneSlicesMax = 100;
 
 export function createCheckpointer({
   clock,
+  scheduler,
   log,
   store,
   journal,
@@ -89,7 +98,7 @@ export function createCheckpointer({
       }
       await journal.keep(writes);
       written += writes.length;
-      await nextEventLoopTurn();
+      await nextTurn(scheduler);
     }
     dirty = found.length - written;
     return written;
@@ -99,7 +108,7 @@ export function createCheckpointer({
     const before = clock.now() - configs.current().messages.dedupe.retentionMs;
     for (let slice = 0; slice < pruneSlicesMax && !stopped; slice += 1) {
       if ((await store.prune(before, pruneSlice)) < pruneSlice) return;
-      await nextEventLoopTurn();
+      await nextTurn(scheduler);
     }
   }
 

@@ -9,19 +9,15 @@
  * is not acknowledged. `append` and `keep` are consequences of what is already durable: they stay
  * queued, in order, and are tried again until the store takes them. Nothing else starts while the
  * store fails.
- *
- * In a deterministic runtime events wait until `quiet` resolves, so that the order of rows depends
- * on causes and not on which thread was faster.
  */
 
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Clock, Log, Store, StoreWrite } from "../../domain/ports/index.ts";
+import type { Clock, Log, Scheduler, Store, StoreWrite } from "../../domain/ports/index.ts";
 import { entryOf, type NewEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
 import { Times } from "../util/quantiles.ts";
-import type { Scheduling } from "../util/scheduling.ts";
-import { nextEventLoopTurn, scheduleSoon } from "../util/scheduling.ts";
+import { nextTurn } from "../util/scheduling.ts";
 
 export interface JournalPorts {
   readonly clock: Clock;
@@ -35,9 +31,7 @@ export interface JournalPorts {
   readonly onHealth: (error: EarshotError | null) => void;
   /** Told of each commit: ms the store took, and rows. */
   readonly onCommit?: ((ms: number, rows: number) => void) | undefined;
-  /** Deterministic runtimes only: resolves when no host is at work. */
-  readonly quiet?: () => Promise<void>;
-  readonly pace?: Scheduling | undefined;
+  readonly scheduler: Scheduler;
 }
 
 export interface Journal {
@@ -58,8 +52,6 @@ export interface Journal {
   onceFailing(call: () => void): () => void;
   /** Whether nothing is being written or about to be. */
   isQuiet(): boolean;
-  /** As `isQuiet`, but events that wait for quiet do not count. */
-  isWritten(): boolean;
   lastCommitMs(): number;
   /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows each had. */
   commits(): { readonly msP99: number | null; readonly rows: number | null };
@@ -84,11 +76,8 @@ const retryMsMax = 5_000;
 export function createJournal(ports: JournalPorts): Journal {
   const { clock, log, store } = ports;
   const queue: Job[] = [];
-  /** Deterministic only: events that wait for quiet. */
-  const gated: Job[] = [];
   let scheduled = false;
   let committing = false;
-  let opening = false;
   let stopped = false;
   let failure: EarshotError | null = null;
   let retryMs = retryMsMin;
@@ -107,37 +96,15 @@ export function createJournal(ports: JournalPorts): Journal {
     return new Promise((done, failed) => {
       if (stopped) return failed(closedError());
       if (failure !== null && !durable) return failed(failure);
-      const job: Job = { events, writes, durable, done, failed };
-      const isStraight = ports.pace?.straight === true;
-      if (ports.quiet !== undefined && events.length > 0 && !isStraight) {
-        gated.push(job);
-        openGate(ports.quiet);
-      } else {
-        queue.push(job);
-        schedule();
-      }
-    });
-  }
-
-  function openGate(quiet: () => Promise<void>): void {
-    if (opening) return;
-    opening = true;
-    const wait = async () => {
-      await quiet();
-      opening = false;
-      queue.push(...gated.splice(0));
+      queue.push({ events, writes, durable, done, failed });
       schedule();
-    };
-    wait().catch((error: unknown) => {
-      log("fatal", "journal.gate", { error: String(error) });
-      for (const job of gated.splice(0)) job.failed(closedError());
     });
   }
 
   function schedule(): void {
     if (scheduled || committing || failure !== null || queue.length === 0) return;
     scheduled = true;
-    scheduleSoon(ports.pace, () => {
+    ports.scheduler.soon(() => {
       scheduled = false;
       // commitNext answers every error itself.
       void commitNext();
@@ -237,8 +204,6 @@ export function createJournal(ports: JournalPorts): Journal {
     });
   }
 
-  const isWritten = () => !committing && (queue.length === 0 || failure !== null);
-
   return {
     offer: (events, writes = []) => submit(events, writes, false),
     append: (events, writes = []) => submit(events, writes, true),
@@ -251,18 +216,17 @@ export function createJournal(ports: JournalPorts): Journal {
       else waitingForFailure.add(call);
       return () => waitingForFailure.delete(call);
     },
-    isQuiet: () => gated.length === 0 && isWritten(),
-    isWritten,
+    isQuiet: () => !committing && (queue.length === 0 || failure !== null),
     lastCommitMs: () => lastCommitMs,
     commits: () => ({ msP99: commitTimes.quantile(0.99), rows: commitRows.quantile(0.5) }),
     lastSeq: () => lastSeq,
     async stop() {
-      while (!stopped && failure === null && (committing || queue.length + gated.length > 0)) {
-        await nextEventLoopTurn();
+      while (!stopped && failure === null && (committing || queue.length > 0)) {
+        await nextTurn(ports.scheduler);
       }
       stopped = true;
       if (retryTimer !== null) clock.clearTimer(retryTimer);
-      for (const job of [...queue.splice(0), ...gated.splice(0)]) job.failed(closedError());
+      for (const job of queue.splice(0)) job.failed(closedError());
     },
   };
 }

@@ -6,12 +6,12 @@
  * that ran are told that their process is gone. Nothing is guessed: each row says by itself how far
  * it came.
  */
-import type { Clock, EventRow, Log, RunRow, Store } from "../../domain/ports/index.ts";
+import type { Clock, EventRow, Log, RunRow, Scheduler, Store } from "../../domain/ports/index.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
 import type { TurnSlots } from "../protocol/turn-slots.ts";
-import { nextEventLoopTurn } from "../util/scheduling.ts";
+import { nextTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -31,6 +31,7 @@ export interface RecoveryPorts {
 }
 
 type FindPorts = Pick<RecoveryPorts, "store" | "configs" | "log"> & {
+  readonly scheduler: Scheduler;
   readonly quarantine: Pick<Quarantine, "add">;
 };
 
@@ -40,7 +41,7 @@ type FindPorts = Pick<RecoveryPorts, "store" | "configs" | "log"> & {
  * nobody else.
  */
 export async function findUnapplied(
-  { store, configs, quarantine, log }: FindPorts,
+  { store, configs, quarantine, log, scheduler }: FindPorts,
   lastSeq: number,
 ): Promise<HostEntry[]> {
   const entries: HostEntry[] = [];
@@ -57,7 +58,7 @@ export async function findUnapplied(
       if (event !== null) entries.push({ conv, key, seq, cfg, event });
       else await quarantine.add({ conv, seq, error: "its journal row cannot be read" });
     }
-    await nextEventLoopTurn();
+    await nextTurn(scheduler);
   }
   return entries;
 }

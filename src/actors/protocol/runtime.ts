@@ -20,6 +20,7 @@ import type {
   MediaService,
   Plugin,
   Random,
+  Scheduler,
   SessionFiles,
   Skill,
   Store,
@@ -28,7 +29,6 @@ import type {
 import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../domain/session.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
-import type { Scheduling } from "../util/scheduling.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { MessageTelemetry } from "./telemetry.ts";
@@ -57,6 +57,8 @@ export interface RuntimePorts {
   readonly ids: Ids;
   readonly random: Random;
   readonly digest: Digest;
+  /** @default the event loop */
+  readonly scheduler?: Scheduler;
   readonly log: Log;
   readonly store: Store;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
@@ -86,12 +88,10 @@ export interface RuntimePorts {
   /** 0: everything in-process. */
   readonly workers: number;
   /**
-   * Results of all hosts are gathered and handled in journal order, turns run on the main thread on
-   * this clock: two runs give the same history, whatever the number of workers. For simulations.
+   * Periodic work: records of conversations that have gone quiet, journal rows and files past their
+   * time. @default true
    */
-  readonly deterministic?: boolean;
-  /** Simulations without workers: what may be done at once. @default nothing */
-  readonly pace?: Scheduling;
+  readonly housekeeping?: boolean;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */

@@ -7,9 +7,14 @@
  * committed.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
-import type { AgentDriver, Clock, InspectReport, Log } from "../../domain/ports/index.ts";
+import type {
+  AgentDriver,
+  Clock,
+  InspectReport,
+  Log,
+  Scheduler,
+} from "../../domain/ports/index.ts";
 import type { SystemLine } from "../../domain/stream.ts";
-import type { Scheduling } from "../util/scheduling.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type {
   Activation,
@@ -55,11 +60,10 @@ export interface SupervisorPorts {
   readonly log: Log;
   /** 0: the host is an object on this thread. */
   readonly workers: number;
-  readonly deterministic: boolean;
-  readonly pace?: Scheduling | undefined;
+  readonly scheduler: Scheduler;
   /** Live conversations a host. */
   readonly liveConversations: number;
-  /** Used when turns run on the main thread (workers 0 or deterministic). */
+  /** Used when turns run on the main thread (workers 0). */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   /**
    * Module (URL) that worker hosts import on their first turn; exports `drivers` and
@@ -132,8 +136,8 @@ export interface Supervisor {
   /** Whether somebody watches the turns of a conversation (deltas). */
   watch(conv: number, on: boolean): void;
   /**
-   * Resolves when no event is queued or in flight and every result is committed. Waiting for a
-   * timer (a stalled store, an agent that sleeps in simulated time) does not count as under way.
+   * Resolves when no event is queued or in flight and every result is committed. A running turn
+   * does not count as under way, nor does waiting for a timer (a stalled store).
    */
   settled(): Promise<void>;
   /** Whether something is under way that `settled` waits for. */

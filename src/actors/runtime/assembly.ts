@@ -38,8 +38,7 @@ import { createHeartbeats } from "../turns/heartbeats.ts";
 import { createMedia } from "../turns/media.ts";
 import { readMessages } from "../turns/turn-composer.ts";
 import { createTurnSlots } from "../turns/turn-slots.ts";
-import { idlePriorities, nextEventLoopTurn } from "../util/scheduling.ts";
-import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
+import { eventLoop } from "../util/scheduling.ts";
 import { createApprovalService, createExecutor } from "./command-assembly.ts";
 import type { Parts } from "./parts.ts";
 import { createSessionParts } from "./session-assembly.ts";
@@ -81,7 +80,7 @@ class Assembly {
     { boot, lastSeq, configs, access: book, quarantined: aside }: Found,
   ) {
     this.#ports = ports;
-    const { store, directory, clock, log } = ports;
+    const { store, directory, clock, log, scheduler = eventLoop } = ports;
     const gate = createStartGate((entries) => this.parts.supervisor.dispatch(entries));
     const publish = (line: StreamLine) => ports.publish(line);
     const journal = createJournal({
@@ -91,8 +90,7 @@ class Assembly {
       lastSeq,
       onCommitted: gate.pass,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
-      ...(ports.deterministic === true ? { quiet: () => this.#quiet() } : {}),
-      pace: ports.pace,
+      scheduler,
       onCommit: ports.telemetry?.committed,
     });
     const { random, digest } = ports;
@@ -178,7 +176,7 @@ class Assembly {
     const now = () => clock.now();
     const quarantine = createQuarantine({ store, journal, timers, configs, now }, aside);
     const supervisor = this.#supervisor(boot, configs);
-    const sweep = createCheckpointer({ clock, log, store, journal, configs });
+    const sweep = createCheckpointer({ clock, scheduler, log, store, journal, configs });
     const park = () => {
       this.#parked = true;
     };
@@ -209,7 +207,7 @@ class Assembly {
   }
 
   #supervisor(boot: number, configs: Configs): Supervisor {
-    const { clock, log, store, drivers, workers, hostModule, pace, onInspect } = this.#ports;
+    const { clock, log, store, drivers, workers, hostModule, onInspect } = this.#ports;
     const { hostEntry } = this.#ports;
     const unmarked = new Map<number, number>();
     const effects = () =>
@@ -242,8 +240,7 @@ class Assembly {
       log,
       workers,
       drivers,
-      deterministic: this.#ports.deterministic === true,
-      pace,
+      scheduler: this.#ports.scheduler ?? eventLoop,
       liveConversations: configs.current().workers.liveConversations,
       supervision: {
         loopMs: configs.current().workers.loopMs,
@@ -348,30 +345,11 @@ class Assembly {
   #slots(): number {
     if (this.#parked) return 0;
     const { maxConcurrentTurns } = this.parts.configs.current().turn;
-    // A simulation is the same on any number of workers.
-    const { deterministic, workers } = this.#ports;
-    return maxConcurrentTurns * (deterministic === true ? 1 : Math.max(1, workers));
+    return maxConcurrentTurns * Math.max(1, this.#ports.workers);
   }
 
   #agentSlots(agentId: string): number {
     const { list, defaults } = this.parts.configs.current().agents;
     return list.find(({ id }) => id === agentId)?.maxConcurrent ?? defaults.maxConcurrent;
-  }
-
-  /** Nothing is under way on any thread: what happens next is caused by what is journalled next. */
-  async #quiet(): Promise<void> {
-    const { supervisor, journal, projection, turns, heartbeats } = this.parts;
-    const { pace } = this.#ports;
-    const isQuiet = () => {
-      const idle = turns.preparing() === 0 || isFailing([projection]);
-      return journal.isWritten() && idle && heartbeats.looking() === 0;
-    };
-    await pace?.still?.(idlePriorities.gate);
-    if (pace?.still !== undefined && !supervisor.busy() && isQuiet()) return;
-    for (let calm = 0; calm < 2; ) {
-      await unlessStoreFails([projection], supervisor.settled());
-      await nextEventLoopTurn(pace);
-      calm = isQuiet() ? calm + 1 : 0;
-    }
   }
 }

@@ -11,7 +11,7 @@ import { createIngress } from "../ingress/ingress.ts";
 import { findUnapplied, recoverRuns } from "../journal/recovery.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
-import { idlePriorities, nextEventLoopTurn } from "../util/scheduling.ts";
+import { eventLoop, nextTurn } from "../util/scheduling.ts";
 import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
 import { createParts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
@@ -27,6 +27,7 @@ const passivateMsMax = 2_000;
  * @throws EarshotError from `start`: EAR_HOST_START, EAR_STORE_FAILED, EAR_STORE_VERSION.
  */
 export function createRuntime(ports: RuntimePorts): Runtime {
+  const { scheduler = eventLoop } = ports;
   let parts: Parts | null = null;
   let ingress: ReturnType<typeof createIngress> | null = null;
   let recovering: Promise<void> = Promise.resolve();
@@ -71,7 +72,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     await unlessStoreFails([parts.projection], sending);
     repairTranscripts(parts);
     heartbeats.start();
-    if (ports.deterministic !== true) {
+    if (ports.housekeeping !== false) {
       sweep.start();
       parts.media.start();
     }
@@ -103,7 +104,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     lastSeq: number,
     runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
   ): Promise<void> {
-    const unapplied = await findUnapplied({ store, configs, quarantine, log: ports.log }, lastSeq);
+    const unapplied = await findUnapplied(
+      { store, configs, quarantine, log: ports.log, scheduler },
+      lastSeq,
+    );
     if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
     gate.open(unapplied);
     await recoverRuns(
@@ -115,14 +119,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function settled(): Promise<void> {
     await recovering.catch(() => undefined);
-    const { pace } = ports;
-    await pace?.still?.(idlePriorities.settled);
-    if (pace?.still !== undefined && isSettled()) return;
     const { supervisor, journal, projection } = opened();
     const disks = [journal, projection];
     for (let calm = 0; calm < 2; ) {
       await unlessStoreFails(disks, supervisor.settled());
-      await nextEventLoopTurn(pace);
+      await nextTurn(scheduler);
       const quiet = journal.isQuiet() && underway() === 0;
       calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }
@@ -170,7 +171,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ingress?.stop();
     if (parts === null) return;
     parts.park();
-    if (ports.deterministic !== true && drainMs > 0) {
+    if (drainMs > 0) {
       await drain(drainMs);
       await passivate(passivateMsMax);
     }

@@ -5,7 +5,6 @@
  * of what was said before.
  */
 import type { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
@@ -34,13 +33,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const config = () => configs.current();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
-  // Where the store is memory itself, a copy of much of it gains little.
-  const tails = createTranscriptCache(
-    store,
-    ports.deterministic === true
-      ? limits.transcriptUnitsSimulatedMax
-      : limits.transcriptUnitsCachedMax,
-  );
+  const tails = createTranscriptCache(store);
   const toFiles = createTranscriptFiles({ clock, log, store, files, onHealth });
   const projection: TranscriptFiles = {
     ...toFiles,

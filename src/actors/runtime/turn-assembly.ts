@@ -68,7 +68,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
 
 /** What a prompt is made from. */
 function composing(
-  { store, ids, directory, live, deterministic }: RuntimePorts,
+  { store, ids, directory, live }: RuntimePorts,
   { configs, sessions, parts, agentOf }: TurnParts,
 ): Omit<ComposerPorts, "extensions"> {
   const { hooks, media, contextTools: asks, heartbeats } = parts();
@@ -90,6 +90,6 @@ function composing(
       const outbound = directory.outbound(channel, account);
       return outbound === null || outbound.addReaction !== undefined;
     },
-    watched: live !== false && deterministic !== true,
+    watched: live !== false,
   };
 }

@@ -13,23 +13,20 @@ import type {
   Ids,
   Log,
   Random,
+  Scheduler,
   Store,
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { OutboundDirectory, Runtime } from "../protocol/runtime.ts";
 import { createRuntime } from "../runtime/runtime.ts";
-import type { Scheduling } from "../util/scheduling.ts";
 
 export interface SimulatedProcess {
   readonly runtime: Runtime;
-  /** Resolves when a host was given up. Never rejects. */
-  readonly broken: Promise<void>;
+  /** Whether its host was given up: nothing is decided any more. */
   isBroken(): boolean;
   /** The process is killed: nothing of it is heard again. */
   kill(): Promise<void>;
-  /** The end of the simulation: quietly, and its worker threads are gone afterwards. */
-  end(): Promise<void>;
 }
 
 export interface SimulatedProcessOptions {
@@ -42,7 +39,7 @@ export interface SimulatedProcessOptions {
   readonly directory: OutboundDirectory;
   readonly publish: (line: StreamLine) => void;
   readonly prompts: boolean;
-  readonly pace?: Scheduling;
+  readonly scheduler: Scheduler;
 }
 
 /** Boots a runtime on `store`; it still has to be started. */
@@ -78,17 +75,11 @@ export function startProcess(
     close: { value: () => Promise.resolve() },
   }) as Store;
   let isBroken = false;
-  let giveUp: () => void = () => {};
-  const broken = new Promise<void>((resolve) => {
-    giveUp = resolve;
-  });
   const runtime = createRuntime({
     ...given,
     log(level, event, fields) {
       given.log(level, event, fields);
-      if (event !== "host.broken") return;
-      isBroken = true;
-      giveUp();
+      isBroken ||= event === "host.broken";
     },
     clock: ownClock,
     store: ownStore,
@@ -96,14 +87,17 @@ export function startProcess(
       if (alive) given.publish(line);
     },
     workers: 0,
-    deterministic: true,
+    housekeeping: false,
     live: false,
   });
-  const cut = async () => {
-    alive = false;
-    for (const timer of timers) clock.clearTimer(timer);
-    timers.clear();
-    await runtime.stop({ drainMs: 0 });
+  return {
+    runtime,
+    isBroken: () => isBroken,
+    async kill() {
+      alive = false;
+      for (const timer of timers) clock.clearTimer(timer);
+      timers.clear();
+      await runtime.stop();
+    },
   };
-  return { runtime, broken, isBroken: () => isBroken, kill: cut, end: cut };
 }

@@ -19,8 +19,6 @@ import type { ScriptedRun } from "../../domain/scenario/script.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { struckClaim } from "../../machines/access/codes.ts";
 import type { Runtime, Why } from "../protocol/runtime.ts";
-import type { Scheduling } from "../util/scheduling.ts";
-import { singleThreadScheduling } from "../util/scheduling.ts";
 import { type Places, placesOf } from "./chat-index.ts";
 import { operate } from "./operator-actions.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
@@ -31,6 +29,7 @@ import {
   seededIds,
 } from "./simulated-platforms.ts";
 import { type SimulatedProcess, startProcess } from "./simulated-process.ts";
+import { SimulatedScheduler } from "./simulated-scheduler.ts";
 
 /** What `t` 0 stands for where the scenario does not say: 2025-11-21 04:40 UTC. */
 const startDefault: Millis = 1_763_700_000_000;
@@ -38,8 +37,6 @@ const startDefault: Millis = 1_763_700_000_000;
 const afterLastLineMsMax = 24 * 3_600_000;
 /** Runs that are remembered of a conversation, which has one turn at a time and a summary beside it. */
 const runsRememberedMax = 4;
-/** Hops from promise to promise after which an event has not gone straight through. */
-const hopsMax = 1_000;
 
 /**
  * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the
@@ -98,14 +95,12 @@ class Simulation {
   readonly #given = new Map<string, Map<string, ScriptedRun>>();
   readonly #messages = new Set<string>();
   readonly #log: Log;
-  readonly #pace: Scheduling;
+  readonly #scheduler = new SimulatedScheduler();
   readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => SimulatedProcess;
   #config: EarshotConfig;
   /** Time of the line that was done last, ms from the start. */
   #reached = -1;
-  /** Ends a wait for what will not settle any more. */
-  #wake: () => void = () => {};
   #life: SimulatedProcess;
 
   constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
@@ -115,7 +110,6 @@ class Simulation {
     this.#reading = ports.reading;
     this.#config = ports.config;
     this.#options = options;
-    this.#pace = singleThreadScheduling();
     this.#start = scenario.header.start ?? startDefault;
     this.#clock = new SimulatedClock(this.#start);
     this.#world = createSimulatedWorld(this.#clock, scenario.header.local);
@@ -123,7 +117,7 @@ class Simulation {
       next: (agentId, turnId, key) => this.#runFor(agentId, turnId, key),
     });
     const common = {
-      pace: this.#pace,
+      scheduler: this.#scheduler,
       ids: seededIds(this.#clock, options.seed),
       random: chanceOf(this.#clock, options.seed),
       digest: ports.digest,
@@ -133,11 +127,7 @@ class Simulation {
       publish: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
       prompts: options.prompts,
     };
-    this.#boot = () => {
-      const life = startProcess(this.#clock, ports.store, { ...common, config: this.#config });
-      void life.broken.then(() => this.#wake());
-      return life;
-    };
+    this.#boot = () => startProcess(this.#clock, ports.store, { ...common, config: this.#config });
     this.#life = this.#boot();
   }
 
@@ -156,7 +146,7 @@ class Simulation {
       await this.#runTimers(Math.max(until, this.#clock.now()));
       return await this.#explain();
     } finally {
-      await this.#life.end();
+      await this.#life.kill();
     }
   }
 
@@ -169,21 +159,6 @@ class Simulation {
     await this.#apply(this.#places.complete(line));
   }
 
-  /**
-   * An event from outside, when nothing else is under way. It goes straight through
-   * as far as it leads to nothing but decisions.
-   */
-  async #straight(event: () => Promise<void>): Promise<void> {
-    this.#pace.straight = true;
-    await event();
-    for (let hop = 0; this.#pace.straight && !this.#runtime.isSettled(); hop += 1) {
-      if (hop === hopsMax) this.#pace.straight = false;
-      await null;
-    }
-    if (this.#pace.straight) this.#pace.straight = false;
-    else await this.#settle();
-  }
-
   get #runtime(): Runtime {
     return this.#life.runtime;
   }
@@ -194,18 +169,11 @@ class Simulation {
    * then.
    */
   async #settle(): Promise<void> {
-    const refuse = () => {
-      const { problem } = this.#runtime.status();
-      if (problem !== null)
-        throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario as ${problem}`);
-    };
-    if (this.#life.isBroken()) refuse();
-    // One who waits at a time: a promise that never comes would remember all that waited for it.
-    await new Promise<void>((resolve, reject) => {
-      this.#wake = resolve;
-      this.#runtime.settled().then(resolve, reject);
-    });
-    if (this.#life.isBroken()) refuse();
+    await this.#scheduler.idle();
+    if (!this.#life.isBroken()) return;
+    const { problem } = this.#runtime.status();
+    if (problem !== null)
+      throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario: ${problem}`);
   }
 
   /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
@@ -214,11 +182,8 @@ class Simulation {
   }
 
   async #apply(line: ScenarioLine): Promise<void> {
-    if (isHeard(line)) {
-      await this.#straight(() => this.#hear(line));
-      return;
-    }
-    if ("agent" in line) this.#script(line.agent);
+    if (isHeard(line)) await this.#hear(line);
+    else if ("agent" in line) this.#script(line.agent);
     else if ("approve" in line) await this.#approve(line.approve);
     else if ("operator" in line) await operate(this.#runtime, line.operator, this.#log);
     else if ("platform" in line) this.#world.order(line.platform);

@@ -15,10 +15,16 @@ export function hostFactoryFor(
   supervision: Supervision,
   workers: number,
 ): HostFactory {
-  const { clock, log, liveConversations: live, hostModule, pace } = ports;
+  const { clock, log, liveConversations: live, hostModule, scheduler } = ports;
   const { checkpointEvery, memoryMb, startMsMax } = supervision;
   if (workers === 0)
-    return createLocalHosts({ clock, create: createConversation, live, checkpointEvery, pace });
+    return createLocalHosts({
+      clock,
+      create: createConversation,
+      live,
+      checkpointEvery,
+      scheduler,
+    });
   return createPool({
     workers,
     clock,
@@ -26,8 +32,7 @@ export function hostFactoryFor(
     live,
     checkpointEvery,
     memoryMb,
-    // A simulated clock would never let it run out.
-    startMsMax: ports.deterministic ? null : startMsMax,
+    startMsMax,
     hostModule: hostModule ?? hostPorts.href,
     ...(ports.hostEntry === undefined ? {} : { entry: ports.hostEntry }),
   });

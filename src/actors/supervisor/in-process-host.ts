@@ -6,22 +6,20 @@
  * like a thread: what it had under way is never answered.
  */
 
-import type { Clock } from "../../domain/ports/index.ts";
+import type { Clock, Scheduler } from "../../domain/ports/index.ts";
 import { type ConversationFactory, createHostCore } from "../host/conversation-host.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
 import { nothingLive } from "../protocol/conversation-summary.ts";
 import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
-import type { Scheduling } from "../util/scheduling.ts";
-import { scheduleSoon } from "../util/scheduling.ts";
 
 export interface LocalHostOptions {
   readonly clock: Clock;
   readonly create: ConversationFactory;
   readonly live: number;
   readonly checkpointEvery: number;
-  readonly pace?: Scheduling | undefined;
+  readonly scheduler: Scheduler;
 }
 
 export function createLocalHosts(options: LocalHostOptions): HostFactory {
@@ -53,7 +51,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
     turns: null,
     apply: (batch) =>
       new Promise<HostResult>((resolve, reject) => {
-        scheduleSoon(options.pace, () => {
+        options.scheduler.soon(() => {
           if (!alive) return;
           try {
             resolve(core.apply(batch));

@@ -23,8 +23,6 @@ export interface ResultQueueOptions {
   readonly commit: (result: HostResult, entries: readonly HostEntry[]) => Promise<void>;
   /** These answers are durable. */
   readonly onDurable: (answers: readonly Answer[]) => void;
-  /** Merged answers in journal order, so that they do not depend on the number of hosts. */
-  readonly bySeq: boolean;
 }
 
 /** Pause before a failed commit is tried again, ms. */
@@ -65,7 +63,7 @@ export class ResultQueue {
     while (this.#waiting.length > 0) {
       const answers = this.#waiting;
       this.#waiting = [];
-      const { result, entries } = merge(answers, this.#options.bySeq);
+      const { result, entries } = merge(answers);
       while (!(await this.#commit(result, entries))) await this.#pause();
       if (this.#waiting.length === 0) this.#busy = false;
       this.#options.onDurable(answers);
@@ -92,63 +90,24 @@ export class ResultQueue {
   }
 }
 
-/** One result out of several, in their order or in the journal's. */
-export function merge(
-  answers: readonly Answer[],
-  bySeq: boolean,
-): { readonly result: HostResult; readonly entries: readonly HostEntry[] } {
+/** One result out of several, in their order. */
+export function merge(answers: readonly Answer[]): Omit<Answer, "host"> {
   const first = answers[0] as Answer;
-  if (answers.length === 1 && (!bySeq || isSorted(first))) return first;
+  if (answers.length === 1) return first;
   const results = answers.map(({ result }) => result);
-  const { entries, codes } = bySeq ? bySequence(answers) : inTurn(answers);
-  const steps = results.flatMap((result) => result.steps);
-  const checkpoints = results.flatMap((result) => result.checkpoints);
-  const rejected = results.flatMap((result) => result.rejected);
-  if (bySeq) {
-    steps.sort((a, b) => a.seq - b.seq);
-    rejected.sort((a, b) => a.seq - b.seq);
-    // Stable: several checkpoints of one conversation stay in the order they were made.
-    checkpoints.sort((a, b) => a.conv - b.conv);
-  }
   const last = results.at(-1) as HostResult;
   return {
-    entries,
+    entries: answers.flatMap(({ entries }) => entries),
     result: {
       id: last.id,
       epoch: Math.max(...results.map(({ epoch }) => epoch)),
-      codes,
-      steps,
-      checkpoints,
-      passivated: results.flatMap((result) => result.passivated),
-      rejected,
-      unreadable: results.flatMap((result) => result.unreadable),
+      codes: results.flatMap(({ codes }) => codes),
+      steps: results.flatMap(({ steps }) => steps),
+      checkpoints: results.flatMap(({ checkpoints }) => checkpoints),
+      passivated: results.flatMap(({ passivated }) => passivated),
+      rejected: results.flatMap(({ rejected }) => rejected),
+      unreadable: results.flatMap(({ unreadable }) => unreadable),
       live: last.live,
     },
   };
-}
-
-const rises = (these: readonly { readonly seq: number }[]) =>
-  these.every(({ seq }, index) => index === 0 || (these[index - 1]?.seq ?? 0) <= seq);
-
-/** One answer in journal order already, which is how nearly all of them come. */
-const isSorted = ({ entries, result: { steps, checkpoints, rejected } }: Answer) =>
-  checkpoints.length < 2 && rises(entries) && rises(steps) && rises(rejected);
-
-interface Coded {
-  readonly entries: readonly HostEntry[];
-  readonly codes: readonly number[];
-}
-
-function inTurn(answers: readonly Answer[]): Coded {
-  return {
-    entries: answers.flatMap(({ entries }) => entries),
-    codes: answers.flatMap(({ result }) => result.codes),
-  };
-}
-
-function bySequence(answers: readonly Answer[]): Coded {
-  const { entries, codes } = inTurn(answers);
-  const coded = entries.map((entry, index) => ({ entry, code: codes[index] ?? 0 }));
-  coded.sort((a, b) => a.entry.seq - b.entry.seq);
-  return { entries: coded.map(({ entry }) => entry), codes: coded.map(({ code }) => code) };
 }

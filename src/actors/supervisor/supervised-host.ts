@@ -29,8 +29,6 @@ export interface SupervisedHostPorts {
     "host" | "poison" | "onBreach" | "onLoadFailed" | "onChange"
   >;
   nextEpoch(): number;
-  /** False while batches are sent in rounds (simulations). */
-  readonly eager: boolean;
   /** It answers: turns that waited may start. */
   onReady(host: SupervisedHost): void;
   /** It is gone. `unexplained`: nobody ordered it, and no event was being stepped. */
@@ -137,7 +135,7 @@ export class SupervisedHost {
       this.traffic.connect(link);
       log("info", "host.ready", { host: this.id, epoch: this.#epoch });
       this.#ports.onReady(this);
-      if (this.#ports.eager) this.traffic.pump();
+      this.traffic.pump();
     } catch (error) {
       this.problem = reasonOf(error);
       log("error", "host.start-failed", { host: this.id, error: this.problem });

@@ -20,14 +20,13 @@ import type {
   TurnRequest,
 } from "../protocol/host-protocol.ts";
 import type { HostStatus } from "../protocol/runtime.ts";
-import type { LostTurn, Supervision, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
-import { nextEventLoopTurn } from "../util/scheduling.ts";
+import type { Supervision, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
+import { nextTurn } from "../util/scheduling.ts";
 import { Backpressure } from "./backpressure.ts";
 import { count, summaries } from "./conversation-queries.ts";
 import { hostFactoryFor } from "./host-factory.ts";
 import { InspectionOrders } from "./inspection-readers.ts";
 import { Isolation } from "./isolation.ts";
-import { Lockstep } from "./lockstep.ts";
 import { PoisonTracker } from "./poison-tracker.ts";
 import { ownerOf } from "./rendezvous-hash.ts";
 import { type Answer, ResultQueue } from "./result-queue.ts";
@@ -67,12 +66,9 @@ class HostSupervisor implements Supervisor {
   readonly inspections: InspectionOrders;
   readonly #configs = new Map<number, HostConfig>();
   readonly #turns: TurnDispatcher;
-  /** A simulation ends its hosts as one, so that their number does not show in what follows. */
-  #lostTogether: LostTurn[] | null = null;
   /** Runs the turns when no worker does. */
   readonly #runner: TurnRunner | null;
   readonly #isolation: Isolation | null;
-  readonly #lockstep: Lockstep | null;
   readonly #watchdog: Watchdog | null;
   readonly #backlog = new Backpressure(
     () => (this.#stopped ? 0 : this.#hosts.reduce((sum, { traffic }) => sum + traffic.waiting, 0)),
@@ -91,12 +87,12 @@ class HostSupervisor implements Supervisor {
     this.#epoch = ports.epochBase ?? 0;
     const supervision = {
       ...patience,
-      // Simulated time does not move while somebody waits for a host.
-      ...(ports.deterministic ? { backoffMsMax: 0 } : {}),
+      // A host on this thread is lost only on request.
+      ...(ports.workers === 0 ? { backoffMsMax: 0 } : {}),
       ...ports.supervision,
     };
-    this.#runner = ports.workers === 0 || ports.deterministic ? this.#createRunner() : null;
-    const watched = ports.workers > 0 && !ports.deterministic;
+    this.#runner = ports.workers === 0 ? this.#createRunner() : null;
+    const watched = ports.workers > 0;
     this.#isolation = watched ? this.#createIsolation(supervision) : null;
     this.#turns = this.#createTurns();
     this.#factory = hostFactoryFor(ports, supervision, ports.workers);
@@ -104,10 +100,7 @@ class HostSupervisor implements Supervisor {
     for (let id = 0; id < Math.max(1, ports.workers); id += 1)
       this.#hosts.push(this.#createHost(id, supervision));
     this.#usable = this.#hosts.map(({ id }) => id);
-    const shared = ports.deterministic ? this.#createResultQueue(true) : null;
-    for (const { id } of this.#hosts)
-      this.#results.set(id, shared ?? this.#createResultQueue(false));
-    this.#lockstep = shared === null ? null : this.#createLockstep(shared);
+    for (const { id } of this.#hosts) this.#results.set(id, this.#createResultQueue());
     const all = [...this.#hosts, ...(this.#isolation?.places ?? [])];
     const turnsOn = (host: number) => this.#turns.countOn(host);
     this.#watchdog = watched ? new Watchdog(ports.clock, all, supervision.loopMs, turnsOn) : null;
@@ -126,23 +119,18 @@ class HostSupervisor implements Supervisor {
   }
 
   dispatch(entries: readonly HostEntry[]): void {
-    if (this.#lockstep !== null) {
-      this.#lockstep.add(entries);
-      return;
-    }
     const touched = new Set<SupervisedHost>();
     for (const entry of entries) {
       const host = this.#route(entry);
       if (host !== undefined) touched.add(host);
     }
-    setImmediate(() => {
+    this.#ports.scheduler.soon(() => {
       for (const { traffic } of touched) traffic.pump();
     });
   }
 
   capacity(): Promise<void> | null {
-    // In a simulation nobody may wait for threads.
-    return this.#ports.deterministic ? null : this.#backlog.capacity();
+    return this.#backlog.capacity();
   }
 
   run(order: TurnRequest): void {
@@ -165,8 +153,7 @@ class HostSupervisor implements Supervisor {
     await this.settled();
     const usable = this.#hosts.filter(({ state }) => state !== "broken" && state !== "stopped");
     const done = usable.map(({ traffic }) => traffic.passivate());
-    if (this.#lockstep === null) for (const { traffic } of usable) traffic.pump();
-    else this.#lockstep.want();
+    for (const { traffic } of usable) traffic.pump();
     await Promise.all(done);
   }
 
@@ -175,17 +162,10 @@ class HostSupervisor implements Supervisor {
       ({ id, link }) => link !== null && (host === undefined || id === host),
     );
     const epochs = new Map(chosen.map((one) => [one, one.link?.epoch]));
-    const together: LostTurn[] = [];
-    if (this.#ports.deterministic) this.#lostTogether = together;
     for (const one of chosen) one.crash("ended on request");
     const back = (one: SupervisedHost) =>
       one.state === "broken" || (one.link !== null && one.link.epoch !== epochs.get(one));
     while (!chosen.every(back)) await this.#change();
-    this.#lostTogether = null;
-    const [first] = chosen;
-    if (first === undefined || together.length === 0) return;
-    together.sort((a, b) => (a.turnId < b.turnId ? -1 : 1));
-    this.#ports.onHostLost({ host: first.id, turns: together });
   }
 
   addConfig(config: HostConfig): void {
@@ -197,8 +177,8 @@ class HostSupervisor implements Supervisor {
     for (;;) {
       while (this.busy()) await this.#change();
       const before = this.#activity();
-      await nextEventLoopTurn(this.#ports.pace);
-      await nextEventLoopTurn(this.#ports.pace);
+      await nextTurn(this.#ports.scheduler);
+      await nextTurn(this.#ports.scheduler);
       if (!this.busy() && this.#activity() === before) return;
     }
   }
@@ -226,9 +206,9 @@ class HostSupervisor implements Supervisor {
   }
 
   #createRunner(): TurnRunner {
-    const { clock, log, drivers, onDelta, onDraft, ask, pace } = this.#ports;
+    const { clock, log, drivers, onDelta, onDraft, ask, scheduler } = this.#ports;
     const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
-    return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask, pace });
+    return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask, scheduler });
   }
 
   #createTurns(): TurnDispatcher {
@@ -288,17 +268,13 @@ class HostSupervisor implements Supervisor {
       factory: this.#factory,
       supervision,
       poison: this.#poison,
-      eager: !this.#ports.deterministic,
       events: this.#hostEvents(id),
       nextEpoch: () => this.#nextEpoch(),
       traffic: {
         load,
         configFor: (version) => this.#configFor(version),
         tight: () => this.#ports.tight?.() === true,
-        onReply: (answer) => {
-          if (this.#lockstep === null) this.#results.get(id)?.push(answer);
-          else this.#lockstep.answer(answer);
-        },
+        onReply: (answer) => this.#results.get(id)?.push(answer),
         onRebuild: (conv, key, error) =>
           this.#report("conversation.rebuilt", { host: id, conv, key, error }),
       },
@@ -313,26 +289,13 @@ class HostSupervisor implements Supervisor {
     });
   }
 
-  #createResultQueue(bySeq: boolean): ResultQueue {
+  #createResultQueue(): ResultQueue {
     const { clock, log, onResult } = this.#ports;
     return new ResultQueue({
       clock,
       log,
-      bySeq,
       commit: onResult,
       onDurable: (answers) => this.#durable(answers),
-    });
-  }
-
-  #createLockstep(line: ResultQueue): Lockstep {
-    return new Lockstep({
-      hosts: this.#hosts,
-      line,
-      pace: this.#ports.pace,
-      route: (entry) => this.#route(entry),
-      activity: () => this.#activity(),
-      change: () => this.#change(),
-      onChange: () => this.#changed(),
     });
   }
 
@@ -346,7 +309,7 @@ class HostSupervisor implements Supervisor {
         const key = [...entries, ...result.steps].find((one) => one.conv === conv)?.key ?? "";
         this.#quarantine({ conv, key, seq }, error);
       }
-    if (this.#lockstep === null) for (const { traffic } of this.#hosts) traffic.pump();
+    for (const { traffic } of this.#hosts) traffic.pump();
     this.#changed();
   }
 
@@ -384,8 +347,7 @@ class HostSupervisor implements Supervisor {
     const turns = this.#turns.lose(host.id);
     if (unexplained) this.#isolation?.suspect(turns);
     this.#report("host.lost", { host: host.id, reason, turns: turns.length });
-    if (this.#lostTogether !== null) this.#lostTogether.push(...turns);
-    else this.#ports.onHostLost({ host: host.id, turns });
+    this.#ports.onHostLost({ host: host.id, turns });
   }
 
   async #broken(host: SupervisedHost): Promise<void> {
@@ -415,8 +377,7 @@ class HostSupervisor implements Supervisor {
 
   busy(): boolean {
     if (this.#stopped) return false;
-    if (this.#moving > 0 || this.#lockstep?.busy === true) return true;
-    if (!this.#ports.deterministic && this.#turns.size > 0) return true;
+    if (this.#moving > 0) return true;
     return this.#hosts.some((host) => {
       if (host.state === "broken") return false;
       const line = this.#results.get(host.id);

@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly checkpointEvery: number;
   readonly memoryMb: number;
   /** null: no limit. */
-  readonly startMsMax: number | null;
+  readonly startMsMax: number;
   readonly hostModule: string;
   /** Another entry file, for tests that poison one. */
   readonly entry?: URL;
@@ -236,7 +236,7 @@ function answered(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`no answer within ${startMsMax} ms`));
-    const late = startMsMax === null ? null : clock.setTimer(clock.now() + startMsMax, giveUp);
+    const late = clock.setTimer(clock.now() + startMsMax, giveUp);
     const settle = (act: () => void) => {
       if (late !== null) clock.clearTimer(late);
       act();

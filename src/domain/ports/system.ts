@@ -22,6 +22,12 @@ export interface Clock {
   clearTimer(timer: TimerHandle): void;
 }
 
+/** What comes after what runs now, without time passing. */
+export interface Scheduler {
+  /** Calls `work` once when everything that can run now has run. It must not throw. */
+  soon(work: () => void): void;
+}
+
 /** Unique, time-ordered ids (26 characters, Crockford base 32). */
 export interface Ids {
   /**

@@ -2,6 +2,7 @@
  * The turn runner: one end per turn whatever the agent does, words that leave as blocks, tools that
  * act on their own conversation only. Time is simulated; agents are small programs.
  */
+
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createTurnRunner, type TurnRunner } from "../../../src/actors/agent-run/turn-runner.ts";
@@ -9,6 +10,7 @@ import { createConversation } from "../../../src/actors/host/conversation-actor.
 import { settingsFor } from "../../../src/actors/host/conversation-settings.ts";
 import type { TurnDelta, TurnReport } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../../src/domain/ports/index.ts";
@@ -43,6 +45,7 @@ beforeEach(() => {
   };
   runner = createTurnRunner({
     clock,
+    scheduler: eventLoop,
     log: (_level, event) => void logged.push(event),
     drivers: new Map([["test", driver]]),
     onReports: (more) => void reports.push(...more),

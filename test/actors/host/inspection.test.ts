@@ -300,7 +300,7 @@ test("a step that throws is told, without the words of the error", async () => {
     world.supervisor.inspections.begin({ id: 7, conv: null, withText: false });
     world.send(groupKey("a"), message("a", "1", "hello"));
     world.send(groupKey("a"), message("a", "2", "!throw"));
-    await world.supervisor.settled();
+    await world.settled();
     await soon(() => {
       const states = told.flatMap((one) =>
         one.kind === "snapshot" ? [JSON.parse(one.snapshotJson)] : [],

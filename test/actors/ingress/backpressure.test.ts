@@ -1,6 +1,7 @@
 /**
  * The intake keeps step with the hosts: it waits while too much waits for them, and no longer.
  */
+
 import { expect, test } from "vitest";
 import { openAccessStore } from "../../../src/actors/access/access-store.ts";
 import { createWaiters } from "../../../src/actors/effects/decision-waiters.ts";
@@ -8,6 +9,7 @@ import { createIngress } from "../../../src/actors/ingress/ingress.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { Backpressure } from "../../../src/actors/supervisor/backpressure.ts";
+import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createRandom } from "../../../src/adapters/system/ids.ts";
@@ -59,6 +61,7 @@ async function intake(size: number) {
   const log = () => undefined;
   const journal = createJournal({
     clock,
+    scheduler: eventLoop,
     log,
     store,
     onCommitted: () => undefined,

@@ -29,8 +29,8 @@ const configOf = (count: number, strategy = "parallel", words?: string) => ({
   },
   engagement: { activation: "always" },
 });
-const open = (config: Record<string, unknown>, workers = 0) =>
-  new World({ drivers: [roommate as AgentDriver], prompts: true, workers, config }).start();
+const open = (config: Record<string, unknown>) =>
+  new World({ drivers: [roommate as AgentDriver], prompts: true, config }).start();
 
 const prompts = (world: World, agentId: string) =>
   world.lines.flatMap((line) =>

@@ -1,8 +1,10 @@
 /** The sweep: quiet conversations get their records, old rows go, and the story stays the same. */
+
 import { expect, test } from "vitest";
 import { createCheckpointer } from "../../../src/actors/journal/checkpointer.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
+import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { World } from "../../support/runtime/world.ts";
 
@@ -12,13 +14,21 @@ async function sweepOf(world: World) {
   const journal = createJournal({
     lastSeq: 0,
     clock,
+    scheduler: eventLoop,
     store,
     log: () => undefined,
     onCommitted: () => undefined,
     onHealth: () => undefined,
   });
   const { configs } = await openConfigs(store, config);
-  return createCheckpointer({ clock, store, journal, configs, log: () => undefined });
+  return createCheckpointer({
+    clock,
+    scheduler: eventLoop,
+    store,
+    journal,
+    configs,
+    log: () => undefined,
+  });
 }
 
 test("a conversation that has gone quiet is folded into its record and goes on from there", async () => {

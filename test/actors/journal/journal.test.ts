@@ -1,9 +1,11 @@
 /** The journal: one commit for many callers, order, and what happens while the store fails. */
+
 import { expect, test } from "vitest";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { conversationOf, decodeEvent, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import type { EarshotError } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -13,7 +15,7 @@ const event = (name: string) =>
   newEvent(room, 1, { type: "deadline.due", at: 5, id: name }, { identity: name });
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function world(quiet?: () => Promise<void>) {
+function world() {
   const store = createTestStore();
   const clock = new SimulatedClock();
   const committed: HostEntry[] = [];
@@ -21,11 +23,11 @@ function world(quiet?: () => Promise<void>) {
   const journal = createJournal({
     lastSeq: 0,
     clock,
+    scheduler: eventLoop,
     store,
     log: () => undefined,
     onCommitted: (entries) => committed.push(...entries),
     onHealth: (error: EarshotError | null) => health.push(error?.code ?? null),
-    ...(quiet === undefined ? {} : { quiet }),
   });
   return { store, clock, committed, health, journal };
 }
@@ -99,26 +101,6 @@ test("a store that fails for long is asked again at growing distances, not in a 
   expect(gaps).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
   await journal.stop();
   await expect(kept).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
-});
-
-test("events wait for quiet where the order must not depend on threads; marks do not", async () => {
-  let open: () => void = () => undefined;
-  const { journal, committed } = world(
-    () =>
-      new Promise((resolve) => {
-        open = resolve;
-      }),
-  );
-  const waiting = journal.append([event("a")]);
-  await journal.keep([{ kind: "meta", name: "x", value: "1" }]);
-  const second = journal.offer([event("b")]);
-  await turn();
-  expect(committed).toEqual([]);
-  expect(journal.isQuiet()).toBe(false);
-  expect(journal.isWritten()).toBe(true);
-  open();
-  await Promise.all([waiting, second]);
-  expect(committed.map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
 test("what was decided at the door is stored and never dispatched", async () => {

@@ -58,7 +58,7 @@ describe.each(["!exit", "!loop", "!oom"])("an event that kills its host by %s", 
     };
     say(victim, "earshot, are you there?");
     say(neighbour, "hello earshot");
-    await world.supervisor.settled();
+    await world.settled();
     const bad = say(victim, `${word} now`);
     say(victim, "earshot, still there?");
     say(neighbour, "earshot, and you?");
@@ -68,7 +68,7 @@ describe.each(["!exit", "!loop", "!oom"])("an event that kills its host by %s", 
       while (world.rows[seq - 1]?.code === null) await new Promise(setImmediate);
       expect(decided(world, seq)).toBe("engage");
     }
-    await world.supervisor.settled();
+    await world.settled();
     expect(world.quarantined.map(({ seq }) => seq)).toEqual([bad]);
     expect(world.rows[bad - 1]?.code).toBe(quarantinedCode);
     appliedOnce(world, [bad]);
@@ -86,7 +86,7 @@ test("a step that throws is rejected, told, and kills nothing", async () => {
       message(victim, String(n + 1), text),
     ]),
   );
-  await world.supervisor.settled();
+  await world.settled();
   expect(world.quarantined).toEqual([{ seq: 2, error: "poison" }]);
   expect(world.codes()[1]).toBe(quarantinedCode);
   expect([1, 3, 4].map((seq) => decided(world, seq))).not.toContain(undefined);
@@ -109,13 +109,13 @@ test("a host that crashes in the middle of traffic loses nothing and decides not
     if (round % 4 === 1) await world.supervisor.crash(round % 2);
     else await new Promise(setImmediate);
   }
-  await world.supervisor.settled();
+  await world.settled();
   expect(world.rows).toHaveLength(1_200);
   appliedOnce(world);
   const reference = createWorld({ workers: 0 });
   await reference.supervisor.start();
   for (const { entry } of world.rows) reference.send(entry.key, entry.event);
-  await reference.supervisor.settled();
+  await reference.settled();
   expect(world.codes()).toEqual(reference.codes());
   await reference.supervisor.stop();
 });
@@ -141,6 +141,6 @@ test("a restart storm breaks the host, and its conversations move to the other",
   for (let n = 0; n < 3; n += 1) await world.supervisor.crash(0);
   expect(world.supervisor.status().map(({ state }) => state)).toEqual(["broken", "ready"]);
   const seq = world.send(groupKey(victim), message(victim, "1", "earshot?"));
-  await world.supervisor.settled();
+  await world.settled();
   expect(decided(world, seq)).toBe("engage");
 });

@@ -24,10 +24,10 @@ const config = {
   turn: { idleMs: 3_000, maxMs: 9_000, maxConcurrentTurns: 8 },
 };
 
-async function house(workers: number) {
+async function house() {
   const store = createTestStore();
   const drivers = [faulty as AgentDriver];
-  const world = new World({ store, config, workers, drivers });
+  const world = new World({ store, config, drivers });
   return { world: await world.start(), store };
 }
 
@@ -80,9 +80,9 @@ function mistold(world: World): string[] {
   ];
 }
 
-describe.each([0, 1])("with %i workers", (workers) => {
+describe("every turn begun and every message taken has one outcome, whatever fails:", () => {
   test("agents that misbehave", async () => {
-    const one = await house(workers);
+    const one = await house();
     const { world } = one;
     for (const kind of kinds) await everywhere(world, kind, kind, "1");
     await world.pass(1_100);
@@ -114,7 +114,7 @@ describe.each([0, 1])("with %i workers", (workers) => {
   }
 
   test("a host that dies in the middle, again and again", async () => {
-    const one = await house(workers);
+    const one = await house();
     const said = await deaths(one.world, () => one.world.runtime.crashHost());
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
@@ -124,7 +124,7 @@ describe.each([0, 1])("with %i workers", (workers) => {
   }, 120_000);
 
   test("a process that is killed in the middle, again and again", async () => {
-    const one = await house(workers);
+    const one = await house();
     const said = await deaths(one.world, () => one.world.kill());
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
@@ -133,7 +133,7 @@ describe.each([0, 1])("with %i workers", (workers) => {
   }, 120_000);
 
   test("a store that fails at each commit in turn", async () => {
-    const one = await house(workers);
+    const one = await house();
     const { world, store } = one;
     const commits = 16;
     for (let at = 1; at <= commits; at += 1) {

@@ -147,7 +147,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
       live: 10,
       checkpointEvery: 100,
       memoryMb: 64,
-      startMsMax: null,
+      startMsMax: 60_000,
       hostModule: builtUrl("adapters/host-ports").href,
     });
     ends.push(() => pool.close());
@@ -196,7 +196,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
     await world.supervisor.start();
     world.send(groupKey("a"), message("a", "1", "!wait now"));
     world.send(groupKey("a"), message("a", "2", "earshot, still there?"));
-    await world.supervisor.settled();
+    await world.settled();
     expect(world.quarantined.map(({ seq }) => seq)).toEqual([1]);
     expect(world.supervisor.status()[0]).toMatchObject({ state: "ready", restarts: 3 });
   }, 90_000);

@@ -19,6 +19,7 @@ import {
   type Supervisor,
   type SupervisorPorts,
 } from "../../../src/actors/supervisor/supervisor.ts";
+import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { type EarshotConfig, parseConfig } from "../../../src/domain/config/index.ts";
@@ -46,6 +47,8 @@ export interface World {
   readonly checkpoints: ReadonlyMap<number, { record: string; recordSeq: number }>;
   /** Activations read from the store. */
   readonly counts: { loads: number };
+  /** Until nothing is under way and no turn runs. */
+  settled(): Promise<void>;
   /** Makes the next commits fail. */
   failCommits(count: number): void;
   /** Journals an event and gives it to the supervisor. */
@@ -143,7 +146,7 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     clock: createSystemClock(),
     log: () => undefined,
     workers: 0,
-    deterministic: false,
+    scheduler: eventLoop,
     liveConversations: 1_000,
     drivers,
     load,
@@ -162,6 +165,22 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     ...options,
   });
   supervisor.addConfig({ version: 1, config });
+  const running = new Set<string>();
+  const seen = { reports: 0, lost: 0 };
+  const isRunning = () => {
+    for (const { turnId, event } of world.reports.slice(seen.reports))
+      if (event.type === "agent.ended" || event.type === "agent.failed") running.delete(turnId);
+    for (const { turnId } of world.lost.slice(seen.lost)) running.delete(turnId);
+    seen.reports = world.reports.length;
+    seen.lost = world.lost.length;
+    return running.size > 0;
+  };
+  const run = supervisor.run.bind(supervisor);
+  supervisor.run = (order) => {
+    isRunning();
+    running.add(order.turnId);
+    run(order);
+  };
   const journal = (key: string, event: ConversationEvent): HostEntry => {
     const seq = rows.length + 1;
     const numbered = "seq" in event ? { ...event, seq } : event;
@@ -171,6 +190,10 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
   };
   return Object.assign(world, {
     supervisor,
+    settled: async () => {
+      do await supervisor.settled();
+      while (isRunning());
+    },
     failCommits: (count: number) => {
       failures = count;
     },

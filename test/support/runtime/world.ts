@@ -45,7 +45,6 @@ export interface Sent {
 export interface WorldOptions {
   readonly store?: Store;
   readonly config?: Record<string, unknown>;
-  readonly workers?: number;
   readonly onPoint?: (point: CrashPoint) => void;
   readonly prompts?: boolean;
   /** @default always a half */
@@ -117,8 +116,8 @@ export class World {
       ...(this.#options.media === undefined ? {} : { media: this.#options.media(this.clock) }),
       directory: this.#directory(),
       publish: (line) => this.lines.push(line),
-      workers: this.#options.workers ?? 0,
-      deterministic: true,
+      workers: 0,
+      housekeeping: false,
       live: false,
       ...this.#options.ports,
       ...(this.#options.onPoint === undefined ? {} : { onPoint: this.#options.onPoint }),
