@@ -50,8 +50,6 @@ export const limits = {
   transcriptLinesMax: 2_000,
   /** UTF-16 units of transcripts that are kept in memory, over all sessions. */
   transcriptUnitsCachedMax: 33_554_432,
-  /** The same in a simulation. */
-  transcriptUnitsSimulatedMax: 2_097_152,
   /** Session files whose end is known, so that they need not be read before a line is added. */
   sessionFilesKnownMax: 10_000,
 
