@@ -11,7 +11,7 @@ import type { EngagementInput, Participant } from "../domain/decision.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../domain/message.ts";
 
 /** Names that aliases, bots and texts are made of, so that they meet. */
-export const nameWords = ["Scout", "straße", "ＦＵＬＬ", "토토", "Ro", "Botty", "İda"] as const;
+export const sampleNames = ["Scout", "straße", "ＦＵＬＬ", "토토", "Ro", "Botty", "İda"] as const;
 /** Authors of generated rooms; the last three are bots. */
 export const authorIds = ["u1", "u2", "u3", "constructor", "__proto__", "b1", "b2", "b3"] as const;
 
@@ -29,7 +29,7 @@ export const texts: fc.Arbitrary<string> = fc.oneof(
     arbitrary: fc
       .tuple(
         fc.string({ maxLength: 6 }),
-        fc.constantFrom(...nameWords),
+        fc.constantFrom(...sampleNames),
         fc.constantFrom<(word: string) => string>(
           (word) => word,
           (word) => word.toUpperCase(),
@@ -54,7 +54,7 @@ function participantsAt(now: number): fc.Arbitrary<Participant[]> {
     fc.record({
       id: fc.constant(id),
       name: id.startsWith("b")
-        ? fc.constantFrom(...nameWords, "x", "")
+        ? fc.constantFrom(...sampleNames, "x", "")
         : fc.constantFrom("Ann", "Bo"),
       isBot: fc.constant(id.startsWith("b")),
       lastSeenAt: fc
@@ -113,7 +113,7 @@ const rules: fc.Arbitrary<EngagementInput["rules"]> = fc.record({
     { weight: 1, arbitrary: fc.constant("mention" as const) },
     { weight: 2, arbitrary: fc.constant("always" as const) },
   ),
-  aliases: fc.subarray([...nameWords], { maxLength: 2 }),
+  aliases: fc.subarray([...sampleNames], { maxLength: 2 }),
   stickiness: fc.record({
     enabled: rarely(8),
     windowMs: fc.constantFrom(1, 900_000),

@@ -5,8 +5,8 @@
 import type { Route } from "../domain/message.ts";
 import type { OpenedChannel } from "./open-channel.ts";
 
-/** Something a person does. Left out: a person says a plain line in the group. */
-export interface Said {
+/** A message of a person or a bot. @default a person sends a plain message to the group */
+export interface SpokenMessage {
   readonly text: string;
   readonly in?: "group" | "direct" | "thread";
   /** `bot`: another bot. */
@@ -28,11 +28,11 @@ export interface ChannelWorld {
   /** Must turn up in no log, state or error. */
   readonly secrets: readonly string[];
   /** What is said, and the part of the inbound message that must come of it. */
-  readonly classified: readonly (readonly [Said, object])[];
+  readonly classified: readonly (readonly [SpokenMessage, object])[];
   /** For channels without a wire: hands over the opened account. */
   connect?(channel: OpenedChannel): void;
   /** Someone speaks; the platform's message id. */
-  say(what: Said): Promise<string>;
+  say(what: SpokenMessage): Promise<string>;
   /** The way to the group. */
   route(): Route;
   /** The bot's messages in the group once there are `count` of them. */

@@ -87,8 +87,8 @@ class Walk {
     if (read !== undefined && (message.thread === null || t - read.fetchedAt < readKeptMs))
       conversation.membership = read;
     const expected = conversation.hear(message, t);
-    const told = { was: `${rule} ${credit}`, expected: `${expected.rule} ${expected.credit}` };
-    if (told.was !== told.expected) this.differences.push({ id, key, ...told });
+    const verdicts = { was: `${rule} ${credit}`, expected: `${expected.rule} ${expected.credit}` };
+    if (verdicts.was !== verdicts.expected) this.differences.push({ id, key, ...verdicts });
   }
 
   readonly #author = (id: string): string => this.#messages.get(id)?.author.id ?? "";

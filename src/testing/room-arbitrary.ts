@@ -313,7 +313,7 @@ const membersOf = ({ chats, channel, bots }: Made): fc.Arbitrary<() => Untimed> 
  * @throws EarshotError EAR_CONFIG_* when the config is not fine.
  * @example
  * ```ts
- * test.prop([rooms({ config })])("a mention is always heard", async (room) => {
+ * test.prop([rooms({ config })])("a mention is always answered", async (room) => {
  *   const run = await simulateRoom(config, room);
  *   …
  * });

@@ -1,10 +1,10 @@
 /**
- * A room, played
- * ==============
+ * The run of a room
+ * =================
  * Runs a room under a config through the whole runtime (the same machines, journal, hosts and
- * outbox as the daemon, on a clock that nobody waits for) and gives what came of it in the words
- * that rules are stated in: what was heard and how it was decided, which turns it led to, what was
- * answered. Nothing reaches a real room, and the same room and seed give the same run.
+ * outbox as the daemon, on a simulated clock) and returns the result in a form for rules: the
+ * messages with their decisions, the turns, the answers. Nothing reaches a real room, and the same
+ * room and seed give the same run.
  */
 import type { Why } from "../actors/protocol/runtime.ts";
 import { simulate } from "../daemon/replay/simulate.ts";
@@ -15,9 +15,9 @@ import type { ScenarioLine } from "../domain/scenario/scenario.ts";
 import type { AgentEndLine, SendLine, StreamLine } from "../domain/stream.ts";
 import { Room } from "./room.ts";
 import type { RoomLine } from "./room-line.ts";
-import { lineWords, outcomeWords, timeWords, whyWords } from "./room-words.ts";
+import { formatExplanation, formatLine, formatOutcome, formatTime } from "./room-text.ts";
 
-/** One message as one agent heard it. */
+/** One message as one agent received it. */
 export interface Heard {
   /** ms since the room's start. */
   readonly t: number;
@@ -25,9 +25,9 @@ export interface Heard {
   readonly decision: Decision;
   readonly rule: Rule;
   readonly credit: CreditUse;
-  /** The conversation; null where admission ended it. */
+  /** The conversation; null if admission ended it. */
   readonly key: string | null;
-  /** The turn that it was shown to as a message to answer. */
+  /** The turn that answers it. */
   readonly turn: Turn | null;
 }
 
@@ -40,23 +40,23 @@ export interface Turn {
   readonly t: number;
   /** Ids of the messages that it answers. */
   readonly batch: readonly string[];
-  /** The agent was told that it may leave a bot's line unanswered. */
+  /** The prompt said that the agent may leave a bot's message unanswered. */
   readonly guard: boolean;
   readonly endedAt: number | null;
   readonly outcome: AgentEndLine["outcome"] | null;
-  /** What was said in it, in order: whatever its status. */
+  /** The sends of the turn in order, of any status. */
   readonly answers: readonly SendLine[];
-  /** What the agent was shown; null unless the run was asked for `prompts`. */
+  /** The prompt; null without the option `prompts`. */
   readonly prompt: string | null;
 }
 
-/** What happened in a room and what came of it, in order. */
+/** The inputs and outputs of a room, in order. */
 export type RoomEvent = { readonly input: ScenarioLine } | { readonly output: StreamLine };
 
 export interface SimulateRoomOptions {
-  /** Of chance and ids. @default 1 */
+  /** Seed of randomness and ids. @default 1 */
   readonly seed?: number;
-  /** Keep what agents were shown. @default false */
+  /** Keep the prompts of agents. @default false */
   readonly prompts?: boolean;
 }
 
@@ -64,10 +64,10 @@ type Writable<Part> = { -readonly [Key in keyof Part]: Part[Key] };
 type OpenTurn = Writable<Omit<Turn, "answers">> & { readonly answers: SendLine[] };
 type OpenHeard = Writable<Heard>;
 
-/** Parts of an answer carry their turn's id; what commands and notices say has other ids. */
+/** Parts of an answer have their turn's id; replies of commands and notices have other ids. */
 const ofTurn = /^[0-9A-HJKMNP-TV-Z]{26}:/;
 
-/** A room that has been played. */
+/** A room after its run. */
 export class RoomRun {
   readonly config: unknown;
   readonly room: Room;
@@ -75,10 +75,10 @@ export class RoomRun {
   readonly events: readonly RoomEvent[];
   /** The outputs alone, as `earshot replay --json` prints them. */
   readonly lines: readonly StreamLine[];
-  /** Every message once for each agent that heard it, in order. */
+  /** Every message once for each agent that received it, in order. */
   readonly heard: readonly Heard[];
   readonly turns: readonly Turn[];
-  /** What turns have said and the room has seen, in order; no answers of commands. */
+  /** The sent parts of answers, in order; without replies of commands. */
   readonly answers: readonly SendLine[];
   readonly #options: SimulateRoomOptions;
 
@@ -101,33 +101,36 @@ export class RoomRun {
       .filter(({ status, aside }) => status === "sent" && aside === undefined);
   }
 
-  /** What was engaged; with rules: only by one of these. */
+  /** The engaged messages; with rules: only by one of these. */
   engaged(...rules: readonly Rule[]): Heard[] {
     return this.heard.filter(
       ({ decision, rule }) => decision === "engage" && (rules.length === 0 || rules.includes(rule)),
     );
   }
 
-  /** What was heard and not engaged. */
+  /** The observed messages. */
   observed(): Heard[] {
     return this.heard.filter(({ decision }) => decision === "observe");
   }
 
-  /** What was heard of a person or a bot. */
+  /** The messages of a person or a bot. */
   by(author: string): Heard[] {
     return this.heard.filter(({ message }) => message.author.id === author);
   }
 
-  /** The message with this id, as it was first heard. */
+  /** The message with this id, as it was first received. */
   message(id: string): Heard {
     const found = this.heard.find(({ message }) => message.id === id);
     if (found !== undefined) return found;
-    throw new EarshotError("EAR_USAGE", `Cannot look at ${id} as no such message was heard`);
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot read the message ${id}: the room has no such message`,
+    );
   }
 
   /**
-   * Why a message was decided as it was, with every rung of the ladder. Plays the room once more.
-   * @throws EarshotError EAR_USAGE when no such message was heard.
+   * Why a message was decided as it was, with every rung of the ladder. Runs the room again.
+   * @throws EarshotError EAR_USAGE if the room has no such message.
    */
   async explain(id: string): Promise<Why> {
     const { config, room } = this;
@@ -135,20 +138,23 @@ export class RoomRun {
     const { why } = await simulate(room.lines, { config, seed, explain: [id] });
     const found = why[id];
     if (found !== undefined) return found;
-    throw new EarshotError("EAR_USAGE", `Cannot explain ${id} as no such message was heard`);
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot explain the message ${id}: the room has no such message`,
+    );
   }
 
   /** The same in words. */
   async why(id: string): Promise<string> {
-    return whyWords(await this.explain(id));
+    return formatExplanation(await this.explain(id));
   }
 
   /** The room with what came of each line under it. */
   toString(): string {
     const rows = this.events.flatMap((event) => {
       const at = "input" in event ? event.input.t : event.output.t;
-      const words = "input" in event ? lineWords(event.input) : outcomeWords(event.output);
-      return words === null ? [] : [`${timeWords(at).padStart(12)}  ${words}`];
+      const words = "input" in event ? formatLine(event.input) : formatOutcome(event.output);
+      return words === null ? [] : [`${formatTime(at).padStart(12)}  ${words}`];
     });
     return rows.join("\n");
   }

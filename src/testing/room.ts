@@ -1,13 +1,13 @@
 /**
  * Rooms as data
  * =============
- * A room is what happens in it, as scenario lines without their header (docs/guide/scenarios.md):
+ * A room is a list of scenario lines without their header (docs/guide/scenarios.md):
  * who said what and when, what was edited, what the member list held. It prints as a chat, so that
  * a failing test is read and not decoded, and it can be saved for `earshot replay`.
  */
 import type { ChatKind, InboundInput } from "../domain/message.ts";
 import type { RoomLine } from "./room-line.ts";
-import { roomWords } from "./room-words.ts";
+import { formatRoom } from "./room-text.ts";
 
 /** The agent, where somebody is named who is mentioned or answered. */
 export const us = "us";
@@ -101,7 +101,7 @@ export class Room {
 
   /** Somebody reads this: one line of words each. */
   toString(): string {
-    return `\n${roomWords(this.lines)}\n`;
+    return `\n${formatRoom(this.lines)}\n`;
   }
 }
 

@@ -1,10 +1,10 @@
 /**
  * Rules of your own
  * =================
- * A rule is a function from a played room to whatever breaks it: messages, turns, answers, or
- * words. `checkRooms` plays generated rooms until one breaks the rule, makes that room as small as
- * it can, and says what a person needs: the room as a chat with every decision in it, the ladder of
- * the message that broke the rule, and the seed and path that bring it back.
+ * A rule is a function from the run of a room to what breaks it: messages, turns, answers, or text.
+ * `checkRooms` runs generated rooms until one breaks the rule, shrinks that room, and reports the
+ * room as a chat with every decision, the ladder of the message that broke the rule, and the seed
+ * and path that reproduce it.
  */
 import fc from "fast-check";
 import type { SendLine } from "../domain/stream.ts";
@@ -12,28 +12,28 @@ import type { Room } from "./room.ts";
 import { type RoomOptions, rooms } from "./room-arbitrary.ts";
 import { type Heard, type RoomRun, simulateRoom, type Turn } from "./room-run.ts";
 
-/** What may break a rule: a message as it was heard, a turn, an answer, or a sentence. */
+/** What can break a rule: a message with its decision, a turn, an answer, or text. */
 export type Breach = Heard | Turn | SendLine | string;
 
-/** Gives what breaks the rule in this run; nothing when it holds. */
+/** Returns what breaks the rule in this run; nothing when it holds. */
 export type RoomRule = (run: RoomRun) => Iterable<Breach> | Promise<Iterable<Breach>>;
 
 export interface CheckRoomsOptions extends Omit<RoomOptions, "config"> {
-  /** Rooms to play. @default 100 */
+  /** Rooms to run. @default 100 */
   readonly numRuns?: number;
-  /** Of the rooms, as a failure printed it. @default one by chance */
+  /** Seed of the rooms, as a failure printed it. @default random */
   readonly seed?: number;
-  /** To one room of that seed, as a failure printed it. */
+  /** Path to one room of that seed, as a failure printed it. */
   readonly path?: string;
-  /** Rooms of your own in place of those made for the config. */
+  /** Rooms of your own instead of those generated for the config. */
   readonly rooms?: fc.Arbitrary<Room>;
-  /** Keep what agents were shown. @default false */
+  /** Keep the prompts of agents. @default false */
   readonly prompts?: boolean;
-  /** Told of every room that was played, to count what was reached. */
+  /** Called for every room, to measure coverage. */
   readonly onRun?: (run: RoomRun) => void;
 }
 
-/** A room broke a rule: `message` says which one and why, `room` and `run` are at hand. */
+/** A room broke a rule: `message` says which one and why; `room` and `run` have the details. */
 export class RuleBroken extends Error {
   override readonly name = "RuleBroken";
   readonly room: Room;
@@ -51,13 +51,13 @@ export class RuleBroken extends Error {
 }
 
 /**
- * Plays rooms made for a config and holds a rule against each.
+ * Runs rooms generated for a config and checks a rule on each.
  * @param config as `earshot.json5` has it
- * @throws RuleBroken with the smallest room that was found; whatever the rule itself throws;
- *   EarshotError EAR_CONFIG_* when the config is not fine.
+ * @throws RuleBroken with the smallest room that was found; errors of the rule itself;
+ *   EarshotError EAR_CONFIG_* if the config is invalid.
  * @example
  * ```ts
- * test("a mention is always heard", () =>
+ * test("a mention is always answered", () =>
  *   checkRooms(config, (run) => run.observed().filter(({ message }) => mentionsUs(message))));
  * ```
  */
@@ -82,14 +82,14 @@ export async function checkRooms(
   if (!details.failed) return;
   const { errorInstance: found, counterexamplePath } = details;
   if (!(found instanceof Found)) {
-    const message = fc.defaultReportMessage(details) ?? "The rooms could not be played";
+    const message = fc.defaultReportMessage(details) ?? "Cannot run the rooms";
     throw new Error(message, { cause: found });
   }
   const where = { seed: details.seed, path: counterexamplePath ?? "" };
   throw new RuleBroken(await report(found, where, details), found.run, where);
 }
 
-/** Carries what was found out of the property. */
+/** Carries the breaches out of the property. */
 class Found extends Error {
   readonly run: RoomRun;
   readonly breaches: readonly Breach[];

@@ -18,7 +18,7 @@ import type {
 const events = <Line extends StreamLine>(lines: readonly StreamLine[], event: string) =>
   lines.filter((line): line is Line => "event" in line && line.event === event);
 
-/** One line for each message and each agent that heard it. */
+/** One line for each message and each agent that received it. */
 export const decisions = (lines: readonly StreamLine[]): DecisionLine[] =>
   lines.filter((line): line is DecisionLine => "decision" in line);
 

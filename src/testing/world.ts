@@ -1,10 +1,10 @@
 /**
- * A world to walk about in
- * ========================
- * The simulated world one step at a time, for tests that tell a story: somebody speaks, time
- * passes, the agent is slow, the platform refuses, the process is killed; after every step
- * everything that followed from it has happened and can be looked at. For models that are compared
- * step by step, too. The same steps and seed give the same world.
+ * A simulated world
+ * =================
+ * A room one step at a time, for tests of a single story: somebody speaks, time passes, the agent
+ * is slow, the platform refuses, the process is killed. After every step all its consequences have
+ * happened and can be read. Also for models that are compared step by step. The same steps and seed
+ * give the same world.
  */
 import { simulateScenario } from "../daemon/replay/simulate.ts";
 import { EarshotError } from "../domain/errors.ts";
@@ -18,11 +18,11 @@ type Runs = Extract<RoomLine, { agent: unknown }>["agent"]["runs"];
 type Fate = Omit<Extract<RoomLine, { platform: unknown }>["platform"], "channel">;
 type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;
 
-/** How something is said; a plain line in the room's chat where nothing else is told. */
-export type Manner = Omit<Speech, "by" | "text" | "isBot">;
+/** Details of a message. @default a plain message in the room's chat */
+export type MessageOptions = Omit<Speech, "by" | "text" | "isBot">;
 
 export interface WorldOptions extends SimulateRoomOptions {
-  /** Who of those who speak is a bot. @default nobody */
+  /** Authors that are bots. @default nobody */
   readonly bots?: readonly string[];
   /** Where people speak. @default the group `kitchen` */
   readonly chat?: RoomChat;
@@ -30,33 +30,33 @@ export interface WorldOptions extends SimulateRoomOptions {
   readonly channel?: string;
 }
 
-/** A simulated room that goes on as it is told to. */
+/** A simulated room, driven by a test. */
 export interface World {
-  /** ms since it began. */
+  /** ms since the start. */
   readonly now: number;
-  /** Somebody says something; how it was decided, once for each agent that heard it. */
-  say(by: string, text: string, manner?: Manner): Promise<readonly Heard[]>;
-  /** Time passes, and everything that falls due in it happens. */
+  /** Somebody sends a message; returns its decision for each agent that received it. */
+  say(by: string, text: string, manner?: MessageOptions): Promise<readonly Heard[]>;
+  /** Time passes, and everything that is due happens. */
   wait(ms: number): Promise<void>;
-  /** What the agent does in its next runs. @default it says `ok` */
+  /** Scripts the next runs of the agent. @default it answers `ok` */
   agent(...runs: Runs): Promise<void>;
-  /** What becomes of the next sends. @default they are taken at once */
+  /** The outcome of the next sends. @default they succeed at once */
   platform(fate: Fate): Promise<void>;
   /** The channel reads its member list. */
   members(humans: number, more?: { bots?: number; truncated?: boolean }): Promise<void>;
-  /** A message that was said gets other words. */
+  /** The text of a message changes. */
   edit(id: string, text: string): Promise<void>;
-  /** Every conversation goes to sleep; the next message wakes it. */
+  /** Every conversation is passivated; the next message loads it again. */
   sleep(): Promise<void>;
-  /** A worker or the whole process is killed and comes back. */
+  /** A worker or the whole process is killed and restarted. */
   crash(what: "host" | "process"): Promise<void>;
-  /** The config that holds from here on. */
+  /** The config from here on. */
   configure(config: Readonly<Record<string, unknown>>): Promise<void>;
   /** Any other line of a scenario. */
   happen(line: Untimed<RoomLine>): Promise<void>;
   /** Everything so far. */
   run(): RoomRun;
-  /** Ends it. What is still under way is not waited for. */
+  /** Ends the world, without waiting for running work. */
   close(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ class SteppedWorld implements World {
     this.#options = options;
   }
 
-  async say(by: string, text: string, manner: Manner = {}): Promise<readonly Heard[]> {
+  async say(by: string, text: string, manner: MessageOptions = {}): Promise<readonly Heard[]> {
     this.#said += 1;
     const { bots = [], chat = homeChat, channel } = this.#options;
     const place = channel === undefined ? { chat } : { chat, channel };

@@ -6,21 +6,21 @@ import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createRegistry } from "../../src/daemon/config/registry.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 import {
-  type Door,
+  type HookDaemon,
   hookSecret,
   kitchen,
   messageBody,
   nowSeconds,
-  openDoor,
+  openHookDaemon,
   otherSecret,
   signed,
-} from "../support/daemon/door.ts";
-import { newFolder } from "../support/daemon/folder.ts";
+} from "../support/daemon/hook-daemon.ts";
 
 describe("A01 an unsigned post", () => {
   test("A01 is refused without a row and without being read as JSON; the same signed is taken", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("m1");
     const before = door.rows();
     for (const headers of [
@@ -66,7 +66,7 @@ describe("A01 an unsigned post", () => {
   });
 
   test("A01 an account without a hook, or none at all, is not found, signed or not", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("m1");
     for (const path of [
       "/hooks/webhook/closed",
@@ -78,7 +78,7 @@ describe("A01 an unsigned post", () => {
   });
 
   test("A01 who is refused is logged once, without what was sent", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     for (let n = 0; n < 20; n += 1) await door.post(kitchen, "canary-of-a-stranger");
     const refusals = door.log.filter((line) => line.includes("hook.refused"));
     expect(refusals).toHaveLength(1);
@@ -90,7 +90,7 @@ describe("A01 an unsigned post", () => {
 
 describe("A02 a wrong signature", () => {
   test("A02 is refused: another key, other bytes, another account, the body written anew", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = `{"chat": {"id": "room", "kind": "group"},\n "id": "m1", "author": {"id": "ann"}}`;
     const before = door.rows();
     const anew = JSON.stringify(JSON.parse(body));
@@ -117,7 +117,7 @@ describe("A02 a wrong signature", () => {
   });
 
   test("A02 a body that carries its digest is known before it is read, and must then fit it", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const large = messageBody("big", "", { extra: "x".repeat(200_000) });
     const timestamp = nowSeconds();
     const digest = createHash("sha256").update(large).digest("hex");
@@ -138,7 +138,7 @@ describe("A02 a wrong signature", () => {
   });
 
   test("A02 bytes that are no UTF-8 are refused after they were verified, not mended", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const bytes = Buffer.from(messageBody("mX")).map((byte) => (byte === 88 ? 0xff : byte));
     expect((await door.post(kitchen, bytes)).status).toBe(401);
     const answer = await door.post(kitchen, bytes, signed(bytes));
@@ -149,7 +149,7 @@ describe("A02 a wrong signature", () => {
 
 describe("A03 time", () => {
   test("A03 a signature that is old or early is refused; one inside the window is taken", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const post = (id: string, offset: number) => {
       const body = messageBody(id);
       const timestamp = nowSeconds(offset);
@@ -165,7 +165,7 @@ describe("A03 time", () => {
   });
 
   test("A03 the same request twice is answered twice and applied once, at the same time as well", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("m1");
     const headers = signed(body);
     const before = door.rows();
@@ -192,10 +192,10 @@ describe("A03 after a restart", () => {
     const config = { store: { driver: "sqlite" } };
     const body = messageBody("m1");
     const headers = signed(body);
-    const first = await openDoor(config, { stateDir });
+    const first = await openHookDaemon(config, { stateDir });
     expect((await first.post(kitchen, body, headers)).status).toBe(200);
     await first.daemon.stop();
-    const second = await openDoor(config, { stateDir });
+    const second = await openHookDaemon(config, { stateDir });
     const before = second.rows();
     expect((await second.post(kitchen, body, headers)).status).toBe(200);
     expect(second.rows()).toBe(before);
@@ -207,7 +207,7 @@ describe("A03 after a restart", () => {
 
 describe("A04 an id that a stranger names", () => {
   test("A04 is not used up: the real message with it is taken", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const stolen = messageBody("real-1", "from a stranger");
     const before = door.rows();
     for (const headers of [{}, signed(stolen, { secret: "a-guess-of-many-letters" })])
@@ -223,7 +223,7 @@ describe("A04 an id that a stranger names", () => {
   });
 
   test("A04 a post that failed does not use up its id either", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("m1");
     const headers = signed(body);
     const wrong = signed("[]");
@@ -233,7 +233,7 @@ describe("A04 an id that a stranger names", () => {
 });
 
 describe("who is heard", () => {
-  const decisionsOf = async ({ api }: Door, id: string) => {
+  const decisionsOf = async ({ api }: HookDaemon, id: string) => {
     const { why } = (await (await api(`/api/why/${id}`)).json()) as {
       why: { recorded: { decision: string } | null }[];
     };
@@ -241,7 +241,7 @@ describe("who is heard", () => {
   };
 
   test("a hook's secret makes nobody an operator: strangers are denied, listed people are heard", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const direct = { chat: { id: "d", kind: "direct" } };
     for (const [id, author] of [
       ["stranger", "mallory"],
@@ -256,7 +256,7 @@ describe("who is heard", () => {
   });
 
   test("a body cannot name another channel, another account or a friend of the house", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     for (const over of [{ channel: "telegram" }, { account: "cellar" }]) {
       const body = messageBody("m1", "x", over);
       expect((await door.post(kitchen, body, signed(body))).status).toBe(400);

@@ -8,20 +8,20 @@ import { describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { limits } from "../../src/domain/limits.ts";
 import {
-  type Door,
+  type HookDaemon,
   hookSecret,
   kitchen,
   messageBody,
   nowSeconds,
-  openDoor,
+  openHookDaemon,
   requestText,
   signed,
   statusOf,
-} from "../support/daemon/door.ts";
+} from "../support/daemon/hook-daemon.ts";
 
 let count = 0;
 /** The positive twin of every refusal: a plain signed message is taken, and has a row. */
-async function expectAlive(door: Door): Promise<void> {
+async function expectAlive(door: HookDaemon): Promise<void> {
   count += 1;
   const before = door.rows();
   const body = messageBody(`alive-${count}`);
@@ -36,7 +36,7 @@ async function expectAlive(door: Door): Promise<void> {
 }
 
 /** Heads of requests to the hook and to the API, up to the headers about the body. */
-const heads = (door: Door, body = "") => ({
+const heads = (door: HookDaemon, body = "") => ({
   hook: [
     `POST ${kitchen} HTTP/1.1`,
     `Host: 127.0.0.1:${door.port}`,
@@ -81,7 +81,7 @@ const chunked = (part: Buffer) =>
 
 describe("A05 a body that is too large", () => {
   test("A05 100 MB are refused at the cap, declared or chunked, and memory stays flat", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const { hook, api } = heads(door);
     await expectAlive(door);
     const before = process.memoryUsage().rss;
@@ -106,7 +106,7 @@ describe("A05 a body that is too large", () => {
   }, 30_000);
 
   test("A05 unsigned, not even 64 kB of it are wanted", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const head = requestText([
       `POST ${kitchen} HTTP/1.1`,
       `Host: 127.0.0.1:${door.port}`,
@@ -118,7 +118,7 @@ describe("A05 a body that is too large", () => {
   }, 20_000);
 
   test("A05 a length beside a coding, two lengths, a length that is none: not believed", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("lie");
     const { hook } = heads(door, body);
     const before = door.rows();
@@ -144,7 +144,7 @@ describe("A05 a body that is too large", () => {
   });
 
   test("A05 a body that ends before its length is no body", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("short");
     const { hook } = heads(door, body);
     const before = door.rows();
@@ -159,7 +159,7 @@ describe("A05 a body that is too large", () => {
   });
 
   test("A05 what is compressed is not unfolded", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const bomb = gzipSync(Buffer.alloc(megabytes(64), 32));
     expect(bomb.length).toBeLessThan(limits.bodyBytesMax);
     const before = process.memoryUsage().arrayBuffers;
@@ -180,7 +180,7 @@ describe("A05 a body that is too large", () => {
 
 describe("A05 a socket that has not said who it is", () => {
   test("A05 may say hello and not a megabyte; one that is in may write a long message", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const url = `ws://127.0.0.1:${door.port}/ws`;
     const strange = new WebSocket(url);
     const closed = new Promise<number>((resolve) => strange.on("close", resolve));
@@ -213,7 +213,7 @@ describe("A05 a socket that has not said who it is", () => {
 
 describe("A06 a body that comes too slowly", () => {
   /** Opens sockets that send a byte now and then; resolves with how long each was let. */
-  function drip(door: Door, sockets: number) {
+  function drip(door: HookDaemon, sockets: number) {
     const { hook, api } = heads(door);
     const starts = [
       requestText([...hook, "Content-Length: 1000"]),
@@ -239,7 +239,7 @@ describe("A06 a body that comes too slowly", () => {
   }
 
   test("A06 500 such sockets are closed in time, and everybody else is answered meanwhile", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const ended = drip(door, 500);
     let slow = true;
     const over = Promise.all(ended).then((ms) => {
@@ -267,21 +267,22 @@ describe("A06 a body that comes too slowly", () => {
 });
 
 describe("A07 a body that is not what it seems", () => {
-  const post = (door: Door, body: string | Uint8Array) => door.post(kitchen, body, signed(body));
-  const inbound = (door: Door, body: string) =>
+  const post = (door: HookDaemon, body: string | Uint8Array) =>
+    door.post(kitchen, body, signed(body));
+  const inbound = (door: HookDaemon, body: string) =>
     door.api("/api/inbound", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body,
     });
   /** Both doors: the hook and the API. Statuses, in this order. */
-  const both = async (door: Door, body: string) => [
+  const both = async (door: HookDaemon, body: string) => [
     (await post(door, body)).status,
     (await inbound(door, body)).status,
   ];
 
   test("A07 depth and numbers of keys end as 400, or are dropped, and cost no time to speak of", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const deep = (n: number, open: string, close: string) => open.repeat(n) + close.repeat(n);
     expect(await both(door, deep(30_000, "[", "]"))).toEqual([400, 400]);
     expect(await both(door, deep(9_000, '{"a":', "}").replace(":}", ":1}"))).toEqual([400, 400]);
@@ -297,7 +298,7 @@ describe("A07 a body that is not what it seems", () => {
   });
 
   test("A07 a 1 MB body that carries its digest is read, whatever is in it", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const { createHash, createHmac } = await import("node:crypto");
     const body = "[".repeat(500_000) + "]".repeat(500_000);
     const timestamp = nowSeconds();
@@ -313,7 +314,7 @@ describe("A07 a body that is not what it seems", () => {
   });
 
   test("A07 keys that name a prototype are data or refused, and no prototype changes", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const keysBefore = Object.getOwnPropertyNames(Object.prototype).sort();
     for (const [n, key] of ["__proto__", "constructor", "prototype"].entries()) {
       const extra = `"${key}":{"isSelf":true,"polluted":1,"prototype":{"polluted":1}}`;
@@ -330,7 +331,7 @@ describe("A07 a body that is not what it seems", () => {
   });
 
   test("A07 ids are texts: numbers are refused, so none is rounded into another", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const before = door.rows();
     const withId = (id: string) => messageBody("ID").replace('"ID"', id);
     for (const id of ["9007199254740993", "1e400", "-0", "null", "true", "[]", "{}", '""'])
@@ -342,7 +343,7 @@ describe("A07 a body that is not what it seems", () => {
   });
 
   test("A07 of a key that comes twice one value counts, and it is checked like any other", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const twice = (first: string, last: string) =>
       messageBody("twice").replace('"id":"twice"', `"id":${first},"id":${last}`);
     expect(await both(door, twice('"a"', "7"))).toEqual([400, 400]);
@@ -352,7 +353,7 @@ describe("A07 a body that is not what it seems", () => {
   });
 
   test("A07 halves of characters, NUL and controls in ids and texts are taken as data", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const before = door.rows();
     const odd = ["\\ud800", "\\udc00\\ud800", "\\u0000", "a\\u0000b", "\\u001b[2J", "\\u202e"];
     for (const [n, text] of odd.entries()) {
@@ -371,7 +372,7 @@ describe("A07 a body that is not what it seems", () => {
   });
 
   test("A07 what is no JSON is refused, and says nothing of what was in it", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     for (const body of ["", "{", "[1,]", "undefined", "NaN", "\u0000", "'x'", "canary{"]) {
       const [hook, api] = [await post(door, body), await inbound(door, body)];
       expect([hook.status, api.status]).toEqual([400, 400]);

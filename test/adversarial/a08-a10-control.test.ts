@@ -10,21 +10,21 @@ import WebSocket from "ws";
 import { type DaemonOptions, startDaemon } from "../../src/daemon/daemon.ts";
 import { ensureToken, rotateToken, tokenFileOf } from "../../src/daemon/state/token.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 import {
-  type Door,
+  type HookDaemon,
   kitchen,
   messageBody,
-  openDoor,
+  openHookDaemon,
   requestText,
   signed,
   statusOf,
-} from "../support/daemon/door.ts";
-import { newFolder } from "../support/daemon/folder.ts";
+} from "../support/daemon/hook-daemon.ts";
 
 const quiet = { port: 0, workers: 0, env: {}, writeLog: () => undefined } satisfies DaemonOptions;
 
 /** A request by hand; `lines` in place of the usual Host. */
-const ask = (door: Door, first: string, lines: readonly string[] = [], body = "") => {
+const ask = (door: HookDaemon, first: string, lines: readonly string[] = [], body = "") => {
   const host = lines.some((line) => /^host:/i.test(line)) ? [] : [`Host: 127.0.0.1:${door.port}`];
   const length = body === "" ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
   const all = [`${first} HTTP/1.1`, ...host, ...lines, ...length, "Connection: close"];
@@ -35,7 +35,7 @@ const signedLines = (body: string) =>
 
 describe("A08 method and path", () => {
   test("A08 a hook is one method at one path: everything near it is refused", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("m1");
     const post = (path: string, method = "POST") =>
       ask(door, `${method} ${path}`, signedLines(body), body);
@@ -75,7 +75,7 @@ describe("A08 method and path", () => {
   });
 
   test("A08 no way round the token: a path that resolves into the API is still the API's", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     for (const path of [
       "/hooks/%2e%2e/api/status",
       "/hooks/../api/status",
@@ -93,7 +93,7 @@ describe("A08 method and path", () => {
   });
 
   test("A08 another Host or a page of another site gets nothing, token or signature or not", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const token = `Authorization: Bearer ${door.daemon.token}`;
     const body = messageBody("m1");
     const own = `127.0.0.1:${door.port}`;
@@ -127,7 +127,7 @@ describe("A08 method and path", () => {
   });
 
   test("A08 a socket is opened at /ws only, for our own pages only, and tells nothing before the token", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const upgrade = (path: string, lines: readonly string[] = []) =>
       ask(door, `GET ${path}`, [
         "Upgrade: websocket",
@@ -165,7 +165,7 @@ describe("A08 method and path", () => {
 });
 
 /** A page that is in; `closed` is the code it is closed with. */
-function openPage(door: Door, token: string) {
+function openPage(door: HookDaemon, token: string) {
   const socket = new WebSocket(`${door.daemon.base.replace("http", "ws")}/ws`);
   const closed = new Promise<number>((resolve) => socket.on("close", resolve));
   const ready = new Promise<void>((resolve) => socket.on("message", () => resolve()));
@@ -192,7 +192,7 @@ async function endsWithin(answer: Response, ms: number): Promise<boolean> {
 
 describe("A09 the token", () => {
   test("A09 none, another, half of one, in the query, in a cookie: refused; as a bearer: let in", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const { token } = door.daemon;
     for (const lines of [
       [],
@@ -212,7 +212,7 @@ describe("A09 the token", () => {
   });
 
   test("A09 a role that a client gives itself is not looked at", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const claims = [
       "X-Role: owner",
       "X-Scopes: admin",
@@ -234,7 +234,7 @@ describe("A09 the token", () => {
   });
 
   test("A09 a mutating call without the token changes nothing; with it, from our page, it does", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const body = messageBody("m1");
     const json = ["Content-Type: application/json"];
     const token = `Authorization: Bearer ${door.daemon.token}`;
@@ -253,7 +253,7 @@ describe("A09 the token", () => {
   });
 
   test("A09 rotated, the old one is refused with the next request, and what it opened is closed", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const old = door.daemon.token;
     const page = openPage(door, old);
     await page.ready;
@@ -280,7 +280,7 @@ describe("A09 the token", () => {
   });
 
   test("A09 an old page's next message is not taken, even before it is closed", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const page = openPage(door, door.daemon.token);
     await page.ready;
     const before = door.rows();
@@ -291,7 +291,7 @@ describe("A09 the token", () => {
   });
 
   test("A09 a token file that is gone, or that others may read, shuts out everybody who is in", async () => {
-    const door = await openDoor();
+    const door = await openHookDaemon();
     const path = tokenFileOf(door.daemon.stateDir);
     const bearer = [`Authorization: Bearer ${door.daemon.token}`];
     const page = openPage(door, door.daemon.token);
@@ -389,7 +389,7 @@ describe("A10 listening beyond this machine", () => {
       { host: "127.0.0.1" },
       { host: "localhost" },
     ]) {
-      const door = await openDoor({ server: fine });
+      const door = await openHookDaemon({ server: fine });
       expect((await door.api("/api/status")).status).toBe(200);
     }
   });

@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
-import { hookChannels, kitchen, messageBody, signed } from "../support/daemon/door.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { hookChannels, kitchen, messageBody, signed } from "../support/daemon/hook-daemon.ts";
 
 const running = new Set<ChildProcess>();
 afterEach(() => {

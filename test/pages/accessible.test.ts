@@ -8,9 +8,9 @@ import { describe, expect, test } from "vitest";
 import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { twoHouses } from "../support/pages/crowded-rooms.ts";
-import { beyond, walk } from "../support/pages/page-looks.ts";
+import { outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
 import { pagesHouse } from "../support/pages/pages-daemon.ts";
-import { views } from "../support/runtime/views.ts";
+import { views } from "../support/pages/views.ts";
 
 const lostViews = [
   "Rooms",
@@ -49,7 +49,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
         [320, 256],
       ] as const) {
         await page.setViewportSize({ width, height });
-        found.push(...(await beyond(page)).map((one) => `${width} px ${pane}: ${one}`));
+        found.push(...(await outsideWindow(page)).map((one) => `${width} px ${pane}: ${one}`));
       }
     }
     return found;
@@ -59,7 +59,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     test(name, { timeout: 60_000 }, async () => {
       const page = await house.open(houses[of].address(path));
       await reach(page);
-      expect(await walk(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
+      expect(await readFocusOrder(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
       expect(await lookAll(page, panes)).toEqual([]);
       await page.context().close();
     });

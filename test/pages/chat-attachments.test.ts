@@ -17,15 +17,15 @@ import {
   type PageOptions,
   sharedChromium,
 } from "../support/pages/chromium.ts";
-import { drawnPicture } from "../support/pages/drawn-picture.ts";
-import { heldTaken } from "../support/pages/held-taken.ts";
+import { holdTakenFrame } from "../support/pages/hold-taken-frame.ts";
+import { samplePicture } from "../support/pages/sample-picture.ts";
 import { tone } from "../support/pages/tone.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
-const looking = resolve(import.meta.dirname, "../support/agents/looking-agent.mjs");
+const looking = resolve(import.meta.dirname, "../support/agents/attachment-agent.mjs");
 const maxBytes = 300_000;
-const picture = drawnPicture(640, 480);
+const picture = samplePicture(640, 480);
 const hat = { name: "hat.png", mimeType: "image/png", buffer: picture };
 const words = (name: string, text: string) => ({
   name,
@@ -363,7 +363,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     "a file is no less kept because nobody answers just now, %s its line is taken",
     async (moment) => {
       const { page } = await openPage(browser);
-      const taken = await heldTaken(page);
+      const taken = await holdTakenFrame(page);
       await page.goto(daemon.page.href.replace("/#", "/chat#"));
       await page.getByText("Connected", { exact: true }).waitFor();
       if (moment === "before") taken.hold();
@@ -378,7 +378,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       await page.route(files, (route) => route.abort());
       await save.click();
       await soon(() => save.textContent()).toContain("earshot does not answer");
-      taken.letGo();
+      taken.release();
       await mine.getByText("engage dm").waitFor();
       expect(await save.textContent()).toContain("earshot does not answer");
       await page.unroute(files);

@@ -5,20 +5,20 @@
 import type { Locator, Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { announced, recordAnnouncements } from "../support/pages/announcements.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { drawnPicture } from "../support/pages/drawn-picture.ts";
-import { type HeldTaken, heldTaken } from "../support/pages/held-taken.ts";
+import { type HeldConnection, holdTakenFrame } from "../support/pages/hold-taken-frame.ts";
 import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { samplePicture } from "../support/pages/sample-picture.ts";
 import { tone } from "../support/pages/tone.ts";
-import { listen, told } from "../support/runtime/told.ts";
 
-const hat = { name: "hat.png", mimeType: "image/png", buffer: drawnPicture(640, 480) };
+const hat = { name: "hat.png", mimeType: "image/png", buffer: samplePicture(640, 480) };
 const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") };
 const low = { name: "low.wav", mimeType: "audio/wav", buffer: tone(60) };
 
 interface Opened {
   readonly page: Page;
-  readonly taken: HeldTaken;
+  readonly taken: HeldConnection;
 }
 
 describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
@@ -32,7 +32,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
 
   async function open(): Promise<Opened> {
     const page = await house.open("about:blank");
-    const taken = await heldTaken(page);
+    const taken = await holdTakenFrame(page);
     await page.goto(daemon.address("/chat"));
     await page.getByText("Connected", { exact: true }).waitFor();
     return { page, taken };
@@ -57,7 +57,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
   }
   /** The receipt comes, and what was decided. */
   async function take({ page, taken }: Opened): Promise<void> {
-    taken.letGo();
+    taken.release();
     await line(page, "fresh").getByText("engage dm").waitFor();
   }
   /** Names the elements as they are now; `theSame` tells which of them still stand there. */
@@ -122,10 +122,10 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
   test("who listens is told its words and its files once", async () => {
     const opened = await open();
     const { page } = opened;
-    await page.evaluate(listen);
+    await page.evaluate(recordAnnouncements);
     await sayHeld(opened, [notes]);
     await take(opened);
-    const heard = await page.evaluate<string[]>(told);
+    const heard = await page.evaluate<string[]>(announced);
     expect(heard.filter((text) => text.includes("fresh"))).toHaveLength(1);
     // The composer's own status names the file as it is attached.
     const ofLine = heard.filter((text) => text.includes("notes.txt") && text.includes("Save"));
@@ -146,7 +146,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     const height = async () => (await bubble.boundingBox())?.height;
     const before = await height();
     expect(await bubble.textContent()).toBe("1 file");
-    taken.letGo();
+    taken.release();
     await mine.getByText("engage dm").waitFor();
     expect(await bubble.textContent()).toBe("1 file");
     expect(await height()).toBe(before);
@@ -171,10 +171,10 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     const parts = mine.locator("ul, li, button, .bubble");
     await name(parts);
     const before = await theSame(parts);
-    await page.evaluate(listen);
+    await page.evaluate(recordAnnouncements);
     refuse();
     await soon(() => mine.getByRole("alert").textContent()).toContain("Its files are gone");
-    const heard = await page.evaluate<string[]>(told);
+    const heard = await page.evaluate<string[]>(announced);
     // The composer's own status falls silent when it will.
     expect(heard.filter((text) => text !== "")).toEqual(["Not sent. Its files are goneDiscard"]);
     expect((await theSame(parts)).slice(0, before.length)).toEqual(before);

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { group, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
 import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
-import { leaveSends } from "../support/runtime/left-sends.ts";
+import { writeUnsettledSends } from "../support/runtime/unsettled-sends.ts";
 
 describe.skipIf(!haveChromium)("the Health page", () => {
   const house = pagesHouse();
@@ -23,7 +23,7 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     return page;
   }
   const leave = (state: "in-doubt" | "dead", ids: readonly string[]) =>
-    leaveSends(daemon.stateDir, state, ids);
+    writeUnsettledSends(daemon.stateDir, state, ids);
   /** Leaves sends behind as a process does that ended while it sent them. */
   const leaveInDoubt = (...ids: readonly string[]) => leave("in-doubt", ids);
 

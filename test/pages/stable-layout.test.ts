@@ -5,11 +5,11 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aside, group, type LiveDaemon, person } from "../support/daemon/live-daemon.ts";
+import { announced, recordAnnouncements } from "../support/pages/announcements.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { crowdedHouse, gardenPath } from "../support/pages/crowded-rooms.ts";
-import { beyond } from "../support/pages/page-looks.ts";
+import { outsideWindow } from "../support/pages/page-checks.ts";
 import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
-import { listen, told } from "../support/runtime/told.ts";
 
 /** Run in the page, whose types this file does not have. */
 const moving = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty)";
@@ -66,24 +66,24 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     for (const page of pages) {
       await page.getByText("Live", { exact: true }).waitFor();
       await page.waitForTimeout(700);
-      await page.evaluate(listen);
+      await page.evaluate(recordAnnouncements);
     }
     for (let count = 0; count < 5; count += 1) await say(`chatter ${count}`);
     await pages[1]?.getByText("chatter 4").first().waitFor();
     await pages[0]?.getByText("chatter 4").waitFor();
-    for (const page of pages) expect(await page.evaluate(told)).toEqual([]);
+    for (const page of pages) expect(await page.evaluate(announced)).toEqual([]);
   });
 
   test("who listens to the direct chat hears an answer once, whole", async () => {
     const page = await house.open(slow.address("/chat"));
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.evaluate(listen);
+    await page.evaluate(recordAnnouncements);
     const direct = page.getByRole("region", { name: "Direct chat" });
     await direct.getByRole("textbox").fill("who are you?");
     await direct.getByRole("textbox").press("Enter");
     await direct.locator(".bubble.it", { hasText: "I am" }).locator(".caret").waitFor();
     await direct.getByText("sent in").waitFor();
-    const heard = await page.evaluate<string[]>(told);
+    const heard = await page.evaluate<string[]>(announced);
     const words = "I am Scout, and I listen.";
     expect(heard.filter((text) => text.includes("I am") && !text.includes(words))).toEqual([]);
     expect(heard.some((text) => text.includes(words))).toBe(true);
@@ -102,7 +102,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
       await pane.getByLabel("Message in the simulated room").fill("@Scout hi");
       await pane.getByRole("button", { name: "Send" }).click();
       await pane.locator(".msg .chip.engage").waitFor();
-      expect(await beyond(page)).toEqual([]);
+      expect(await outsideWindow(page)).toEqual([]);
     }
   });
 

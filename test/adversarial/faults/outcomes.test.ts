@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { faults, faulty } from "../../support/agents/faulty-agent.ts";
-import { folded } from "../../support/folded.ts";
+import { replayJournal } from "../../support/replayed-journal.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
@@ -50,7 +50,7 @@ async function everywhere(world: World, room: string, text: string, id: string):
 /** Every promise that was broken, in words. */
 async function broken({ world, store }: Awaited<ReturnType<typeof house>>) {
   await world.pass(600_000);
-  const { begun, outcomes, fates, left } = await folded(store, config);
+  const { begun, outcomes, fates, left } = await replayJournal(store, config);
   const found = [...left];
   for (const [turnId, times] of begun) if (times !== 1) found.push(`${turnId} began ${times}×`);
   for (const turnId of new Set([...begun.keys(), ...outcomes.keys()])) {

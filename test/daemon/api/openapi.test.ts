@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { messageBody, openDoor } from "../../support/daemon/door.ts";
+import { messageBody, openHookDaemon } from "../../support/daemon/hook-daemon.ts";
 
 type JsonSchema = Parameters<typeof z.fromJSONSchema>[0];
 interface Operation {
@@ -127,7 +127,7 @@ const refused: Readonly<Record<string, Call>> = {
 };
 
 test("every operation answers as the document says", async () => {
-  const door = await openDoor({
+  const door = await openHookDaemon({
     engagement: { activation: "always" },
     channels: { webhook: { groupPolicy: "open" }, webchat: { accounts: { default: {} } } },
   });

@@ -14,8 +14,13 @@ import WebSocket from "ws";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
 import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { readTls } from "../../../src/daemon/http/tls.ts";
-import { openDoor, rawRequest, requestText, statusOf } from "../../support/daemon/door.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
+import {
+  openHookDaemon,
+  rawRequest,
+  requestText,
+  statusOf,
+} from "../../support/daemon/hook-daemon.ts";
 import { selfSigned } from "../../support/daemon/self-signed.ts";
 
 function tlsFolder(common = "first") {
@@ -61,7 +66,7 @@ const secureStatus = (port: number, path: string, headers: Record<string, string
 test("with a certificate others are answered in https, this machine in plain http, both by the token", async () => {
   const { stateDir } = tlsFolder();
   const server = { host: "0.0.0.0", exposed: true, tls: { cert: "cert.pem", key: "key.pem" } };
-  const door = await openDoor({ server }, { stateDir });
+  const door = await openHookDaemon({ server }, { stateDir });
   const port = exposedPort(door.log);
   const authorization = `Bearer ${door.daemon.token}`;
   expect(await secureStatus(port, "/healthz")).toBe(200);
@@ -87,7 +92,7 @@ test("with a certificate others are answered in https, this machine in plain htt
 test("a renewed certificate is used without a restart, a broken one is not", async () => {
   const { stateDir, files, renew } = tlsFolder();
   const server = { host: "0.0.0.0", exposed: true, tls: files };
-  const door = await openDoor({ server }, { stateDir });
+  const door = await openHookDaemon({ server }, { stateDir });
   const port = exposedPort(door.log);
   expect(await subjectAt(port)).toBe("CN=first");
   const told = async (event: string) => {
@@ -112,7 +117,7 @@ test("a certificate that cannot be read, or fits no key, stops the start by its 
   const mixed = { cert: one.files.cert, key: other.files.key };
   await expect(readTls(mixed)).rejects.toThrow("are no certificate and its key");
   const server = { host: "0.0.0.0", exposed: true, tls: mixed };
-  await expect(openDoor({ server }, { stateDir: one.stateDir })).rejects.toMatchObject({
+  await expect(openHookDaemon({ server }, { stateDir: one.stateDir })).rejects.toMatchObject({
     code: "EAR_CONFIG_INVALID",
   });
   expect(await readTls(one.files)).toMatchObject({ cert: expect.stringContaining("BEGIN") });
@@ -125,7 +130,7 @@ const outside = Object.values(networkInterfaces())
 
 test("behind a proxy its name is ours, and nothing that a header says makes anybody local", async () => {
   const server = { proxy: { addresses: ["127.0.0.1"] }, publicUrl: "https://bot.example.com" };
-  const door = await openDoor({ server });
+  const door = await openHookDaemon({ server });
   const ask = (path: string, ...lines: string[]) =>
     door.raw(requestText([`GET ${path} HTTP/1.1`, "Connection: close", ...lines])).then(statusOf);
   const own = `Host: 127.0.0.1:${door.port}`;
@@ -159,7 +164,7 @@ test("exposed behind a proxy, only the proxy and this machine get a connection",
 
 test.runIf(outside !== undefined)("our own outer address is still this machine", async () => {
   const proxy = { addresses: ["203.0.113.0/24"] };
-  const door = await openDoor({ server: { host: "0.0.0.0", exposed: true, proxy } });
+  const door = await openHookDaemon({ server: { host: "0.0.0.0", exposed: true, proxy } });
   expect((await fetch(`http://${outside}:${door.port}/healthz`)).status).toBe(200);
 });
 
@@ -167,7 +172,7 @@ test.runIf(outside !== undefined)(
   "one address beyond this machine gets 200 connections",
   async () => {
     const proxy = { addresses: ["203.0.113.0/24"] };
-    const door = await openDoor({ server: { host: "0.0.0.0", exposed: true, proxy } });
+    const door = await openHookDaemon({ server: { host: "0.0.0.0", exposed: true, proxy } });
     let shut = 0;
     const sockets = Array.from({ length: 230 }, () => {
       const socket = connect(door.port, outside as string).resume();

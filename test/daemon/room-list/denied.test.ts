@@ -7,7 +7,13 @@ import { expect, test } from "vitest";
 import type { Why } from "../../../src/actors/protocol/runtime.ts";
 import type { RoomHistory } from "../../../src/daemon/api-types/room.ts";
 import type { RoomRow } from "../../../src/daemon/api-types/rooms.ts";
-import { hookSecret, kitchen, messageBody, openDoor, signed } from "../../support/daemon/door.ts";
+import {
+  hookSecret,
+  kitchen,
+  messageBody,
+  openHookDaemon,
+  signed,
+} from "../../support/daemon/hook-daemon.ts";
 
 test("a message that is denied is told, explained and counted where it was said, and heard by nobody", async () => {
   const channels = {
@@ -16,7 +22,7 @@ test("a message that is denied is told, explained and counted where it was said,
       accounts: { kitchen: { hook: { secret: hookSecret } } },
     },
   };
-  const door = await openDoor({ channels });
+  const door = await openHookDaemon({ channels });
   const told: string[] = [];
   const stream = await door.api("/api/events?decision=denied");
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -6,7 +6,7 @@ import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { type RoomFilter, roomFilters } from "../../../src/daemon/api-types/values.ts";
 import { hash52 } from "../../../src/domain/key.ts";
-import { createListedHouse, keyOf, type ListedHouse } from "../../support/daemon/listed-house.ts";
+import { createRoomListRig, keyOf, type RoomListRig } from "../../support/daemon/room-list-rig.ts";
 
 const names = [...Array.from({ length: 24 }, (_, n) => `room-${n}`), "direct-1", "direct-2"];
 const attentions = ["observing", "engaged.gathering", "engaged.running", "engaged.settling"];
@@ -63,7 +63,7 @@ const deeds = fc.oneof(
   },
 );
 
-async function deed(house: ListedHouse, page: ReturnType<ListedHouse["open"]>, one: Deed) {
+async function deed(house: RoomListRig, page: ReturnType<RoomListRig["open"]>, one: Deed) {
   if (one.do === "say") house.say(one.room, one.author, one.decision);
   else if (one.do === "stand") house.stand(one.room, one.standing);
   else if (one.do === "look") page.look(one.look);
@@ -79,13 +79,13 @@ const passes: Readonly<Record<RoomFilter, (row: Listed) => boolean>> = {
   guarded: ({ guard }) => guard !== "clear",
   direct: ({ kind }) => kind === "direct",
 };
-type Listed = Awaited<ReturnType<ListedHouse["rooms"]["list"]>>["rows"][number];
+type Listed = Awaited<ReturnType<RoomListRig["rooms"]["list"]>>["rows"][number];
 
 describe("a window on the list", () => {
   test.prop([fc.array(deeds, { maxLength: 60, size: "max" })], { numRuns: 60 })(
     "shows what a page that opens now is told, whatever happened before",
     async (list) => {
-      const house = createListedHouse();
+      const house = createRoomListRig();
       const page = house.open();
       await house.wait(100);
       for (const one of list) await deed(house, page, one);
@@ -111,7 +111,7 @@ describe("a window on the list", () => {
   test.prop([fc.array(deeds, { maxLength: 60, size: "max" })], { numRuns: 60 })(
     "has every row as it stands, in an order of its own, and counts as a recount does",
     async (list) => {
-      const house = createListedHouse();
+      const house = createRoomListRig();
       const page = house.open({ follow: false });
       await house.wait(100);
       for (const one of list) await deed(house, page, one);
@@ -127,7 +127,7 @@ describe("a window on the list", () => {
   );
 
   test("has the rooms of each filter and of a search, and others as they come to pass", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     for (const name of names) house.say(name, name === "room-3" ? "Kit" : "Ann");
     const page = house.open({ filter: "engaged" });
     const titles = () => page.rows().map((row) => row?.title);
@@ -156,12 +156,12 @@ describe("a window on the list", () => {
 });
 
 describe("who looks at few of many rooms", () => {
-  const many = (house: ListedHouse, count = 1_000) => {
+  const many = (house: RoomListRig, count = 1_000) => {
     for (let n = 0; n < count; n += 1) house.say(`room-${n}`);
   };
 
   test("makes the hosts tell of those only", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     many(house);
     const page = house.open({ follow: false });
     await house.wait(300);
@@ -186,7 +186,7 @@ describe("who looks at few of many rooms", () => {
   });
 
   test("is told a row once, and again when it changed", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     many(house, 40);
     const page = house.open({ follow: false, limit: 20 });
     await house.wait(1_000);
@@ -202,7 +202,7 @@ describe("who looks at few of many rooms", () => {
   });
 
   test("finds a room by its key, wherever it stands", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     many(house);
     const page = house.open({ follow: false, at: keyOf("room-600") });
     await house.wait(300);
@@ -216,7 +216,7 @@ describe("who looks at few of many rooms", () => {
   });
 
   test("shares frames of the rows with others who look, each in a window of its own", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     many(house, 100);
     const pages = [0, 5, 50].map((from) => house.open({ from, follow: false }));
     await house.wait(300);
@@ -230,7 +230,7 @@ describe("who looks at few of many rooms", () => {
 
 describe("who reads slowly", () => {
   test("is told nothing meanwhile, and then how things are by then", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     for (const name of names) house.say(name);
     const page = house.open({ limit: 30, follow: false });
     await house.wait(300);
@@ -255,7 +255,7 @@ describe("who reads slowly", () => {
   });
 
   test("does not hold up those who read fast", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     house.say("room-1");
     const [slow, fast] = [house.open(), house.open()];
     await house.wait(300);
@@ -269,7 +269,7 @@ describe("who reads slowly", () => {
 
 describe("the order", () => {
   test("stays as it is until somebody wants another, and rooms without a place are counted", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     for (const name of ["a", "b", "c"]) {
       house.say(name);
       await house.wait(1);
@@ -294,7 +294,7 @@ describe("the order", () => {
   });
 
   test("begins with the first room that speaks, without anybody asking", async () => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     const page = house.open({ follow: false });
     await house.wait(1_000);
     expect(page.model.ready).toBe(true);
@@ -307,7 +307,7 @@ describe("the order", () => {
 
 test("a daemon that is busy tells less often", async () => {
   const toldIn20s = async (lateMs: number) => {
-    const house = createListedHouse();
+    const house = createRoomListRig();
     house.say("room-1");
     const page = house.open({ follow: false });
     await house.wait(2_000);
@@ -327,7 +327,7 @@ test("a daemon that is busy tells less often", async () => {
 });
 
 test("nobody looks elsewhere through a view that is over, or never was", async () => {
-  const house = createListedHouse();
+  const house = createRoomListRig();
   const page = house.open();
   await house.wait(300);
   expect(page.look({ from: 1 })).toBe(true);

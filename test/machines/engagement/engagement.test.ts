@@ -11,7 +11,7 @@ import {
   explainEngagement,
 } from "../../../src/machines/engagement/engagement.ts";
 import { effectiveHumans } from "../../../src/machines/engagement/humans.ts";
-import { authorIds, engagementInputs, nameWords } from "../../../src/testing/arbitraries.ts";
+import { authorIds, engagementInputs, sampleNames } from "../../../src/testing/arbitraries.ts";
 import { referenceVerdict } from "../../../src/testing/reference-ladder.ts";
 
 /** A quiet room of two people, plain ladder; `over` changes parts of it. */
@@ -212,7 +212,7 @@ describe("invariant 5: addressed elsewhere keeps the credit", () => {
 });
 
 describe("invariant 6: more names engage more, fewer triggers engage less", () => {
-  test.prop([engagementInputs, fc.constantFrom(...nameWords)])(
+  test.prop([engagementInputs, fc.constantFrom(...sampleNames)])(
     "adding an alias never turns engage into observe",
     (one, alias) => {
       const before = decideEngagement(one);

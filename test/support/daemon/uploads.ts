@@ -8,7 +8,7 @@ import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { program } from "../runtime/media-service.ts";
 import { newFolder } from "./folder.ts";
 
-const looking = resolve(import.meta.dirname, "../agents/looking-agent.mjs");
+const looking = resolve(import.meta.dirname, "../agents/attachment-agent.mjs");
 
 export interface Kept {
   readonly id: string;

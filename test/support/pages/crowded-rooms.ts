@@ -9,8 +9,8 @@ import { beforeAll, vi } from "vitest";
 import type { RoomView } from "../../../src/daemon/api-types/room.ts";
 import { roomHref } from "../../../web/src/lib/route.ts";
 import { aside, group, type LiveDaemon, person, toScout } from "../daemon/live-daemon.ts";
-import { leaveSends } from "../runtime/left-sends.ts";
 import { leavePoison } from "../runtime/quarantined.ts";
+import { writeUnsettledSends } from "../runtime/unsettled-sends.ts";
 import { sampleToken, startTelegramServer } from "../servers/telegram.ts";
 import type { PagesHouse } from "./pages-daemon.ts";
 
@@ -54,8 +54,8 @@ export async function crowdedHouse(house: PagesHouse): Promise<LiveDaemon> {
     // It is still writing when the last page is looked at.
     turn: { idleMs: 600_000 },
   });
-  await leaveSends(daemon.stateDir, "in-doubt", ["T1:0"]);
-  await leaveSends(daemon.stateDir, "dead", ["T2:0"]);
+  await writeUnsettledSends(daemon.stateDir, "in-doubt", ["T1:0"]);
+  await writeUnsettledSends(daemon.stateDir, "dead", ["T2:0"]);
   await leavePoison(daemon.stateDir, "agent:main:webhook:group:cellar");
   await daemon.start();
   await talk(daemon);

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import { drivers as real } from "../../../src/adapters/agents/index.ts";
 import { type AgentDriver, type AgentEvent, defineAgent } from "../../../src/domain/ports/index.ts";
-import { asking } from "../agents/asking-agent.ts";
+import { toolCaller } from "../agents/tool-calling-agent.ts";
 
 export { createSystemClock } from "../../../src/adapters/system/clock.ts";
 
@@ -36,5 +36,5 @@ const odd = defineAgent({
 export const drivers: ReadonlyMap<string, AgentDriver> = new Map<string, AgentDriver>([
   ...real,
   ["odd", odd as AgentDriver],
-  ["asking", asking as AgentDriver],
+  ["asking", toolCaller as AgentDriver],
 ]);

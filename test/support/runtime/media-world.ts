@@ -17,7 +17,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import type { AgentDriver, Store } from "../../../src/domain/ports/index.ts";
 import type { PromptLine, StreamLine } from "../../../src/domain/stream.ts";
-import { asking } from "../agents/asking-agent.ts";
+import { toolCaller } from "../agents/tool-calling-agent.ts";
 import { builtUrl } from "../built/files.ts";
 import { type DeskRig, openDesk, tempFolder } from "./media-service.ts";
 
@@ -70,7 +70,7 @@ export class House {
         stream: { mode: "off", maxChars: 20_000 },
         ...config,
       }),
-      drivers: new Map<string, AgentDriver>([...drivers, ["asking", asking as AgentDriver]]),
+      drivers: new Map<string, AgentDriver>([...drivers, ["asking", toolCaller as AgentDriver]]),
       directory: {
         outbound: () => ({ sendText: take, replyText: take }),
         ready: () => true,

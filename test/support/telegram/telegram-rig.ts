@@ -2,7 +2,7 @@
  * The Telegram server as the channel contract sees it: Ann, Bob and another bot in a forum group.
  */
 import type { Message } from "@grammyjs/types";
-import type { ChannelWorld, Said } from "../../../src/testing/channel-world.ts";
+import type { ChannelWorld, SpokenMessage } from "../../../src/testing/channel-world.ts";
 import { sampleToken, startTelegramServer } from "../servers/telegram.ts";
 
 export async function telegramWorld(): Promise<ChannelWorld> {
@@ -19,7 +19,7 @@ export async function telegramWorld(): Promise<ChannelWorld> {
     us: world.build(group, world.bot, { text: "I said so" }),
     other: world.build(group, bob, { text: "Bob said so" }),
   };
-  const say = async (what: Said) => {
+  const say = async (what: SpokenMessage) => {
     const names = { us: `@${world.bot.username}`, other: "@bob" };
     const prefix = what.mentions === undefined ? "" : `${names[what.mentions]} `;
     const replyTo = what.repliesTo === undefined ? {} : { replyTo: parents[what.repliesTo] };

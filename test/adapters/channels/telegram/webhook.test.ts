@@ -7,8 +7,8 @@ import { SimulatedClock } from "../../../../src/actors/simulation/simulated-cloc
 import { telegramChannel } from "../../../../src/adapters/channels/telegram/channel.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
-import { openDoor } from "../../../support/daemon/door.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
+import { openHookDaemon } from "../../../support/daemon/hook-daemon.ts";
 import {
   sampleToken,
   startTelegramServer,
@@ -57,7 +57,7 @@ async function house(
     ...(webhook !== null && { webhook: { url, secret, ...webhook } }),
   };
   const groups = { [String(group.chat.id)]: {} };
-  const door = await openDoor(
+  const door = await openHookDaemon(
     {
       channels: { telegram: { groups, accounts: { default: account } } },
       ...(options.store && { store: options.store }),

@@ -7,7 +7,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { builtMain } from "../../../support/built/files.ts";
-import { messageBody, openDoor } from "../../../support/daemon/door.ts";
+import { messageBody, openHookDaemon } from "../../../support/daemon/hook-daemon.ts";
 
 function earshot(stateDir: string, ...args: string[]) {
   const env = {
@@ -25,7 +25,7 @@ function earshot(stateDir: string, ...args: string[]) {
 }
 
 test("doctor names what the config and the rooms give away, and rotate shuts the old token out", async () => {
-  const door = await openDoor({
+  const door = await openHookDaemon({
     access: { dmPolicy: "open" },
     store: { driver: "memory" },
     log: { showText: true },
@@ -71,7 +71,7 @@ test("doctor names what the config and the rooms give away, and rotate shuts the
 }, 60_000);
 
 test("a config with secrets in it that others may read is wrong, and doctor says so", async () => {
-  const door = await openDoor();
+  const door = await openHookDaemon();
   const path = join(door.daemon.stateDir, "earshot.json5");
   chmodSync(path, 0o644);
   const { code, out } = await earshot(door.daemon.stateDir, "doctor", "--offline");
@@ -80,7 +80,7 @@ test("a config with secrets in it that others may read is wrong, and doctor says
 }, 60_000);
 
 test("rotate without a daemon says where the new token stands, and refuses an unsafe directory", async () => {
-  const door = await openDoor();
+  const door = await openHookDaemon();
   const { stateDir } = door.daemon;
   await door.daemon.stop();
   const alone = await earshot(stateDir, "token", "rotate");

@@ -29,7 +29,7 @@ export const hookChannels = {
   },
 };
 
-export interface Door {
+export interface HookDaemon {
   readonly daemon: Daemon;
   readonly port: number;
   readonly log: readonly string[];
@@ -47,10 +47,10 @@ export interface Door {
   raw(bytes: string | Uint8Array): Promise<string>;
 }
 
-export async function openDoor(
+export async function openHookDaemon(
   config: Record<string, unknown> = {},
   options: DaemonOptions = {},
-): Promise<Door> {
+): Promise<HookDaemon> {
   const stateDir = options.stateDir ?? newFolder();
   const log: string[] = [];
   // Nobody is answered in groups, so that a message there is one row and nothing comes after it.

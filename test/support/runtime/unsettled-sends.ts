@@ -9,7 +9,7 @@ import { hash52 } from "../../../src/domain/key.ts";
 const key = "agent:main:webhook:group:garden";
 
 /** Leaves one send for each id, whose text is "text of" it, to the room #garden. */
-export async function leaveSends(
+export async function writeUnsettledSends(
   stateDir: string,
   state: "in-doubt" | "dead",
   ids: readonly string[],

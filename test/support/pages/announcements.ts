@@ -4,7 +4,7 @@
  * Run in the page, whose types the tests do not have: `listen` keeps from then on the text of all
  * that is added to a region that speaks, or changes in it, and `told` is what was kept.
  */
-export const listen = `window.told = [];
+export const recordAnnouncements = `window.told = [];
 const regions = "[aria-live], [role=status], [role=alert], [role=log]";
 const hear = (node) => {
   const element = node instanceof Element ? node : node.parentElement;
@@ -16,4 +16,4 @@ new MutationObserver((changes) => {
     if (type === "characterData") hear(target);
     else addedNodes.forEach(hear);
 }).observe(document.body, { childList: true, characterData: true, subtree: true });`;
-export const told = "window.told";
+export const announced = "window.told";

@@ -7,11 +7,11 @@
  */
 import type { Page, WebSocketRoute } from "playwright-core";
 
-export interface HeldTaken {
+export interface HeldConnection {
   /** From now on `taken`, and all after it, waits. */
   hold(): void;
   /** What waits goes, and what comes later as it comes. */
-  letGo(): void;
+  release(): void;
   /** Says a frame to the page as if it came from the daemon, past what waits. */
   say(frame: Readonly<Record<string, unknown>>): void;
   /** The messages that the page sent, oldest first. */
@@ -21,7 +21,7 @@ export interface HeldTaken {
 }
 
 /** Puts itself on the connection of a page that is not open yet. */
-export async function heldTaken(page: Page): Promise<HeldTaken> {
+export async function holdTakenFrame(page: Page): Promise<HeldConnection> {
   const waiting: (() => void)[] = [];
   const sent: { id: string; text: string }[] = [];
   const lost = new Set<string>();
@@ -46,7 +46,7 @@ export async function heldTaken(page: Page): Promise<HeldTaken> {
     hold: () => {
       held = true;
     },
-    letGo: () => {
+    release: () => {
       held = false;
       for (const go of waiting.splice(0)) go();
     },

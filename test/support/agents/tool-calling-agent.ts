@@ -9,7 +9,7 @@ import { type AgentEvent, defineAgent } from "../../../src/domain/ports/index.ts
 
 const configSchema = z.looseObject({ images: z.boolean().default(false) });
 
-export const asking = defineAgent<z.infer<typeof configSchema>>({
+export const toolCaller = defineAgent<z.infer<typeof configSchema>>({
   kind: "asking",
   configSchema: configSchema as z.ZodType<z.infer<typeof configSchema>>,
   open: ({ config }) => ({

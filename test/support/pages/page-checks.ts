@@ -43,7 +43,7 @@ const stop = `(() => {
 const missed = `window.stops.filter((one) => one.isConnected && !window.met.has(one))
   .map(window.named)`;
 
-export interface Walk {
+export interface FocusOrder {
   /** Controls that have the focus and do not show it. */
   readonly unseen: readonly string[];
   /** Controls the key never came to. */
@@ -53,7 +53,7 @@ export interface Walk {
 }
 
 /** Walks through a page by the Tab key, from where the focus is to the end and once around. */
-export async function walk(page: Page): Promise<Walk> {
+export async function readFocusOrder(page: Page): Promise<FocusOrder> {
   await page.evaluate(tools);
   const unseen: string[] = [];
   let rounds = 0;
@@ -79,4 +79,5 @@ const wider = `(() => {
 })()`;
 
 /** Parts of the page that are beyond the edge of its window. */
-export const beyond = (page: Page): Promise<readonly string[]> => page.evaluate<string[]>(wider);
+export const outsideWindow = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<string[]>(wider);

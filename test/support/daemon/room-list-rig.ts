@@ -30,7 +30,7 @@ interface Standing {
   guard: ConversationSummary["guard"];
 }
 
-export interface ListedHouse {
+export interface RoomListRig {
   readonly rooms: RoomList;
   readonly clock: SimulatedClock;
   /** Conversations that hosts were asked about, in all questions together. */
@@ -61,7 +61,7 @@ export const keyOf = (room: string): string =>
     ? `agent:main:webhook:default:direct:${room}`
     : `agent:main:webhook:group:${room}`;
 
-export function createListedHouse(): ListedHouse {
+export function createRoomListRig(): RoomListRig {
   const clock = new SimulatedClock(startedAt);
   const standings = new Map<number, Standing>();
   let [seq, asked] = [0, 0];

@@ -5,7 +5,7 @@
  * how to bring it there.
  */
 import type { Page } from "playwright-core";
-import { answer, gardenPath } from "../pages/crowded-rooms.ts";
+import { answer, gardenPath } from "./crowded-rooms.ts";
 
 export interface View {
   readonly name: string;

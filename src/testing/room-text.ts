@@ -1,9 +1,8 @@
 /**
- * A room in words
- * ===============
- * What somebody reads when a property has failed: one line for each thing that happened, with the
- * time, who, the words and whom they are aimed at; under it what earshot made of it. Words from a
- * room are shown as one harmless line.
+ * A room as text
+ * ==============
+ * The report of a failed property: one line for each event, with the time, the author, the text and
+ * its addressee, followed by what earshot did. Text from a room is shown as one sanitised line.
  */
 import type { Why } from "../actors/protocol/runtime.ts";
 import { oneLine } from "../domain/sanitize.ts";
@@ -16,7 +15,7 @@ const textUnitsMax = 120;
 const quoted = (text: string) => `“${oneLine(text, textUnitsMax)}”`;
 
 /** `1:02:03.004`, without hours where there are none. */
-export function timeWords(ms: number): string {
+export function formatTime(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const two = (n: number) => String(n).padStart(2, "0");
   const minutes = Math.floor(seconds / 60);
@@ -28,12 +27,12 @@ export function timeWords(ms: number): string {
 }
 
 /** One line for each thing that happens in a room. */
-export const roomWords = (lines: readonly RoomLine[]): string =>
-  lines.map((line) => `${timeWords(line.t).padStart(12)}  ${lineWords(line)}`).join("\n");
+export const formatRoom = (lines: readonly RoomLine[]): string =>
+  lines.map((line) => `${formatTime(line.t).padStart(12)}  ${formatLine(line)}`).join("\n");
 
 /** What happens in one line. */
-export function lineWords(line: RoomLine): string {
-  if ("in" in line) return saidWords(line.in);
+export function formatLine(line: RoomLine): string {
+  if ("in" in line) return formatMessage(line.in);
   if ("edit" in line) return `${oneLine(line.edit.id)} now says ${quoted(line.edit.text)}`;
   if ("delete" in line) return `${oneLine(line.delete.id)} is deleted`;
   if ("membership" in line) {
@@ -41,7 +40,7 @@ export function lineWords(line: RoomLine): string {
     const flaw = truncated ? ", and perhaps more" : "";
     return `the member list has ${count(humans, "person", "people")}, ${count(bots, "bot")}${flaw}`;
   }
-  if ("agent" in line) return `the agent will ${line.agent.runs.map(runWords).join("; then ")}`;
+  if ("agent" in line) return `the agent will ${line.agent.runs.map(formatRun).join("; then ")}`;
   if ("platform" in line) {
     const { send, count: times = 1 } = line.platform;
     return `the platform answers the next ${count(times, "send")} with “${send}”`;
@@ -57,7 +56,7 @@ const count = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? on
 
 type Run = Extract<RoomLine, { agent: unknown }>["agent"]["runs"][number];
 
-function runWords({ afterMs = 0, steps = [] }: Run): string {
+function formatRun({ afterMs = 0, steps = [] }: Run): string {
   const words = steps.map((step) => {
     if ("text" in step) return `say ${quoted(step.text)}`;
     if ("reasoning" in step) return "think";
@@ -70,7 +69,7 @@ function runWords({ afterMs = 0, steps = [] }: Run): string {
   return all.length === 0 ? "say nothing" : all.join(", ");
 }
 
-function saidWords(message: InLine["in"]): string {
+function formatMessage(message: InLine["in"]): string {
   const { id, author, text = "", mentions = [], replyTo, thread, chat } = message;
   const mentioned = mentions.map((one) => (one.isSelf ? "us" : one.id));
   const marks = [
@@ -86,7 +85,7 @@ function saidWords(message: InLine["in"]): string {
 }
 
 /** What earshot did, where somebody who reads a room wants to know it; null: a detail. */
-export function outcomeWords(line: StreamLine): string | null {
+export function formatOutcome(line: StreamLine): string | null {
   if ("system" in line) return null;
   if ("decision" in line) {
     const credit = line.credit === "none" ? "" : `, credit ${line.credit}`;
@@ -111,7 +110,7 @@ export function outcomeWords(line: StreamLine): string | null {
 }
 
 /** Why a message was decided as it was: the ladder down to the rung that matched. */
-export function whyWords({
+export function formatExplanation({
   message,
   recorded,
   explanation,

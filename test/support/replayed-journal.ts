@@ -10,7 +10,7 @@ import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
 
-export interface Folded {
+export interface ReplayedJournal {
   /** Turn id to how often it was begun; tries of one turn count once. */
   readonly begun: ReadonlyMap<string, number>;
   /** Turn id to its outcomes. */
@@ -21,7 +21,10 @@ export interface Folded {
   readonly left: readonly string[];
 }
 
-export async function folded(store: Store, config: Record<string, unknown>): Promise<Folded> {
+export async function replayJournal(
+  store: Store,
+  config: Record<string, unknown>,
+): Promise<ReplayedJournal> {
   const begun = new Map<string, number>();
   const outcomes = new Map<string, string[]>();
   const fates = new Map<string, string[]>();

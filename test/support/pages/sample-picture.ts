@@ -10,7 +10,7 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /** The bytes of a PNG of this size in points; the same ones each time. */
-export function drawnPicture(width: number, height: number): Buffer {
+export function samplePicture(width: number, height: number): Buffer {
   const rows = Buffer.alloc((width * 3 + 1) * height);
   for (let y = 0; y < height; y += 1)
     for (let x = 0; x < width; x += 1) {
