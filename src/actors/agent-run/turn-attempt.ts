@@ -21,7 +21,7 @@ import {
 import type { Scheduler } from "../../domain/ports/system.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
-import type { AgentFailed, ConversationEvent } from "../../machines/events/events.ts";
+import type { AgentFailed, AgentReport } from "../../machines/events/events.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type { ContextAnswer } from "../protocol/host-protocol.ts";
@@ -33,7 +33,7 @@ export interface TurnAttemptPorts {
   readonly clock: Clock;
   readonly port: Promise<AgentPort>;
   /** Takes each report of this try, in order. */
-  readonly report: (event: ConversationEvent) => void;
+  readonly report: (event: AgentReport) => void;
   /** The visible text grew. */
   readonly onText: (visible: string) => void;
   /** The message of this block, which grows, should show this by now. */
@@ -47,7 +47,7 @@ export interface TurnAttemptPorts {
 
 type Failure = Pick<AgentFailed, "code" | "message">;
 /** A report before its time and turn are written on it. */
-type AttemptReport<Event = ConversationEvent> = Event extends unknown
+type AttemptReport<Event = AgentReport> = Event extends unknown
   ? Omit<Event, "at" | "turnId">
   : never;
 
@@ -386,7 +386,7 @@ export class TurnAttempt {
     // The type first, as every row begins.
     const { type } = told as { readonly type: string };
     const event = { type, at: this.#ports.clock.now(), turnId, ...(told as object) };
-    this.#ports.report(event as ConversationEvent);
+    this.#ports.report(event as AgentReport);
   }
 }
 

@@ -2,14 +2,14 @@
  * The turn runner
  * ===============
  * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one a tick;
- * what it reports is journalled before it means anything. Turns of one runner share opened agents
- * and nothing else.
+ * what it reports is journalled before it means anything. A report that changes nothing by itself
+ * leaves with the next one of its turn. Turns of one runner share opened agents and nothing else.
  */
 
 import { secretValues } from "../../domain/config/index.ts";
 import type { AgentDriver, Clock, Log, Scheduler } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
-import type { AgentFailed } from "../../machines/events/events.ts";
+import type { AgentFailed, AgentReport, AgentSpoke } from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type {
   ContextAnswer,
@@ -63,6 +63,22 @@ function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
   return { ...event, message: redactSecrets(event.message, secrets) };
 }
 
+/** Whether nobody waits for a report: it tells the journal something, and the conversation nothing. */
+function isHeld(event: AgentReport, job: TurnJob): boolean {
+  if (event.type === "agent.spoke") return !startsTyping(event, job);
+  return event.type === "agent.started" || event.type === "agent.message-ended";
+}
+
+/** Whether the first sign of an answer is what shows typing, which may be shown already. */
+function startsTyping({ what }: AgentSpoke, { order, settings }: TurnJob): boolean {
+  const { mode } = settings.typing;
+  if (mode === "never" || mode === "instant" || order.heartbeat !== undefined) return false;
+  if (what === "reasoning") return mode === "thinking";
+  const isShown =
+    order.chatKind === "direct" || order.room.because.some(({ rule }) => rule === "mention");
+  return mode !== "auto" || !isShown;
+}
+
 class Runner implements TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #agents: TurnAgents;
@@ -93,14 +109,19 @@ class Runner implements TurnRunner {
     const lease = this.#agents.lease(job.agent);
     if (watched) this.#watched.add(conv);
     let n = 0;
+    let held: TurnReport[] = [];
     const run: TurnAttempt = new TurnAttempt(job, {
       clock: this.#options.clock,
       port: lease.port,
       report: (given) => {
         const event = given.type === "agent.failed" ? discreet(given, job) : given;
         if (event.type === "agent.failed") this.#notify(key, turnId, event);
-        this.#report({ conv, key, turnId, n, attempt, event });
+        held.push({ conv, key, turnId, n, attempt, event });
         n += 1;
+        this.#activity += 1;
+        if (isHeld(event, job)) return;
+        this.#report(held);
+        held = [];
       },
       onText: this.#deltas(job),
       ask: (tool, input) => this.#options.ask({ conv, key, turnId, tool, input }),
@@ -152,9 +173,8 @@ class Runner implements TurnRunner {
     this.#options.log("warn", "agent.failed", { key, turnId, code, error: message });
   }
 
-  #report(report: TurnReport): void {
-    this.#activity += 1;
-    this.#reports.push(report);
+  #report(reports: readonly TurnReport[]): void {
+    this.#reports.push(...reports);
     if (this.#flushing) return;
     this.#flushing = true;
     queueMicrotask(() => {

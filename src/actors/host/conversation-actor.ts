@@ -25,7 +25,11 @@ import {
 } from "../../machines/conversation/states.ts";
 import { conversationMachine } from "../../machines/conversation.machine.ts";
 import type { Effect, EmittedEffect, Standing } from "../../machines/events/effects.ts";
-import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
+import type {
+  ConversationEvent,
+  JournalEvent,
+  MessageReceived,
+} from "../../machines/events/events.ts";
 import { readRecord, writeRecord } from "../../machines/snapshot/snapshot.ts";
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
@@ -61,12 +65,12 @@ export interface ConversationView {
 export interface Conversation {
   readonly key: string;
   /**
-   * Applies one event and returns what it wants done, in order. With other `settings` than the last
+   * Applies what one row holds and returns what it wants done, in order. With other `settings` than the last
    * step's these apply first.
    * @throws EarshotError EAR_ASSERT when the machine failed; the conversation is then of no more
    * use.
    */
-  step(event: ConversationEvent, settings?: ConversationSettings): readonly Effect[];
+  step(event: JournalEvent, settings?: ConversationSettings): readonly Effect[];
   /** The conversation as text; a conversation made from it goes on as if it had never stopped. */
   record(): string;
   /** Nothing is owed: it may be put away as its record. */
@@ -139,7 +143,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       emitted = [];
       if (wanted !== undefined && wanted !== now().context.configured)
         send({ type: "config.changed", at: event.at, settings: wanted });
-      send(event);
+      if (event.type === "agent.reported") for (const report of event.events) send(report);
+      else send(event);
       return emitted.some(({ type }) => type === "command")
         ? withStates(emitted, now())
         : (emitted as Effect[]);

@@ -10,13 +10,13 @@ import { LRUCache } from "lru-cache";
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { JournalEvent } from "../../machines/events/events.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import type { InspectedActor } from "./actor-inspector.ts";
 
 /** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
 export interface LiveConversation {
-  step(event: ConversationEvent, settings?: ConversationSettings): readonly Effect[];
+  step(event: JournalEvent, settings?: ConversationSettings): readonly Effect[];
   record(): string;
   /** Nothing owed: may be passivated. */
   readonly idle: boolean;

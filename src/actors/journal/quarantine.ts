@@ -5,14 +5,17 @@
  * dispatched again. Nothing may wait for what it would have led to: where others answer after this
  * agent they are told, in the same commit, that it is through with the message.
  *
+ * A row of several reports of one turn is not set aside whole: its reports are journalled again, one
+ * a row.
+ *
  * A list of what was set aside is kept for the operator, in the same commit as the mark. Trying one
  * again journals the event once more, as heard now: what came after it has long been applied and is
  * not undone. The old row stays where it is and is left out of every fold; the new one names it, so
  * however often it is asked for, each row is tried again once.
  */
-import type { EventRow, Store, StoreWrite } from "../../domain/ports/index.ts";
+import type { EventRow, Log, Store, StoreWrite } from "../../domain/ports/index.ts";
 import type { RelayPassed } from "../../machines/events/effects.ts";
-import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
+import type { JournalEvent, MessageReceived } from "../../machines/events/events.ts";
 import { decodeEvent, newEvent, type TriedAgain, triesOf } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
 import type { QuarantinedEvent, RetryOutcome } from "../protocol/runtime.ts";
@@ -22,6 +25,7 @@ import { deadlineWrite, relayDeadlines } from "./deadlines.ts";
 import type { Journal } from "./journal.ts";
 
 export interface QuarantinePorts {
+  readonly log: Log;
   readonly store: Pick<Store, "events" | "conversation" | "tail">;
   readonly journal: Pick<Journal, "append" | "keep">;
   readonly timers: Pick<Deadlines, "set">;
@@ -65,7 +69,7 @@ export async function readQuarantine(
 
 /** Makes the quarantine from what `readQuarantine` has found. */
 export function createQuarantine(
-  { store, journal, timers, configs, now }: QuarantinePorts,
+  { log, store, journal, timers, configs, now }: QuarantinePorts,
   found: readonly QuarantinedEvent[],
 ): Quarantine {
   let listed = found;
@@ -80,12 +84,37 @@ export function createQuarantine(
     listed = [...without(seq), one].slice(-listedMax);
   }
 
+  /**
+   * A row of several reports: each becomes a row of its own, so that only the one that fails is set
+   * aside and the turn still ends.
+   */
+  async function takenApart(row: EventRow): Promise<boolean> {
+    const event = readable(row);
+    if (event?.type !== "agent.reported" || !Array.isArray(event.events)) return false;
+    const key = (await store.conversation(row.conv))?.key;
+    if (key === undefined) return false;
+    const rows = event.events.map((report, place) =>
+      newEvent({ conv: row.conv, key }, configs.version(), report, {
+        identity: `apart|${row.seq}|${place}`,
+      }),
+    );
+    // Not awaited: what is journalled waits until the hosts have settled, and they wait for this.
+    journal.append(rows).catch((error: unknown) => {
+      log("debug", "event.unsaid", { error: String(error) });
+    });
+    return true;
+  }
+
   async function note(culprits: readonly Culprit[]): Promise<readonly StoreWrite[]> {
     const writes: StoreWrite[] = [];
     for (const culprit of culprits) {
       const [row] = await store.events([culprit.seq]);
       // A marked one was noted before, and may have been dealt with since.
       if (row === undefined || row.code === quarantinedCode) continue;
+      if (await takenApart(row)) {
+        writes.push({ kind: "applied", seq: culprit.seq, code: quarantinedCode });
+        continue;
+      }
       await putOn(row, culprit);
       writes.push({ kind: "applied", seq: culprit.seq, code: quarantinedCode });
       writes.push(...passedBy(row).map(deadlineWrite));
@@ -130,7 +159,7 @@ export function createQuarantine(
 }
 
 /** Null: the row holds no event. */
-function readable(row: EventRow): ConversationEvent | null {
+function readable(row: EventRow): JournalEvent | null {
   try {
     return decodeEvent(row);
   } catch {
@@ -139,13 +168,13 @@ function readable(row: EventRow): ConversationEvent | null {
 }
 
 /** It may be here because it is not what it says it is. */
-function isMessage(event: ConversationEvent): event is MessageReceived {
+function isMessage(event: JournalEvent): event is MessageReceived {
   const { message } = event as Partial<MessageReceived>;
   return event.type === "message.received" && typeof message?.id === "string";
 }
 
 /** An event as it is said today: nobody waits for it, and its words are the latest. Null: deleted. */
-function amended(event: ConversationEvent, since: readonly EventRow[]): ConversationEvent | null {
+function amended(event: JournalEvent, since: readonly EventRow[]): JournalEvent | null {
   if (!isMessage(event)) return event;
   const { relay: _, ...rest } = event;
   let { message } = rest;

@@ -7,7 +7,7 @@
  * it came.
  */
 import type { Clock, EventRow, Log, RunRow, Scheduler, Store } from "../../domain/ports/index.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { JournalEvent } from "../../machines/events/events.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
 import type { TurnSlots } from "../protocol/turn-slots.ts";
@@ -63,7 +63,7 @@ export async function findUnapplied(
   return entries;
 }
 
-function readable(row: EventRow, log: Log): ConversationEvent | null {
+function readable(row: EventRow, log: Log): JournalEvent | null {
   try {
     return decodeEvent(row);
   } catch (error) {

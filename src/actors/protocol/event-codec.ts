@@ -8,7 +8,7 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { hash52 } from "../../domain/key.ts";
 import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
 import type { HostEntry } from "./host-protocol.ts";
 
 /** A conversation as the journal names it. */
@@ -25,7 +25,7 @@ export function conversationOf(key: string): ConversationName {
 /** An event on its way into the journal. */
 export interface NewEvent {
   readonly write: EventWrite;
-  readonly event: ConversationEvent;
+  readonly event: JournalEvent;
 }
 
 export interface EventIdentity {
@@ -42,7 +42,7 @@ export interface EventIdentity {
 export function newEvent(
   { conv, key }: ConversationName,
   cfg: number,
-  event: ConversationEvent,
+  event: JournalEvent,
   { identity, sentAt = 0, messageId = null, code }: EventIdentity,
 ): NewEvent {
   const write: EventWrite = {
@@ -61,7 +61,7 @@ export function newEvent(
 }
 
 /** The event as it is dispatched: with its number, where it carries one. */
-export function numbered(event: ConversationEvent, seq: number): ConversationEvent {
+export function numbered(event: JournalEvent, seq: number): JournalEvent {
   return "seq" in event ? { ...event, seq } : event;
 }
 
@@ -69,7 +69,7 @@ export function numbered(event: ConversationEvent, seq: number): ConversationEve
  * Reads a row back.
  * @throws EarshotError EAR_RECORD_INVALID when it is not an event.
  */
-export function decodeEvent(row: Pick<EventRow, "seq" | "body">): ConversationEvent {
+export function decodeEvent(row: Pick<EventRow, "seq" | "body">): JournalEvent {
   let event: unknown;
   try {
     event = JSON.parse(row.body);
@@ -78,7 +78,12 @@ export function decodeEvent(row: Pick<EventRow, "seq" | "body">): ConversationEv
   }
   const { type, at } = (event ?? {}) as { type?: unknown; at?: unknown };
   if (typeof type !== "string" || typeof at !== "number") throw invalid(row.seq, undefined);
-  return numbered(event as ConversationEvent, row.seq);
+  return numbered(event as JournalEvent, row.seq);
+}
+
+/** The events of a row, in the order in which its conversation is stepped on them. */
+export function eventsIn(event: JournalEvent): readonly ConversationEvent[] {
+  return event.type === "agent.reported" ? event.events : [event];
 }
 
 function invalid(seq: number, cause: unknown): EarshotError {
@@ -90,10 +95,10 @@ function invalid(seq: number, cause: unknown): EarshotError {
 }
 
 /** An event that was set aside and is journalled once more; `again` counts how often. */
-export type TriedAgain = ConversationEvent & { readonly again: number };
+export type TriedAgain = JournalEvent & { readonly again: number };
 
 /** How often an event was set aside and tried again before it became this row. */
-export function triesOf(event: ConversationEvent | null): number {
+export function triesOf(event: JournalEvent | null): number {
   const { again } = (event ?? {}) as { readonly again?: unknown };
   return typeof again === "number" ? again : 0;
 }

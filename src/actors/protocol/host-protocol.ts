@@ -14,7 +14,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { AgentImage, RoomReport, TranscriptEntry } from "../../domain/ports/index.ts";
 import type { SessionSettings, ThinkingLevel } from "../../domain/session.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { AgentReport, JournalEvent } from "../../machines/events/events.ts";
 
 /**
  * A code stored for an event that was set aside: it killed its host too often, or its step threw.
@@ -36,7 +36,7 @@ export interface HostEntry {
   readonly seq: number;
   /** Config version in force when the event was admitted. */
   readonly cfg: number;
-  readonly event: ConversationEvent;
+  readonly event: JournalEvent;
   /** The event as its journal row has it, where that is at hand: saves serialising it again. */
   readonly body?: string;
   /** Present when the supervisor believes the conversation is not live on that host. */
@@ -59,7 +59,7 @@ export interface TailEvent {
   readonly seq: number;
   readonly cfg: number;
   readonly body?: string;
-  readonly event?: ConversationEvent;
+  readonly event?: JournalEvent;
   /** Its effects were committed: step it, drop its effects. */
   readonly applied: boolean;
 }
@@ -193,7 +193,7 @@ export interface TurnReport {
   /** Counts the reports of this try from 0: with turnId and attempt the event's identity. */
   readonly n: number;
   readonly attempt: number;
-  readonly event: ConversationEvent;
+  readonly event: AgentReport;
 }
 
 /**

@@ -37,6 +37,8 @@ export interface MessageTelemetry {
   dropped(seq: number): void;
   /** A try of a turn begins; the first has `attempt` 1. */
   turnStarted(key: string, turn: TurnRun): void;
+  /** A try of a turn has its prompt and is handed to its agent. */
+  agentCalled(turnId: string, attempt: number): void;
   /** What a running turn reported, in order. */
   reported(reports: readonly TurnReport[]): void;
   turnEnded(key: string, turn: OutcomeReached): void;
@@ -61,6 +63,7 @@ export function combineTelemetry(taps: readonly MessageTelemetry[]): MessageTele
     decided: (...told) => tell((tap) => tap.decided(...told)),
     dropped: (...told) => tell((tap) => tap.dropped(...told)),
     turnStarted: (...told) => tell((tap) => tap.turnStarted(...told)),
+    agentCalled: (...told) => tell((tap) => tap.agentCalled(...told)),
     reported: (...told) => tell((tap) => tap.reported(...told)),
     turnEnded: (...told) => tell((tap) => tap.turnEnded(...told)),
     queued: (...told) => tell((tap) => tap.queued(...told)),

@@ -18,6 +18,8 @@ export interface SlotsOfAgent {
 export interface TurnSlots {
   /** Asks for a slot. A conversation that waits or runs already changes nothing. */
   request(request: SlotRequest): void;
+  /** Takes a slot at once, if the request would be served now. False: it was not, and waits nowhere. */
+  takeFree(request: SlotRequest): boolean;
   /** Takes a slot that was granted before a restart, whether one is free or not. */
   occupy(request: SlotRequest): void;
   /** Gives the slot (or the place in the queue) back. */

@@ -11,7 +11,12 @@ import { limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { ScriptedRun, ScriptStep } from "../../domain/scenario/script.ts";
-import type { AgentFailed, AgentText, ConversationEvent } from "../../machines/events/events.ts";
+import type {
+  AgentFailed,
+  AgentStarted,
+  AgentText,
+  ConversationEvent,
+} from "../../machines/events/events.ts";
 
 /** A conversation as rows name it, and where it was last spoken in. */
 interface HeardMessage {
@@ -206,7 +211,7 @@ function isOver({ runs, sends, touchedAt, awaits }: RunInProgress, now: Millis):
 function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): void {
   switch (event.type) {
     case "agent.started":
-      begin(run, event.at);
+      begin(run, event);
       break;
     case "agent.text":
       if (event.aside === undefined && event.draft === undefined) say(run, event);
@@ -235,13 +240,14 @@ function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): 
 
 /**
  * Another try says again what the first one said, and ends when it did: only one that came long
- * after is given its own time, because an agent that is silent for so long is not waited for.
+ * after is given its own time, because an agent that is silent for so long is not waited for. A
+ * first try that was lost before it said anything left no row: it began when its slot was granted.
  */
-function begin(run: Run, at: Millis): void {
-  const isLate = run.startedAt === null || at - run.startedAt > againMsMax;
-  if (isLate) run.startedAt = at;
+function begin(run: Run, { at, attempt }: AgentStarted): void {
+  const first = run.startedAt ?? (attempt > 1 ? run.at : at);
+  run.startedAt = at - first > againMsMax ? at : first;
   Object.assign(run, { afterMs: null, steps: [], offset: 0, ended: false, lostAt: null });
-  run.at = run.startedAt ?? at;
+  run.at = run.startedAt;
 }
 
 const used = ({ steps }: Run, tool: string) =>

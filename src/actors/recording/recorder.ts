@@ -10,7 +10,7 @@
  * said, and copies of messages that were recognised are not in it.
  */
 import type { Millis } from "../../domain/message.ts";
-import { decodeEvent } from "../protocol/event-codec.ts";
+import { decodeEvent, eventsIn } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
 import { Recorder } from "./scenario-lines.ts";
 import type { RecordedRow, RecordingLine, RecordingRange, RecordingStore } from "./types.ts";
@@ -46,7 +46,9 @@ export async function* recordScenario(
 async function slice(store: RecordingStore, after: number, last: number): Promise<RecordedRow[]> {
   if (after >= last) return [];
   const rows = await store.scan(after, sliceRows);
-  return rows.filter(({ seq }) => seq <= last).map((row) => ({ ...row, event: decodeEvent(row) }));
+  return rows
+    .filter(({ seq }) => seq <= last)
+    .flatMap((row) => eventsIn(decodeEvent(row)).map((event) => ({ ...row, event })));
 }
 
 /** The number before the first row that was admitted at `since` or later: admission takes turns. */

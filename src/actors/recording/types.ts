@@ -25,7 +25,7 @@ export type RecordingStore = Pick<Store, "scan" | "lastSeq" | "config" | "conver
 /** A line of a recording; the first is the header. */
 export type RecordingLine = ScenarioHeader | ScenarioLine;
 
-/** A journal row, read. */
+/** One event of a journal row. */
 export interface RecordedRow extends EventRow {
   readonly event: ConversationEvent;
 }

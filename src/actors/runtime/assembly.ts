@@ -18,7 +18,7 @@ import { createEffects } from "../effects/effect-executor.ts";
 import { forSiblings } from "../ingress/sibling-agents.ts";
 import { createCheckpointer } from "../journal/checkpointer.ts";
 import { type Configs, openConfigs } from "../journal/config-versions.ts";
-import { createDeadlines, type Deadline } from "../journal/deadlines.ts";
+import { createDeadlines } from "../journal/deadlines.ts";
 import { createJournal, type Journal } from "../journal/journal.ts";
 import { loadActivation } from "../journal/load-conversation.ts";
 import { createQuarantine, readQuarantine } from "../journal/quarantine.ts";
@@ -34,8 +34,10 @@ import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { spokenWords } from "../turns/attachment-names.ts";
 import { createContextTools } from "../turns/context-tools.ts";
+import { createDueDeadlines } from "../turns/due-deadlines.ts";
 import { createHeartbeats } from "../turns/heartbeats.ts";
 import { createMedia } from "../turns/media.ts";
+import { reportRows } from "../turns/report-rows.ts";
 import { readMessages } from "../turns/turn-composer.ts";
 import { createTurnSlots } from "../turns/turn-slots.ts";
 import { eventLoop } from "../util/scheduling.ts";
@@ -102,21 +104,33 @@ class Assembly {
       supervisor: () => this.parts.supervisor,
       onHealth: (error) => this.#system({ system: "sessions", working: error === null }),
     });
+    const sessionStart = createSessionStart({
+      clock,
+      log,
+      store,
+      ids: ports.ids,
+      zoneOffset: ports.zoneOffset ?? (() => 0),
+      cfg: () => configs.version(),
+      policyOf: (key) => resetPolicy(configs.current().session.reset, key),
+      append: (events, writes) => this.#append(events, writes),
+    });
     const lanes = createTurnSlots({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
-      grant: createSessionStart({
-        clock,
-        log,
-        store,
-        ids: ports.ids,
-        zoneOffset: ports.zoneOffset ?? (() => 0),
-        cfg: () => configs.version(),
-        policyOf: (key) => resetPolicy(configs.current().session.reset, key),
-        append: (events, writes) => this.#append(events, writes),
-      }),
+      grant: sessionStart.grant,
     });
-    const timers = createDeadlines(clock, (deadline, at) => this.#due(deadline, at));
+    const due = createDueDeadlines({
+      clock,
+      log,
+      store,
+      configs,
+      slots: lanes,
+      sessionStart,
+      agentOf: (key) => this.#agentOf(key),
+      append: (events, writes) => this.#append(events, writes),
+      again: (deadline) => this.parts.timers.set(deadline),
+    });
+    const timers = createDeadlines(clock, due);
     const hooks = createHooks({
       clock,
       log,
@@ -174,7 +188,7 @@ class Assembly {
       append: (events) => this.#append(events),
     });
     const now = () => clock.now();
-    const quarantine = createQuarantine({ store, journal, timers, configs, now }, aside);
+    const quarantine = createQuarantine({ log, store, journal, timers, configs, now }, aside);
     const supervisor = this.#supervisor(boot, configs);
     const sweep = createCheckpointer({ clock, scheduler, log, store, journal, configs });
     const park = () => {
@@ -261,11 +275,7 @@ class Assembly {
       },
       onTurnReports: (reports) => {
         this.#ports.telemetry?.reported(reports);
-        const events = this.parts.summaries.reported(reports).map((report) =>
-          newEvent(report, configs.version(), report.event, {
-            identity: `turn|${report.turnId}|${report.attempt}|${report.n}`,
-          }),
-        );
+        const events = reportRows(this.parts.summaries.reported(reports), configs.version());
         if (events.length > 0) this.#append(events);
       },
       onDelta: ({ key, turnId, text }) => {
@@ -296,27 +306,6 @@ class Assembly {
   #append(...args: Parameters<Journal["append"]>): void {
     this.parts.journal.append(...args).catch((error: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(error) });
-    });
-  }
-
-  #due({ conv, id, at: due }: Deadline, at: number): void {
-    const { store, configs } = this.parts;
-    const journalled = async () => {
-      const row = await store.conversation(conv);
-      if (row === null) return;
-      const event = newEvent(
-        { conv, key: row.key },
-        configs.version(),
-        { type: "deadline.due", at, id },
-        {
-          identity: `deadline|${id}|${due}`,
-        },
-      );
-      this.#append([event], [{ kind: "deadline", conv, id, at: null, onlyAt: due }]);
-    };
-    journalled().catch((error: unknown) => {
-      this.#ports.log("error", "deadline.failed", { conv, id, error: String(error) });
-      this.parts.timers.set({ conv, id, at: this.#ports.clock.now() + 1_000 });
     });
   }
 

@@ -33,7 +33,10 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
     log,
     now: () => clock.now(),
     supervisor: {
-      run: (order) => parts().supervisor.run(order),
+      run: (order) => {
+        ports.telemetry?.agentCalled(order.turnId, order.attempt);
+        parts().supervisor.run(order);
+      },
       abort: (turnId, reason) => parts().supervisor.abort(turnId, reason),
       steer: (turnId, text) => parts().supervisor.steer(turnId, text),
     },

@@ -42,11 +42,23 @@ export interface GrantPorts {
   ) => void;
 }
 
-/** What lanes call when a request's turn has come. */
-export function createSessionStart(ports: GrantPorts): (request: SlotRequest) => void {
+/** What is journalled when a conversation is granted its slot. */
+export interface Grant {
+  readonly events: readonly NewEvent[];
+  readonly writes: readonly (RunWrite | SessionOpen)[];
+}
+
+export interface SessionStart {
+  /** Journals the grant of a request whose turn has come. */
+  grant(request: SlotRequest): void;
+  /** A grant that can be given without a look at the store; null: it takes one. */
+  grantNow(request: SlotRequest): Grant | null;
+}
+
+export function createSessionStart(ports: GrantPorts): SessionStart {
   const { clock, ids, store } = ports;
 
-  function give(request: SlotRequest, turnId: string, at: number, over: boolean): void {
+  function grantOf(request: SlotRequest, turnId: string, at: number, over: boolean): Grant {
     const { conv, key, agentId } = request;
     const made = (event: Parameters<typeof newEvent>[2], identity: string) =>
       newEvent(request, ports.cfg(), event, { identity });
@@ -57,8 +69,8 @@ export function createSessionStart(ports: GrantPorts): (request: SlotRequest) =>
     const row = { conv, key, agentId, turnId, state: "waiting", since: at } as const;
     const run = { kind: "run", conv, row } as const;
     const open = { kind: "session", op: "open", conv, key, agentId, sessionId, at } as const;
-    if (over) ports.append([reset, granted], [run]);
-    else ports.append([granted], [run, open]);
+    if (over) return { events: [reset, granted], writes: [run] };
+    return { events: [granted], writes: [run, open] };
   }
 
   async function findPast(request: SlotRequest, policy: ResetPolicy): Promise<boolean> {
@@ -77,16 +89,27 @@ export function createSessionStart(ports: GrantPorts): (request: SlotRequest) =>
     return lines.findLast(({ turnId }) => !unasked.has(turnId))?.at ?? createdAt;
   }
 
-  return (request) => {
+  function grantNow(request: SlotRequest): Grant | null {
+    if (ports.policyOf(request.key).mode !== "none") return null;
+    return grantOf(request, ids.next(`turn|${request.key}`), clock.now(), false);
+  }
+
+  function give({ events, writes }: Grant): void {
+    ports.append(events, writes);
+  }
+
+  function grant(request: SlotRequest): void {
+    const given = grantNow(request);
+    if (given !== null) return give(given);
     const turnId = ids.next(`turn|${request.key}`);
-    const policy = ports.policyOf(request.key);
-    if (policy.mode === "none") return give(request, turnId, clock.now(), false);
-    void findPast(request, policy)
+    void findPast(request, ports.policyOf(request.key))
       .catch((error: unknown) => {
         // A session that lives on for a turn is less than a turn that never begins.
         ports.log("warn", "sessions.policy", { key: request.key, error: String(error) });
         return false;
       })
-      .then((over) => give(request, turnId, clock.now(), over));
-  };
+      .then((over) => give(grantOf(request, turnId, clock.now(), over)));
+  }
+
+  return { grant, grantNow };
 }

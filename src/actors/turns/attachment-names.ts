@@ -10,7 +10,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Attachment, Inbound } from "../../domain/message.ts";
 import type { Digest, EventRow, MediaItem, MediaLink } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { JournalEvent } from "../../machines/events/events.ts";
 import type { PromptAttachment } from "../../machines/prompt/prompt.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 
@@ -52,7 +52,7 @@ export const messagesIn = (row: EventRow): FoundMessage[] => messagesOf(row, dec
 /** The messages of an event that stands in a row. */
 export function messagesOf(
   { seq, conv }: Pick<EventRow, "seq" | "conv">,
-  event: ConversationEvent,
+  event: JournalEvent,
 ): FoundMessage[] {
   if (event.type === "message.received" || event.type === "fellow.spoke")
     return [{ seq, conv, said: event.message, at: event.at, offset: 0 }];

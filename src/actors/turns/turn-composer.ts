@@ -13,7 +13,7 @@ import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../../domain/
 import { type TurnLevels, withLevels } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../../machines/events/effects.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { JournalEvent } from "../../machines/events/events.ts";
 import { composeHeartbeat } from "../../machines/prompt/heartbeat.ts";
 import {
   composeTurnPrompt,
@@ -97,14 +97,14 @@ const withText = (message: FoundMessage, text: string): FoundMessage => ({
 });
 
 /** The message of that id in a row: a message, or one of a history. */
-function messageIn(row: EventRow, event: ConversationEvent, id: string): FoundMessage | null {
+function messageIn(row: EventRow, event: JournalEvent, id: string): FoundMessage | null {
   const found = messagesOf(row, event);
   return event.type === "message.received"
     ? (found[0] ?? null)
     : (found.find(({ said }) => said.id === id) ?? null);
 }
 
-function messagesIn(event: ConversationEvent): Pick<BatchMessage, "levels" | "byOwner" | "skill"> {
+function messagesIn(event: JournalEvent): Pick<BatchMessage, "levels" | "byOwner" | "skill"> {
   if (event.type !== "message.received") return { levels: {}, byOwner: false, skill: null };
   const { levels = {}, authority, skill = null } = event;
   return { levels, byOwner: authority.owner, skill };

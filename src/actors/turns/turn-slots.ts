@@ -86,6 +86,14 @@ export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSl
       join(request);
       pump();
     },
+    takeFree(request) {
+      if (running.has(request.conv) || agentOfWaiting.has(request.conv)) return false;
+      join(request);
+      const isServed = next()?.conv === request.conv;
+      leave(request.conv);
+      if (isServed) take(request);
+      return isServed;
+    },
     occupy(request) {
       leave(request.conv);
       if (!running.has(request.conv)) take(request);

@@ -94,11 +94,14 @@ export function createMessageTimings(
       };
       keep(turns, turnId, watch);
     },
+    agentCalled(turnId) {
+      const turn = turns.get(turnId);
+      if (turn !== undefined) turn.called = monotonic();
+    },
     reported(reports) {
       for (const { turnId, key, event } of reports) {
         const turn = turns.get(turnId);
-        if (event.type === "agent.started" && turn !== undefined) turn.called = monotonic();
-        else if (event.type === "agent.ended") agentEnded(turn, "ended");
+        if (event.type === "agent.ended") agentEnded(turn, "ended");
         else if (event.type === "agent.failed") agentEnded(turn, event.code);
         else if (event.type === "agent.usage") {
           const { agentId } = parseSessionKey(key);

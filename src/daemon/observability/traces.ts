@@ -106,14 +106,17 @@ class TraceBook implements Traces {
     decided: (key, received, verdict) => this.#decided(key, received, verdict),
     dropped: (seq) => this.#dropped(seq),
     turnStarted: (key, turn) => this.#turnStarted(key, turn),
+    agentCalled: (turnId, attempt) => {
+      const turn = this.#turns.get(turnId);
+      if (turn === undefined) return;
+      const attributes = { "earshot.turn.attempt": attempt };
+      turn.agent = this.#start("earshot.agent", turn.context, { attributes });
+    },
     reported: (reports) => {
       for (const { turnId, event } of reports) {
         const turn = this.#turns.get(turnId);
         if (turn === undefined) continue;
-        if (event.type === "agent.started") {
-          const attributes = { "earshot.turn.attempt": event.attempt };
-          turn.agent = this.#start("earshot.agent", turn.context, { attributes });
-        } else if (event.type === "agent.ended") this.#agentEnded(turn, null);
+        if (event.type === "agent.ended") this.#agentEnded(turn, null);
         else if (event.type === "agent.failed") this.#agentEnded(turn, event.code);
       }
     },

@@ -15,7 +15,7 @@ import {
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationRow, EventRow, Store } from "../../domain/ports/index.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { JournalEvent } from "../../machines/events/events.ts";
 import type { RoomState, SaidEntry } from "../api-types/room.ts";
 
 export interface ProjectionPorts {
@@ -128,7 +128,7 @@ class Fold implements RoomProjection {
     if (event.type === "delivery.sent") this.#noteCredits(row.seq, before.ledger, event.at);
   }
 
-  #noteTurn(effects: readonly Effect[], { at }: ConversationEvent): void {
+  #noteTurn(effects: readonly Effect[], { at }: JournalEvent): void {
     for (const effect of effects) {
       if (effect.type !== "turn.run") continue;
       if (effect.attempt === 1) this.turnSince = at;

@@ -7,7 +7,7 @@
  */
 
 import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
-import { decodeEvent } from "../../actors/protocol/event-codec.ts";
+import { decodeEvent, eventsIn } from "../../actors/protocol/event-codec.ts";
 import { quarantinedCode } from "../../actors/protocol/host-protocol.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
 import type { Attachment, Inbound, Millis } from "../../domain/message.ts";
@@ -47,7 +47,17 @@ export async function entriesOf(row: EventRow, ports: EntryPorts): Promise<reado
 }
 
 async function entriesFor(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
-  const event = decodeEvent(row);
+  const entries: RoomEntry[] = [];
+  for (const event of eventsIn(decodeEvent(row)))
+    entries.push(...(await entriesIn(row, event, ports)));
+  return entries;
+}
+
+async function entriesIn(
+  row: EventRow,
+  event: ConversationEvent,
+  ports: EntryPorts,
+): Promise<readonly RoomEntry[]> {
   const place = { seq: row.seq, at: event.at };
   switch (event.type) {
     case "message.received": {

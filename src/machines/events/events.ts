@@ -2,9 +2,10 @@
  * Conversation events
  * ===================
  * Everything that can happen to a conversation. The journal stores exactly these (one row an event,
- * in the order they are applied), so a conversation is a pure fold over its journal: recovery,
- * replay and what-if are the same walk. Every event carries `at`, the ms since the epoch at which
- * it was admitted; ids are made outside and come in with the event.
+ * in the order they are applied; reports of an agent that come together share a row), so a
+ * conversation is a pure fold over its journal: recovery, replay and what-if are the same walk.
+ * Every event carries `at`, the ms since the epoch at which it was admitted; ids are made outside
+ * and come in with the event.
  */
 import type { Membership } from "../../domain/decision.ts";
 import type { Deletion, Edit, Inbound, Millis, Route } from "../../domain/message.ts";
@@ -277,6 +278,32 @@ export interface HostRecovered {
   /** The whole process is a new one: what the old one went on showing has to be shown again. */
   readonly restarted?: true;
 }
+
+/** What a running turn reports of its agent. */
+export type AgentReport =
+  | AgentStarted
+  | AgentSpoke
+  | AgentText
+  | AgentMessageEnded
+  | AgentTool
+  | AgentUsage
+  | AgentEnded
+  | AgentFailed
+  | Disengage
+  | Skip;
+/**
+ * Several reports of one turn that came together: one row of the journal. Its conversation is
+ * stepped on each of them, in this order.
+ */
+export interface AgentReported {
+  readonly type: "agent.reported";
+  /** When the last of them was made. */
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly events: readonly AgentReport[];
+}
+/** What one row of the journal holds. */
+export type JournalEvent = ConversationEvent | AgentReported;
 
 export type ConversationEvent =
   | MessageReceived

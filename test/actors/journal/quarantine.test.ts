@@ -92,6 +92,25 @@ describe("an event that its conversation cannot be told", () => {
     expect(world.sent.map(({ text }) => text)).toEqual(["here I am"]);
   });
 
+  test("among several reports of one row is set aside alone, and the others are applied", async () => {
+    const ended = { type: "agent.ended", at: 1_699_999_000_000, turnId: "t1", silent: false };
+    const events = [ended, JSON.parse(headless), ended];
+    const whole = { type: "agent.reported", at: 1_699_999_000_000, turnId: "t1", events };
+    const world = await poisoned(JSON.stringify(whole));
+    await world.runtime.settled();
+    const rows = (await world.store.scan(0, 10)).map(({ body, code }) => [
+      JSON.parse(body).type,
+      code,
+    ]);
+    expect(rows).toEqual([
+      ["agent.reported", quarantinedCode],
+      ["agent.ended", 0],
+      ["message.received", quarantinedCode],
+      ["agent.ended", 0],
+    ]);
+    expect(listed(world)).toMatchObject([{ key, seq: 3 }]);
+  });
+
   test("keeps nobody waiting who was to answer after this agent", async () => {
     const next = "agent:other:telegram:group:room";
     const relay = { token: "t1", place: 0, keys: [key, next] };

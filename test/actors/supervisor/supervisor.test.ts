@@ -147,7 +147,7 @@ describe.each([0, 2])("with %i workers", (workers) => {
     const world = await start({ workers, hostModule, drivers }, config);
     world.supervisor.run(order("T1", "sleep"));
     world.supervisor.run(order("T2", "hang"));
-    await until(() => types(world, "T2").includes("agent.started"));
+    await until(() => types(world, "T2").includes("agent.tool"));
     expect(await world.supervisor.steer("T2", "left")).toBe(true);
     expect(await world.supervisor.steer("T2", "right")).toBe(false);
     expect(await world.supervisor.steer("T9", "left")).toBe(false);
@@ -174,7 +174,8 @@ describe.each([0, 2])("with %i workers", (workers) => {
     await world.settled();
     const second = world.reports.filter(({ attempt }) => attempt === 2);
     expect(second.at(-1)?.event.type).toBe("agent.ended");
-    expect(world.reports.filter(({ attempt }) => attempt === 1)).toHaveLength(1);
+    const first = world.reports.filter(({ attempt }) => attempt === 1);
+    expect(first.map(({ event }) => event.type)).toEqual(["agent.started", "agent.tool"]);
   });
 });
 
@@ -241,7 +242,11 @@ describe("on a clock that stands still", () => {
     world.supervisor.run(order("T1", "go"));
     await world.supervisor.settled();
     expect(types(world, "T0").at(-1)).toBe("agent.ended");
-    expect(types(world, "T1")).toEqual(["agent.started"]);
+    expect(types(world, "T1")).toEqual([]);
+    clock.advanceTo(clock.now() + 50);
+    await world.supervisor.settled();
+    expect(types(world, "T1").at(0)).toBe("agent.started");
+    expect(types(world, "T1").at(-1)).toBe("agent.ended");
   });
 });
 

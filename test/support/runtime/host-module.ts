@@ -27,7 +27,10 @@ const odd = defineAgent({
         yield { type: "text", text: `napped, try ${turn.attempt}` };
         return;
       }
-      if (turn.said === "hang") await sleep(600_000, signal);
+      if (turn.said === "hang") {
+        yield { type: "tool-start", name: "wait", input: {} };
+        await sleep(600_000, signal);
+      }
       yield { type: "text", text: "done" };
     },
   }),

@@ -27,7 +27,7 @@ import { hash52 } from "../../../src/domain/key.ts";
 import { type Inbound, inboundSchema } from "../../../src/domain/message.ts";
 import type { SystemLine } from "../../../src/domain/stream.ts";
 import type { Effect } from "../../../src/machines/events/effects.ts";
-import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import type { ConversationEvent, JournalEvent } from "../../../src/machines/events/events.ts";
 
 interface Row {
   readonly entry: HostEntry;
@@ -52,9 +52,9 @@ export interface World {
   /** Makes the next commits fail. */
   failCommits(count: number): void;
   /** Journals an event and gives it to the supervisor. */
-  send(key: string, event: ConversationEvent): number;
+  send(key: string, event: JournalEvent): number;
   /** The same for many, dispatched together. */
-  sendAll(events: readonly (readonly [string, ConversationEvent])[]): void;
+  sendAll(events: readonly (readonly [string, JournalEvent])[]): void;
   codes(): (number | null)[];
 }
 
@@ -181,7 +181,7 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     running.add(order.turnId);
     run(order);
   };
-  const journal = (key: string, event: ConversationEvent): HostEntry => {
+  const journal = (key: string, event: JournalEvent): HostEntry => {
     const seq = rows.length + 1;
     const numbered = "seq" in event ? { ...event, seq } : event;
     const entry: HostEntry = { conv: hash52(key), key, seq, cfg: 1, event: numbered };
@@ -197,12 +197,12 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     failCommits: (count: number) => {
       failures = count;
     },
-    send: (key: string, event: ConversationEvent) => {
+    send: (key: string, event: JournalEvent) => {
       const entry = journal(key, event);
       supervisor.dispatch([entry]);
       return entry.seq;
     },
-    sendAll: (events: readonly (readonly [string, ConversationEvent])[]) => {
+    sendAll: (events: readonly (readonly [string, JournalEvent])[]) => {
       supervisor.dispatch(events.map(([key, event]) => journal(key, event)));
     },
     codes: () => rows.map(({ code }) => code),
