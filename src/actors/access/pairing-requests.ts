@@ -1,7 +1,7 @@
 /**
- * Who knocks
- * ==========
- * A message that is not for any conversation but for the access book: a stranger who may ask to be
+ * Access requests
+ * ===============
+ * A message that is not for any conversation but for the access store: a stranger who may ask to be
  * let in, or somebody who says a claim code. What it changes and what is answered belong to its
  * journal row, in one commit: a crash neither forgets an approval nor makes a code good twice, and
  * a second delivery does nothing. No agent hears of it, and no text keeps a code.
@@ -11,72 +11,15 @@ import { encodeVerdict, type Verdict } from "../../domain/decision.ts";
 import { formatSessionKey } from "../../domain/key.ts";
 import { type Inbound, type Millis, routeOf } from "../../domain/message.ts";
 import {
-  type ChannelEvent,
   type Log,
   noConversation,
   type OutboxRow,
   type OutboxWrite,
 } from "../../domain/ports/index.ts";
-import { type Admission, takesClaims } from "../../machines/access/admission.ts";
-import { claimIn, struckClaim, withoutClaims } from "../../machines/access/codes.ts";
-import { resolveRoute } from "../../machines/routing/routing.ts";
+import type { AccessRequest } from "../../machines/routing/intake.ts";
 import type { TextBody } from "../outbox/row-body.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
-
-/** What a message wants of the access book. */
-export type AccessRequest =
-  | { readonly kind: "claim"; readonly code: string; readonly local: boolean }
-  | { readonly kind: "pairing" };
-
-/**
- * Whether a message knocks. Only its author's own words do, and only a person's: not what is passed
- * on, not a bot, not somebody who speaks in the name of a chat.
- */
-export function accessRequestOf(
-  message: Inbound,
-  admission: Admission,
-  { config, local }: { readonly config: EarshotConfig; readonly local: boolean },
-): AccessRequest | null {
-  const { author } = message;
-  if (author.isBot || author.isChat === true) return null;
-  const isLocal = local && message.outside !== true;
-  const code = message.forwarded === true ? null : claimIn(message.text);
-  if (code !== null && (isLocal || takesClaims(config, message)))
-    return { kind: "claim", code, local: isLocal };
-  return admission.pairs === true ? { kind: "pairing" } : null;
-}
-
-/** A message as it is kept when it was a claim. */
-export function redactClaimCode({ verbatim: _, ...message }: Inbound): Inbound {
-  return { ...message, text: struckClaim };
-}
-
-/** An event with every claim code in its words struck out. */
-export function redactClaimCodes(event: ChannelEvent): ChannelEvent {
-  switch (event.type) {
-    case "message":
-      return { ...event, message: redactQuoted(event.message) };
-    case "edit":
-      return { ...event, edit: { ...event.edit, text: withoutClaims(event.edit.text) } };
-    case "history": {
-      const messages = event.history.messages.map(redactQuoted);
-      return { ...event, history: { ...event.history, messages } };
-    }
-    default:
-      return event;
-  }
-}
-
-function redactQuoted(message: Inbound): Inbound {
-  const text = withoutClaims(message.text);
-  const quoted = message.replyTo?.text;
-  const quote = quoted === undefined ? undefined : withoutClaims(quoted);
-  if (text === message.text && quote === quoted) return message;
-  const { replyTo } = message;
-  const parent = replyTo === null || quote === undefined ? replyTo : { ...replyTo, text: quote };
-  return { ...message, text, replyTo: parent };
-}
 
 export interface AccessRequestPorts {
   readonly log: Log;
@@ -84,9 +27,11 @@ export interface AccessRequestPorts {
   readonly unique: (about: string) => string;
   readonly now: Millis;
   readonly config: EarshotConfig;
+  /** The session that the message would be heard in. */
+  readonly sessionKey: string;
 }
 
-/** What came of a knock. */
+/** What came of a request. */
 export interface AccessReply {
   /** The message's row with all that is stored with it. */
   readonly event: NewEvent;
@@ -98,16 +43,16 @@ export interface AccessReply {
   undo(): void;
 }
 
-/** Answers one knock; what it changes in the book counts at once. */
+/** Answers one request; what it changes in the access store counts at once. */
 export function answerAccessRequest(
-  knock: AccessRequest,
+  request: AccessRequest,
   message: Inbound,
   event: NewEvent,
   ports: AccessRequestPorts,
 ): AccessReply | null {
-  return knock.kind === "pairing"
+  return request.kind === "pairing"
     ? answerStranger(message, event, ports)
-    : answerClaim(knock, message, event, ports);
+    : answerClaim(request, message, event, ports);
 }
 
 /** Null: nothing is said, and the message is denied as any other. */
@@ -181,15 +126,13 @@ function noticeRow(
   message: Inbound,
   text: string,
   expiresAt: Millis,
-  { unique, now, config }: AccessRequestPorts,
+  { unique, now, config, sessionKey }: AccessRequestPorts,
 ): OutboxRow {
   const { channel, account, chat, author } = message;
   const direct = chat.kind === "direct";
   const place = { kind: "per-account-channel-peer", channel, account, peer: author.id } as const;
   const agentId = defaultAgentId(config);
-  const key = direct
-    ? formatSessionKey({ ...place, agentId, thread: null })
-    : (resolveRoute(config, message)[0]?.sessionKey ?? "");
+  const key = direct ? formatSessionKey({ ...place, agentId, thread: null }) : sessionKey;
   const replyTo = direct ? null : message.id;
   const body: TextBody = { route: routeOf(message), text, replyTo, quote: false, expiresAt };
   const turnId = `${what}-${unique(`${what}|${key}|${message.id}`)}`;

@@ -23,7 +23,7 @@ import type {
   ConversationEvent,
   SessionOverridden,
 } from "../../machines/events/events.ts";
-import { hasSharedPlaces, resolveRoute } from "../../machines/routing/routing.ts";
+import type { Intake } from "../../machines/routing/intake.ts";
 import { overrideOf } from "../commands/settings.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import { calledBy } from "./broadcast.ts";
@@ -49,14 +49,13 @@ export interface Ordered extends Orders {
  */
 export function ordersIn(
   message: Inbound,
-  authority: Authority,
+  { admission: { authority }, routes }: Pick<Intake, "admission" | "routes">,
   { config, extensions: all }: Pick<CommandIntake, "config" | "extensions">,
 ): Ordered {
   if (!config.commands.text) return noOrders(message.text);
   const { stopWords } = config.commands;
-  const isAlone = all.length === 0 && !hasSharedPlaces(config);
-  const routes = isAlone ? [] : resolveRoute(config, message);
-  const extras = all.length === 0 ? all : extrasFor(all, new Set(routes.map((one) => one.agentId)));
+  const extras =
+    all.length === 0 ? all : extrasFor(all, new Set(routes.map(({ agentId }) => agentId)));
   const rules = { authority, stopWords, resetTriggers: config.session.resetTriggers, extras };
   if (routes.length < 2) return readOrders(message, rules);
   const agents = calledBy(config, routes);
@@ -106,18 +105,17 @@ export function orderRows(
   message: Inbound,
   identity: string,
   orders: Ordered,
-  owner: boolean,
+  { admission: { authority }, routes }: Pick<Intake, "admission" | "routes">,
   context: CommandIntake,
 ): NewEvent[] {
   const { calls, quiet, resets, places } = orders;
   if (calls.length + quiet.length === 0 && !resets) return [];
-  const routes = resolveRoute(context.config, message);
   const agents = routes.length < 2 ? [] : calledBy(context.config, routes);
   const first = places?.[0] ?? 0;
   return routes.flatMap(({ sessionKey }, place) => {
     if (places !== undefined && !places.includes(place)) return [];
     const own = place === first ? calls : calls.filter(({ command }) => ofSession.has(command));
-    const by = askedBy(message, owner, agents[place]?.name);
+    const by = askedBy(message, authority.owner, agents[place]?.name);
     const asked = own.length > 0 ? by : undefined;
     const row = (event: ConversationEvent, what: string) =>
       newEvent(conversationOf(sessionKey), context.cfg, event, {

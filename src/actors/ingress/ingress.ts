@@ -88,7 +88,7 @@ interface Taken {
   readonly prepared: Prepared;
   readonly claim: Claim | null;
   readonly copyOf: Promise<boolean> | null;
-  /** What came of its knock. */
+  /** What came of its access request. */
   readonly access: AccessReply | null;
 }
 
@@ -137,10 +137,11 @@ export function createIngress(ports: IngressPorts): Ingress {
     };
   }
 
-  function requestAccess({ accessRequest: knock, message, events }: Prepared): AccessReply | null {
+  function requestAccess({ request, message, events, routes }: Prepared): AccessReply | null {
     const [event] = events;
-    if (knock === null || message === null || event === undefined) return null;
-    return answerAccessRequest(knock, message, event, {
+    if (request === null || message === null || event === undefined) return null;
+    return answerAccessRequest(request, message, event, {
+      sessionKey: routes[0]?.sessionKey ?? "",
       log: ports.log,
       access: ports.access,
       unique: (about) => ports.ids.next(about),

@@ -18,21 +18,14 @@ import {
 } from "../../domain/message.ts";
 import { type ChannelEvent, noConversation } from "../../domain/ports/index.ts";
 import type { KnownPeople } from "../../machines/access/access-entries.ts";
-import { type Admission, admit, admitHistory } from "../../machines/access/admission.ts";
 import type { ExtraCommand } from "../../machines/commands/extension-commands.ts";
 import { noOrders } from "../../machines/commands/parse-command.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import { resolveRoute } from "../../machines/routing/routing.ts";
-import {
-  type AccessRequest,
-  accessRequestOf,
-  redactClaimCode,
-  redactClaimCodes,
-} from "../access/pairing-requests.ts";
+import { type AccessRequest, decideIntake, type Intake } from "../../machines/routing/intake.ts";
+import type { ResolvedRoute } from "../../machines/routing/routing.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import { sharesOf } from "./broadcast.ts";
 import { orderRows, ordersIn, skillOf, wordsOfEdit } from "./command-events.ts";
-import { hearsPlace } from "./sibling-agents.ts";
 
 export interface PrepareContext {
   readonly config: EarshotConfig;
@@ -67,11 +60,11 @@ export interface Prepared {
   readonly keys: readonly (string | null)[];
   /** For the log where it was refused: what would admit it. */
   readonly explanation: string;
-  /** What it wants of the access book, which is asked only when it is no copy. */
-  readonly accessRequest: AccessRequest | null;
+  /** What it wants of the access store, which is asked only when it is no copy. */
+  readonly request: AccessRequest | null;
+  /** Who hears it, or would. */
+  readonly routes: readonly ResolvedRoute[];
 }
-
-type Place = ReturnType<typeof placeOf>;
 
 function placeOf(event: ChannelEvent) {
   switch (event.type) {
@@ -102,41 +95,26 @@ export function prepare(
       "Cannot take an event as it names another channel or account than the one that delivered it",
     );
   }
-  const admission = admit(event, context.config, context);
-  if (admission.decision === "own") return null;
-  const clean = redactClaimCodes(event);
-  if (clean.type === "message" && context.isOurs(clean.message.author.id))
-    return prepareSibling(clean.message, context);
-  if (clean.type === "message") {
-    const knock =
-      event.type === "message" ? accessRequestOf(event.message, admission, context) : null;
-    const prepared =
-      knock?.kind === "claim"
-        ? prepareMessage(redactClaimCode(clean.message), unclaimed, context)
-        : prepareMessage(clean.message, admission, context);
-    return { ...prepared, accessRequest: knock };
-  }
-  if (admission.decision !== null) return null;
-  return prepareOther(clean, place, admission, context);
+  const intake = decideIntake(event, context.config, context);
+  const { admission, sibling } = intake;
+  if (admission.decision === "own" || sibling === "unheard") return null;
+  if (intake.event.type === "message")
+    return sibling === "heard"
+      ? prepareSibling(intake.event.message, intake, context)
+      : prepareMessage(intake.event.message, intake, context);
+  return admission.decision === null ? prepareOther(intake.event, intake, context) : null;
 }
 
-/** How a claim stands until the access book has been asked. */
-const unclaimed: Admission = {
-  decision: "denied",
-  rule: "claim",
-  explanation: "a claim code",
-  authority: { commandAuthorized: false, owner: false },
-};
-
-function prepareMessage(message: Inbound, admission: Admission, context: PrepareContext): Prepared {
+function prepareMessage(message: Inbound, intake: Intake, context: PrepareContext): Prepared {
+  const { admission, routes, request } = intake;
   const identity = messageIdentity(message);
   const named = { identity, sentAt: message.sentAt, messageId: message.id };
   const { authority } = admission;
   const orders =
-    admission.decision === null ? ordersIn(message, authority, context) : noOrders(message.text);
-  const before = orderRows(message, identity, orders, authority.owner, context);
+    admission.decision === null ? ordersIn(message, intake, context) : noOrders(message.text);
+  const before = orderRows(message, identity, orders, intake, context);
   const { explanation } = admission;
-  const common = { message, dedupeId: identity, explanation, before, accessRequest: null };
+  const common = { message, dedupeId: identity, explanation, before, request, routes };
   const isWhole = orders.text === message.text;
   const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
   // Rows of what was heard are told from others by how they begin: the type is first.
@@ -150,8 +128,9 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     };
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
-    const told = { type, at, seq: 0, message, authority, ...levels } as const;
-    const event = newEvent(nowhere, context.cfg, told, { code, ...named });
+    const why = admission.decision === null ? {} : { admission: explanation };
+    const received = { type, at, seq: 0, message, authority, ...levels, ...why } as const;
+    const event = newEvent(nowhere, context.cfg, received, { code, ...named });
     return { events: [event], ended, keys: [null], ...common };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
@@ -165,7 +144,6 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
     ...(isWhole ? {} : { said: message.text }),
     ...(membership === null ? {} : { membership }),
   } as const;
-  const routes = resolveRoute(context.config, message);
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const shares = sharesOf(message, orders.text, identity, routes, context);
   const events = keys.map((key, place) =>
@@ -180,15 +158,17 @@ function prepareMessage(message: Inbound, admission: Admission, context: Prepare
 }
 
 /** Words of another agent of ours, which speaks through another account: told, never decided. */
-function prepareSibling(message: Inbound, context: PrepareContext): Prepared | null {
-  if (!context.local && !hearsPlace(context.config, message)) return null;
-  const { config, cfg, now: at } = context;
+function prepareSibling(
+  message: Inbound,
+  { routes }: Intake,
+  { cfg, now: at }: PrepareContext,
+): Prepared {
   const identity = `fellow|${messageIdentity(message)}`;
   const said = { ...message, author: { ...message.author, isBot: true } };
   const made = { type: "fellow.spoke", at, seq: 0, message: said } as const;
-  const keys = resolveRoute(config, message).map((route) => route.sessionKey);
+  const keys = routes.map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), cfg, made, { identity }));
-  return { ...nothingSaid, events, keys };
+  return { ...nothingSaid, events, keys, routes };
 }
 
 /** What is no message that anybody waits for an answer about. */
@@ -197,7 +177,7 @@ const nothingSaid = {
   dedupeId: null,
   before: [],
   ended: null,
-  accessRequest: null,
+  request: null,
   explanation: "",
 };
 
@@ -211,21 +191,21 @@ function messageIdentity({ channel, account, chat, thread, id }: Inbound): strin
  */
 function prepareOther(
   event: Exclude<ChannelEvent, { type: "message" }>,
-  place: Place,
-  admission: Admission,
+  intake: Intake,
   context: PrepareContext,
 ): Prepared | null {
-  const made = conversationEvent(event, admission, context);
+  const made = conversationEvent(event, intake, context);
   if (made === null) return null;
   const identity = otherIdentity(event) ?? context.unique();
-  const keys = resolveRoute(context.config, standIn(event, place)).map((route) => route.sessionKey);
+  const { routes } = intake;
+  const keys = routes.map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
-  return { ...nothingSaid, events, keys };
+  return { ...nothingSaid, events, keys, routes };
 }
 
 function conversationEvent(
   event: Exclude<ChannelEvent, { type: "message" }>,
-  admission: Admission,
+  { admission, history }: Intake,
   context: PrepareContext,
 ): ConversationEvent | null {
   const at = context.now;
@@ -243,10 +223,9 @@ function conversationEvent(
       const membership = { humans, bots, truncated, fetchedAt: at };
       return { type: "membership.read", at, membership };
     }
-    case "history": {
-      const messages = admitHistory(event.history, context.config, context);
-      return messages.length === 0 ? null : { type: "history.seeded", at, seq: 0, messages };
-    }
+    case "history":
+      if (history.length === 0) return null;
+      return { type: "history.seeded", at, seq: 0, messages: history };
   }
 }
 
@@ -276,23 +255,4 @@ function eventIdentity(
   more: readonly (string | number | null)[],
 ): string {
   return JSON.stringify([kind, channel, account, chat.id, thread?.id ?? null, id, ...more]);
-}
-
-/** A message said where the event happened: routing looks at places and people, never at words. */
-function standIn(event: ChannelEvent, place: Place): Inbound {
-  const author = event.type === "edit" ? event.edit.author : undefined;
-  return {
-    channel: place.channel,
-    account: place.account,
-    chat: place.chat,
-    thread: place.thread,
-    id: "event",
-    author: author ?? { id: place.chat.id, name: place.chat.id, isBot: false, isSelf: false },
-    text: "",
-    mentions: [],
-    mentionsEveryone: false,
-    replyTo: null,
-    attachments: [],
-    explicitOnly: false,
-  };
 }

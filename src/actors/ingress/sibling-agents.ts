@@ -15,7 +15,6 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import { agentOf } from "../../domain/config/index.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
-import { accessOf } from "../../machines/access/access-rules.ts";
 import { hasSharedPlaces, resolveRoute } from "../../machines/routing/routing.ts";
 import { type Delivery, isText, type TextBody } from "../outbox/row-body.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
@@ -71,17 +70,4 @@ function messageOf(
     attachments: [],
     explicitOnly: false,
   };
-}
-
-/** Whether anything is heard in that place: our own agents are on no list of people. */
-export function hearsPlace(
-  config: EarshotConfig,
-  { channel, account, chat }: Pick<Inbound, "channel" | "account" | "chat">,
-): boolean {
-  const rules = accessOf(config, channel, account);
-  if (chat.kind === "direct") return rules.dmPolicy !== "disabled";
-  if (rules.groupPolicy === "disabled") return false;
-  const group = rules.groups.get(chat.id);
-  if (group !== undefined) return group.enabled;
-  return rules.groupPolicy === "open" || rules.groupAllowFrom.size > 0;
 }

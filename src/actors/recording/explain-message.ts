@@ -6,8 +6,10 @@
  * is known. The recorded verdict stands beside it; they differ only if the rules have changed
  * since.
  */
+import type { EarshotConfig } from "../../domain/config/index.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import type { Inbound } from "../../domain/message.ts";
 import {
   type ConversationRow,
   type EventRow,
@@ -15,11 +17,11 @@ import {
   type OutboxRow,
   type Store,
 } from "../../domain/ports/index.ts";
-import { admit } from "../../machines/access/admission.ts";
 import { explainEngagement } from "../../machines/engagement/engagement.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
+import { decideIntake } from "../../machines/routing/intake.ts";
 import type { Conversation } from "../host/conversation-actor.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { replayConversation } from "../journal/replayed-conversation.ts";
@@ -62,16 +64,15 @@ const noOutcome: Why["fate"] = {
   deliveries: [],
 };
 
-/** Admission ended it: no conversation, no ladder. Asked again under the config of that moment. */
+/** Admission ended it: no conversation, no ladder. */
 async function whyEnded(
   { configs, isLocal }: WhyPorts,
   row: EventRow,
   event: MessageReceived,
 ): Promise<Why> {
   const { message, at } = event;
-  const context = { local: isLocal(message.channel) };
   await configs.load([row.cfg]);
-  const { explanation } = admit({ type: "message", message }, configs.get(row.cfg), context);
+  const explanation = event.admission ?? explainAgain(message, configs.get(row.cfg), isLocal);
   const recorded = decodeVerdict(row.code ?? 0);
   return {
     message,
@@ -91,7 +92,17 @@ async function whyEnded(
   };
 }
 
-/** The access book is not what it was: why it let somebody in is not worked out again. */
+/** Rows of older versions say nothing: asked again under the config of that moment. */
+function explainAgain(
+  message: Inbound,
+  config: EarshotConfig,
+  isLocal: WhyPorts["isLocal"],
+): string {
+  const context = { local: isLocal(message.channel) };
+  return decideIntake({ type: "message", message }, config, context).admission.explanation;
+}
+
+/** The access store is not what it was: why it let somebody in is not worked out again. */
 function admissionWords(recorded: Verdict | null, explanation: string): string {
   if (recorded?.decision === "command") return "a command, carried out: the sender may give it";
   if (recorded?.decision === "claim") return "a claim code, which gave its sender a role";

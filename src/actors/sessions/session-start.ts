@@ -100,7 +100,10 @@ export function createSessionStart(ports: GrantPorts): SessionStart {
 
   function grant(request: SlotRequest): void {
     const given = grantNow(request);
-    if (given !== null) return give(given);
+    if (given !== null) {
+      give(given);
+      return;
+    }
     const turnId = ids.next(`turn|${request.key}`);
     void findPast(request, ports.policyOf(request.key))
       .catch((error: unknown) => {

@@ -176,6 +176,16 @@ export function takesClaims(config: EarshotConfig, place: Place): boolean {
   return rules.groupPolicy !== "disabled" && rules.groups.get(place.chat.id)?.enabled !== false;
 }
 
+/** Whether anything is heard in that place: our own agents are on no list of people. */
+export function hearsPlace(config: EarshotConfig, { channel, account, chat }: Place): boolean {
+  const rules = accessOf(config, channel, account);
+  if (chat.kind === "direct") return rules.dmPolicy !== "disabled";
+  if (rules.groupPolicy === "disabled") return false;
+  const group = rules.groups.get(chat.id);
+  if (group !== undefined) return group.enabled;
+  return rules.groupPolicy === "open" || rules.groupAllowFrom.size > 0;
+}
+
 function denied(gate: Gate): Admission {
   const { rule, explanation } = gate;
   return { decision: "denied", rule, authority: nobody, explanation };

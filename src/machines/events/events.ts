@@ -46,6 +46,8 @@ export interface MessageReceived {
   readonly namesOnly?: readonly string[];
   /** Several agents answer it, one after the other. */
   readonly relay?: RelayOrder;
+  /** Set where admission ended it, and no conversation hears it: why, and what would admit it. */
+  readonly admission?: string;
 }
 /** Another agent of this earshot said something in the room. Remembered, never decided. */
 export interface FellowSpoke {

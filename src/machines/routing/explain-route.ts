@@ -3,8 +3,7 @@
  * ==============
  * The tiers of routing as they were tried for one message, each with what was found. For people who
  * ask (`earshot route`), so it reads the list of bindings from the top instead of the compiled
- * maps, and who is chosen is said by `resolveRoute` itself: an explanation that disagreed would
- * show.
+ * maps. Who is chosen comes from the intake, as for every message.
  */
 import type { BindingMatch } from "../../domain/config/daemon/bindings.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
@@ -17,7 +16,7 @@ import {
   tierOf,
   tiers,
 } from "./bindings.ts";
-import { type ResolvedRoute, resolveRoute } from "./routing.ts";
+import type { ResolvedRoute } from "./routing.ts";
 
 /** One tier as it was tried. */
 export interface TierTried {
@@ -29,27 +28,23 @@ export interface TierTried {
   readonly fact: string;
 }
 
-export interface RouteExplanation {
-  readonly routes: readonly ResolvedRoute[];
-  /** All nine, in the order tried. */
-  readonly tiers: readonly TierTried[];
-}
-
-/** Who hears a message, and why not somebody else. Grows with the bindings: not for every message. */
-export function explainRoute(config: EarshotConfig, message: Routable): RouteExplanation {
-  const routes = resolveRoute(config, message);
-  const [chosen] = routes;
+/**
+ * The nine tiers in the order tried: why these routes, and not another. Grows with the bindings, so
+ * it is not for every message.
+ */
+export function explainTiers(
+  config: EarshotConfig,
+  message: Routable,
+  [chosen]: readonly ResolvedRoute[],
+): readonly TierTried[] {
   const at = chosen?.tier ?? 9;
-  return {
-    routes,
-    tiers: tiers.map((name, index) => {
-      const tier = (index + 1) as Tier;
-      if (at === 0 || tier > at)
-        return { tier, name, outcome: "not-reached", fact: at === 0 ? "a broadcast group" : "" };
-      if (tier === at) return { tier, name, outcome: "matched", fact: chosen?.explanation ?? "" };
-      return { tier, name, outcome: "passed", fact: whyNot(config, message, tier) };
-    }),
-  };
+  return tiers.map((name, index) => {
+    const tier = (index + 1) as Tier;
+    if (at === 0 || tier > at)
+      return { tier, name, outcome: "not-reached", fact: at === 0 ? "a broadcast group" : "" };
+    if (tier === at) return { tier, name, outcome: "matched", fact: chosen?.explanation ?? "" };
+    return { tier, name, outcome: "passed", fact: whyNot(config, message, tier) };
+  });
 }
 
 function whyNot({ bindings }: EarshotConfig, message: Routable, tier: Tier): string {

@@ -8,7 +8,8 @@ import { findingText } from "../../../src/domain/config-finding.ts";
 import { fold } from "../../../src/domain/fold-text.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import { aliasIn } from "../../../src/machines/engagement/ladder-input.ts";
-import { explainRoute } from "../../../src/machines/routing/explain-route.ts";
+import { explainTiers } from "../../../src/machines/routing/explain-route.ts";
+import { decideIntake } from "../../../src/machines/routing/intake.ts";
 import {
   resolveRoute,
   routingWarnings as routingFindings,
@@ -286,7 +287,8 @@ describe("bindings", () => {
         expected?.index ?? null,
       ]);
       // And the explanation finds the same, with every tier before it passed and none after tried.
-      const { routes, tiers } = explainRoute(of, given);
+      const { routes } = decideIntake({ type: "message", message: given }, of, { local: true });
+      const tiers = explainTiers(of, given, routes);
       expect(routes).toEqual([route]);
       expect(tiers.map(({ outcome }) => outcome)).toEqual(
         tiers.map(({ tier }) =>
@@ -341,18 +343,17 @@ describe("bindings", () => {
   });
 
   test("the explanation names the binding that was nearly it, and the field that does not hold", () => {
-    const { tiers } = explainRoute(
-      config({
-        bindings: [
-          bind({ channel: "discord", guildId: "G", roles: ["mod"] }, 1),
-          bind({ channel: "discord", guildId: "H" }, 1),
-          bind({ channel: "slack", teamId: "S" }, 1),
-          bind({ channel: "discord", peer: { kind: "group", id: "C1" }, accountId: "home" }, 1),
-          bind({ channel: "discord", peer: { kind: "direct", id: "*" } }, 1),
-        ],
-      }),
-      message({ ...where, scope: { guildId: "G", roles: ["member"] } }),
-    );
+    const given = message({ ...where, scope: { guildId: "G", roles: ["member"] } });
+    const of = config({
+      bindings: [
+        bind({ channel: "discord", guildId: "G", roles: ["mod"] }, 1),
+        bind({ channel: "discord", guildId: "H" }, 1),
+        bind({ channel: "slack", teamId: "S" }, 1),
+        bind({ channel: "discord", peer: { kind: "group", id: "C1" }, accountId: "home" }, 1),
+        bind({ channel: "discord", peer: { kind: "direct", id: "*" } }, 1),
+      ],
+    });
+    const tiers = explainTiers(of, given, resolveRoute(of, given));
     expect(tiers.map(({ fact }) => fact)).toEqual([
       "1 binding of this kind, none for this peer",
       'bindings[3] wants account "home", this is "work"',

@@ -15,8 +15,8 @@ import {
   type KnownPeople,
   nobodyKnown,
 } from "../../../machines/access/access-entries.ts";
-import { admit } from "../../../machines/access/admission.ts";
-import { explainRoute, type TierTried } from "../../../machines/routing/explain-route.ts";
+import { explainTiers, type TierTried } from "../../../machines/routing/explain-route.ts";
+import { decideIntake } from "../../../machines/routing/intake.ts";
 import type { ResolvedRoute } from "../../../machines/routing/routing.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { callApi, findDaemon } from "../lib/api-client.ts";
@@ -93,8 +93,9 @@ async function route(json: string, options: Options): Promise<void> {
   const { config } = await loadConfig(options);
   const local = createRegistry().channels.get(message.channel)?.local ?? false;
   const known = await knownHere(stateDirFor(options));
-  const admission = admit({ type: "message", message }, config, { local, known });
-  const { routes, tiers } = explainRoute(config, message);
+  const intake = decideIntake({ type: "message", message }, config, { local, known });
+  const { admission, routes } = intake;
+  const tiers = explainTiers(config, message, routes);
   process.exitCode = admission.decision === null ? 0 : 1;
   if (options.json === true) {
     const { decision, rule, authority, explanation } = admission;

@@ -1,0 +1,40 @@
+/**
+ * Claim codes in what people say
+ * ==============================
+ * A claim code is a password: no journal row, transcript or log keeps one. A message that is a claim
+ * keeps none of its text; in everything else the codes are struck out.
+ */
+import type { Inbound } from "../../domain/message.ts";
+import type { ChannelEvent } from "../../domain/ports/index.ts";
+import { struckClaim, withoutClaims } from "./codes.ts";
+
+/** A message as it is kept when it was a claim. */
+export function redactClaimCode({ verbatim: _, ...message }: Inbound): Inbound {
+  return { ...message, text: struckClaim };
+}
+
+/** An event with every claim code in its words struck out. */
+export function redactClaimCodes(event: ChannelEvent): ChannelEvent {
+  switch (event.type) {
+    case "message":
+      return { ...event, message: redactQuoted(event.message) };
+    case "edit":
+      return { ...event, edit: { ...event.edit, text: withoutClaims(event.edit.text) } };
+    case "history": {
+      const messages = event.history.messages.map(redactQuoted);
+      return { ...event, history: { ...event.history, messages } };
+    }
+    default:
+      return event;
+  }
+}
+
+function redactQuoted(message: Inbound): Inbound {
+  const text = withoutClaims(message.text);
+  const quoted = message.replyTo?.text;
+  const quote = quoted === undefined ? undefined : withoutClaims(quoted);
+  if (text === message.text && quote === quoted) return message;
+  const { replyTo } = message;
+  const parent = replyTo === null || quote === undefined ? replyTo : { ...replyTo, text: quote };
+  return { ...message, text, replyTo: parent };
+}
