@@ -8,14 +8,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Runtime, RuntimePorts } from "../src/actors/protocol/runtime.ts";
+import type { RuntimeListener } from "../src/actors/protocol/runtime-events.ts";
 import { scenarioConfig } from "../src/domain/config/index.ts";
 import type { Inbound } from "../src/domain/message.ts";
-import type { Store } from "../src/domain/ports/index.ts";
+import type { Log, Store } from "../src/domain/ports/index.ts";
 import type { StreamLine } from "../src/domain/stream.ts";
 import { randomFrom } from "./support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>
   import(new URL(`../dist/${path}.js`, import.meta.url).href);
+const { createRuntimeEvents } = await built<
+  typeof import("../src/actors/protocol/runtime-events.ts")
+>("actors/protocol/runtime-events");
 const { createRuntime } =
   await built<typeof import("../src/actors/runtime/runtime.ts")>("actors/runtime/runtime");
 const { drivers } =
@@ -49,15 +53,15 @@ export interface HouseOptions {
   readonly drivers?: RuntimePorts["drivers"];
   /** Module that worker hosts take their drivers from. */
   readonly hostModule?: string;
-  /** Told what happens in rooms. */
-  readonly rooms?: RuntimePorts["conversations"];
+  /** Hears of everything besides. */
+  readonly listener?: RuntimeListener;
   /** Called with each text as the platform gets it. */
   readonly onSend?: (text: string) => void;
 }
 
 /** Opens a runtime in a folder of its own, or in the one given. */
 export async function openHouse(workers: number, options: HouseOptions = {}): Promise<House> {
-  const { at, hostModule, onSend, rooms } = options;
+  const { at, hostModule, onSend, listener = {} } = options;
   const folder = at ?? mkdtempSync(join(tmpdir(), "earshot-bench-"));
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
   const clock = createSystemClock();
@@ -80,15 +84,23 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
       if (at === undefined) rmSync(folder, { recursive: true, force: true });
     },
   } as House & { runtime: Runtime };
+  const log: Log = (level, event, fields) => {
+    if (level === "error" || level === "fatal")
+      process.stderr.write(`${level} ${event} ${JSON.stringify(fields)}\n`);
+  };
+  const decisions: RuntimeListener = {
+    line(line: StreamLine) {
+      if (!("decision" in line)) return;
+      decided += 1;
+      house.onDecision(String(line.id));
+    },
+  };
   house.runtime = createRuntime({
     clock,
     ids: createIds(() => clock.now()),
     random: { next: random },
     digest: sha256,
-    log: (level, event, fields) => {
-      if (level === "error" || level === "fatal")
-        process.stderr.write(`${level} ${event} ${JSON.stringify(fields)}\n`);
-    },
+    log,
     store,
     config: scenarioConfig({
       agents: { defaults: { driver: { kind: "scripted" } } },
@@ -96,7 +108,6 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     }),
     drivers: options.drivers ?? drivers,
     ...(hostModule === undefined ? {} : { hostModule }),
-    ...(rooms === undefined ? {} : { conversations: rooms }),
     directory: {
       outbound: () => ({ sendText: outbound, replyText: outbound }),
       ready: () => true,
@@ -107,11 +118,7 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
       // Without a member list the first voice in a room is alone, and alone engages.
       membership: () => ({ humans: 5, bots: 1, truncated: false, fetchedAt: Date.now() }),
     },
-    publish: (line: StreamLine) => {
-      if (!("decision" in line)) return;
-      decided += 1;
-      house.onDecision(String(line.id));
-    },
+    events: createRuntimeEvents(log, decisions, listener),
     workers,
   });
   await house.runtime.start();

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
-import type { ConversationListener } from "../src/actors/protocol/runtime.ts";
+import type { RuntimeListener } from "../src/actors/protocol/runtime-events.ts";
 import type { RoomsLook } from "../src/daemon/api-types/rooms.ts";
 import type { RoomList } from "../src/daemon/room-list/room-list.ts";
 import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
@@ -67,13 +67,13 @@ report({ bench: "pages", figures, ratios });
 
 async function throughput(): Promise<void> {
   const count = short ? 20_000 : 40_000;
-  let tap: ConversationListener | null = null;
+  let tap: RuntimeListener | null = null;
   const house = await openHouse(1, {
-    rooms: {
-      decided: (...what) => tap?.decided(...what),
-      ended: (...what) => tap?.ended(...what),
-      changed: (...what) => tap?.changed(...what),
-      amended: (...what) => tap?.amended(...what),
+    listener: {
+      decided: (...what) => tap?.decided?.(...what),
+      ended: (...what) => tap?.ended?.(...what),
+      changed: (...what) => tap?.changed?.(...what),
+      amended: (...what) => tap?.amended?.(...what),
     },
   });
   const list = listOf(house);

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { type Connections, createConnections } from "../actors/channels/connections.ts";
 import { createExtensionCommands } from "../actors/commands/extension-commands.ts";
 import type { Runtime } from "../actors/protocol/runtime.ts";
-import { combineTelemetry } from "../actors/protocol/telemetry.ts";
+import { createRuntimeEvents, type RuntimeEvents } from "../actors/protocol/runtime-events.ts";
 import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
@@ -24,7 +24,6 @@ import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/
 import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
-import { type Bus, createBus } from "./events/event-bus.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { logReader } from "./observability/event-log.ts";
 import { createHealth, type HealthService } from "./observability/health.ts";
@@ -64,7 +63,7 @@ export interface ServicePorts {
 }
 
 export interface Services {
-  readonly bus: Bus;
+  readonly events: RuntimeEvents;
   readonly metrics: Metrics;
   readonly runtime: Runtime;
   readonly connections: Connections;
@@ -96,7 +95,7 @@ function extensionCommands({ plugins, skills, config }: ServicePorts): readonly 
 export function composeServices(ports: ServicePorts): Services {
   const { clock, log, registry, store, config, skills, traces } = ports;
   const ids = createIds(() => clock.now());
-  const bus = createBus(log);
+  const events = createRuntimeEvents(log);
   const metrics: Metrics = createMetrics({
     clock,
     version,
@@ -104,7 +103,7 @@ export function composeServices(ports: ServicePorts): Services {
     conversations: () => store.conversationCount(),
     connections: () => connections.states(),
   });
-  const connections: Connections = connectionsOf(ports, bus, () => runtime);
+  const connections: Connections = connectionsOf(ports, events, () => runtime);
   const media = openMediaService({
     folder: join(ports.stateDir, "media"),
     log,
@@ -135,15 +134,10 @@ export function composeServices(ports: ServicePorts): Services {
     ids,
     media,
     directory: connections.directory,
-    publish: bus.publish,
-    conversations: { ...roomList.listener, applied: roomViews.applied },
-    telemetry: combineTelemetry([
-      metrics.telemetry,
-      ...(traces === null ? [] : [traces.telemetry]),
-    ]),
+    events,
     onInspect: inspector.report,
   });
-  const webchat = webchatOf(ports, ids, bus, runtime);
+  const webchat = webchatOf(ports, ids, events, runtime);
   registry.show(webchat);
   const health = createHealth({
     clock,
@@ -165,18 +159,15 @@ export function composeServices(ports: ServicePorts): Services {
     directory: connections.directory,
     session: (key) => runtime.session(key),
   });
-  for (const { line } of [
-    roomViews,
-    roomList,
-    speech,
-    metrics,
-    ...(traces === null ? [] : [traces]),
-  ])
-    bus.subscribe(line);
-  bus.subscribe(logReader(log, () => config().log.showText, traces));
+  events.add({ applied: roomViews.applied, line: roomViews.line });
+  events.add(roomList.listener);
+  events.add({ line: speech.line });
+  events.add(metrics.listener);
+  if (traces !== null) events.add(traces.listener);
+  events.add({ line: logReader(log, () => config().log.showText, traces) });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   return {
-    bus,
+    events,
     metrics,
     runtime,
     connections,
@@ -193,7 +184,11 @@ export function composeServices(ports: ServicePorts): Services {
 }
 
 /** The platform accounts. `runtime` is asked for when it is needed: it needs the accounts, too. */
-function connectionsOf(ports: ServicePorts, bus: Bus, runtime: () => Runtime): Connections {
+function connectionsOf(
+  ports: ServicePorts,
+  events: RuntimeEvents,
+  runtime: () => Runtime,
+): Connections {
   const { clock, log, registry, store, config } = ports;
   return createConnections({
     definitions: registry.channels,
@@ -205,7 +200,7 @@ function connectionsOf(ports: ServicePorts, bus: Bus, runtime: () => Runtime): C
       runtime().ingest(channel, account, events, options),
     commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
-    publish: bus.publish,
+    events,
     onChange: (channel, account) => runtime().connectionChanged(channel, account),
   });
 }
@@ -238,7 +233,7 @@ function runtimePorts(ports: ServicePorts) {
 function webchatOf(
   { clock, log, store, config, readToken, stateDir }: ServicePorts,
   ids: Ids,
-  bus: Bus,
+  events: RuntimeEvents,
   runtime: Runtime,
 ): Webchat {
   const route = () => webchatRoute(config());
@@ -248,7 +243,7 @@ function webchatOf(
     uploads: createWebchatUploads({ clock, log, config, uploads, route }),
     clock,
     log,
-    bus,
+    events,
     store,
     runtime,
     readToken,

@@ -5,9 +5,11 @@
  * EARSHOT_CRASH_WORKERS its conversations live in worker threads, and with EARSHOT_CRASH_RELAY
  * several agents share each room and answer one after the other.
  */
+
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BroadcastChannel } from "node:worker_threads";
+import { createRuntimeEvents } from "../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../src/actors/runtime/runtime.ts";
 import { createSessionFiles } from "../../src/adapters/files/session-files.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
@@ -80,7 +82,7 @@ const runtime = createRuntime({
   }),
   drivers: new Map([["parent", parentDriver(askAgent)]]),
   directory: readyDirectory(send),
-  publish: () => undefined,
+  events: createRuntimeEvents(() => undefined),
   workers: Number(process.env.EARSHOT_CRASH_WORKERS ?? 0),
   hostModule: pathToFileURL(join(import.meta.dirname, "crash-agents.js")).href,
   onPoint,

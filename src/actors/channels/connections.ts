@@ -24,8 +24,8 @@ import type {
   MenuCommand,
   Random,
 } from "../../domain/ports/index.ts";
-import type { SystemLine } from "../../domain/stream.ts";
 import type { IngestOptions, OutboundDirectory } from "../protocol/runtime.ts";
+import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { ConnectionStatus } from "./account-connection.ts";
 import { type AccountRun, runAccount } from "./account-connection.ts";
 import { createMembershipCache } from "./membership-cache.ts";
@@ -53,7 +53,7 @@ export interface ConnectionsOptions {
   ) => Promise<string | null>;
   /** For the menus of platforms. @default none */
   readonly commands?: readonly MenuCommand[];
-  readonly publish: (line: SystemLine) => void;
+  readonly events: Pick<RuntimeEvents, "emit">;
   /** An account came up or went down: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
 }
@@ -188,10 +188,10 @@ function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
 }
 
 function reportChange(
-  { clock, publish, onChange }: ConnectionsOptions,
+  { clock, events, onChange }: ConnectionsOptions,
   { channel, account, state, detail }: ConnectionStatus,
 ): void {
-  publish({ t: clock.now(), system: "connection", channel, account, state, detail });
+  events.emit.line?.({ t: clock.now(), system: "connection", channel, account, state, detail });
   onChange(channel, account);
 }
 

@@ -7,6 +7,7 @@
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
+import type { RuntimeEvents, RuntimeListener } from "../protocol/runtime-events.ts";
 
 export interface DecisionWaiter {
   /** Null: the runtime stopped first, or the wait was given up. */
@@ -16,14 +17,31 @@ export interface DecisionWaiter {
 
 export interface DecisionWaiters {
   expect({ write }: NewEvent): DecisionWaiter;
-  decided(conv: number, messageId: string, verdict: Verdict): void;
   /** Lets everybody go. */
   stop(): void;
 }
 
-export function createWaiters(): DecisionWaiters {
+/** Listens to decisions only while somebody waits for one. */
+export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaiters {
   const waiting = new Map<string, Set<(verdict: Verdict | null) => void>>();
+  let stopListening: (() => void) | null = null;
   const name = (conv: number, messageId: string | null) => `${conv} ${messageId}`;
+
+  const listener: RuntimeListener = {
+    decided(conv, _key, { message }, verdict) {
+      const id = name(conv, message.id);
+      for (const give of waiting.get(id) ?? []) give(verdict);
+      waiting.delete(id);
+    },
+  };
+
+  function listenIfAsked(): void {
+    if (waiting.size > 0) stopListening ??= events.add(listener);
+    else {
+      stopListening?.();
+      stopListening = null;
+    }
+  }
 
   return {
     expect({ write }) {
@@ -35,24 +53,21 @@ export function createWaiters(): DecisionWaiters {
         give = resolve;
       });
       others.add(give);
+      listenIfAsked();
       return {
         decision,
         giveUp() {
           give(null);
           others.delete(give);
           if (others.size === 0 && waiting.get(id) === others) waiting.delete(id);
+          listenIfAsked();
         },
       };
-    },
-    decided(conv, messageId, verdict) {
-      if (waiting.size === 0) return;
-      const id = name(conv, messageId);
-      for (const give of waiting.get(id) ?? []) give(verdict);
-      waiting.delete(id);
     },
     stop() {
       for (const gives of waiting.values()) for (const give of gives) give(null);
       waiting.clear();
+      listenIfAsked();
     },
   };
 }

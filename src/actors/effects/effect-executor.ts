@@ -7,17 +7,10 @@
  * process before that makes the same decisions again. A host that dies meanwhile is told that they were
  * made (`unmarked`), so that each is published once.
  */
-import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
+import { decodeVerdict } from "../../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
-import type { StreamLine } from "../../domain/stream.ts";
-import type {
-  Effect,
-  Joined,
-  MessageRef,
-  OutcomeReached,
-  TurnRun,
-} from "../../machines/events/effects.ts";
+import type { Effect, Joined, MessageRef, OutcomeReached } from "../../machines/events/effects.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
 import type { Typing } from "../channels/typing-indicators.ts";
 import type { Approvals } from "../commands/approvals.ts";
@@ -26,7 +19,6 @@ import type { Deadlines } from "../journal/deadlines.ts";
 import { relayDeadlines } from "../journal/deadlines.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Quarantine } from "../journal/quarantine.ts";
-import type { HookRunner } from "../outbox/plugin-hooks.ts";
 import type { Outbox } from "../outbox/types.ts";
 import {
   type HostEntry,
@@ -34,8 +26,8 @@ import {
   type HostStep,
   quarantinedCode,
 } from "../protocol/host-protocol.ts";
-import type { ConversationListener, OutboundDirectory } from "../protocol/runtime.ts";
-import type { MessageTelemetry } from "../protocol/telemetry.ts";
+import type { OutboundDirectory } from "../protocol/runtime.ts";
+import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import { turnConcerned } from "../sessions/session-writes.ts";
@@ -43,7 +35,6 @@ import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts
 import type { SaidLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
-import type { DecisionWaiters } from "./decision-waiters.ts";
 import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
 import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./event-stream.ts";
 
@@ -58,7 +49,6 @@ export interface EffectPorts {
   readonly sessions: Sessions;
   readonly projection: Pick<TranscriptFiles, "write">;
   readonly turns: TurnStarter;
-  readonly waiters: DecisionWaiters;
   /**
    * The last applied event of each conversation whose marks nobody waits for, until they are durable.
    */
@@ -71,14 +61,11 @@ export interface EffectPorts {
   /** The words of messages, as a transcript has them. */
   readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
-  readonly hooks: Pick<HookRunner, "hears" | "notify">;
   readonly commands: CommandExecutor;
   readonly approvals: Pick<Approvals, "ended">;
   readonly quarantine: Pick<Quarantine, "note">;
-  readonly publish: (line: StreamLine) => void;
+  readonly events: Pick<RuntimeEvents, "emit">;
   readonly live: boolean;
-  readonly conversations?: ConversationListener;
-  readonly telemetry?: MessageTelemetry;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
   readonly onPoint?: (point: "after-lines") => void;
 }
@@ -100,6 +87,7 @@ interface Applied {
 
 export function createEffects(ports: EffectPorts): Effects {
   const { clock, journal } = ports;
+  const { emit } = ports.events;
 
   async function handle(result: HostResult, entries: readonly HostEntry[]): Promise<void> {
     reportToRooms(result, entries);
@@ -125,12 +113,12 @@ export function createEffects(ports: EffectPorts): Effects {
 
   /** What a list of rooms would not see by itself. */
   function reportToRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {
-    const { conversations: rooms } = ports;
-    if (rooms === undefined) return;
-    for (const conv of passivated) rooms.changed(conv);
+    for (const conv of passivated) emit.changed?.(conv);
+    const { amended } = emit;
+    if (amended === undefined) return;
     for (const { conv, event } of entries)
-      if (event.type === "message.edited") rooms.amended(conv, event.edit.id, event.edit.text);
-      else if (event.type === "message.deleted") rooms.amended(conv, event.deletion.id, null);
+      if (event.type === "message.edited") amended(conv, event.edit.id, event.edit.text);
+      else if (event.type === "message.deleted") amended(conv, event.deletion.id, null);
   }
 
   function filedLines({ key, plan }: Applied): FiledLine[] {
@@ -160,45 +148,20 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   function act({ conv, key, code, message, plan }: Applied): void {
-    ports.conversations?.applied?.(conv);
+    emit.applied?.(conv);
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
-      ports.telemetry?.decided(key, message, verdict);
-      const line = decisionLine(clock.now(), message.message, key, verdict, ports.live);
-      ports.publish(line);
-      ports.conversations?.decided(conv, key, message, verdict);
-      ports.waiters.decided(conv, message.message.id, verdict);
-      reportHeard(key, message, verdict);
+      emit.decided?.(conv, key, message, verdict);
+      emit.line?.(decisionLine(clock.now(), message.message, key, verdict, ports.live));
       if (verdict.decision === "engage") {
         const { seq, at, message: said } = message;
         ports.media.engaged(key, { conv, seq, at, said, offset: 0 });
       }
     }
     if (plan === null) return;
-    ports.conversations?.changed(conv);
+    emit.changed?.(conv);
     for (const effect of plan.step.effects) perform(effect, plan.step);
     ports.outbox.enqueue(plan.rows);
-  }
-
-  function reportHeard(key: string, { message }: MessageReceived, verdict: Verdict): void {
-    if (!ports.hooks.hears("message.received")) return;
-    const { decision, rule } = verdict;
-    const who = { at: clock.now(), key, agentId: ports.agentOf(key) };
-    ports.hooks.notify("message.received", { ...who, message, decision, rule });
-  }
-
-  function reportStart(key: string, at: number, { turnId, turn, batch }: TurnRun): void {
-    if (!ports.hooks.hears("turn.started")) return;
-    const who = { at, key, agentId: ports.agentOf(key) };
-    ports.hooks.notify("turn.started", { ...who, turnId, turn, batch: batch.map(({ id }) => id) });
-  }
-
-  function reportEnd(key: string, at: number, effect: OutcomeReached): void {
-    if (!ports.hooks.hears("turn.ended")) return;
-    const { turnId, turn, outcome, reason } = effect;
-    const who = { at, key, agentId: ports.agentOf(key) };
-    const why = reason === undefined ? {} : { reason };
-    ports.hooks.notify("turn.ended", { ...who, turnId, turn, outcome, ...why });
   }
 
   function perform(effect: Effect, step: HostStep): void {
@@ -215,11 +178,8 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.slots.release(conv);
         break;
       case "turn.run":
-        ports.telemetry?.turnStarted(key, effect);
-        if (effect.attempt === 1) {
-          ports.publish(agentStartLine(t, key, effect));
-          reportStart(key, t, effect);
-        }
+        emit.turnStarted?.(key, effect);
+        if (effect.attempt === 1) emit.line?.(agentStartLine(t, key, effect));
         ports.turns.start(effect, step);
         break;
       case "turn.steer":
@@ -234,16 +194,16 @@ export function createEffects(ports: EffectPorts): Effects {
         if (!canShow(ports.directory, effect.route, "sendTyping")) break;
         if (effect.on) ports.typing.on(effect.route, ports.settings(key).typing);
         else ports.typing.off(effect.route);
-        ports.publish({ t, out: "typing", on: effect.on, chat: effect.route.chat.id });
+        emit.line?.({ t, out: "typing", on: effect.on, chat: effect.route.chat.id });
         break;
       case "react":
       case "unreact":
         if (canShow(ports.directory, effect.route, "addReaction"))
-          ports.publish(reactLine(t, effect));
+          emit.line?.(reactLine(t, effect));
         break;
       case "dropped":
-        ports.telemetry?.dropped(effect.message.seq);
-        ports.publish({
+        emit.dropped?.(effect.message.seq);
+        emit.line?.({
           t,
           key,
           event: "dropped",
@@ -252,12 +212,11 @@ export function createEffects(ports: EffectPorts): Effects {
         });
         break;
       case "outcome":
-        ports.telemetry?.turnEnded(key, effect);
+        emit.turnEnded?.(key, effect);
         ports.turns.ended(effect.turnId);
         ports.approvals.ended(effect.turnId);
         ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
-        ports.publish(agentEndLine(t, key, effect));
-        reportEnd(key, t, effect);
+        emit.line?.(agentEndLine(t, key, effect));
         break;
       case "relay.pass":
         for (const deadline of relayDeadlines(effect, step.at)) ports.timers.set(deadline);

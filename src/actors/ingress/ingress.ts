@@ -20,7 +20,6 @@ import type {
   Skill,
   StoreWrite,
 } from "../../domain/ports/index.ts";
-import type { StreamLine } from "../../domain/stream.ts";
 import { createDenials } from "../access/denial-log.ts";
 import { type AccessReply, answerAccessRequest } from "../access/pairing-requests.ts";
 import { createExtensionCommands } from "../commands/extension-commands.ts";
@@ -31,14 +30,9 @@ import type { Journal } from "../journal/journal.ts";
 import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
-import type {
-  ConversationListener,
-  IngestOptions,
-  IngestOutcome,
-  OutboundDirectory,
-} from "../protocol/runtime.ts";
+import type { IngestOptions, IngestOutcome, OutboundDirectory } from "../protocol/runtime.ts";
+import type { Admitted, RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
-import type { Admitted, MessageTelemetry } from "../protocol/telemetry.ts";
 import type { Heartbeats } from "../turns/heartbeats.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
 import { type Prepared, prepare } from "./prepare-event.ts";
@@ -55,10 +49,8 @@ export interface IngressPorts {
   readonly heartbeats: Pick<Heartbeats, "heard">;
   readonly access: Pick<AccessStore, "has" | "ask" | "redeem">;
   readonly outbox: Pick<Outbox, "enqueue">;
-  readonly publish: (line: StreamLine) => void;
+  readonly events: Pick<RuntimeEvents, "emit">;
   readonly live: boolean;
-  readonly conversations?: ConversationListener;
-  readonly telemetry?: MessageTelemetry;
   readonly onPoint: (point: "before-ack") => void;
   readonly plugins?: readonly Plugin[];
   readonly skills?: () => readonly Skill[];
@@ -94,6 +86,7 @@ interface Taken {
 
 export function createIngress(ports: IngressPorts): Ingress {
   const { clock, configs, journal } = ports;
+  const { emit } = ports.events;
   const { entries, ttlMs } = configs.current().messages.dedupe;
   const dedupe = createDedupe(clock, entries, ttlMs);
   const extras = createExtensionCommands(ports);
@@ -226,9 +219,8 @@ export function createIngress(ports: IngressPorts): Ingress {
     if (message === null) return;
     for (const { key, verdict } of heard) {
       if (verdict === null) continue;
-      ports.telemetry?.ended(message, verdict, since);
-      ports.publish(decisionLine(clock.now(), message, key, verdict, ports.live));
-      ports.conversations?.ended(message, key, verdict);
+      emit.ended?.(message, key, verdict, since);
+      emit.line?.(decisionLine(clock.now(), message, key, verdict, ports.live));
       if (verdict.decision === "denied") {
         denials(message, verdict, explanation);
       }
@@ -264,8 +256,9 @@ export function createIngress(ports: IngressPorts): Ingress {
     since: Millis,
   ): Promise<IngestOutcome[]> {
     const taken = admitted(channel, account, events).map(take);
-    const walking = ports.telemetry === undefined ? [] : taken.flatMap(admittedOf);
-    ports.telemetry?.admitted(walking, since);
+    const isWatched = (emit.admitted ?? emit.stored ?? emit.refused) !== undefined;
+    const watched = isWatched ? taken.flatMap(admittedOf) : [];
+    emit.admitted?.(watched, since);
     const waiting = taken.map(({ prepared, copyOf }) =>
       wait === undefined || copyOf !== null || prepared.ended !== null
         ? []
@@ -276,7 +269,7 @@ export function createIngress(ports: IngressPorts): Ingress {
         cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
       const numbers = await store(taken, row);
       await awaitCopies(taken);
-      ports.telemetry?.stored(walking, since);
+      emit.stored?.(watched, since);
       const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
       taken.forEach((one, index) => {
         report(one, outcomes[index] as IngestOutcome, since);
@@ -286,7 +279,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
       return (await Promise.all(answers)).filter(isMessage);
     } catch (error) {
-      ports.telemetry?.refused(walking);
+      emit.refused?.(watched);
       throw error;
     } finally {
       for (const waiter of waiting.flat()) waiter.giveUp();

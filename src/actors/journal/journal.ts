@@ -16,6 +16,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Clock, Log, Scheduler, Store, StoreWrite } from "../../domain/ports/index.ts";
 import { entryOf, type NewEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
+import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import { Times } from "../util/quantiles.ts";
 import { nextTurn } from "../util/scheduling.ts";
 
@@ -29,8 +30,7 @@ export interface JournalPorts {
   readonly onCommitted: (entries: readonly HostEntry[]) => void;
   /** The store began to fail, or works again (null). */
   readonly onHealth: (error: EarshotError | null) => void;
-  /** Told of each commit: ms the store took, and rows. */
-  readonly onCommit?: ((ms: number, rows: number) => void) | undefined;
+  readonly events: Pick<RuntimeEvents, "emit">;
   readonly scheduler: Scheduler;
 }
 
@@ -139,7 +139,7 @@ export function createJournal(ports: JournalPorts): Journal {
       if (writes.length > 0) {
         commitTimes.add(lastCommitMs);
         commitRows.add(writes.length);
-        ports.onCommit?.(lastCommitMs, writes.length);
+        ports.events.emit.committed?.(lastCommitMs, writes.length);
       }
       settle(jobs, numbers);
     } catch (error) {

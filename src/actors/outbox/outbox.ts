@@ -39,6 +39,7 @@ const cutShort = "the answer that it began was cut short";
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
+  const { emit } = ports.events;
   const pace = createBackoff(clock, ports.random);
   const counts: Record<string, number> = {};
   const queued = new Map<string, QueuedDelivery>();
@@ -87,7 +88,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     ports.onPoint("before-mark");
     const told = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
     await journal.append(row.conv === noConversation ? [] : told(), [write]);
-    ports.publish(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
+    emit.line?.(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
   }
 
   function end(item: QueuedDelivery, row: OutboxRow): Promise<void> {
@@ -195,7 +196,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   /** Says that a row is in doubt although it goes again: the room may see it twice. */
   function reportDoubt(delivery: Delivery): void {
     if (isText(delivery))
-      ports.publish(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
+      emit.line?.(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
   }
 
   /** The policy for doubts: once more, if young enough and never in doubt before. */
@@ -305,6 +306,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   return {
     enqueue: (rows) => {
+      emit.queued?.(rows);
       for (const row of rows) add(row);
     },
     async recover(rows, found) {

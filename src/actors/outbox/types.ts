@@ -3,12 +3,13 @@
  * =================
  * What the outbox must be given, and what the rest of the runtime may ask of it.
  */
+
 import type { Clock, Log, OutboxRow, OutboxState, Random } from "../../domain/ports/index.ts";
-import type { StreamLine } from "../../domain/stream.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
 import type { TurnDraft } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
+import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { HookRunner } from "./plugin-hooks.ts";
 import type { Delivery } from "./row-body.ts";
 
@@ -18,7 +19,7 @@ export interface OutboxPorts {
   readonly random: Random;
   readonly journal: Journal;
   readonly directory: OutboundDirectory;
-  readonly publish: (line: StreamLine) => void;
+  readonly events: Pick<RuntimeEvents, "emit">;
   /** What to do with a doubt, and until what age. */
   readonly doubts: () => { readonly policy: "resend-if-fresh" | "hold"; readonly freshMs: number };
   /** Config version for the events that tell the conversation. */

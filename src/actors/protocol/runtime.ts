@@ -27,11 +27,9 @@ import type {
   Workspaces,
 } from "../../domain/ports/index.ts";
 import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../domain/session.ts";
-import type { StreamLine } from "../../domain/stream.ts";
-import type { MessageReceived } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
-import type { MessageTelemetry } from "./telemetry.ts";
+import type { RuntimeEvents } from "./runtime-events.ts";
 import type { SlotsOfAgent } from "./turn-slots.ts";
 
 /** The platform side as the outbox sees it. */
@@ -83,8 +81,8 @@ export interface RuntimePorts {
   readonly directory: OutboundDirectory;
   /** Reads what people sent. Left out: files are named, and nothing is fetched. */
   readonly media?: MediaService;
-  /** Everything that happens, once, in order. Must not throw. */
-  readonly publish: (line: StreamLine) => void;
+  /** Tells those who watch of everything that happens, once, in order. */
+  readonly events: RuntimeEvents;
   /** 0: everything in-process. */
   readonly workers: number;
   /**
@@ -100,31 +98,10 @@ export interface RuntimePorts {
   readonly hostModule?: string;
   /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
   readonly hostEntry?: URL;
-  /** @default nobody is told */
-  readonly conversations?: ConversationListener;
-  /** Measures the walk of messages. @default nobody does */
-  readonly telemetry?: MessageTelemetry;
   /** What is told to those who look into conversations. @default nobody is told */
   readonly onInspect?: (report: InspectReport) => void;
   /** Called at named points of the message's walk; crash tests end the process there. */
   readonly onPoint?: (point: CrashPoint) => void;
-}
-
-/**
- * Told what happens in conversations, as it happens and in order, for lists of rooms. It must be
- * quick and must not throw.
- */
-export interface ConversationListener {
-  /** A conversation decided a message. */
-  decided(conv: number, key: string, received: MessageReceived, verdict: Verdict): void;
-  /** Admission ended a message; `key`: the conversation that has it already, or null. */
-  ended(message: Inbound, key: string | null, verdict: Verdict): void;
-  /** Something else was applied: how the conversation stands may have changed. */
-  changed(conv: number): void;
-  /** A message of the conversation has other words now; null: it was deleted. */
-  amended(conv: number, messageId: string, text: string | null): void;
-  /** Any event at all was applied, also one that led to nothing: for who reads along. */
-  applied?(conv: number): void;
 }
 
 /** Instants at which a crash must lose and double nothing. */

@@ -15,6 +15,7 @@ import { createTyping } from "../channels/typing-indicators.ts";
 import { restartNoticeWrites } from "../commands/restart-notice.ts";
 import { createWaiters } from "../effects/decision-waiters.ts";
 import { createEffects } from "../effects/effect-executor.ts";
+import { hookListener } from "../effects/hook-listener.ts";
 import { forSiblings } from "../ingress/sibling-agents.ts";
 import { createCheckpointer } from "../journal/checkpointer.ts";
 import { type Configs, openConfigs } from "../journal/config-versions.ts";
@@ -24,7 +25,6 @@ import { loadActivation } from "../journal/load-conversation.ts";
 import { createQuarantine, readQuarantine } from "../journal/quarantine.ts";
 import { createStartGate } from "../journal/start-gate.ts";
 import { createOutbox } from "../outbox/outbox.ts";
-import { withTelemetry } from "../outbox/outbox-telemetry.ts";
 import { createHooks } from "../outbox/plugin-hooks.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
@@ -84,7 +84,7 @@ class Assembly {
     this.#ports = ports;
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
     const gate = createStartGate((entries) => this.parts.supervisor.dispatch(entries));
-    const publish = (line: StreamLine) => ports.publish(line);
+    const { events } = ports;
     const journal = createJournal({
       clock,
       log,
@@ -93,7 +93,7 @@ class Assembly {
       onCommitted: gate.pass,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       scheduler,
-      onCommit: ports.telemetry?.committed,
+      events,
     });
     const { random, digest } = ports;
     const access = openAccessStore(book, { clock, random, digest, journal, configs });
@@ -137,7 +137,8 @@ class Assembly {
       plugins: ports.plugins ?? [],
       onCall: (call) => this.#system({ system: "hook", ...call }),
     });
-    const sender = createOutbox({
+    events.add(hookListener({ clock, hooks, agentOf: (key) => this.#agentOf(key) }));
+    const outbox = createOutbox({
       clock,
       log,
       hooks,
@@ -145,7 +146,7 @@ class Assembly {
       random: ports.random,
       journal,
       directory,
-      publish,
+      events,
       doubts: () => {
         const { onInDoubt, inDoubtFreshMs } = configs.current().turn;
         return { policy: onInDoubt, freshMs: inDoubtFreshMs };
@@ -158,9 +159,8 @@ class Assembly {
         return forSiblings(delivery, this.#agentOf(delivery.row.key), context);
       },
     });
-    const outbox = withTelemetry(sender, ports.telemetry);
     const typing = createTyping({ clock, log, directory });
-    const waiters = createWaiters();
+    const waiters = createWaiters(events);
     const media = createMedia({
       clock,
       digest,
@@ -274,13 +274,13 @@ class Assembly {
         return made.handle(result, entries);
       },
       onTurnReports: (reports) => {
-        this.#ports.telemetry?.reported(reports);
+        this.#ports.events.emit.reported?.(reports);
         const events = reportRows(this.parts.summaries.reported(reports), configs.version());
         if (events.length > 0) this.#append(events);
       },
       onDelta: ({ key, turnId, text }) => {
         if (this.#ports.live === false) return;
-        this.#ports.publish({ t: clock.now(), key, event: "delta", turnId, text });
+        this.#ports.events.emit.line?.({ t: clock.now(), key, event: "delta", turnId, text });
       },
       onDraft: (draft) => this.parts.outbox.draft(draft),
       ...(onInspect === undefined ? {} : { onInspect }),
@@ -318,7 +318,7 @@ class Assembly {
 
   #system(line: { readonly system: string; readonly [field: string]: unknown }): void {
     if (this.#ports.live === false) return;
-    this.#ports.publish({ t: this.#ports.clock.now(), ...line } as StreamLine);
+    this.#ports.events.emit.line?.({ t: this.#ports.clock.now(), ...line } as StreamLine);
   }
 
   #agentOf(key: string): string {

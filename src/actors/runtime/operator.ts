@@ -28,7 +28,7 @@ type Operator = Pick<
 >;
 
 export function createOperator(
-  { clock, ids, publish, live, log }: RuntimePorts,
+  { clock, ids, events: { emit }, live, log }: RuntimePorts,
   opened: () => Parts,
 ): Operator {
   async function inject(key: string, event: ConversationEvent): Promise<void> {
@@ -73,7 +73,7 @@ export function createOperator(
       if (write !== null) await journal.keep([write]);
       supervisor.addConfig({ version: configs.version(), config });
       if (live !== false) {
-        publish({ t: clock.now(), system: "config", version: configs.version() });
+        emit.line?.({ t: clock.now(), system: "config", version: configs.version() });
       }
       lanes.pump();
       await heartbeats.retune();

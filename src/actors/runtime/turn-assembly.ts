@@ -34,7 +34,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
     now: () => clock.now(),
     supervisor: {
       run: (order) => {
-        ports.telemetry?.agentCalled(order.turnId, order.attempt);
+        ports.events.emit.agentCalled?.(order.turnId, order.attempt);
         parts().supervisor.run(order);
       },
       abort: (turnId, reason) => parts().supervisor.abort(turnId, reason),
@@ -54,7 +54,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
       const { replyAgeMsMax: ageMsMax } = configs.settings(key).turn;
       parts().approvals.opened({ turnId, conv: step.conv, key, route, ageMsMax });
       if (ports.prompts === true)
-        ports.publish({ t: clock.now(), key, event: "prompt", turn, text: prompt });
+        ports.events.emit.line?.({ t: clock.now(), key, event: "prompt", turn, text: prompt });
       return order;
     },
     words: async (batch) => {

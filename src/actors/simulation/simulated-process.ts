@@ -19,6 +19,7 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { OutboundDirectory, Runtime } from "../protocol/runtime.ts";
+import { createRuntimeEvents } from "../protocol/runtime-events.ts";
 import { createRuntime } from "../runtime/runtime.ts";
 
 export interface SimulatedProcess {
@@ -37,7 +38,7 @@ export interface SimulatedProcessOptions {
   readonly config: EarshotConfig;
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly directory: OutboundDirectory;
-  readonly publish: (line: StreamLine) => void;
+  readonly onLine: (line: StreamLine) => void;
   readonly prompts: boolean;
   readonly scheduler: Scheduler;
 }
@@ -83,9 +84,11 @@ export function startProcess(
     },
     clock: ownClock,
     store: ownStore,
-    publish: (line) => {
-      if (alive) given.publish(line);
-    },
+    events: createRuntimeEvents(given.log, {
+      line: (line) => {
+        if (alive) given.onLine(line);
+      },
+    }),
     workers: 0,
     housekeeping: false,
     live: false,

@@ -124,7 +124,7 @@ class Simulation {
       log: ports.log,
       drivers,
       directory: this.#world.directory,
-      publish: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
+      onLine: (line: StreamLine) => options.onLine({ ...line, t: line.t - this.#start }),
       prompts: options.prompts,
     };
     this.#boot = () => startProcess(this.#clock, ports.store, { ...common, config: this.#config });

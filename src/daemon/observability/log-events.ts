@@ -113,7 +113,6 @@ export const logTable: readonly LogEvent[] = [
   ...events(
     "error",
     ["api.failed", "A request failed for a reason of ours."],
-    ["bus.reader-failed", "A reader of the event stream failed and was taken off."],
     ["channel.unknown", "The config names a channel that is not there."],
     ["command.failed", "A command failed for a reason of ours."],
     ["config.refused", "A changed config is not valid; the last good one stays."],
@@ -129,6 +128,7 @@ export const logTable: readonly LogEvent[] = [
     ["event.quarantined", "An event was set aside as it broke its conversation."],
     ["event.rejected", "A conversation could not apply an event."],
     ["event.unreadable", "A row of the journal has no form we know."],
+    ["events.listener-failed", "A listener to runtime events failed and was taken off."],
     ["health.unreadable", "The state of health could not be read."],
     ["host.broken", "A worker host does not stay up."],
     ["host.call-failed", "A call to a worker host failed."],

@@ -5,7 +5,7 @@
  * time in the event itself, so overheard messages leave nothing in memory. What is kept of engaged
  * ones is bounded, and what falls out is not measured.
  */
-import type { MessageTelemetry } from "../../actors/protocol/telemetry.ts";
+import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
@@ -33,7 +33,7 @@ interface TurnWatch {
 }
 
 export interface MessageTimings {
-  readonly telemetry: MessageTelemetry;
+  readonly listener: RuntimeListener;
   readonly line: (line: StreamLine) => void;
 }
 
@@ -64,16 +64,15 @@ export function createMessageTimings(
     turn.called = null;
   };
 
-  const tap: MessageTelemetry = {
+  const listener: RuntimeListener = {
     admitted(messages) {
       for (const { message } of messages) received(message.channel);
     },
     stored(messages, since) {
       if (messages.length > 0) intake.observe(seconds(now() - since));
     },
-    refused: () => undefined,
-    ended: (_message, _verdict, since) => decision.observe(seconds(now() - since)),
-    decided(_key, { seq, at }, verdict) {
+    ended: (_message, _key, _verdict, since) => decision.observe(seconds(now() - since)),
+    decided(_conv, _key, { seq, at }, verdict) {
       const decided = now();
       decision.observe(seconds(decided - at));
       if (verdict.decision === "engage") keep(engaged, seq, { received: at, decided });
@@ -144,7 +143,7 @@ export function createMessageTimings(
     firstSend.observe(seconds(monotonic() - turn.started));
   }
 
-  return { telemetry: tap, line };
+  return { listener, line };
 }
 
 /** A wall clock may have been set back meanwhile. */

@@ -6,7 +6,7 @@
  * from the runtime at each scrape. metric-definitions.ts lists all of them.
  */
 import { type Counter, collectDefaultMetrics, type Gauge, Registry } from "prom-client";
-import type { MessageTelemetry } from "../../actors/protocol/telemetry.ts";
+import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
@@ -23,10 +23,8 @@ export interface MetricsPorts extends GaugePorts {
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Counts one line of the stream. */
-  line(line: StreamLine): void;
-  /** Measures each message on its way. */
-  readonly telemetry: MessageTelemetry;
+  /** Counts the lines of the stream, and measures each message on its way. */
+  readonly listener: RuntimeListener & Required<Pick<RuntimeListener, "line">>;
   readonly requests: Counter<"route" | "status">;
   readonly streamDropped: Counter<"reader">;
   readonly streamReaders: Gauge<"reader">;
@@ -57,10 +55,12 @@ export function createMetrics(ports: MetricsPorts): Metrics {
     requests: instruments.counter("http_requests_total"),
     streamDropped: instruments.counter("stream_dropped_total"),
     streamReaders: instruments.gauge("stream_readers"),
-    telemetry: stopwatch.telemetry,
-    line(line) {
-      count(line);
-      stopwatch.line(line);
+    listener: {
+      ...stopwatch.listener,
+      line(line) {
+        count(line);
+        stopwatch.line(line);
+      },
     },
   };
 }

@@ -18,7 +18,7 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { Admitted, MessageTelemetry } from "../../actors/protocol/telemetry.ts";
+import type { Admitted, RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import type { Verdict } from "../../domain/decision.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
@@ -33,8 +33,7 @@ import { tagged } from "../events/event-kinds.ts";
 const idUnitsMax = 256;
 
 export interface Traces {
-  readonly telemetry: MessageTelemetry;
-  readonly line: (line: StreamLine) => void;
+  readonly listener: RuntimeListener;
   /** The trace of a line, asked while the line is published; undefined: none. */
   idOf(line: StreamLine): string | undefined;
   /** Ends whatever is open. */
@@ -92,7 +91,7 @@ class TraceBook implements Traces {
     this.#now = now;
   }
 
-  readonly telemetry: MessageTelemetry = {
+  readonly listener: RuntimeListener = {
     admitted: (messages, since) => {
       for (const message of messages) this.#admitted(message, since);
     },
@@ -102,8 +101,8 @@ class TraceBook implements Traces {
     refused: (messages) => {
       for (const { message } of messages) this.#refused(message);
     },
-    ended: (message, verdict) => this.#ended(message, verdict),
-    decided: (key, received, verdict) => this.#decided(key, received, verdict),
+    ended: (message, _key, verdict) => this.#ended(message, verdict),
+    decided: (_conv, key, received, verdict) => this.#decided(key, received, verdict),
     dropped: (seq) => this.#dropped(seq),
     turnStarted: (key, turn) => this.#turnStarted(key, turn),
     agentCalled: (turnId, attempt) => {
@@ -124,12 +123,10 @@ class TraceBook implements Traces {
     queued: (rows) => {
       for (const row of rows) this.#queued(row);
     },
-    committed: () => undefined,
-  };
-
-  readonly line = (line: StreamLine): void => {
-    const { kind, line: event } = tagged(line);
-    if (kind === "send") this.#delivered(event);
+    line: (line) => {
+      const { kind, line: told } = tagged(line);
+      if (kind === "send") this.#delivered(told);
+    },
   };
 
   idOf(line: StreamLine): string | undefined {

@@ -6,7 +6,8 @@
  * asked for the state of a room (people, credits, guard), and only for rooms that a page shows.
  */
 import { conversationOf } from "../../actors/protocol/event-codec.ts";
-import type { ConversationListener, Runtime } from "../../actors/protocol/runtime.ts";
+import type { Runtime } from "../../actors/protocol/runtime.ts";
+import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import type { Clock, Log, Store } from "../../domain/ports/index.ts";
@@ -34,7 +35,7 @@ export interface LiveRooms {
 const latelyMs = 60_000;
 const sparedMax = 8;
 
-type BookTap = Required<Pick<ConversationListener, "decided" | "ended" | "changed" | "amended">>;
+type RoomListener = Required<Pick<RuntimeListener, "decided" | "ended" | "changed" | "amended">>;
 
 export class RoomIndex {
   readonly activity = new ActivityWindow();
@@ -70,7 +71,7 @@ export class RoomIndex {
     this.#found = ports.store.lastSeq().catch(() => Number.POSITIVE_INFINITY);
   }
 
-  readonly tap: BookTap = {
+  readonly listener: RoomListener = {
     decided: (conv, key, received, verdict) => {
       const room = this.#rooms.get(conv) ?? this.#add(new Room(conv, key));
       const { at, seq, message } = received;

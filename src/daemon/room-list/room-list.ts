@@ -5,8 +5,10 @@
  * sent to pages as far as they look (subscriptions.ts), and read a page at a time. A thousand
  * messages a second are four frames for each reader, and without readers a few numbers.
  */
+
 import { randomUUID } from "node:crypto";
 import { conversationOf } from "../../actors/protocol/event-codec.ts";
+import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { RoomCounts, RoomRow, RoomsLook } from "../api-types/rooms.ts";
@@ -28,9 +30,7 @@ export interface RoomList {
   /** Reads, once, what the store knows of the time before this start. */
   load(): Promise<void>;
   /** Told by the runtime what happens. */
-  readonly listener: RoomIndex["tap"];
-  /** A line of the event stream. */
-  readonly line: (line: StreamLine) => void;
+  readonly listener: RoomIndex["listener"] & Required<Pick<RuntimeListener, "line">>;
   /** Tells the rows looked at, then what changes in them. Call the answer to end it. */
   watch(reader: RoomsReader, look: RoomsLook): () => void;
   /** Changes what the reader of a view looks at; false: there is no such view. */
@@ -63,8 +63,7 @@ export function createRoomList(ports: RoomListPorts): RoomList {
   const roomIndex = new RoomIndex(ports);
   const watch = new Subscriptions(ports, roomIndex);
   return {
-    listener: roomIndex.tap,
-    line: linesInto(roomIndex),
+    listener: { ...roomIndex.listener, line: linesInto(roomIndex) },
     get duplicates() {
       return roomIndex.duplicates;
     },

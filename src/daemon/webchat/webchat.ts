@@ -10,6 +10,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import type { Runtime } from "../../actors/protocol/runtime.ts";
+import type { RuntimeEvents } from "../../actors/protocol/runtime-events.ts";
 import { type WebchatListener, webChatId } from "../../adapters/channels/webchat/channel.ts";
 import type { AttachedFile, ServerFrame } from "../../adapters/channels/webchat/protocol.ts";
 import type { Upload } from "../../adapters/media/uploads.ts";
@@ -23,7 +24,6 @@ import type {
   DecisionLine,
   StreamLine,
 } from "../../domain/stream.ts";
-import type { Bus } from "../events/event-bus.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { TokenReader } from "../state/token.ts";
 import {
@@ -38,7 +38,7 @@ import type { WebchatUploads } from "./uploads.ts";
 export interface WebchatPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly bus: Bus;
+  readonly events: Pick<RuntimeEvents, "add">;
   readonly store: Store;
   readonly runtime: Pick<Runtime, "ingest">;
   readonly readToken: TokenReader;
@@ -82,7 +82,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
   });
   const pages = createPages(chat);
   const follower = createFollower(ports, chat, pages);
-  const off = ports.bus.subscribe(follower.line);
+  const off = ports.events.add({ line: follower.line });
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.bodyBytesMax,

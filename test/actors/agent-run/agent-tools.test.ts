@@ -3,12 +3,14 @@
  * that has bowed out gets no credit for what it still says, and one that skips says nothing. Real
  * programs, servers and modules; the platform is a list.
  */
+
 import { existsSync } from "node:fs";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -123,7 +125,7 @@ async function enter(driver: object, workers = 0): Promise<void> {
     drivers,
     hostModule: builtUrl("adapters/host-ports").href,
     directory: readyDirectory(send, membership),
-    publish: (line) => lines.push(line),
+    events: createRuntimeEvents(() => undefined, { line: (line) => lines.push(line) }),
     workers,
   });
   room = { runtime, sent, lines };

@@ -2,9 +2,11 @@
  * Accounts under supervision: each fails alone, stops in time, reloads what changed and nothing
  * else.
  */
+
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createConnections } from "../../../src/actors/channels/connections.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { type EarshotConfig, parseConfig } from "../../../src/domain/config/index.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
@@ -80,7 +82,7 @@ function rig(definitions: readonly ChannelDefinition[], first: EarshotConfig) {
     log: (level, event, fields) => void logs.push(`${level} ${event} ${JSON.stringify(fields)}`),
     ingest: async (...args) => void taken.push(args),
     loadCursor: async (_channel, _account, identity) => `cursor of ${identity}`,
-    publish: (line) => void lines.push(line),
+    events: createRuntimeEvents(() => undefined, { line: (line) => void lines.push(line as SystemLine) }),
     onChange: (channel, account) =>
       void readyWhenTold.push(connections.directory.ready(channel, account)),
   });

@@ -8,6 +8,7 @@ import { createWaiters } from "../../../src/actors/effects/decision-waiters.ts";
 import { createIngress } from "../../../src/actors/ingress/ingress.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { Backpressure } from "../../../src/actors/supervisor/backpressure.ts";
 import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -59,11 +60,13 @@ async function intake(size: number) {
   const store = createTestStore();
   const { configs } = await openConfigs(store, parseConfig({}));
   const log = () => undefined;
+  const events = createRuntimeEvents(log);
   const journal = createJournal({
     clock,
     scheduler: eventLoop,
     log,
     store,
+    events,
     onCommitted: () => undefined,
     onHealth: () => undefined,
     lastSeq: 0,
@@ -73,12 +76,12 @@ async function intake(size: number) {
     log,
     journal,
     configs,
-    waiters: createWaiters(),
+    waiters: createWaiters(events),
     live: true,
     supervisor: backlog,
     ids: { next: () => "id" },
     directory: { isLocal: () => false, membership: () => null },
-    publish: () => undefined,
+    events,
     heartbeats: { heard: () => null },
     access: openAccessStore([], {
       clock,

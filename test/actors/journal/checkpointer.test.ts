@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { createCheckpointer } from "../../../src/actors/journal/checkpointer.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -17,6 +18,7 @@ async function sweepOf(world: World) {
     scheduler: eventLoop,
     store,
     log: () => undefined,
+    events: createRuntimeEvents(() => undefined),
     onCommitted: () => undefined,
     onHealth: () => undefined,
   });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { conversationOf, decodeEvent, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import type { EarshotError } from "../../../src/domain/errors.ts";
@@ -26,6 +27,7 @@ function world() {
     scheduler: eventLoop,
     store,
     log: () => undefined,
+    events: createRuntimeEvents(() => undefined),
     onCommitted: (entries) => committed.push(...entries),
     onHealth: (error: EarshotError | null) => health.push(error?.code ?? null),
   });

@@ -2,6 +2,7 @@
  * Events in quarantine: listed in the commit that marks them, found again after a restart, tried
  * again once, as heard now, and set aside again after a single further death of a host.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { conversationOf } from "../../../src/actors/protocol/event-codec.ts";
 import { quarantinedCode } from "../../../src/actors/protocol/host-protocol.ts";
 import type { QuarantinedEvent, Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
@@ -237,7 +239,7 @@ describe("with real threads and a real file", () => {
       log: () => undefined,
       store,
       drivers,
-      publish: () => undefined,
+      events: createRuntimeEvents(() => undefined),
       workers: 1,
       config: scenarioConfig({
         agents: { defaults: { driver: { kind: "scripted", runs: [{ steps: [{ text: "ok" }] }] } } },

@@ -84,7 +84,7 @@ describe.each(Object.entries(absences))("a platform that %s for 20 minutes", (_,
       status: () => world.runtime.status(),
       version: "0.0.0-test",
     });
-    for (const line of world.lines) metrics.line(line);
+    for (const line of world.lines) metrics.listener.line(line);
     const expired = world.sends().filter(({ status }) => status === "expired");
     expect(expired.length).toBeGreaterThan(0);
     expect(await metrics.registry.metrics()).toContain(

@@ -1,5 +1,7 @@
 /** Decisions are told once, also when a host dies before their marks are on the disk. */
+
 import { expect, test } from "vitest";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -64,13 +66,15 @@ async function crowd(workers: number) {
       isLocal: () => false,
       membership: () => ({ humans: 9, bots: 1, truncated: false, fetchedAt: Date.now() }),
     },
-    publish: (line: StreamLine) => {
-      if (!("decision" in line)) return;
-      told.push(String(line.id));
-      if (!held) return;
-      // The first decision is out, its mark is not: the host dies with the rest in its hands.
-      crashed ??= runtime.crashHost();
-    },
+    events: createRuntimeEvents(() => undefined, {
+      line: (line: StreamLine) => {
+        if (!("decision" in line)) return;
+        told.push(String(line.id));
+        if (!held) return;
+        // The first decision is out, its mark is not: the host dies with the rest in its hands.
+        crashed ??= runtime.crashHost();
+      },
+    }),
     workers,
   });
   await runtime.start();

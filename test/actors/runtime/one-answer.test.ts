@@ -3,11 +3,13 @@
  * host. A trip is a batch of events with its answer, the order of a run, or a batch of reports. What
  * pages are shown while an answer grows (deltas) and the watchdog's pings are none.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessagePort } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
@@ -88,7 +90,7 @@ async function costOf(chat: { id: string; kind: "direct" | "group" }, mentioned:
     }),
     drivers,
     directory: readyDirectory(async () => ({ messageIds: [`p${rows.length}`] })),
-    publish: () => undefined,
+    events: createRuntimeEvents(() => undefined),
     workers: 1,
   });
   await runtime.start();

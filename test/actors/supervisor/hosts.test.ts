@@ -1,9 +1,11 @@
 /** The same runtime with real worker threads, real time and a real SQLite file. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
@@ -44,7 +46,7 @@ async function start(workers: number): Promise<void> {
     }),
     drivers,
     directory: readyDirectory(send),
-    publish: (line) => lines.push(line),
+    events: createRuntimeEvents(() => undefined, { line: (line) => lines.push(line) }),
     workers,
   });
   await runtime.start();

@@ -1,8 +1,10 @@
 /**
  * Steering and interrupting a model over the wire: what the model's server is asked, and how often.
  */
+
 import { afterEach, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -51,7 +53,7 @@ async function start(mode: string, workers: number): Promise<void> {
     }),
     drivers,
     directory: readyDirectory(send),
-    publish: (line) => lines.push(line),
+    events: createRuntimeEvents(() => undefined, { line: (line) => lines.push(line) }),
     workers,
   });
   await runtime.start();

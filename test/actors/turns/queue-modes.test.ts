@@ -173,7 +173,7 @@ describe("a full line", () => {
       const [id = "", why = ""] = one.split(" ");
       expect((await world.runtime.why(id))[0]?.fate).toMatchObject({ dropped: why, outcome: null });
     }
-    for (const line of world.lines) metrics.line(line);
+    for (const line of world.lines) metrics.listener.line(line);
     const why = gone[0]?.split(" ")[1];
     expect(await metrics.registry.metrics()).toContain(`earshot_dropped_total{why="${why}"} 2`);
     // Only a summary is told to the agent, once, and as words of the room.

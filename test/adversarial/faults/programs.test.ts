@@ -2,6 +2,7 @@
  * Programs of agents when what started them dies: a worker thread, or the whole process. The
  * program here ignores every signal that can be ignored and has a child that does the same.
  */
+
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -9,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -60,7 +62,7 @@ function runtimeOn(workers: number): Runtime {
     drivers,
     hostModule: builtUrl("adapters/host-ports").href,
     directory: readyDirectory(send),
-    publish: () => undefined,
+    events: createRuntimeEvents(() => undefined),
     workers,
   });
 }

@@ -3,8 +3,10 @@
  * host pause once and go on, turns that only shared the thread are answered, and the killer has one
  * outcome.
  */
+
 import { afterEach, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
@@ -40,7 +42,7 @@ async function start(): Promise<void> {
     drivers: new Map(),
     hostModule: builtUrl("test/host-module").href,
     directory: readyDirectory(send),
-    publish: (line) => lines.push(line),
+    events: createRuntimeEvents(() => undefined, { line: (line) => lines.push(line) }),
     workers: 1,
   });
   await runtime.start();

@@ -176,12 +176,12 @@ describe("GET /api/events", () => {
     const total = 400;
     const lines = await firstLines("/api/events", total, async () => {
       for (let n = 0; n < total; n += 1) {
-        server.bus.publish({ t: n, system: "noise", text });
+        server.events.emit.line?.({ t: n, system: "noise", text });
         if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       }
     });
     expect(lines.map(({ t }) => t)).toEqual(Array.from({ length: total }, (_, n) => n));
-    expect(server.events.some(({ event }) => event === "events.reader-dropped")).toBe(true);
+    expect(server.logged.some(({ event }) => event === "events.reader-dropped")).toBe(true);
     stalled.destroy();
     const metrics = await (await fetch(`${server.base}/metrics`)).text();
     expect(metrics).toContain('earshot_stream_dropped_total{reader="events"} 1');

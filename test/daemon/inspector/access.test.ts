@@ -186,7 +186,7 @@ describe("a reader", () => {
       await new Promise(setImmediate);
     }
     expect(server.orders.has(slow.id)).toBe(false);
-    expect(server.events.map(({ event }) => event)).toContain("inspect.reader-dropped");
+    expect(server.logged.map(({ event }) => event)).toContain("inspect.reader-dropped");
     server.inspector.report({ host: 0, epoch: 1, frames: [told(quick.id, "still here")] });
     await soon(() => expect(quick.frames).toHaveLength(1));
     slow.socket.resume();

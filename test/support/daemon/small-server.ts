@@ -8,11 +8,11 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nothingLive } from "../../../src/actors/protocol/conversation-summary.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { openUploads } from "../../../src/adapters/media/uploads.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds } from "../../../src/adapters/system/ids.ts";
 import { createApp } from "../../../src/daemon/api/app.ts";
-import { createBus } from "../../../src/daemon/events/event-bus.ts";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
 import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { listen } from "../../../src/daemon/http/server.ts";
@@ -43,13 +43,13 @@ export async function startSmallServer() {
   /** Set: the time stands still. */
   const time: { at: number | null } = { at: null };
   const clock = { ...real, now: () => time.at ?? real.now() };
-  const events: { level: string; event: string }[] = [];
-  const log = (level: string, event: string) => void events.push({ level, event });
-  const bus = createBus(log);
-  const runtime = createSmallRuntime(bus.publish);
+  const logged: { level: string; event: string }[] = [];
+  const log = (level: string, event: string) => void logged.push({ level, event });
+  const events = createRuntimeEvents(log);
+  const runtime = createSmallRuntime((line) => events.emit.line?.(line));
   const store = createTestStore();
   const metrics = createMetrics({ clock, status: runtime.status, version: "0.0.0-test" });
-  bus.subscribe(metrics.line);
+  events.add(metrics.listener);
   const read = () => readToken(stateDir);
   const hooks = new Map<string, ChannelHook>();
   const orders = new Map<number, InspectRequest>();
@@ -67,7 +67,7 @@ export async function startSmallServer() {
   const ports = {
     runtime,
     store,
-    bus,
+    events,
     clock,
     log,
     metrics,
@@ -156,7 +156,7 @@ export async function startSmallServer() {
     hooks,
     time,
     problem,
-    bus,
+    logged,
     events,
     inspector,
     /** What is looked into now. */

@@ -4,9 +4,11 @@
  * SQLite in a folder, files of a platform that a test fills, and the agent that does what it is
  * told. `stop` and `start` again on the same folder are a restart.
  */
+
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
@@ -82,7 +84,7 @@ export class House {
         membership: () => ({ humans: 4, bots: 1, truncated: false, fetchedAt: Date.now() }),
       },
       media: this.rig.desk,
-      publish: (line) => void this.lines.push(line),
+      events: createRuntimeEvents(() => undefined, { line: (line) => void this.lines.push(line) }),
       prompts: true,
       workers,
       hostModule: builtUrl("test/host-module").href,

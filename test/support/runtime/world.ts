@@ -12,6 +12,7 @@ import type {
   Runtime,
   RuntimePorts,
 } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driver.ts";
@@ -115,7 +116,7 @@ export class World {
       ),
       ...(this.#options.media === undefined ? {} : { media: this.#options.media(this.clock) }),
       directory: this.#directory(),
-      publish: (line) => this.lines.push(line),
+      events: createRuntimeEvents(() => undefined, { line: (line) => this.lines.push(line) }),
       workers: 0,
       housekeeping: false,
       live: false,

@@ -5,10 +5,12 @@
  * with people in it, and a scripted agent. The store outlives a restart; everything published is
  * kept.
  */
+
 import type { Message } from "@grammyjs/types";
 import { onTestFinished } from "vitest";
 import { type Connections, createConnections } from "../../../src/actors/channels/connections.ts";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { channelRegistry } from "../../../src/adapters/channels/index.ts";
@@ -109,7 +111,7 @@ export class House {
       log,
       ingest: (...args) => runtime.ingest(...args),
       loadCursor: (...args) => this.store.cursor(...args),
-      publish: (line) => void this.lines.push(line),
+      events: createRuntimeEvents(() => undefined, { line: (line) => void this.lines.push(line) }),
       onChange: (channel, account) => runtime.connectionChanged(channel, account),
       commands: menuCommands(),
     });
@@ -123,7 +125,7 @@ export class House {
       config,
       drivers,
       directory: connections.directory,
-      publish: (line) => void this.lines.push(line),
+      events: createRuntimeEvents(() => undefined, { line: (line) => void this.lines.push(line) }),
       workers: this.#options.workers,
       prompts: true,
       ...media,

@@ -6,6 +6,7 @@
  */
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { Runtime, Why } from "../../../actors/protocol/runtime.ts";
+import type { RuntimeEvents } from "../../../actors/protocol/runtime-events.ts";
 import type { WebhookSent } from "../../../adapters/channels/webhook/channel.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type {
@@ -17,7 +18,6 @@ import type {
 } from "../../../domain/ports/index.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import type { OfferedCommand } from "../../../machines/commands/help.ts";
-import type { Bus } from "../../events/event-bus.ts";
 import type { ClientAddresses } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
 import type { HealthService } from "../../observability/health.ts";
@@ -37,7 +37,7 @@ export interface Simulated {
 export interface RouteDeps {
   readonly runtime: Runtime;
   readonly store: Store;
-  readonly bus: Bus;
+  readonly events: Pick<RuntimeEvents, "add">;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -35,8 +35,10 @@ export function eventRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(streamEvents, ({ context, query }) => {
     const wanted = filterOf(query);
     return stream(context, (put) =>
-      deps.bus.subscribe((line) => {
-        if (wanted(line)) put(safeJson(line));
+      deps.events.add({
+        line: (line) => {
+          if (wanted(line)) put(safeJson(line));
+        },
       }),
     );
   });
