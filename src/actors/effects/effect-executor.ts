@@ -28,6 +28,7 @@ import {
 } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
+import type { Effects } from "../protocol/supervisor.ts";
 import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import { turnConcerned } from "../sessions/session-writes.ts";
@@ -68,11 +69,6 @@ export interface EffectPorts {
   readonly live: boolean;
   /** Called when transcript lines stand in their files and nothing of them was shown yet. */
   readonly onPoint?: (point: "after-lines") => void;
-}
-
-export interface Effects {
-  /** Resolves when the result is durable and has been acted on. */
-  handle(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
 }
 
 /** One applied event: its verdict, and what else it led to. */

@@ -19,6 +19,7 @@ import type { HostEntry } from "../protocol/host-protocol.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import { Times } from "../util/quantiles.ts";
 import { nextTurn } from "../util/scheduling.ts";
+import type { StartGate } from "./start-gate.ts";
 
 export interface JournalPorts {
   readonly clock: Clock;
@@ -26,8 +27,8 @@ export interface JournalPorts {
   readonly store: Store;
   /** The last number the store gave before. */
   readonly lastSeq: number;
-  /** Events to be applied, in the order of their numbers, right after their commit. */
-  readonly onCommitted: (entries: readonly HostEntry[]) => void;
+  /** Takes events to be applied, in the order of their numbers, right after their commit. */
+  readonly startGate: Pick<StartGate, "pass">;
   /** The store began to fail, or works again (null). */
   readonly onHealth: (error: EarshotError | null) => void;
   readonly events: Pick<RuntimeEvents, "emit">;
@@ -167,7 +168,7 @@ export function createJournal(ports: JournalPorts): Journal {
       });
       return answer;
     });
-    if (entries.length > 0) ports.onCommitted(entries);
+    if (entries.length > 0) ports.startGate.pass(entries);
     jobs.forEach((job, index) => {
       job.done(answers[index] as readonly number[]);
     });

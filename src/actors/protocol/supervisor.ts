@@ -55,6 +55,16 @@ export interface Supervision {
   readonly checkpointEvery: number;
 }
 
+/** What commits the results of hosts and carries them out. */
+export interface Effects {
+  /**
+   * Commits a result's consequences; resolves when durable. One call at a time per host; results
+   * that arrive meanwhile are merged into the next call. `entries[i]` has `result.codes[i]`. When
+   * it rejects it is called again later with the same result.
+   */
+  handle(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
+}
+
 export interface SupervisorPorts {
   readonly clock: Clock;
   readonly log: Log;
@@ -83,12 +93,8 @@ export interface SupervisorPorts {
   load(conv: number, key: string, beforeSeq: number, rebuild?: boolean): Promise<Activation>;
   /** Whether evicted conversations have to leave records. @default never */
   tight?(): boolean;
-  /**
-   * Commits a result's consequences; resolves when durable. One call at a time per host; results
-   * that arrive meanwhile are merged into the next call. `entries[i]` has `result.codes[i]`. When
-   * it rejects it is called again later with the same result.
-   */
-  onResult(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
+  /** What makes results durable and acts on them. */
+  effects(): Effects;
   onTurnReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;

@@ -29,7 +29,7 @@ import { createHooks } from "../outbox/plugin-hooks.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
-import type { Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
+import type { Effects, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
 import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { spokenWords } from "../turns/attachment-names.ts";
@@ -83,14 +83,14 @@ class Assembly {
   ) {
     this.#ports = ports;
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
-    const gate = createStartGate((entries) => this.parts.supervisor.dispatch(entries));
+    const gate = createStartGate(() => this.parts.supervisor);
     const { events } = ports;
     const journal = createJournal({
       clock,
       log,
       store,
       lastSeq,
-      onCommitted: gate.pass,
+      startGate: gate,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       scheduler,
       events,
@@ -224,7 +224,8 @@ class Assembly {
     const { clock, log, store, drivers, workers, hostModule, onInspect } = this.#ports;
     const { hostEntry } = this.#ports;
     const unmarked = new Map<number, number>();
-    const effects = () =>
+    let effects: Effects | null = null;
+    const createEffectsOnce = () =>
       createEffects({
         ...this.#ports,
         ...this.parts,
@@ -248,7 +249,6 @@ class Assembly {
         },
         live: this.#ports.live !== false,
       });
-    let made: ReturnType<typeof effects> | null = null;
     return createSupervisor({
       clock,
       log,
@@ -269,9 +269,9 @@ class Assembly {
         return loadActivation(store, configs, { conv, key, beforeSeq, rebuild, markedUpTo });
       },
       tight: () => store.dirtySize() > limits.tailedConversationsMax,
-      onResult: (result, entries) => {
-        made ??= effects();
-        return made.handle(result, entries);
+      effects: () => {
+        effects ??= createEffectsOnce();
+        return effects;
       },
       onTurnReports: (reports) => {
         this.#ports.events.emit.reported?.(reports);

@@ -5,13 +5,12 @@
  * which its conversation hears of it.
  */
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import { composeSteered } from "../../machines/prompt/prompt.ts";
 import { createExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
-import { type ComposerPorts, composeTurn, readMessages } from "../turns/turn-composer.ts";
+import type { ComposerPorts } from "../turns/turn-composer.ts";
 import { createTurnStarter, type TurnStarter } from "../turns/turn-starter.ts";
 import type { Parts, SessionParts } from "./parts.ts";
 
@@ -26,41 +25,18 @@ export interface TurnParts {
 }
 
 export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter {
-  const { store, clock, log } = ports;
+  const { clock, log, events } = ports;
   const { configs, parts } = own;
-  const extras = createExtensionCommands(ports);
+  const extensions = createExtensionCommands(ports);
   return createTurnStarter({
     log,
+    events,
     now: () => clock.now(),
-    supervisor: {
-      run: (order) => {
-        ports.events.emit.agentCalled?.(order.turnId, order.attempt);
-        parts().supervisor.run(order);
-      },
-      abort: (turnId, reason) => parts().supervisor.abort(turnId, reason),
-      steer: (turnId, text) => parts().supervisor.steer(turnId, text),
-    },
+    supervisor: () => parts().supervisor,
+    composer: () => composing(ports, own, extensions),
+    approvals: () => parts().approvals,
+    prompts: ports.prompts === true,
     waiting: () => parts().media.waiting() + parts().compaction.waiting(),
-    compose: async (effect, step, signal) => {
-      const order = await composeTurn(
-        { ...composing(ports, own), extensions: extras },
-        effect,
-        step,
-        signal,
-      );
-      if (order === null) return null;
-      const { key, turn, prompt } = order;
-      const { turnId, route } = effect;
-      const { replyAgeMsMax: ageMsMax } = configs.settings(key).turn;
-      parts().approvals.opened({ turnId, conv: step.conv, key, route, ageMsMax });
-      if (ports.prompts === true)
-        ports.events.emit.line?.({ t: clock.now(), key, event: "prompt", turn, text: prompt });
-      return order;
-    },
-    words: async (batch) => {
-      const messages = await readMessages({ store, media: parts().media }, batch);
-      return composeSteered(messages, ports.ids.next());
-    },
     report: ({ conv, key }: HostStep, event: ConversationEvent, part: string) => {
       const turnId = "turnId" in event ? event.turnId : "";
       const identity = `turn|${turnId}|${part}`;
@@ -73,11 +49,13 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
 function composing(
   { store, ids, directory, live }: RuntimePorts,
   { configs, sessions, parts, agentOf }: TurnParts,
-): Omit<ComposerPorts, "extensions"> {
+  extensions: ComposerPorts["extensions"],
+): ComposerPorts {
   const { hooks, media, contextTools: asks, heartbeats } = parts();
   return {
     store,
     configs,
+    extensions,
     ids,
     agentOf,
     media,

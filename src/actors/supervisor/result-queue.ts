@@ -9,6 +9,7 @@
 import type { Clock, Log } from "../../domain/ports/index.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import type { HostEntry, HostResult } from "../protocol/host-protocol.ts";
+import type { Effects } from "../protocol/supervisor.ts";
 
 /** A result and the events it answers, `entries[i]` with `result.codes[i]`. */
 export interface Answer {
@@ -20,7 +21,7 @@ export interface Answer {
 export interface ResultQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
-  readonly commit: (result: HostResult, entries: readonly HostEntry[]) => Promise<void>;
+  readonly effects: () => Effects;
   /** These answers are durable. */
   readonly onDurable: (answers: readonly Answer[]) => void;
 }
@@ -72,7 +73,7 @@ export class ResultQueue {
 
   async #commit(result: HostResult, entries: readonly HostEntry[]): Promise<boolean> {
     try {
-      await this.#options.commit(result, entries);
+      await this.#options.effects().handle(result, entries);
       this.#stalled = false;
       return true;
     } catch (error) {

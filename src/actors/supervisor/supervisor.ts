@@ -290,11 +290,11 @@ class HostSupervisor implements Supervisor {
   }
 
   #createResultQueue(): ResultQueue {
-    const { clock, log, onResult } = this.#ports;
+    const { clock, log } = this.#ports;
     return new ResultQueue({
       clock,
       log,
-      commit: onResult,
+      effects: () => this.#ports.effects(),
       onDurable: (answers) => this.#durable(answers),
     });
   }

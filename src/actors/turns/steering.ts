@@ -8,15 +8,16 @@
 import type { Log } from "../../domain/ports/index.ts";
 import type { TurnSteer } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
+import { composeSteered } from "../../machines/prompt/prompt.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
+import { type ComposerPorts, readMessages } from "./turn-composer.ts";
 
 export interface SteeringPorts {
   readonly log: Log;
   readonly now: () => number;
-  readonly supervisor: Pick<Supervisor, "steer">;
-  /** The words of messages for a running agent. */
-  readonly words: (batch: TurnSteer["batch"]) => Promise<string>;
+  readonly supervisor: () => Pick<Supervisor, "steer">;
+  readonly composer: () => Pick<ComposerPorts, "store" | "media" | "ids">;
   /** Journals something that happened to the turn; `part` makes its identity. */
   readonly report: (step: HostStep, event: ConversationEvent, part: string) => void;
 }
@@ -46,10 +47,11 @@ export function createSteering(ports: SteeringPorts): Steering {
   ): Promise<void> {
     const news = batch.filter(({ seq }) => !told.taken.has(seq));
     if (news.length === 0) return;
-    const text = await ports.words(news);
+    const composer = ports.composer();
+    const text = composeSteered(await readMessages(composer, news), composer.ids.next());
     if (turns.get(turnId) !== told) return;
     // Too late, or too early: the conversation keeps them for the next offer or the next turn.
-    if (!(await ports.supervisor.steer(turnId, text))) return;
+    if (!(await ports.supervisor().steer(turnId, text))) return;
     const messages = news.map(({ seq }) => seq);
     for (const seq of messages) told.taken.add(seq);
     const event = { type: "agent.steered", at: ports.now(), turnId, messages } as const;

@@ -8,18 +8,20 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { TurnAbort, TurnRun, TurnSteer } from "../../machines/events/effects.ts";
+import type { Approvals } from "../commands/approvals.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
+import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
 import { createSteering, type SteeringPorts } from "./steering.ts";
+import { type ComposerPorts, composeTurn } from "./turn-composer.ts";
 
 export interface TurnStarterPorts extends SteeringPorts {
-  readonly supervisor: Pick<Supervisor, "run" | "abort" | "steer">;
-  /** Reads and composes (turns.order.ts). Null: there is nothing to ask the agent. */
-  readonly compose: (
-    effect: TurnRun,
-    step: HostStep,
-    signal: AbortSignal,
-  ) => Promise<TurnRequest | null>;
+  readonly supervisor: () => Pick<Supervisor, "run" | "abort" | "steer">;
+  readonly composer: () => ComposerPorts;
+  readonly approvals: () => Pick<Approvals, "opened">;
+  readonly events: Pick<RuntimeEvents, "emit">;
+  /** Whether prompts are lines of the event stream. */
+  readonly prompts: boolean;
   /** Turns that wait for files meanwhile. */
   readonly waiting: () => number;
 }
@@ -38,6 +40,7 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
   /** What ends the composing of a turn, by turn id. */
   const preparing = new Map<string, AbortController>();
   const steering = createSteering(ports);
+  const { emit } = ports.events;
 
   async function start(effect: TurnRun, step: HostStep): Promise<void> {
     const { turnId } = effect;
@@ -48,11 +51,15 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
       if (preparing.get(turnId) === stop) preparing.delete(turnId);
     };
     try {
-      const order = await ports.compose(effect, step, stop.signal);
+      const request = await composeTurn(ports.composer(), effect, step, stop.signal);
+      if (request !== null) noteComposed(request, effect, step);
       done();
-      if (!stop.signal.aborted)
-        return order === null ? pass(effect, step) : ports.supervisor.run(order);
-      fail(effect, step, "aborted", "aborted before it started");
+      if (stop.signal.aborted) fail(effect, step, "aborted", "aborted before it started");
+      else if (request === null) pass(effect, step);
+      else {
+        emit.agentCalled?.(turnId, request.attempt);
+        ports.supervisor().run(request);
+      }
     } catch (error) {
       done();
       if (stop.signal.aborted) return fail(effect, step, "aborted", "aborted before it started");
@@ -61,6 +68,18 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
         error instanceof EarshotError ? error.message : "the turn could not be composed";
       fail(effect, step, "error", words);
     }
+  }
+
+  /** The prompt is whole: its owners may be asked from here on. */
+  function noteComposed(
+    request: TurnRequest,
+    { turnId, route }: TurnRun,
+    { conv }: HostStep,
+  ): void {
+    const { key, turn, prompt } = request;
+    const { replyAgeMsMax: ageMsMax } = ports.composer().configs.settings(key).turn;
+    ports.approvals().opened({ turnId, conv, key, route, ageMsMax });
+    if (ports.prompts) emit.line?.({ t: ports.now(), key, event: "prompt", turn, text: prompt });
   }
 
   /** It ends without a word, and its agent was never called. */
@@ -87,7 +106,7 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
     },
     abort({ turnId, reason }) {
       const composing = preparing.get(turnId);
-      if (composing === undefined) ports.supervisor.abort(turnId, reason);
+      if (composing === undefined) ports.supervisor().abort(turnId, reason);
       else composing.abort(new Error(reason));
     },
     steer: steering.offer,

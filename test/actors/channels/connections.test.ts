@@ -82,7 +82,9 @@ function rig(definitions: readonly ChannelDefinition[], first: EarshotConfig) {
     log: (level, event, fields) => void logs.push(`${level} ${event} ${JSON.stringify(fields)}`),
     ingest: async (...args) => void taken.push(args),
     loadCursor: async (_channel, _account, identity) => `cursor of ${identity}`,
-    events: createRuntimeEvents(() => undefined, { line: (line) => void lines.push(line as SystemLine) }),
+    events: createRuntimeEvents(() => undefined, {
+      line: (line) => void lines.push(line as SystemLine),
+    }),
     onChange: (channel, account) =>
       void readyWhenTold.push(connections.directory.ready(channel, account)),
   });

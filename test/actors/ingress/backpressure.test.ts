@@ -67,7 +67,7 @@ async function intake(size: number) {
     log,
     store,
     events,
-    onCommitted: () => undefined,
+    startGate: { pass: () => undefined },
     onHealth: () => undefined,
     lastSeq: 0,
   });

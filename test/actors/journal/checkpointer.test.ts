@@ -19,7 +19,7 @@ async function sweepOf(world: World) {
     store,
     log: () => undefined,
     events: createRuntimeEvents(() => undefined),
-    onCommitted: () => undefined,
+    startGate: { pass: () => undefined },
     onHealth: () => undefined,
   });
   const { configs } = await openConfigs(store, config);

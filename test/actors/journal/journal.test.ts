@@ -28,7 +28,7 @@ function world() {
     store,
     log: () => undefined,
     events: createRuntimeEvents(() => undefined),
-    onCommitted: (entries) => committed.push(...entries),
+    startGate: { pass: (entries) => void committed.push(...entries) },
     onHealth: (error: EarshotError | null) => health.push(error?.code ?? null),
   });
   return { store, clock, committed, health, journal };

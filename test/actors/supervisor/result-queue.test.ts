@@ -1,6 +1,8 @@
 /** Results become durable one commit at a time, in order, and again until they are. */
+
 import { expect, test } from "vitest";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
+import type { Effects } from "../../../src/actors/protocol/supervisor.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { type Answer, merge, ResultQueue } from "../../../src/actors/supervisor/result-queue.ts";
 
@@ -37,17 +39,18 @@ function rig() {
   const committed: number[][] = [];
   const durable: number[] = [];
   let fail = 0;
+  const handle: Effects["handle"] = async (_result, entries) => {
+    await new Promise(setImmediate);
+    if (fail > 0) {
+      fail -= 1;
+      throw new Error("full");
+    }
+    committed.push(entries.map(({ seq }) => seq));
+  };
   const line = new ResultQueue({
     clock,
     log: () => undefined,
-    commit: async (_result, entries) => {
-      await new Promise(setImmediate);
-      if (fail > 0) {
-        fail -= 1;
-        throw new Error("full");
-      }
-      committed.push(entries.map(({ seq }) => seq));
-    },
+    effects: () => ({ handle }),
     onDurable: (answers) => void durable.push(...answers.map(({ result }) => result.id)),
   });
   const failNext = (count: number) => {

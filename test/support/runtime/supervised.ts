@@ -150,7 +150,7 @@ export function createWorld(options: Partial<SupervisorPorts> = {}, config = con
     liveConversations: 1_000,
     drivers,
     load,
-    onResult: commit,
+    effects: () => ({ handle: commit }),
     onTurnReports: (reports) => void world.reports.push(...reports),
     onDelta: () => undefined,
     onDraft: () => undefined,
