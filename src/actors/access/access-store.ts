@@ -135,12 +135,12 @@ export function openAccessStore(
         guesses: entriesOf(state, "guesses", now),
       };
     },
-    ask(who) {
-      const asked = askToPair(door(), who);
+    ask(person) {
+      const asked = askToPair(door(), person);
       return asked === null ? null : { pairing: asked.pairing, ...make(asked.changes) };
     },
-    redeem(code, who) {
-      const result = redeemClaim(door(), code, who);
+    redeem(code, person) {
+      const result = redeemClaim(door(), code, person);
       return { result, ...make(result.changes) };
     },
     async approve(code, by, from) {
@@ -159,7 +159,7 @@ export function openAccessStore(
       if (changes !== null) await keep(changes);
       return changes !== null;
     },
-    revoke: (whom) => done(revoke({ state }, whom)),
+    revoke: (revocation) => done(revoke({ state }, revocation)),
     revokePairing: (code) => done(revokePairing(door(), code)),
     revokeClaim: (name) => done(revokeClaim(door(), name)),
     async issue(wanted) {

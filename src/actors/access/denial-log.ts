@@ -16,16 +16,16 @@ export function createDenials(
   clock: Pick<Clock, "monotonic">,
   log: Log,
 ): (message: Inbound, verdict: Verdict, reason: string) => void {
-  const told = new LRUCache<string, { at: number; since: number }>({ max: sendersMax });
+  const logged = new LRUCache<string, { at: number; since: number }>({ max: sendersMax });
   return ({ channel, account, author, chat }, { rule }, reason) => {
     const name = JSON.stringify([channel, account, author.id, chat.id, rule, reason]);
-    const last = told.get(name);
+    const last = logged.get(name);
     const at = clock.monotonic();
     if (last !== undefined && at - last.at < windowMs) {
       last.since += 1;
       return;
     }
-    told.set(name, { at, since: 0 });
+    logged.set(name, { at, since: 0 });
     const before = last === undefined || last.since === 0 ? {} : { alsoDenied: last.since };
     log("info", "message.denied", { rule, reason, channel, account, author: author.id, ...before });
   };

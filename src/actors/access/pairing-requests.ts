@@ -88,9 +88,9 @@ function answerClaim(
   const ended: Verdict = {
     ...({ decision: granted ? "claim" : "denied", rule: "claim", credit: "none" } as const),
   };
-  const told = granted ? roleWords[result.role] : local ? "That code is not open." : null;
+  const text = granted ? roleWords[result.role] : local ? "That code is not open." : null;
   const expiresAt = ports.now + ports.config.turn.replyAgeMsMax;
-  const rows = told === null ? [] : [noticeRow("claim", message, told, expiresAt, ports)];
+  const rows = text === null ? [] : [noticeRow("claim", message, text, expiresAt, ports)];
   if (granted)
     ports.log("info", "access.claimed", { channel, account, author: author.id, role: result.role });
   const explanation = granted

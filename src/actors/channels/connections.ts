@@ -135,7 +135,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const apply = async (next: ConnectionsConfig): Promise<void> => {
     if (stopped) return;
     config = next;
-    const keep = new Map(wanted().map((one) => [accountId(one.channel, one.account), one.raw]));
+    const keep = new Map(
+      wanted().map((entry) => [accountId(entry.channel, entry.account), entry.raw]),
+    );
     const gone = [...runs].filter(([id, run]) => !keep.has(id) || !run.sameConfig(keep.get(id)));
     await Promise.all(gone.map(([, run]) => run.stop()));
     for (const [id, run] of gone) {
@@ -183,7 +185,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 }
 
 function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
-  for (const one of known.values()) if (one === wanted) return true;
+  for (const author of known.values()) if (author === wanted) return true;
   return false;
 }
 
@@ -217,10 +219,10 @@ function contextOf(
       assert(identity !== null, "Cannot store a cursor as its identity was never told");
       await options.ingest(channel, account, events, { cursor: { identity, value: cursor } });
     },
-    loadCursor(who) {
-      identity = who;
-      onIdentity(who);
-      return options.loadCursor(channel, account, who);
+    loadCursor(owner) {
+      identity = owner;
+      onIdentity(owner);
+      return options.loadCursor(channel, account, owner);
     },
   };
 }

@@ -40,8 +40,7 @@ export async function allowlistText(
   }
   const scopes = scope === "direct" ? (["direct", "paired"] as const) : (["group"] as const);
   let had = false;
-  for (const one of scopes)
-    had = (await access.revoke({ channel, account, id, scope: one })) || had;
+  for (const scope of scopes) had = (await access.revoke({ channel, account, id, scope })) || had;
   if (!had) return `${shown(id)} was not let in from here; the config file may say more.`;
   return `${shown(id)} is off the list of ${where}, from the next message on.`;
 }
@@ -63,7 +62,7 @@ function listText(ports: CommandPorts, about: CommandAbout): string {
     direct ? scope === "direct" || scope === "paired" : scope === "group";
   const known = own === undefined ? access.list().grants : [];
   const grants = known.filter(
-    (one) => one.channel === channel && one.account === account && isHere(one),
+    (entry) => entry.channel === channel && entry.account === account && isHere(entry),
   );
   const lines = [
     ...[...listed].map((id) => `${shown(id)} in the config file`),

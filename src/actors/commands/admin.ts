@@ -77,7 +77,7 @@ async function change(
     }
     const gone = await layers.unset(layer, verb === "reset" ? undefined : path);
     if (gone.length === 0) return "Nothing of that was said in a room.";
-    return `${gone.map((one) => code(one)).join(", ")}: as the config says again.`;
+    return `${gone.map((path) => code(path)).join(", ")}: as the config says again.`;
   } catch (error) {
     if (!(error instanceof EarshotError) || error.disposition === "retry") throw error;
     return `Nothing was changed. ${reasonText(error.message)}`;

@@ -65,9 +65,9 @@ export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approv
   const turns = new Map<string, ApprovalTurn>();
   const waiting = new Map<string, Waiting>();
 
-  const over = (which: (permit: Approval) => boolean) => {
+  const over = (isMeant: (permit: Approval) => boolean) => {
     for (const [id, { permit, settle }] of waiting) {
-      if (!which(permit)) continue;
+      if (!isMeant(permit)) continue;
       waiting.delete(id);
       settle("deny");
     }

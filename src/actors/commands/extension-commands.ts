@@ -51,7 +51,7 @@ export function createExtensionCommands({
       })),
     ],
     skill: (agentId, name) =>
-      skills().find((one) => one.agentId === agentId && `skill:${one.name}` === name) ?? null,
+      skills().find((skill) => skill.agentId === agentId && `skill:${skill.name}` === name) ?? null,
     handler: (name) => handlers.get(name) ?? null,
   };
 }

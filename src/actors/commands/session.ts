@@ -41,7 +41,7 @@ export async function sessionText(
 function settingWords(value: unknown): string {
   if (value === null) return "as configured";
   if (typeof value !== "object") return String(value);
-  const parts = Object.entries(value ?? {}).map(([name, one]) => `${name} ${String(one)}`);
+  const parts = Object.entries(value ?? {}).map(([name, part]) => `${name} ${String(part)}`);
   return parts.length === 0 ? "as configured" : `(${parts.join(", ")})`;
 }
 
@@ -97,6 +97,6 @@ export async function exportText(
 
 function written({ role, text, author }: TranscriptLine): string {
   if (role === "note") return "";
-  const who = role === "user" ? oneLine(author?.name ?? "somebody") : role;
-  return `${who}: ${cut(plainText(text), exportUnitsMax / 4)}`;
+  const speaker = role === "user" ? oneLine(author?.name ?? "somebody") : role;
+  return `${speaker}: ${cut(plainText(text), exportUnitsMax / 4)}`;
 }

@@ -60,8 +60,8 @@ export function modelsText({ configs }: CommandPorts, about: CommandAbout): stri
   const lines = agents.list.flatMap(({ id, driver = agents.defaults.driver }) => {
     const { fallbacks } = driver as { readonly fallbacks?: unknown };
     const all = [driver, ...(Array.isArray(fallbacks) ? (fallbacks as unknown[]) : [])];
-    const names = all.flatMap((one) => {
-      const { model } = (one ?? {}) as { readonly model?: unknown };
+    const names = all.flatMap((agent) => {
+      const { model } = (agent ?? {}) as { readonly model?: unknown };
       return typeof model === "string" ? [model] : [];
     });
     return names.length === 0 ? [] : [`${id}: ${names.join(", ")}`];

@@ -87,6 +87,6 @@ export function approveText(
   const permit = permits.find(said.id);
   if (permit === null) return "Nothing of that id waits for an answer.";
   const what = harmless(`${permit.kind}: ${permit.title}`);
-  const told = { once: "Allowed once", always: "Allowed, and from now on", deny: "Refused" };
-  return `${told[said.answer]}: \`${what}\``;
+  const answers = { once: "Allowed once", always: "Allowed, and from now on", deny: "Refused" };
+  return `${answers[said.answer]}: \`${what}\``;
 }

@@ -99,12 +99,12 @@ export function createEffects(ports: EffectPorts): Effects {
     const stored = journal.keep(writes);
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
     else void mark(applied, stored);
-    const lines = applied.flatMap((one) => filedLines(one));
+    const lines = applied.flatMap((event) => filedLines(event));
     if (lines.length > 0) {
       await ports.projection.write(lines);
       ports.onPoint?.("after-lines");
     }
-    for (const one of applied) act(one);
+    for (const event of applied) act(event);
   }
 
   /** What a list of rooms would not see by itself. */

@@ -270,12 +270,12 @@ export function createIngress(ports: IngressPorts): Ingress {
       const numbers = await store(taken, row);
       await awaitCopies(taken);
       emit.stored?.(watched, since);
-      const outcomes = taken.map((one, index) => outcome(one, numbers[index] ?? null));
-      taken.forEach((one, index) => {
-        report(one, outcomes[index] as IngestOutcome, since);
+      const outcomes = taken.map((each, index) => outcome(each, numbers[index] ?? null));
+      taken.forEach((each, index) => {
+        report(each, outcomes[index] as IngestOutcome, since);
       });
       ports.onPoint("before-ack");
-      const answers = outcomes.map((one, index) => decided(one, waiting[index] ?? []));
+      const answers = outcomes.map((each, index) => decided(each, waiting[index] ?? []));
       const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
       return (await Promise.all(answers)).filter(isMessage);
     } catch (error) {

@@ -144,11 +144,11 @@ export function createJournal(ports: JournalPorts): Journal {
       }
       settle(jobs, numbers);
     } catch (error) {
-      const told =
+      const known =
         error instanceof EarshotError
           ? error
           : new EarshotError("EAR_STORE_FAILED", "Cannot write the journal", { cause: error });
-      fail(jobs, told);
+      fail(jobs, known);
     } finally {
       committing = false;
       schedule();

@@ -75,13 +75,13 @@ export function createQuarantine(
   let listed = found;
 
   const written = (): StoreWrite => ({ kind: "meta", name, value: JSON.stringify(listed) });
-  const without = (seq: number) => listed.filter((one) => one.seq !== seq);
+  const without = (seq: number) => listed.filter((entry) => entry.seq !== seq);
 
   async function putOn(row: EventRow, { conv, seq, error }: Culprit): Promise<void> {
     const key = (await store.conversation(conv))?.key ?? "";
     const tries = triesOf(readable(row));
-    const one = { key, conv, seq, at: now(), error: error.slice(0, errorUnitsMax), tries };
-    listed = [...without(seq), one].slice(-listedMax);
+    const entry = { key, conv, seq, at: now(), error: error.slice(0, errorUnitsMax), tries };
+    listed = [...without(seq), entry].slice(-listedMax);
   }
 
   /**

@@ -82,11 +82,11 @@ export async function recoverRuns(
   runs: readonly RunRow[],
   unapplied: readonly HostEntry[],
 ): Promise<void> {
-  const told = new Set(
+  const pending = new Set(
     unapplied.flatMap(({ conv, event }) => (event.type === "host.recovered" ? [conv] : [])),
   );
   for (const run of runs) if (run.turnId !== null) lanes.occupy(run);
-  const lost = runs.filter(({ state, conv }) => state === "running" && !told.has(conv));
+  const lost = runs.filter(({ state, conv }) => state === "running" && !pending.has(conv));
   const events = lost.map(({ conv, key, turnId }) =>
     newEvent(
       { conv, key },

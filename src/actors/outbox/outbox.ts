@@ -86,8 +86,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
     const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
     ports.onPoint("before-mark");
-    const told = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
-    await journal.append(row.conv === noConversation ? [] : told(), [write]);
+    const events = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
+    await journal.append(row.conv === noConversation ? [] : events(), [write]);
     emit.line?.(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
   }
 
@@ -278,9 +278,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     return true;
   }
 
-  function giveUpAll(why: string, which: (delivery: Delivery) => boolean): void {
+  function giveUpAll(why: string, isMeant: (delivery: Delivery) => boolean): void {
     for (const item of [...queued.values()]) {
-      if (!isText(item.delivery) || !which(item.delivery)) continue;
+      if (!isText(item.delivery) || !isMeant(item.delivery)) continue;
       const { id } = item.delivery.row;
       giveUp(item, why).catch((error: unknown) =>
         log("warn", "outbox.stopped", { id, error: String(error) }),

@@ -25,8 +25,8 @@ export async function askHooks(
   const { route, text, replyTo } = body;
   const { key, id } = row;
   const kind = row.kind === "notice" ? "notice" : "reply";
-  const who = { at: clock.now(), key, agentId: agentOf(key) };
-  return hooks.sending({ ...who, id, route, text, replyTo, kind });
+  const about = { at: clock.now(), key, agentId: agentOf(key) };
+  return hooks.sending({ ...about, id, route, text, replyTo, kind });
 }
 
 /** The row with the text that the plugins left. */

@@ -26,9 +26,9 @@ export interface AccessStore extends KnownPeople {
   list(): AccessList;
 
   /** A stranger has written; null: nothing is said to them. */
-  ask(who: Person & { readonly name: string }): (Pending & { readonly pairing: Pairing }) | null;
+  ask(person: Person & { readonly name: string }): (Pending & { readonly pairing: Pairing }) | null;
   /** Somebody has said what may be a claim code. */
-  redeem(code: string, who: Person): Pending & { readonly result: Redeemed | Refused };
+  redeem(code: string, person: Person): Pending & { readonly result: Redeemed | Refused };
 
   /**
    * Lets in whoever was told this code. `from`: the place where an operator says it, whose guesses
@@ -44,7 +44,7 @@ export interface AccessStore extends KnownPeople {
    * Takes back what somebody was given here; from their next message on they are strangers. False:
    * they had nothing (what the config says is changed there).
    */
-  revoke(whom: Revocation): Promise<boolean>;
+  revoke(revocation: Revocation): Promise<boolean>;
   /** Takes back a pairing code that waits. */
   revokePairing(code: string): Promise<boolean>;
   /** A claim code, told this once; null: too many are open. */

@@ -99,8 +99,8 @@ export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
     onReports(given) {
       if (!Array.isArray(given)) return refused("a report: no list");
       // What is wrong takes nothing else with it: a turn must be able to end.
-      const good = given.filter((one): one is TurnReport =>
-        taken<TurnReport>("a report", report, one),
+      const good = given.filter((item): item is TurnReport =>
+        taken<TurnReport>("a report", report, item),
       );
       if (good.length > 0) events.onReports(good);
     },
@@ -111,9 +111,9 @@ export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
       if (taken<TurnDraft>("a draft", draft, given)) events.onDraft(given);
     },
     onInspect(given) {
-      const told = inspected(given);
-      if (told === null) refused("a look into conversations: its form");
-      else events.onInspect(told);
+      const frames = inspected(given);
+      if (frames === null) refused("a look into conversations: its form");
+      else events.onInspect(frames);
     },
     async ask(given) {
       if (!taken("a question", question, given)) return "Refused: nobody could read the question.";
@@ -166,6 +166,8 @@ function isCall(data: unknown): boolean {
     path.length === 1 &&
     names.has(path[0]) &&
     Array.isArray(argumentList) &&
-    argumentList.every((one: unknown) => (one as { type?: unknown } | null)?.type === "RAW")
+    argumentList.every(
+      (argument: unknown) => (argument as { type?: unknown } | null)?.type === "RAW",
+    )
   );
 }

@@ -50,15 +50,19 @@ export function resultProblem(given: unknown, asked: Expected): string | null {
   if (!codes.every(isCode)) return "answered with a code that is none";
   if (!isCount(live)) return "counts no conversations";
   return (
-    each(result.steps, "steps", (one) => stepProblem(one, asked)) ??
-    each(result.checkpoints, "records", (one) => recordProblem(one, asked)) ??
-    each(result.rejected, "rejections", (one) =>
-      isCount(one.conv) && isCount(one.seq) && isText(one.error, limits.textUnitsMax)
+    each(result.steps, "steps", (step) => stepProblem(step, asked)) ??
+    each(result.checkpoints, "records", (record) => recordProblem(record, asked)) ??
+    each(result.rejected, "rejections", (rejection) =>
+      isCount(rejection.conv) &&
+      isCount(rejection.seq) &&
+      isText(rejection.error, limits.textUnitsMax)
         ? null
         : "rejected what is no event",
     ) ??
-    each(result.unreadable, "unreadable records", (one) =>
-      isCount(one.conv) && isText(one.error, limits.textUnitsMax) ? null : "could not read nothing",
+    each(result.unreadable, "unreadable records", (record) =>
+      isCount(record.conv) && isText(record.error, limits.textUnitsMax)
+        ? null
+        : "could not read nothing",
     ) ??
     (Array.isArray(result.passivated) && result.passivated.every(isCount)
       ? null
@@ -71,11 +75,12 @@ type Fields = Readonly<Record<string, unknown>>;
 function each(
   given: unknown,
   what: string,
-  problem: (one: Fields) => string | null,
+  problem: (item: Fields) => string | null,
 ): string | null {
   if (!Array.isArray(given)) return `answered without ${what}`;
-  for (const one of given) {
-    const found = typeof one === "object" && one !== null ? problem(one as Fields) : `no ${what}`;
+  for (const item of given) {
+    const found =
+      typeof item === "object" && item !== null ? problem(item as Fields) : `no ${what}`;
     if (found !== null) return found;
   }
   return null;
@@ -92,7 +97,7 @@ function stepProblem(
   if (typeof key !== "string" || !Number.isFinite(at) || !isCode(code))
     return "answered half a step";
   if (!Array.isArray(effects)) return "stepped without effects";
-  return effects.every((one: unknown) => typeof (one as Fields | null)?.type === "string")
+  return effects.every((effect: unknown) => typeof (effect as Fields | null)?.type === "string")
     ? null
     : "wants what is no effect";
 }

@@ -118,9 +118,9 @@ export class RecordedRuns {
       if (open === undefined || open.shown.has(`${event.turnId} ${event.index}`)) return;
       // A notice is nobody's text. Whatever it is, it waited for its turn behind the one before.
       const { turnId, index } = event;
-      const one = sent ?? { turnId, index, at: event.at, outcome: null };
-      if (sent === undefined) open.sends.push(one);
-      one.outcome = deliveryOutcomeOf(event, Math.max(one.at, open.sentAt));
+      const send = sent ?? { turnId, index, at: event.at, outcome: null };
+      if (sent === undefined) open.sends.push(send);
+      send.outcome = deliveryOutcomeOf(event, Math.max(send.at, open.sentAt));
       open.sentAt = event.at;
       return;
     }
@@ -147,17 +147,17 @@ export class RecordedRuns {
   /** The lines that wait for nothing any more. */
   *ready(now: Millis): Generator<ScenarioLine> {
     let done = 0;
-    for (const one of this.#waiting) {
-      const waits = isComplete(one) && !one.closed && !isOver(one, now);
+    for (const item of this.#waiting) {
+      const waits = isComplete(item) && !item.closed && !isOver(item, now);
       if (waits && this.#waiting.length - done <= waitingMax) break;
-      yield* this.#close(one);
+      yield* this.#close(item);
       done += 1;
     }
     if (done > 0) this.#waiting = this.#waiting.slice(done);
   }
 
   *finish(): Generator<ScenarioLine> {
-    for (const one of this.#waiting) yield* this.#close(one);
+    for (const item of this.#waiting) yield* this.#close(item);
     this.#waiting = [];
   }
 
@@ -179,25 +179,26 @@ export class RecordedRuns {
     return kept;
   }
 
-  *#close(one: ScenarioLine | RunInProgress): Generator<ScenarioLine> {
-    if (!isComplete(one)) {
-      yield one;
+  *#close(item: ScenarioLine | RunInProgress): Generator<ScenarioLine> {
+    if (!isComplete(item)) {
+      yield item;
       return;
     }
-    one.closed = true;
-    const { heard, t } = one;
+    item.closed = true;
+    const { heard, t } = item;
     if (heard === null) return;
-    if (this.#open.get(heard.conv) === one) this.#open.delete(heard.conv);
+    if (this.#open.get(heard.conv) === item) this.#open.delete(heard.conv);
     const { key, place } = heard;
-    const runs = one.runs.filter(({ unasked }) => !unasked).map(scriptOf);
+    const runs = item.runs.filter(({ unasked }) => !unasked).map(scriptOf);
     const { agentId } = parseSessionKey(key);
     for (let from = 0; from < runs.length; from += runsPerLineMax)
       yield { t, agent: { agentId, key, runs: runs.slice(from, from + runsPerLineMax) } };
-    if (place !== null) yield* deliveryOutcomes(one.sends, place, t);
+    if (place !== null) yield* deliveryOutcomes(item.sends, place, t);
   }
 }
 
-const isComplete = (one: ScenarioLine | RunInProgress): one is RunInProgress => "touchedAt" in one;
+const isComplete = (item: ScenarioLine | RunInProgress): item is RunInProgress =>
+  "touchedAt" in item;
 
 function isOver({ runs, sends, touchedAt, awaits }: RunInProgress, now: Millis): boolean {
   if (awaits || runs.length === 0) return now - touchedAt > unstartedMs;
@@ -251,7 +252,7 @@ function begin(run: Run, { at, attempt }: AgentStarted): void {
 }
 
 const used = ({ steps }: Run, tool: string) =>
-  steps.some((one) => "tool" in one && one.tool === tool);
+  steps.some((step) => "tool" in step && step.tool === tool);
 
 /** A block with as much space before it as the agent left there. */
 function say(run: Run, { text, from, to, at }: AgentText): void {

@@ -194,11 +194,11 @@ async function outcomeOf(
     if (effect.type === "dropped" && effect.message.seq === seq && fate.turnId === null) {
       fate = { ...fate, dropped: effect.why };
     }
-    if (effect.type === "turn.run" && effect.batch.some((one) => one.seq === seq)) {
+    if (effect.type === "turn.run" && effect.batch.some((message) => message.seq === seq)) {
       const { turnId, turn, batch } = effect;
       fate = { ...fate, turnId, turn, batch: batch.map(({ id }) => id) };
     }
-    if (effect.type === "outcome" && effect.batch.some((one) => one.seq === seq)) {
+    if (effect.type === "outcome" && effect.batch.some((message) => message.seq === seq)) {
       const { turnId, turn, outcome, reason, batch } = effect;
       const because = reason === undefined ? {} : { reason };
       fate = { ...fate, turnId, turn, outcome, ...because, batch: batch.map(({ id }) => id) };

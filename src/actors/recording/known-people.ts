@@ -34,7 +34,7 @@ export class RecordedPeople {
     if (due.length > 0)
       this.#untold.set(
         person,
-        grants.filter((one) => !due.includes(one)),
+        grants.filter((grant) => !due.includes(grant)),
       );
     return due.map(({ channel, account, id, scope }) => ({ channel, account, id, as: scope }));
   }
@@ -43,12 +43,12 @@ export class RecordedPeople {
   #claim(person: string, at: Millis): Approval {
     const grants = this.#untold?.get(person) ?? [];
     const given = grants
-      .filter((one) => one.by.startsWith("claim ") && one.at >= at)
+      .filter((grant) => grant.by.startsWith("claim ") && grant.at >= at)
       .sort((a, b) => a.at - b.at)[0];
     if (given !== undefined)
       this.#untold?.set(
         person,
-        grants.filter((one) => one !== given),
+        grants.filter((grant) => grant !== given),
       );
     return { claim: given?.scope === "owner" ? "owner" : "member" };
   }

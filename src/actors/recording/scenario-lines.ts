@@ -130,9 +130,9 @@ export class Recorder {
 
   /** Puts what came from outside once, however many heard it. */
   #once(what: readonly unknown[], line: () => Untimed<ScenarioLine>): void {
-    const told = JSON.stringify(what);
-    if (told === this.#before) return;
-    this.#before = told;
+    const text = JSON.stringify(what);
+    if (text === this.#before) return;
+    this.#before = text;
     this.#put(line());
   }
 
@@ -213,9 +213,9 @@ export class Recorder {
     const { humans, bots, truncated, fetchedAt } = membership;
     const { channel, account, chat, thread } = place;
     const room = JSON.stringify([channel, account, chat.id]);
-    const told = JSON.stringify([humans, bots, truncated, fetchedAt]);
-    if (this.#known.get(room) === told) return;
-    remember(this.#known, room, told);
+    const members = JSON.stringify([humans, bots, truncated, fetchedAt]);
+    if (this.#known.get(room) === members) return;
+    remember(this.#known, room, members);
     const age = ageMs === undefined ? {} : { ageMs: Math.max(0, ageMs) };
     this.#put({
       membership: { channel, account, chat, thread, humans, bots, truncated, ...age },

@@ -245,7 +245,7 @@ class Assembly {
         },
         wordsOf: async (refs) => {
           const said = await readMessages({ store, media: this.parts.media }, refs);
-          return said.map((one) => ({ ...one, text: spokenWords(one) }));
+          return said.map((message) => ({ ...message, text: spokenWords(message) }));
         },
         live: this.#ports.live !== false,
       });

@@ -118,12 +118,12 @@ export function createSessionOperator(
     resetSession: reset,
     async compactSession(key) {
       const { store, compaction } = opened();
-      const who = named(key);
+      const conversation = named(key);
       const session = await inUse(key);
       if (session === null) return "empty";
       const runs = await store.runs();
-      if (runs.some(({ conv }) => conv === who.conv)) return "busy";
-      return (await compaction.compact(who, session)) ? "done" : "empty";
+      if (runs.some(({ conv }) => conv === conversation.conv)) return "busy";
+      return (await compaction.compact(conversation, session)) ? "done" : "empty";
     },
   };
 }

@@ -48,13 +48,13 @@ export interface Compaction {
   waiting(): number;
   /** Sums up everything said so far; false where there is nothing to sum up. */
   compact(
-    who: Pick<OrderedTurn, "conv" | "key" | "agentId">,
+    owner: Pick<OrderedTurn, "conv" | "key" | "agentId">,
     session: SessionRow,
   ): Promise<boolean>;
 }
 
 interface Work {
-  readonly who: Pick<OrderedTurn, "conv" | "key" | "agentId">;
+  readonly owner: Pick<OrderedTurn, "conv" | "key" | "agentId">;
   readonly session: SessionRow;
   readonly view: TranscriptView;
   /** The turn it is done for; its id is on the line that is left. */
@@ -82,11 +82,11 @@ export function createCompaction(ports: CompactionPorts): Compaction {
 
   /** Leaves a line that stands for all of these. */
   async function replace(work: Work, past: Past, signal: AbortSignal): Promise<TranscriptLine> {
-    const { who, session, view, turnId, forTurn } = work;
-    const { contextTokens } = agentOf(ports.config(), who.agentId);
+    const { owner, session, view, turnId, forTurn } = work;
+    const { contextTokens } = agentOf(ports.config(), owner.agentId);
     const transcript = newest(entries(past, view), contextTokens);
     waiting += forTurn;
-    const summary = await summaries.of({ ...who, session, transcript }, signal);
+    const summary = await summaries.of({ ...owner, session, transcript }, signal);
     waiting -= forTurn;
     signal.throwIfAborted();
     const { sessionId } = session;
@@ -94,14 +94,14 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const covers = past.lines.at(-1)?.id ?? 0;
     const said = words(summary, past, contextTokens);
     const line = sessions.number({ sessionId, at, turnId, covers, ...said });
-    const { conv, agentId } = who;
+    const { conv, agentId } = owner;
     const used = { ...noUsage, ...summary.usage };
     const writes: StoreWrite[] = [
       { kind: "transcript", conv, line },
       { kind: "session", op: "used", sessionId, at, used, aborted: null },
     ];
     if (summary.failed !== null)
-      ports.log("warn", "sessions.compaction", { key: who.key, reason: summary.failed });
+      ports.log("warn", "sessions.compaction", { key: owner.key, reason: summary.failed });
     await journal.keep(writes);
     await projection.write([{ agentId, line }]);
     return line;
@@ -127,33 +127,33 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     if (kept === past.lines.length) return whole;
     const split = past.lines.length - kept;
     const old = { mark: past.mark, lines: past.lines.slice(0, split) };
-    const work = { who: turn, session, view, turnId: turn.turnId, forTurn: 1 } as const;
+    const work = { owner: turn, session, view, turnId: turn.turnId, forTurn: 1 } as const;
     const mark = await replace(work, old, signal);
     return entries({ mark, lines: past.lines.slice(split) }, view);
   }
 
-  async function whole(who: Work["who"], session: SessionRow): Promise<boolean> {
+  async function whole(owner: Work["owner"], session: SessionRow): Promise<boolean> {
     const past = await read(session.sessionId, "");
     if (past.lines.length === 0) return false;
     const turnId = past.lines.at(-1)?.turnId ?? "";
     const view = { named: true };
-    await replace({ who, session, view, turnId, forTurn: 0 }, past, new AbortController().signal);
+    await replace({ owner, session, view, turnId, forTurn: 0 }, past, new AbortController().signal);
     return true;
   }
 
   return {
     remember,
     waiting: () => waiting,
-    async compact(who, session) {
-      while (busy.has(who.conv)) await busy.get(who.conv);
-      const work = whole(who, session);
+    async compact(owner, session) {
+      while (busy.has(owner.conv)) await busy.get(owner.conv);
+      const work = whole(owner, session);
       const settled = work.then(
         () => undefined,
         () => undefined,
       );
-      busy.set(who.conv, settled);
+      busy.set(owner.conv, settled);
       await settled;
-      busy.delete(who.conv);
+      busy.delete(owner.conv);
       return work;
     },
   };

@@ -59,7 +59,7 @@ export function createSessionIndex({ clock, log, store, files }: SessionIndexPor
 
   async function newestOf(agentId: string): Promise<string | null> {
     const all = await store.newestSessions();
-    return all.find((one) => one.agentId === agentId)?.sessionId ?? null;
+    return all.find((session) => session.agentId === agentId)?.sessionId ?? null;
   }
 
   async function write(agentId: string): Promise<void> {

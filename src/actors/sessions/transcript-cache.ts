@@ -55,7 +55,11 @@ export function createTranscriptCache(
     const found = await store.transcript({ sessionId, after, limit, newest: true });
     const lines = found.filter(({ covers }) => covers === undefined);
     const units = [...lines, ...(mark === null ? [] : [mark])].map(sizeOf);
-    const tail: CachedTranscript = { mark, lines, units: units.reduce((sum, one) => sum + one, 0) };
+    const tail: CachedTranscript = {
+      mark,
+      lines,
+      units: units.reduce((sum, size) => sum + size, 0),
+    };
     for (const line of late) put(tail, line);
     if (meanwhile.get(sessionId) === late) meanwhile.delete(sessionId);
     tails.set(sessionId, tail);
@@ -89,7 +93,7 @@ function put(tail: CachedTranscript, line: TranscriptLine): void {
     const left = tail.lines.filter(({ id }) => id > covers);
     tail.mark = line;
     tail.lines = left;
-    tail.units = [line, ...left].reduce((sum, one) => sum + sizeOf(one), 0);
+    tail.units = [line, ...left].reduce((sum, line) => sum + sizeOf(line), 0);
     return;
   }
   if (line.id <= (tail.lines.at(-1)?.id ?? 0)) return;

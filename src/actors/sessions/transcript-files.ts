@@ -119,7 +119,7 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   async function attempt(taken: readonly Waiting[]): Promise<boolean> {
     try {
       for (const { file } of taken) if (file !== undefined) await bring(file, []);
-      for (const [file, lines] of byFile(taken.flatMap((one) => one.lines)))
+      for (const [file, lines] of byFile(taken.flatMap((job) => job.lines)))
         await bring(file, lines);
       if (failure !== null) log("info", "sessions.working", {});
       if (failure !== null) ports.onHealth(null);
@@ -134,17 +134,17 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
 
   function report(error: unknown): void {
     const words = error instanceof Error ? error.message : String(error);
-    const told =
+    const reason =
       error instanceof EarshotError
         ? error
         : new EarshotError("EAR_STORE_FAILED", `Cannot write a session's file: ${words}`, {
             cause: error,
           });
     if (failure === null) {
-      log("error", "sessions.failing", { code: told.code, reason: told.message });
-      ports.onHealth(told);
+      log("error", "sessions.failing", { code: reason.code, reason: reason.message });
+      ports.onHealth(reason);
     }
-    failure = told;
+    failure = reason;
     for (const call of waitingForFailure) call();
     waitingForFailure.clear();
   }
@@ -164,8 +164,8 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
     });
   }
 
-  async function mend(these: readonly SessionFile[]): Promise<void> {
-    for (const { agentId, sessionId } of these) {
+  async function mend(wanted: readonly SessionFile[]): Promise<void> {
+    for (const { agentId, sessionId } of wanted) {
       if (files === null || stopped) return;
       if (!reached.has(sessionId)) await enter({ lines: [], file: { agentId, sessionId } });
     }

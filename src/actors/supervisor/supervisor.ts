@@ -161,10 +161,10 @@ class HostSupervisor implements Supervisor {
     const chosen = this.#hosts.filter(
       ({ id, link }) => link !== null && (host === undefined || id === host),
     );
-    const epochs = new Map(chosen.map((one) => [one, one.link?.epoch]));
-    for (const one of chosen) one.crash("ended on request");
-    const back = (one: SupervisedHost) =>
-      one.state === "broken" || (one.link !== null && one.link.epoch !== epochs.get(one));
+    const epochs = new Map(chosen.map((host) => [host, host.link?.epoch]));
+    for (const host of chosen) host.crash("ended on request");
+    const back = (host: SupervisedHost) =>
+      host.state === "broken" || (host.link !== null && host.link.epoch !== epochs.get(host));
     while (!chosen.every(back)) await this.#change();
   }
 
@@ -306,7 +306,7 @@ class HostSupervisor implements Supervisor {
     }
     for (const { result, entries } of answers)
       for (const { conv, seq, error } of result.rejected) {
-        const key = [...entries, ...result.steps].find((one) => one.conv === conv)?.key ?? "";
+        const key = [...entries, ...result.steps].find((entry) => entry.conv === conv)?.key ?? "";
         this.#quarantine({ conv, key, seq }, error);
       }
     for (const { traffic } of this.#hosts) traffic.pump();

@@ -261,26 +261,26 @@ function callsTo(
   events: HostEvents,
   gone: Promise<string>,
 ): Calls {
-  const told = (what: string) => (error: unknown) =>
+  const logged = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
   return {
     apply: (batch) => api.apply(packBatch(batch)),
     summary: (convs) => api.summary([...convs], clock.now()),
     count: () => api.count(),
-    inspect: (order) => void api.inspect(order).catch(told("inspect")),
-    uninspect: (reader) => void api.uninspect(reader).catch(told("uninspect")),
-    ping: () => void api.ping().catch(told("ping")),
+    inspect: (order) => void api.inspect(order).catch(logged("inspect")),
+    uninspect: (reader) => void api.uninspect(reader).catch(logged("uninspect")),
+    ping: () => void api.ping().catch(logged("ping")),
     turns: {
       run: (job) =>
         void api.run(job).catch((error: unknown) => {
-          told("run")(error);
+          logged("run")(error);
           events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
         }),
-      abort: (turnId, reason) => void api.abort(turnId, reason).catch(told("abort")),
+      abort: (turnId, reason) => void api.abort(turnId, reason).catch(logged("abort")),
       // A host that dies answers nothing any more.
       steer: (turnId, text) =>
         Promise.race([api.steer(turnId, text).catch(() => false), gone.then(() => false)]),
-      watch: (conv, on) => void api.watch(conv, on).catch(told("watch")),
+      watch: (conv, on) => void api.watch(conv, on).catch(logged("watch")),
     },
   };
 }

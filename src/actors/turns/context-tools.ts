@@ -277,7 +277,7 @@ async function search(
 /** When the session before this one was put away; what was heard since belongs to this one. */
 async function beganAt(store: Store, { conv }: AskingTurn, sessionId: string): Promise<number> {
   const all = await store.sessions({ conv, all: true, limit: sessionsLookedAtMax });
-  const index = all.findIndex((one) => one.sessionId === sessionId);
+  const index = all.findIndex((session) => session.sessionId === sessionId);
   const before = index === -1 ? all.at(-1) : all[index - 1];
   return before?.archivedAt ?? 0;
 }

@@ -43,17 +43,17 @@ export function createSteering(ports: SteeringPorts): Steering {
   async function offer(
     { turnId, batch }: TurnSteer,
     step: HostStep,
-    told: SteerResult,
+    result: SteerResult,
   ): Promise<void> {
-    const news = batch.filter(({ seq }) => !told.taken.has(seq));
+    const news = batch.filter(({ seq }) => !result.taken.has(seq));
     if (news.length === 0) return;
     const composer = ports.composer();
     const text = composeSteered(await readMessages(composer, news), composer.ids.next());
-    if (turns.get(turnId) !== told) return;
+    if (turns.get(turnId) !== result) return;
     // Too late, or too early: the conversation keeps them for the next offer or the next turn.
     if (!(await ports.supervisor().steer(turnId, text))) return;
     const messages = news.map(({ seq }) => seq);
-    for (const seq of messages) told.taken.add(seq);
+    for (const seq of messages) result.taken.add(seq);
     const event = { type: "agent.steered", at: ports.now(), turnId, messages } as const;
     ports.report(step, event, `steered|${messages.join(",")}`);
   }
@@ -61,11 +61,11 @@ export function createSteering(ports: SteeringPorts): Steering {
   return {
     offer(effect, step) {
       const { turnId } = effect;
-      const told = turns.get(turnId) ?? { taken: new Set(), last: Promise.resolve() };
-      turns.set(turnId, told);
+      const result = turns.get(turnId) ?? { taken: new Set(), last: Promise.resolve() };
+      turns.set(turnId, result);
       active += 1;
-      told.last = told.last
-        .then(() => offer(effect, step, told))
+      result.last = result.last
+        .then(() => offer(effect, step, result))
         .catch((error: unknown) =>
           ports.log("warn", "turn.steer", { turnId, error: String(error) }),
         )

@@ -137,10 +137,10 @@ async function readTurn(
   signal: AbortSignal,
 ): Promise<{ batch: BatchMessage[]; context: BatchMessage[]; images: readonly AgentImage[] }> {
   const read = await readMessages(ports, addressed);
-  const found = read.map((one) => one.found);
+  const found = read.map((message) => message.found);
   const { shown, images } = await ports.media.gather(key, found, signal);
   signal.throwIfAborted();
-  const batch = read.map((one, index) => ({ ...one, ...shown[index] }));
+  const batch = read.map((message, index) => ({ ...message, ...shown[index] }));
   const context = await readMessages(ports, overheard);
   ports.contextTools.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
   return { batch, context, images };
@@ -164,7 +164,7 @@ export async function composeTurn(
   const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
   if (instructions === null) return null;
   const { batch, context, images } = await readTurn(ports, effect, step, signal);
-  const spoken = batch.map((one) => ({ ...one, text: spokenWords(one) }));
+  const spoken = batch.map((message) => ({ ...message, text: spokenWords(message) }));
   const said = batch.map(ownWords).join("\n");
   const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
   const session = await sessions.enter(ordered, spoken);
@@ -245,7 +245,9 @@ function promptOf(
 
 /** The batch as the agent sees it. */
 function prefixed(batch: readonly BatchMessage[], prefix: string): readonly BatchMessage[] {
-  return prefix === "" ? batch : batch.map((one) => ({ ...one, text: `${prefix}${one.text}` }));
+  return prefix === ""
+    ? batch
+    : batch.map((message) => ({ ...message, text: `${prefix}${message.text}` }));
 }
 
 function roomOf({ route, participants }: TurnRun, batch: readonly BatchMessage[]) {
