@@ -172,7 +172,7 @@ const intro = `# Log events
 
 Each line of the log is one JSON object: \`time\`, \`level\`, \`msg\` (the name of the event, below) and
 its fields. Names are stable. One line a decision and one a turn; the words of a room only with
-\`log.showText\`. Secrets are blotted out by the name of their field and by their value, wherever they
+\`log.showText\`. Secrets are redacted by the name of their field and by their value, wherever they
 stand. Where a trace is on, \`decision\`, \`turn\` and \`send\` carry its \`trace_id\`
 ([observe.md](../operate/observe.md)).
 
