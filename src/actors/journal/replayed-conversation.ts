@@ -8,7 +8,7 @@
  */
 import type { EventRow } from "../../domain/ports/index.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { JournalEvent } from "../../machines/events/events.ts";
 import { type Conversation, createConversation } from "../host/conversation-actor.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
@@ -23,7 +23,7 @@ export interface ReplayStart {
 }
 
 export interface ReplayedStep {
-  readonly event: ConversationEvent;
+  readonly event: JournalEvent;
   readonly effects: readonly Effect[];
 }
 

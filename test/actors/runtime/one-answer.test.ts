@@ -12,7 +12,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { openSqliteStore } from "../../../src/adapters/stores/sqlite.ts";
+import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
