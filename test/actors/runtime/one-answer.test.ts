@@ -14,6 +14,7 @@ import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -82,6 +83,7 @@ async function costOf(chat: { id: string; kind: "direct" | "group" }, mentioned:
     clock: createSystemClock(),
     ids: createIds(),
     random: createRandom(),
+    digest: sha256,
     log: () => undefined,
     store,
     config: scenarioConfig({
