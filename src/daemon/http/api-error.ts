@@ -74,5 +74,5 @@ export function answerError(error: unknown, context: Context, log: Log): Respons
     return context.json(body(error.code, error.message), status);
   }
   log("error", "api.failed", { error: error instanceof Error ? error : String(error) });
-  return context.json(body("internal", "Cannot answer as something failed here: see the log"), 500);
+  return context.json(body("internal", "Cannot answer: something failed here. See the log"), 500);
 }

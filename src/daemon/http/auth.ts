@@ -23,11 +23,11 @@ export function guardHost(known: () => KnownHosts): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { headers, url } = context.env.incoming;
     if (!known().host(hostOf(context.env.incoming)))
-      return refuse(context, "wrong-host", "Cannot answer as this server does not go by that Host");
+      return refuse(context, "wrong-host", "Cannot answer: this server does not go by that Host");
     if (url === undefined || !url.startsWith("/") || url.startsWith("//"))
-      return refuse(context, "bad-request", "Cannot answer as the path is not a plain path");
+      return refuse(context, "bad-request", "Cannot answer: the path is not a plain path");
     if (!known().origin(one(headers.origin)) || headers["sec-fetch-site"] === "cross-site")
-      return refuse(context, "foreign-origin", "Cannot answer as another site asks: wrong Origin");
+      return refuse(context, "foreign-origin", "Cannot answer: another site asks (wrong Origin)");
     return next();
   };
 }

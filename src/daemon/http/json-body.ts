@@ -19,16 +19,12 @@ export const jsonBody: [MiddlewareHandler<HttpEnv>, MiddlewareHandler<HttpEnv>] 
     const encoding = context.req.header("content-encoding") ?? "identity";
     const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
     if (encoding !== "identity")
-      return refuse(
-        context,
-        "wrong-type",
-        "Cannot read the body as it is compressed: send it plain",
-      );
+      return refuse(context, "wrong-type", "Cannot read the body: it is compressed. Send it plain");
     if (type !== "application/json")
       return refuse(
         context,
         "wrong-type",
-        "Cannot read the body as its type is another: send `content-type: application/json`",
+        "Cannot read the body: it has another type. Send `content-type: application/json`",
       );
     return next();
   },
@@ -39,7 +35,7 @@ export const jsonBody: [MiddlewareHandler<HttpEnv>, MiddlewareHandler<HttpEnv>] 
       return refuse(
         context,
         "too-large",
-        `Cannot read the body as it is over ${limits.bodyBytesMax} bytes`,
+        `Cannot read the body: it is over ${limits.bodyBytesMax} bytes`,
       );
     },
   }),
@@ -58,7 +54,7 @@ export async function parseBody<Parsed>(
   try {
     value = JSON.parse(await context.req.text());
   } catch {
-    throw new ApiRefusal("bad-json", "Cannot read the body as it is not JSON");
+    throw new ApiRefusal("bad-json", "Cannot read the body: it is not JSON");
   }
   const parsed = schemaFor(value).safeParse(value);
   if (parsed.success) return parsed.data;
@@ -66,6 +62,6 @@ export async function parseBody<Parsed>(
   const path = issue?.path.join(".") || "the body";
   throw new EarshotError(
     "EAR_INBOUND_INVALID",
-    `Cannot take the body as ${path} is wrong: ${issue?.message ?? "not what was expected"}`,
+    `Cannot take the body: ${path} is wrong: ${issue?.message ?? "not what was expected"}`,
   );
 }

@@ -51,12 +51,12 @@ export function createBodyBudget(bytesMaxOfAll: number): BodyBudget {
         if (arriving.bytes > bytesMax) return arriving.giveUp(over(bytesMax));
         for (const oldest of all) {
           if (held <= bytesMaxOfAll) break;
-          oldest.giveUp(new ApiRefusal("too-slow", "Cannot read the body as it came too slowly"));
+          oldest.giveUp(new ApiRefusal("too-slow", "Cannot read the body: it came too slowly"));
         }
       };
       const whole = () => end(() => resolve(Buffer.concat(parts)));
       const cut = () =>
-        end(() => reject(new ApiRefusal("bad-request", "Cannot read the body as it was cut")));
+        end(() => reject(new ApiRefusal("bad-request", "Cannot read the body: it was cut")));
       all.add(arriving);
       incoming.on("data", take).on("end", whole).on("close", cut).on("error", cut);
     });
@@ -65,4 +65,4 @@ export function createBodyBudget(bytesMaxOfAll: number): BodyBudget {
 }
 
 const over = (bytesMax: number) =>
-  new ApiRefusal("too-large", `Cannot read the body as it is over ${bytesMax} bytes`);
+  new ApiRefusal("too-large", `Cannot read the body: it is over ${bytesMax} bytes`);

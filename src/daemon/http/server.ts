@@ -134,7 +134,7 @@ function cannotListen({ host, port }: ServerOptions, error: NodeJS.ErrnoExceptio
   if (error.code === "EADDRINUSE")
     return new EarshotError(
       "EAR_PORT_TAKEN",
-      `Cannot listen on ${where} as another program does: stop it, or choose another port with ` +
+      `Cannot listen on ${where}: another program does. Stop it, or choose another port with ` +
         "--port or PORT",
     );
   return new EarshotError(

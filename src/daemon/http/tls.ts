@@ -29,7 +29,7 @@ export async function readTls(files: TlsFiles): Promise<TlsPair> {
     readFile(files[name], "utf8").catch((error: NodeJS.ErrnoException) => {
       throw new EarshotError(
         "EAR_CONFIG_INVALID",
-        `Cannot use server.tls.${name} as ${files[name]} cannot be read ` +
+        `Cannot use server.tls.${name}: ${files[name]} cannot be read ` +
           `(${error.code ?? "unknown"})`,
       );
     });
@@ -41,7 +41,7 @@ export async function readTls(files: TlsFiles): Promise<TlsPair> {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw new EarshotError(
       "EAR_CONFIG_INVALID",
-      `Cannot use server.tls as ${files.cert} and ${files.key} are no certificate and its key ` +
+      `Cannot use server.tls: ${files.cert} and ${files.key} are no certificate and its key ` +
         `in PEM (${code})`,
     );
   }

@@ -265,5 +265,8 @@ async function missed(room: LiveRoom, after: number, upTo: number) {
 /** @throws EarshotError EAR_KEY_INVALID for what is no session key. */
 export function checkedKey(key: string): string {
   if (isSessionKey(key)) return key;
-  throw new EarshotError("EAR_KEY_INVALID", "Cannot look that room up as it is no session key");
+  throw new EarshotError(
+    "EAR_KEY_INVALID",
+    "Cannot find that room: a session key is expected, agent:<id>:…",
+  );
 }

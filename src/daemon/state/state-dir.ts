@@ -91,9 +91,9 @@ export async function checkStateDir(folder: string, machine?: string | null): Pr
     );
 }
 
-function unsafe(folder: string, why: string, mend: string): EarshotError {
+function unsafe(folder: string, why: string, fix: string): EarshotError {
   return new EarshotError(
     "EAR_STATE_UNSAFE",
-    `Cannot use the state directory ${folder} as ${why}: ${mend}`,
+    `Cannot use the state directory ${folder}: ${why}. To fix it: ${fix}`,
   );
 }

@@ -47,7 +47,7 @@ export async function readToken(stateDir: string): Promise<string> {
     if (process.platform !== "win32" && mode !== 0o600)
       throw new EarshotError(
         "EAR_STATE_UNSAFE",
-        `Cannot use the token file ${path} as its mode is ${mode.toString(8)}: chmod 600 ${path}`,
+        `Cannot use the token file ${path}: its mode is ${mode.toString(8)}. Run chmod 600 ${path}`,
       );
     const token = (await file.readFile("utf8")).trim();
     if (token.length < tokenUnitsMin || !/^[\x21-\x7e]+$/.test(token))
@@ -74,7 +74,7 @@ export async function ensureToken(stateDir: string): Promise<string> {
       throw cause.code === "ENOSPC"
         ? new EarshotError(
             "EAR_STORE_FULL",
-            `Cannot write ${path} as the disk is full: free some space`,
+            `Cannot write ${path}: the disk is full. Free some space`,
             { cause },
           )
         : new EarshotError(
@@ -111,7 +111,7 @@ export async function rotateToken(stateDir: string): Promise<string> {
 function unsafe(path: string, why: string, stateDir: string): EarshotError {
   return new EarshotError(
     "EAR_STATE_UNSAFE",
-    `Cannot use the token file ${path} as ${why}: remove it and start earshot, which makes a new one ` +
+    `Cannot use the token file ${path}: ${why}. Remove it and start earshot, which makes a new one ` +
       `in ${stateDir}`,
   );
 }

@@ -154,6 +154,6 @@ function complain(session: WebchatSession, frame: ClientFrame, error: unknown, l
     ...(frame.type === "message" ? { id: frame.id } : {}),
     ...(known && error.disposition === "terminal" ? { final: true } : {}),
     code: known ? error.code : "internal",
-    message: known ? error.message : "Cannot take this now as something failed: see the log",
+    message: known ? error.message : "Cannot take this now: something failed. See the log",
   });
 }

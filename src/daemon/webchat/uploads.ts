@@ -138,7 +138,7 @@ async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
 const tooLarge = (bytesMax: number) =>
   new ApiRefusal(
     "too-large",
-    `Cannot take the file as it is over ${bytesMax} bytes: ${path} in the config says so`,
+    `Cannot take the file: it is over ${bytesMax} bytes, the limit of ${path} in the config`,
   );
 
 /** The message of a refusal for a page; other errors stay as they are. */
@@ -147,8 +147,8 @@ function refusalOf(error: unknown, bytesMax: number): unknown {
   if (code === "EAR_HTTP_REFUSED") return tooLarge(bytesMax);
   if (code === "EAR_CHANNEL_REJECTED") return new ApiRefusal("wrong-type", message);
   if (code === "ENOSPC")
-    return new EarshotError("EAR_STORE_FULL", "Cannot take the file as the disk is full");
+    return new EarshotError("EAR_STORE_FULL", "Cannot take the file: the disk is full");
   if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE")
-    return new ApiRefusal("bad-request", "Cannot take the file as it was cut");
+    return new ApiRefusal("bad-request", "Cannot take the file: it was cut");
   return error;
 }

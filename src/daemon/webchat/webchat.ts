@@ -61,7 +61,7 @@ export interface Webchat extends WebchatListener {
 }
 
 const switchedOff =
-  "Cannot take this as the webchat is switched off: set channels.webchat.enabled to true";
+  "Cannot take this: the webchat is switched off. Set channels.webchat.enabled to true";
 const channel = "webchat";
 const account = "default";
 /** Decisions sent again to a page that reconnects. */

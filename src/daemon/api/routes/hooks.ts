@@ -54,7 +54,7 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     // What is not read is not waited for either.
     context.header("connection", "close");
     if ((incoming.headers["content-encoding"] ?? "identity") !== "identity")
-      throw new ApiRefusal("wrong-type", "Cannot read the body as it is compressed: send it plain");
+      throw new ApiRefusal("wrong-type", "Cannot read the body: it is compressed. Send it plain");
     const request: HookRequest = { headers: headersOf(incoming.headers), now: clock.now() };
     const knock = hook.inspectHeaders(request);
     const from = ports.clients.address(incoming);
@@ -125,7 +125,7 @@ function createRefusalLog({ clock, log }: Pick<RouteDeps, "clock" | "log">) {
       const unloggedBefore = last.since;
       if (due) log("warn", "hook.refused", { channel, account, why, from, unloggedBefore });
       told.set(id, due ? { at: now, since: 0 } : { ...last, since: last.since + 1 });
-      throw new ApiRefusal("signature", "Cannot take this as it is not signed as agreed");
+      throw new ApiRefusal("signature", "Cannot take this: it is not signed as agreed");
     },
   };
 }

@@ -37,7 +37,7 @@ export function createStreams(
   };
   return (context, follow) => {
     if (readers >= readersCountMax)
-      throw new ApiRefusal("not-ready", `Cannot stream as ${readersCountMax} readers are here`);
+      throw new ApiRefusal("not-ready", `Cannot stream: ${readersCountMax} readers are connected`);
     count(1);
     let off: () => void = () => undefined;
     const sse = createSse({

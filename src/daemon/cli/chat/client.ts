@@ -84,7 +84,7 @@ export function openChat(
     if (closed) return;
     if (code === closeCodes.badToken)
       return listener.failed(
-        new EarshotError("EAR_USAGE", "Cannot chat as the token was refused: was it changed?"),
+        new EarshotError("EAR_USAGE", "Cannot chat: the token was refused. Was it changed?"),
       );
     timer = setTimeout(connect, pause);
     pause = Math.min(pause * 2, againMsMax);

@@ -68,7 +68,7 @@ async function init(options: InitOptions): Promise<void> {
     options.config === undefined ? join(stateDir, "earshot.json5") : resolve(options.config);
   const asks = options.yes !== true;
   if (asks && !process.stdin.isTTY)
-    throw new EarshotError("EAR_USAGE", "Cannot ask as there is no terminal: use --yes");
+    throw new EarshotError("EAR_USAGE", "Cannot ask: there is no terminal. Use --yes");
   // Before anything is asked: an answer for nothing is worse than none.
   if (options.force !== true && existsSync(path)) throw alreadyThere(path);
   const found = lookAround();
@@ -102,7 +102,7 @@ function placeFlags({ config, stateDir }: InitOptions, path: string): string {
 }
 
 const alreadyThere = (path: string): EarshotError =>
-  new EarshotError("EAR_USAGE", `Cannot write ${path} as it is there already: --force replaces it`);
+  new EarshotError("EAR_USAGE", `Cannot write ${path}: it exists. --force replaces it`);
 
 /** What the environment says of a bot. */
 function lookAround(): Found {
@@ -118,7 +118,7 @@ function lookAround(): Found {
       if (telegram === undefined || !schema.safeParse(account).success)
         throw new EarshotError(
           "EAR_CHANNEL_CONFIG",
-          "Cannot use this token as it has not the form <number>:<letters>",
+          "Cannot use this token: it has not the form <number>:<letters>",
         );
       const who = await identifyAccount(telegram, "default", account);
       return `${who?.name} (${who?.id})`;

@@ -17,7 +17,7 @@ export interface StatelyOptions extends StateOptions {
 export async function printStately(options: StatelyOptions): Promise<void> {
   const { key, showText = false } = options;
   if (key !== undefined && !isSessionKey(key))
-    throw new EarshotError("EAR_KEY_INVALID", "Cannot inspect that as it is no session key");
+    throw new EarshotError("EAR_KEY_INVALID", "Cannot inspect that: it is no session key");
   const { base, token } = await needDaemon(stateDirFor(options));
   const query = new URLSearchParams({
     ...(key === undefined ? {} : { key }),

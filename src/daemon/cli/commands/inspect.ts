@@ -92,7 +92,7 @@ async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<vo
     headers: { authorization: `Bearer ${daemon.token}` },
   });
   if (!answer.ok || answer.body === null)
-    throw new EarshotError("EAR_USAGE", `Cannot watch as the daemon answered ${answer.status}`);
+    throw new EarshotError("EAR_USAGE", `Cannot watch: the daemon answered ${answer.status}`);
   for await (const data of eventData(answer.body)) {
     const line = JSON.parse(data) as StreamLine;
     if (!isWanted(line, options)) continue;

@@ -84,7 +84,7 @@ export function momentOf(given: string, now: number): number {
 async function record(options: RecordOptions): Promise<void> {
   const { conversation, channel } = options;
   if (conversation !== undefined && !isSessionKey(conversation))
-    throw new EarshotError("EAR_USAGE", "Cannot record that conversation as it is no session key");
+    throw new EarshotError("EAR_USAGE", "Cannot record that conversation: it is no session key");
   const now = Date.now();
   const query: RecordingQuery = {
     since: momentOf(options.since, now),
@@ -152,7 +152,7 @@ async function fromJournal(
   if (!exists)
     throw new EarshotError(
       "EAR_USAGE",
-      `Cannot record as there is no journal at ${path}: name another state directory with ` +
+      `Cannot record: there is no journal at ${path}. Name another state directory with ` +
         "--state-dir, or the config with --config",
     );
   const lock = await lockStateDir(stateDir);

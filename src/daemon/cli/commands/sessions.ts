@@ -230,7 +230,7 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
   }
   const file = await open(options.out, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "EEXIST" ? "it is there already" : (error.code ?? error.message);
-    throw new EarshotError("EAR_USAGE", `Cannot write ${options.out} as ${why}: name a new file`);
+    throw new EarshotError("EAR_USAGE", `Cannot write ${options.out}: ${why}. Name a new file`);
   });
   try {
     for await (const part of text) await file.write(harmlessJson(part));
@@ -242,10 +242,7 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
 async function change(key: string, options: SetOptions): Promise<void> {
   const patch = patchOf(options);
   if (Object.keys(patch).length === 0)
-    throw new EarshotError(
-      "EAR_USAGE",
-      "Cannot change anything as no option says what: see --help",
-    );
+    throw new EarshotError("EAR_USAGE", "Cannot change anything: no option says what. See --help");
   const daemon = await needDaemon(stateDirFor(options));
   const body = { method: "PATCH", body: patch } as const;
   const answer = await callApi<{ session: Session }>(daemon, pathOf(key), body);

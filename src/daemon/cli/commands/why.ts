@@ -59,7 +59,7 @@ export function addWhyCommand(program: Command): void {
 
 async function why(messageId: string, options: WhyOptions): Promise<void> {
   if (messageId.length > limits.idUnitsMax)
-    throw new EarshotError("EAR_USAGE", "Cannot look that up as it is too long for a message id");
+    throw new EarshotError("EAR_USAGE", "Cannot look that up: it is too long for a message id");
   const answers = await ask(messageId, options);
   if (options.json) printJson({ why: answers });
   else if (answers.length > 0) {
@@ -91,7 +91,7 @@ async function readJournal(messageId: string, options: WhyOptions): Promise<read
   if (!exists)
     throw new EarshotError(
       "EAR_USAGE",
-      `Cannot explain a message as there is no journal at ${path}: name another state ` +
+      `Cannot explain a message: there is no journal at ${path}. Name another state ` +
         "directory with --state-dir, or the config with --config",
     );
   const lock = await lockStateDir(stateDir);

@@ -32,7 +32,7 @@ export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
   if (found !== null) return found;
   throw new EarshotError(
     "EAR_USAGE",
-    `Cannot reach a daemon as none runs on ${stateDir}: start one with \`earshot start\`, or name ` +
+    `Cannot reach a daemon: none runs on ${stateDir}. Start one with \`earshot start\`, or name ` +
       "another state directory with --state-dir",
   );
 }

@@ -25,7 +25,7 @@ export interface Found {
 /** What was answered; leaving in the middle writes nothing. */
 function given<Value>(answer: Value): Exclude<Value, symbol> {
   if (typeof answer === "symbol")
-    throw new EarshotError("EAR_USAGE", "Cannot go on as you left: nothing is written");
+    throw new EarshotError("EAR_USAGE", "Cannot go on: you left. Nothing is written");
   return answer as Exclude<Value, symbol>;
 }
 

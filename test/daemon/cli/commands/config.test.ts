@@ -105,7 +105,7 @@ test("config check refuses a certificate that the daemon could not start with", 
   );
   const { code, out, err } = await earshot("config", "check");
   expect([code, out]).toEqual([2, ""]);
-  expect(err).toContain("Cannot use server.tls.cert as ");
+  expect(err).toContain("Cannot use server.tls.cert: ");
   expect(err).toContain(join(folder, "c.pem"));
 });
 
