@@ -175,11 +175,11 @@ class HostSupervisor implements Supervisor {
 
   async settled(): Promise<void> {
     for (;;) {
-      while (this.busy()) await this.#change();
+      while (this.#isBusy()) await this.#change();
       const before = this.#activity();
       await nextTurn(this.#ports.scheduler);
       await nextTurn(this.#ports.scheduler);
-      if (!this.busy() && this.#activity() === before) return;
+      if (!this.#isBusy() && this.#activity() === before) return;
     }
   }
 
@@ -375,7 +375,8 @@ class HostSupervisor implements Supervisor {
     this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
   }
 
-  busy(): boolean {
+  /** Whether something is under way that `settled` waits for. */
+  #isBusy(): boolean {
     if (this.#stopped) return false;
     if (this.#moving > 0) return true;
     return this.#hosts.some((host) => {
