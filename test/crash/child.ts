@@ -109,10 +109,15 @@ process.on("message", (message: ToChild) => {
 process.on("disconnect", () => process.exit(0));
 
 async function tellBusy(): Promise<void> {
+  // What a host is still working on stands in no table yet.
+  const isSettled = await Promise.race([runtime.settled().then(() => true), later(5_000)]);
   const [runs, rows] = await Promise.all([store.runs(), store.outboxOpen()]);
   const open = rows.filter(({ state }) => state !== "in-doubt");
-  tell({ type: "busy", count: runs.length + open.length });
+  tell({ type: "busy", count: runs.length + open.length + (isSettled ? 0 : 1) });
 }
+
+const later = (ms: number) =>
+  new Promise<false>((done) => void setTimeout(done, ms, false).unref());
 
 async function stop(): Promise<void> {
   await runtime.stop({ drainMs: 10_000 });

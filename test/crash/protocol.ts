@@ -10,7 +10,7 @@ export type ToChild =
 export type FromChild =
   | { readonly type: "ready" }
   | { readonly type: "acked"; readonly id: string }
-  /** How many runs and deliveries are not over, as the store has it. */
+  /** How many runs and deliveries are not over, and one more if hosts are at work. */
   | { readonly type: "busy"; readonly count: number }
   | {
       readonly type: "ask";

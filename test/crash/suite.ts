@@ -59,7 +59,7 @@ async function damagedFiles(store: Store): Promise<string[]> {
 async function judge(world: CrashWorld): Promise<void> {
   await world.start();
   world.redeliver();
-  await world.quiet(700);
+  await world.quiet();
   await world.stop();
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
   const found = await violations(store, world);

@@ -117,17 +117,19 @@ export class CrashWorld {
   }
 
   /**
-   * Waits until everything said is acknowledged, nothing has happened for `ms` and the store knows
-   * of nothing that is not over. What is stuck for a minute is left to the judge.
+   * Waits until everything said is acknowledged and, asked several times, the process knows of
+   * nothing that is not over: what waits for others to be said after it (20 ms at most) is in no
+   * table. What is stuck for a minute is left to the judge.
    */
-  async quiet(ms: number): Promise<void> {
+  async quiet(): Promise<void> {
     const until = performance.now() + stuckMs;
-    for (let seen = -1; ; ) {
+    for (let calm = 0, seen = -1; calm < 4; ) {
       const now = this.acked.size + this.received.length;
       const still = seen === now && this.acked.size === this.said.length;
-      if (still && (performance.now() > until || (await this.#busy()) === 0)) return;
       seen = now;
-      await new Promise((done) => setTimeout(done, ms));
+      const isCalm = still && (performance.now() > until || (await this.#busy()) === 0);
+      calm = isCalm ? calm + 1 : 0;
+      await new Promise((done) => setTimeout(done, 50));
     }
   }
 
