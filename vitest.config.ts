@@ -37,8 +37,10 @@ export default defineConfig({
     provide: { propertySeed: seed === undefined ? null : Number(seed) },
     // Many tests wait for processes and timers; more than one beyond the two cores makes them late.
     maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Only to end what hangs: nothing here is a claim about time, and the machine may be busy.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     setupFiles: ["test/support/setup.ts"],
     globalSetup: ["test/support/temp-folder.ts", "test/support/built/setup.ts"],
   },

@@ -79,7 +79,7 @@ test("a storm over a thousand rooms loses nothing, and those that owe nothing ar
     turns: { running: 0, waiting: 0 },
     ingress: { pending: 0, refused: 0 },
   });
-}, 60_000);
+});
 
 test("talk that goes on leaves no trace in memory beyond what is kept of each room", async () => {
   const rooms = 50;

@@ -196,7 +196,7 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
         for (const line of args[0] === "replay" ? out.trim().split("\n") : [out])
           expect(() => JSON.parse(line)).not.toThrow();
     }
-  }, 60_000);
+  });
 
   test("the log at a terminal, its own colours aside", async () => {
     let shown = "";
@@ -263,7 +263,7 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
     await once(chat, "exit");
     harmless("chat", out);
     expect(out).toContain("evil");
-  }, 60_000);
+  });
 });
 
 /** A config whose names and values are such words. */

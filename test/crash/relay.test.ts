@@ -13,7 +13,7 @@ import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { builtFile } from "../support/built/files.ts";
 import { rounds } from "../support/rounds.ts";
 import { type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
-import { chance } from "./world.ts";
+import { askBusy, chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const kills = rounds(3, 6);
@@ -98,11 +98,13 @@ class Rooms {
     await this.#gone();
   }
 
-  /** Waits until nobody was asked anything for a while, and ends the process properly. */
+  /** Waits until all is over, as the process says several times, and ends it properly. */
   async end(): Promise<void> {
-    for (let seen = -1; seen !== this.asked.length || this.acked.size < this.said.length; ) {
+    for (let calm = 0, seen = -1; calm < 4; ) {
+      const isStill = seen === this.asked.length && this.acked.size === this.said.length;
       seen = this.asked.length;
-      await new Promise((done) => setTimeout(done, 1_000));
+      calm = isStill && (await askBusy(this.#process as ChildProcess)) === 0 ? calm + 1 : 0;
+      await new Promise((done) => setTimeout(done, 50));
     }
     tell(this.#process, { type: "stop" });
     await this.#gone();

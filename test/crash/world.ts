@@ -12,6 +12,19 @@ const rooms = 6;
 /** On a loaded machine a turn may take seconds; what takes longer than this is stuck. */
 const stuckMs = 60_000;
 
+/** How much the process knows of that is not over. */
+export function askBusy(child: ChildProcess): Promise<number> {
+  return new Promise((done) => {
+    const hear = (message: FromChild) => {
+      if (message.type !== "busy") return;
+      child.off("message", hear);
+      done(message.count);
+    };
+    child.on("message", hear);
+    child.send({ type: "busy" } satisfies ToChild);
+  });
+}
+
 /** A small seeded source of chance (mulberry32). */
 export function chance(seed: number): () => number {
   let state = seed >>> 0;
@@ -127,23 +140,12 @@ export class CrashWorld {
       const now = this.acked.size + this.received.length;
       const still = seen === now && this.acked.size === this.said.length;
       seen = now;
-      const isCalm = still && (performance.now() > until || (await this.#busy()) === 0);
+      const isCalm =
+        still &&
+        (performance.now() > until || (await askBusy(this.#process as ChildProcess)) === 0);
       calm = isCalm ? calm + 1 : 0;
       await new Promise((done) => setTimeout(done, 50));
     }
-  }
-
-  #busy(): Promise<number> {
-    const process_ = this.#process as ChildProcess;
-    return new Promise((done) => {
-      const hear = (message: FromChild) => {
-        if (message.type !== "busy") return;
-        process_.off("message", hear);
-        done(message.count);
-      };
-      process_.on("message", hear);
-      this.#tell(process_, { type: "busy" });
-    });
   }
 
   async stop(): Promise<void> {

@@ -128,7 +128,7 @@ test("a changed config is taken over without a restart, a broken one is not", as
   expect(await nameNow()).toBe("Ada");
   await writeFile(file, named("Bea"));
   const logged = (event: string) => lines.some((line) => line.includes(event));
-  const patient = { timeout: 15_000 };
+  const patient = { timeout: 60_000 };
   await expect.poll(() => logged("config.changed"), patient).toBe(true);
   expect(await nameNow()).toBe("Bea");
   await writeFile(file, "{ agents: 1 }");
@@ -160,7 +160,7 @@ test("a first config written while the daemon runs is taken over, too", async ()
   const written = { agents: { list: [{ id: "main", name: "Ada" }] } };
   await writeFile(join(stateDir, "earshot.json5"), JSON.stringify(written));
   await expect
-    .poll(() => lines.some((line) => line.includes("config.changed")), { timeout: 15_000 })
+    .poll(() => lines.some((line) => line.includes("config.changed")), { timeout: 60_000 })
     .toBe(true);
   const page = await openPage(daemon.base, daemon.token);
   expect((await page.wait("ready")).agent.name).toBe("Ada");

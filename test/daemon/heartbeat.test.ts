@@ -114,7 +114,7 @@ test("a plugin that the config names has its word, also after a reload of the re
   await say(daemon, "m1", "hi");
   await expect.poll(() => sent(daemon), patience).toEqual(["You said hi (signed)"]);
   await daemon.stop();
-}, 60_000);
+});
 
 test("one that cannot be loaded keeps the daemon from starting, and nothing stays behind", async () => {
   const { start, stateDir } = await house({ plugins: ["./plugin.mjs", "./nowhere.mjs"] });
@@ -131,7 +131,7 @@ test("one that cannot be loaded keeps the daemon from starting, and nothing stay
   await say(daemon, "m1", "hi");
   await expect.poll(() => sent(daemon), patience).toEqual(["You said hi (signed) (signed)"]);
   await daemon.stop();
-}, 60_000);
+});
 
 test("a plugin's channel is a channel of the config, and no hook is given a secret", async () => {
   const { start, stateDir } = await house({

@@ -99,7 +99,7 @@ test("a channel made elsewhere is heard and answered on the message it came with
   });
   await expect.poll(() => hear).not.toBeNull();
   await (hear as unknown as (id: string, text: string) => Promise<void>)("m1", "are you there?");
-  await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => sent.length, { timeout: 60_000 }).toBe(1);
   expect(sent[0]).toMatchObject({ replyTo: "m1" });
   const [why] = await daemon.runtime.why("m1");
   expect(why?.recorded).toMatchObject({ decision: "engage", rule: "mention" });

@@ -56,7 +56,7 @@ test("a daemon with the plugin's channel hears a loft, and answers on the messag
   await expect.poll(() => loft.bots).toBe(1);
   const asked = loft.say({ text: "pidge, are you there?", calls: ["pidge"] });
   const answer = () => loft.said.find(({ from }) => from.id === "pidge");
-  await expect.poll(answer, { timeout: 10_000 }).toMatchObject({ answers: { id: asked } });
+  await expect.poll(answer, { timeout: 60_000 }).toMatchObject({ answers: { id: asked } });
   const [why] = await daemon.runtime.why(asked);
   expect(why?.recorded).toMatchObject({ decision: "engage", rule: "mention" });
 });

@@ -56,7 +56,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
   }
 
   for (const { name, of, path, reach, panes = [] } of views)
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, async () => {
       const page = await house.open(houses[of].address(path));
       await reach(page);
       expect(await readFocusOrder(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
@@ -64,7 +64,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
       await page.context().close();
     });
 
-  test("what a page keeps when its connection is lost", { timeout: 60_000 }, async () => {
+  test("what a page keeps when its connection is lost", async () => {
     const kept = views.filter(({ name }) => lostViews.includes(name));
     const pages = await Promise.all(
       kept.map(async ({ path, reach }) => {

@@ -22,7 +22,7 @@ import { samplePicture } from "../support/pages/sample-picture.ts";
 import { tone } from "../support/pages/tone.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
 const looking = resolve(import.meta.dirname, "../support/agents/attachment-agent.mjs");
 const maxBytes = 300_000;
 const picture = samplePicture(640, 480);
@@ -310,7 +310,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     const pane =
       "(() => { const s = document.querySelector('.direct .scroll'); return s.scrollWidth - s.clientWidth; })()";
     expect(await page.evaluate(pane)).toBe(0);
-  }, 90_000);
+  });
 
   test.each(["light", "dark"] as const)(
     "nothing of it is out of reach, %s",

@@ -68,7 +68,7 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     await soon(read).toContain("Room <img src=x");
     await soon(read).toContain("Ann <img");
     await harmless("rooms");
-  }, 30_000);
+  });
 
   test("the room, its ladder and its statechart", async () => {
     await page.locator(".room").first().click();
@@ -82,7 +82,7 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     await soon(read).toContain(`see ${markup.slice(0, 60)}`);
     await soon(read).toContain("mentions-others");
     await harmless("the ladder");
-  }, 30_000);
+  });
 
   test.each(["/health", "/replay", "/chat"])(
     "%s, beside it",
@@ -101,5 +101,5 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     await box.press("Enter");
     await soon(read).toContain("<script>owned=1</script>");
     await harmless("chat");
-  }, 30_000);
+  });
 });

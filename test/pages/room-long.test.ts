@@ -23,7 +23,7 @@ import {
 } from "../support/pages/long-room.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
 const lineCount = 700;
 const rowsMax = 130;
 
@@ -46,7 +46,7 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
     browser = await sharedChromium();
     room = await openLongRoom(builtPages);
     await room.say(lineCount);
-  }, 60_000);
+  });
   afterAll(async () => {
     await closeContexts();
     await room?.close();
@@ -93,7 +93,7 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
     // A script that scrolls half a window a frame is nobody's hand: the browser takes a line that it
     // brings into sight for one that was pushed there.
     await page.evaluate("shifts = []");
-  }, 60_000);
+  });
 
   test("a turned wheel goes as far as it was turned through lines that nobody has seen", async () => {
     await open();

@@ -27,7 +27,7 @@ import {
 } from "../support/pages/chromium.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 20_000 });
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
 
 const lines = [
   ["m1", "ann", "Morning. Build 212 is green.", { mentions: ["bo"] }, "observe mentions-others"],
@@ -101,7 +101,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       const answer = answers[id];
       if (answer !== undefined) await page.locator(".msg.agent", { hasText: answer }).waitFor();
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     await closeContexts();
     if (child?.exitCode === null) {
@@ -217,7 +217,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     expect(await page.locator(".msg.person .text").allTextContents()).toEqual(heard);
     expect(await page.locator(".msg.agent .text").allTextContents()).toEqual(said);
     expect(wrong.filter((text) => !text.includes("net::ERR_"))).toEqual([]);
-  }, 60_000);
+  });
 
   test("a reader further up stays there, is told what came, and older lines load above", async () => {
     const many = Array.from({ length: 90 }, (_, index) => ({
@@ -324,5 +324,5 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
     await page.context().close();
     await daemon.stop({ drainMs: 0 });
     rmSync(stateDir, { recursive: true, force: true });
-  }, 40_000);
+  });
 });

@@ -15,7 +15,7 @@ import {
 } from "../support/pages/chromium.ts";
 
 const count = 600;
-const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 15_000 });
+const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
 const focused = (page: Page) => page.locator(".room:focus .name").textContent();
 
 describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {

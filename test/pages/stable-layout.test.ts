@@ -26,7 +26,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     const driver = { kind: "scripted", runs: [{ steps }] };
     slow = await house.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
     [crowded] = await Promise.all([crowdedHouse(house), calm.start(), slow.start()]);
-  }, 60_000);
+  });
 
   const say = (text: string) =>
     crowded.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });

@@ -153,7 +153,7 @@ const outcomes = () =>
     "event" in line && line.event === "agent_end" ? [String(line.outcome)] : [],
   );
 async function turnOver(): Promise<void> {
-  await expect.poll(outcomes, { timeout: 15_000 }).toHaveLength(1);
+  await expect.poll(outcomes, { timeout: 60_000 }).toHaveLength(1);
   await room.runtime.settled();
 }
 
@@ -199,7 +199,7 @@ test("an ACP agent answers from a worker thread, in one session of its own", asy
   await ann("hello", true);
   await turnOver();
   expect(await ann("and then?", false)).toBe("sticky");
-  await expect.poll(outcomes, { timeout: 15_000 }).toEqual(["replied", "replied"]);
+  await expect.poll(outcomes, { timeout: 60_000 }).toEqual(["replied", "replied"]);
   const [first, second] = room.sent.map((text) => text.split(" "));
   expect([first?.[1], second?.[1]]).toEqual(["1", "2"]);
   expect(second?.[0]).toBe(first?.[0]);
@@ -210,7 +210,7 @@ test("a program that babbles on after its abort is not heard, and its turn ends 
   const args = [program, "babble", begun];
   await enter({ kind: "command", command: process.execPath, args }, 1);
   await ann("hello", true);
-  await expect.poll(() => existsSync(begun), { timeout: 15_000 }).toBe(true);
+  await expect.poll(() => existsSync(begun), { timeout: 60_000 }).toBe(true);
   const { key } = room.lines.find((line) => "event" in line) as { key: string };
   expect(await room.runtime.abortTurn(key, "the operator")).toBe(true);
   await expect.poll(outcomes).toEqual(["cancelled"]);

@@ -27,7 +27,7 @@ import {
 
 const canary = "xylophone-canary";
 const poisonedHost = builtUrl("test/poisoned-host");
-const soon = (claim: () => void) => vi.waitFor(claim, { timeout: 15_000, interval: 20 });
+const soon = (claim: () => void) => vi.waitFor(claim, { timeout: 60_000, interval: 20 });
 const textOf = (frames: readonly InspectFrame[]) => JSON.stringify(frames);
 const kinds = (frames: readonly InspectFrame[]) => frames.map(({ kind }) => kind);
 const of = (frames: readonly InspectFrame[], reader: number) =>

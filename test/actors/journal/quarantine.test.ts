@@ -282,5 +282,5 @@ describe("with real threads and a real file", () => {
     const [, , heard] = await store.tail(conversationOf(key).conv, 0);
     expect(heard?.code).toBeGreaterThan(0);
     expect(aside()).toHaveLength(1);
-  }, 90_000);
+  });
 });

@@ -74,7 +74,7 @@ describe.each(["!exit", "!loop", "!oom"])("an event that kills its host by %s", 
     appliedOnce(world, [bad]);
     expect(world.supervisor.status()[0]).toMatchObject({ state: "ready", restarts: 3 });
     expect(world.supervisor.status()[1]).toMatchObject({ state: "ready", restarts: 0 });
-  }, 90_000);
+  });
 });
 
 test("a step that throws is rejected, told, and kills nothing", async () => {

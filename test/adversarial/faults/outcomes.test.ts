@@ -98,7 +98,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     expect([...new Set(ends)].sort()).toEqual(["cancelled", "failed", "replied", "silent"]);
     for (const [id, [fate]] of fates) if (id.endsWith("3")) expect(fate, id).toBe("replied");
     await world.runtime.stop();
-  }, 60_000);
+  });
 
   /** Deaths at every stage of a turn: gathering, composing, running, between two turns. */
   async function deaths(world: World, die: () => Promise<void>): Promise<number> {

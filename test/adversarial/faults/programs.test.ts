@@ -25,7 +25,7 @@ import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const support = join(import.meta.dirname, "../../support/agents");
 const program = join(support, "command-agent.mjs");
-const patience = { timeout: 15_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 50 };
 let file: string;
 
 beforeEach(async () => {

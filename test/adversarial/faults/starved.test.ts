@@ -23,7 +23,7 @@ import { builtUrl } from "../../support/built/files.ts";
 import { createWorld, groupKey, message } from "../../support/runtime/supervised.ts";
 
 const loopMs = 1_000;
-const patience = { timeout: 20_000 };
+const patience = { timeout: 60_000 };
 
 /** A watched host whose thread does as it is told, look by look; the look at which it was killed. */
 function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[]): number | null {
@@ -184,7 +184,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
     calm();
     await expect.poll(() => link.heartbeat.beats() > beats, patience).toBe(true);
     expect(killed).toEqual([]);
-  }, 90_000);
+  });
 
   test("that waits for what never comes is ended, although it uses no processor", async () => {
     const world = createWorld({
@@ -199,5 +199,5 @@ describe.skipIf(!canStarve)("a real thread", () => {
     await world.settled();
     expect(world.quarantined.map(({ seq }) => seq)).toEqual([1]);
     expect(world.supervisor.status()[0]).toMatchObject({ state: "ready", restarts: 3 });
-  }, 90_000);
+  });
 });

@@ -120,7 +120,7 @@ test("who writes to the operator's own channel is told when a code is not open",
     "That code is not ope",
     "You are a member her",
   ]);
-}, 60_000);
+});
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

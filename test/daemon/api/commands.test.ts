@@ -14,7 +14,7 @@ const start = () =>
   startDaemon({ stateDir, port: 0, workers: 1, env: {}, writeLog: () => undefined });
 beforeAll(async () => {
   daemon = await start();
-}, 60_000);
+});
 afterAll(() => daemon.stop());
 
 test("are answered on the page, kept from the agent, and last over a restart", async () => {
@@ -45,4 +45,4 @@ test("are answered on the page, kept from the agent, and last over a restart", a
   const levels = () => again.of("said").filter(({ text }) => text === "Thinking: high.");
   await again.wait("said", () => levels().length === 2);
   again.close();
-}, 60_000);
+});

@@ -162,7 +162,7 @@ test("every operation answers as the document says", async () => {
     }
   expect(failures).toEqual([]);
   expect(uncalled).toEqual([]);
-}, 60_000);
+});
 
 /** What an answer has that the document does not say of it. */
 async function problemsOf(response: Response, documented: Answer | undefined): Promise<string[]> {

@@ -29,18 +29,18 @@ test("a refused token halts the account until somebody has it tried again", asyn
   };
   server.faults.add("getMe", { kind: "refuse", status: 401 }, 2);
   await daemon.start();
-  await expect.poll(state, { timeout: 20_000 }).toBe("halted");
+  await expect.poll(state, { timeout: 60_000 }).toBe("halted");
   expect(server.calls("getMe")).toHaveLength(1);
 
   // Refused again: one more login, and it stays where it is.
   const refused = await daemon.run("channels", "retry", "telegram");
   expect([refused.code, refused.out.trim()]).toEqual([0, "tried again: telegram/default"]);
-  await expect.poll(() => server.calls("getMe").length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => server.calls("getMe").length, { timeout: 60_000 }).toBe(2);
   await expect.poll(state).toBe("halted");
 
   const taken = await daemon.run("channels", "retry", "telegram", "default");
   expect(taken.code).toBe(0);
-  await expect.poll(state, { timeout: 20_000 }).toBe("live");
+  await expect.poll(state, { timeout: 60_000 }).toBe("live");
   daemon.say("ann", "hello");
   await server.until(() => server.world.answers(rooms.ann).length === 1, "the answer");
 
@@ -86,9 +86,9 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   await daemon.kill("SIGTERM");
   await leavePoison(stateDir, key);
   await daemon.start();
-  await expect.poll(rows, { timeout: 20_000 }).toMatchObject([{ key, tries: 0 }]);
+  await expect.poll(rows, { timeout: 60_000 }).toMatchObject([{ key, tries: 0 }]);
   await daemon.run("quarantine", "retry", String((await rows())[0]?.seq));
-  await expect.poll(rows, { timeout: 20_000 }).toMatchObject([{ key, tries: 1 }]);
+  await expect.poll(rows, { timeout: 60_000 }).toMatchObject([{ key, tries: 1 }]);
   await daemon.kill("SIGKILL");
   await daemon.start();
   const [back] = await rows();

@@ -120,7 +120,7 @@ describe("a value that an owner sets", () => {
     await talk(one, "/config set engagement.activation mention");
     await writeFile(file, '{ context: { size: 9 }, engagement: { activation: "always" } }');
     await expect
-      .poll(async () => (await talk(one, "/config get context.size"))[0], { timeout: 8_000 })
+      .poll(async () => (await talk(one, "/config get context.size"))[0], { timeout: 60_000 })
       .toContain("9");
     expect(await talk(one, "/config get engagement.activation")).toEqual([
       expect.stringContaining('"mention"'),

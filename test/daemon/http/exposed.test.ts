@@ -106,7 +106,7 @@ test("a renewed certificate is used without a restart, a broken one is not", asy
   renew("second");
   await told("tls.renewed");
   expect(await subjectAt(port)).toBe("CN=second");
-}, 60_000);
+});
 
 test("a certificate that cannot be read, or fits no key, stops the start by its name", async () => {
   const one = tlsFolder();
@@ -190,7 +190,7 @@ test.runIf(outside !== undefined)(
     // The server hears in its own time that they are gone.
     const health = () => fetch(`http://${outside}:${door.port}/healthz`);
     await expect
-      .poll(() => health().then(({ status }) => status, String), { timeout: 20_000 })
+      .poll(() => health().then(({ status }) => status, String), { timeout: 60_000 })
       .toBe(200);
   },
 );

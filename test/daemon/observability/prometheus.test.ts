@@ -82,7 +82,7 @@ describe.skipIf(!havePrometheus)("on this machine", () => {
     const config = often + scrapeConfigs[0]?.text.replace("127.0.0.1:4747", instance);
     prometheus = await startPrometheus(newFolder(), config);
     await vi.waitUntil(async () => (await prometheus.targets())[0]?.health === "up", patience);
-  }, 60_000);
+  });
   afterAll(async () => {
     await prometheus?.stop();
     await daemon?.stop({ drainMs: 0 });
@@ -139,7 +139,7 @@ describe.skipIf(!havePrometheus)("on this machine", () => {
     };
     await vi.waitUntil(allShown, { ...patience, interval: 400 }).catch(() => undefined);
     expect(empty).toEqual([]);
-  }, 60_000);
+  });
 
   test("what came in is counted once by the time Prometheus has it", async () => {
     const received = `sum(earshot_received_total{channel="webhook"})`;
@@ -148,7 +148,7 @@ describe.skipIf(!havePrometheus)("on this machine", () => {
     count += 1;
     // One more was said for the linter.
     await expect.poll(value, patience).toBe(count + 1);
-  }, 60_000);
+  });
 
   test("what to be woken for is understood, and nobody is woken by a daemon that is well", async () => {
     const alerts = [...(page as Page).text.matchAll(/^\| `([^`]*earshot_[^`]*)`.*\|$/gmu)];
@@ -160,7 +160,7 @@ describe.skipIf(!havePrometheus)("on this machine", () => {
     await daemon.stop({ drainMs: 0 });
     const down = async () => (await prometheus.query(`up{job="earshot"} == 0`)).length;
     await expect.poll(down, patience).toBe(1);
-  }, 60_000);
+  });
 });
 
 /** An address of this machine that others could use. */
@@ -198,5 +198,5 @@ describe.skipIf(!canAsk)("from elsewhere", () => {
       await Promise.all([refused.stop(), admitted.stop()]);
       await daemon.stop({ drainMs: 0 });
     }
-  }, 90_000);
+  });
 });

@@ -45,8 +45,8 @@ test("a message that is denied is told, explained and counted where it was said,
     };
     return rooms[0];
   };
-  await expect.poll(async () => (await room())?.recent, { timeout: 10_000 }).toMatch(/^.d.$/u);
-  await expect.poll(() => told.join(""), { timeout: 10_000 }).toContain('"m2"');
+  await expect.poll(async () => (await room())?.recent, { timeout: 60_000 }).toMatch(/^.d.$/u);
+  await expect.poll(() => told.join(""), { timeout: 60_000 }).toContain('"m2"');
   expect(told.join("")).toMatch(/"decision":"denied","rule":"group-policy"/u);
   const [why] = (await door.daemon.runtime.why("m2")) as readonly Why[];
   expect(why?.recorded).toMatchObject({ decision: "denied", rule: "group-policy" });

@@ -105,7 +105,7 @@ describe("answers", () => {
       line("two", { id: "t1:1" }),
     ])
       speaker(told);
-    await expect.poll(() => said.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => said.length, { timeout: 60_000 }).toBe(2);
     expect(said).toEqual(["-1/7 t1:0:speech OggSone", "-1/7 t1:1:speech OggStwo"]);
   });
 
@@ -121,7 +121,7 @@ describe("answers", () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     level = "on";
     speaker(line("two", { id: "t1:1" }));
-    await expect.poll(() => said, { timeout: 10_000 }).toEqual(["t1:1:speech"]);
+    await expect.poll(() => said, { timeout: 60_000 }).toEqual(["t1:1:speech"]);
     expect(logs).toEqual([]);
   });
 
@@ -153,7 +153,7 @@ describe("answers", () => {
     );
     speaker(line("one"));
     speaker(line("two", { id: "t1:1" }));
-    await expect.poll(() => said, { timeout: 10_000 }).toEqual(["t1:1:speech"]);
+    await expect.poll(() => said, { timeout: 60_000 }).toEqual(["t1:1:speech"]);
     expect(logs).toEqual(["speech.failed"]);
   });
 });

@@ -20,7 +20,7 @@ export interface OpenOptions {
 }
 
 export const soon = <Answer>(claim: () => Answer | Promise<Answer>) =>
-  vi.waitFor(claim, { timeout: 15_000, interval: 20 });
+  vi.waitFor(claim, { timeout: 60_000, interval: 20 });
 
 /** Opens it and waits until it is open or refused. */
 export async function openInspect(url: string, options: OpenOptions = {}): Promise<Opened> {

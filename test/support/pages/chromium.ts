@@ -70,6 +70,7 @@ export async function openPage(browser: Browser, options: PageOptions = {}): Pro
     colorScheme,
     reducedMotion,
   });
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const wrong: string[] = [];
   page.on("console", (message) => {

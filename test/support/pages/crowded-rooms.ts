@@ -36,7 +36,7 @@ export function twoHouses(house: PagesHouse): Readonly<Record<"crowded" | "calm"
     const calm = await house.daemon();
     [houses.crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
     houses.calm = calm;
-  }, 60_000);
+  });
   return houses as Readonly<Record<"crowded" | "calm", LiveDaemon>>;
 }
 

@@ -23,7 +23,7 @@ import {
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 export const soon = <Found>(read: () => Found | Promise<Found>) =>
-  expect.poll(read, { timeout: 20_000 });
+  expect.poll(read, { timeout: 60_000 });
 
 export interface PagesHouseOptions {
   /** Words of console lines that are part of what is tested, as of a daemon that went away. */

@@ -56,7 +56,7 @@ describe.skipIf(!haveChromium)("the list of commands on the page", () => {
   beforeAll(async () => {
     daemon = await house.daemon();
     await daemon.start();
-  }, 60_000);
+  });
 
   const box = (page: Page) => page.locator(".direct textarea");
   const options = (page: Page) => page.locator(".direct [role=option]");

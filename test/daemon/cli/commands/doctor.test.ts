@@ -68,7 +68,7 @@ test("doctor names what the config and the rooms give away, and rotate shuts the
   expect((await door.api("/api/status")).status).toBe(401);
   const authorization = `Bearer ${fresh}`;
   expect((await door.api("/api/status", { headers: { authorization } })).status).toBe(200);
-}, 60_000);
+});
 
 test("a config with secrets in it that others may read is wrong, and doctor says so", async () => {
   const door = await openHookDaemon();
@@ -77,7 +77,7 @@ test("a config with secrets in it that others may read is wrong, and doctor says
   const { code, out } = await earshot(door.daemon.stateDir, "doctor", "--offline");
   expect(code).toBe(1);
   expect(out).toContain(`chmod 600 ${path}`);
-}, 60_000);
+});
 
 test("rotate without a daemon says where the new token stands, and refuses an unsafe directory", async () => {
   const door = await openHookDaemon();
@@ -92,4 +92,4 @@ test("rotate without a daemon says where the new token stands, and refuses an un
   expect(unsafe.code).toBe(2);
   expect(unsafe.err).toContain("chmod 700");
   chmodSync(stateDir, 0o700);
-}, 60_000);
+});

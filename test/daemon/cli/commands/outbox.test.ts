@@ -28,7 +28,7 @@ test("a dead part and one in doubt are listed, sent again, given up", async () =
     return outbox.filter(({ kind }) => kind === "reply");
   };
   const one = async (state: string): Promise<Listed> => {
-    await expect.poll(() => rows(state), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => rows(state), { timeout: 60_000 }).toHaveLength(1);
     return (await rows(state))[0] as Listed;
   };
   expect((await daemon.run("outbox")).out.trim()).toBe("nothing there");
