@@ -156,7 +156,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
 
   test("the column beside says what the machine says: states, credits, what was overheard", async () => {
     const { state } = await viewOf(daemon);
-    await soon(lit).toEqual(["attention.observing", "guard.clear", "typing.off"]);
+    await soon(lit).toEqual(["attention.observing", "lock.granting", "guard.clear", "typing.off"]);
     expect(state.attention).toBe("observing");
     const side = page.locator(".state-col");
     expect(await side.locator(".cells i.full").count()).toBe(state.buffer.used);
