@@ -124,7 +124,7 @@ export function compileMachine(
   const trace = createTracer(machine);
   const guards = machine.implementations.guards as unknown as Readonly<Record<string, Guard>>;
   const placesByName = new Map<string, Place>();
-  const placesByValue = new WeakMap<object, Place>();
+  const placesByValue = new Map<unknown, Place>();
 
   /** The place of a snapshot's states. Snapshots made here share their value's object. */
   function placeOf({ value, context }: Pick<Snapshot, "value" | "context">): Place {
@@ -189,18 +189,15 @@ export function compileMachine(
     const place = placeOf(snapshot);
     let op = programOf(place, event);
     let made: Step | null = null;
-    let asked = { context: snapshot.context, event };
-    for (; op.kind !== "end"; ) {
+    while (op.kind !== "end") {
       if (op.kind === "ask") {
-        op = answered(place, event, op, op.guard(asked, op.params));
-        continue;
+        const context = made === null ? snapshot.context : made.context;
+        op = answered(place, event, op, op.guard({ context, event }, op.params));
+      } else {
+        made ??= beginStep(snapshot.context);
+        op.body(made, event, op.params as never);
+        op = op.next;
       }
-      if (made === null) {
-        made = beginStep(snapshot.context);
-        asked = { context: made.context, event };
-      }
-      op.body(made, event, op.params as never);
-      op = op.next;
     }
     if (made === null && op.place === place) return snapshot;
     const { context, effects } = made ?? { context: snapshot.context, effects: [] };
