@@ -6,8 +6,8 @@
  * when, and how many failures came in a row. `halted` is left only by an operator (another config,
  * or one more try), never by the channel itself, so a refused token cannot become a loop.
  *
- * Pure: time comes in with each event, and the timers of a back-off belong to whoever runs the
- * account.
+ * Pure: time comes in with each event, and the timers of a back-off belong to the code that runs
+ * the account.
  */
 import { assign, setup } from "xstate";
 import type { Millis } from "../domain/message.ts";

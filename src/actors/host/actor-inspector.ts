@@ -49,12 +49,13 @@ export function inspectActor(
     actor: actor.sessionId,
     now,
     follow(onlooker) {
-      const { unsubscribe } = actor.system.inspect((told: InspectionEvent) => {
-        if (told.type !== "@xstate.event" && told.type !== "@xstate.snapshot") return;
-        const event = told.event as ConversationEvent;
-        // Its own end is told by whoever ends it, who knows why.
+      const { unsubscribe } = actor.system.inspect((inspected: InspectionEvent) => {
+        const { type } = inspected;
+        if (type !== "@xstate.event" && type !== "@xstate.snapshot") return;
+        const event = inspected.event as ConversationEvent;
+        // Its end is reported where it is ended, as the reason is known there.
         if (event.type.startsWith("xstate.")) return;
-        if (told.type === "@xstate.event") onlooker.event(event);
+        if (type === "@xstate.event") onlooker.event(event);
         else onlooker.state({ ...now(), effects: effects() }, event);
       });
       ends.push(unsubscribe);

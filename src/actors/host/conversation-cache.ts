@@ -57,7 +57,7 @@ export class ConversationCache {
   readonly #wantsRecord: (slot: Slot) => boolean;
   readonly #onEvict: (slot: Slot, record: string | null) => void;
 
-  /** `onEvict` is told of each evicted conversation, with its record where one is wanted. */
+  /** `onEvict` is called for each evicted conversation, with its record where one is wanted. */
   constructor(
     max: number,
     wantsRecord: (slot: Slot) => boolean,

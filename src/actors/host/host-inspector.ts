@@ -18,7 +18,7 @@ interface Watched {
   readonly orders: Map<number, InspectRequest>;
 }
 
-/** Takes what has been told since the last time; called when a batch is through. */
+/** Takes the frames since the last time; called when a batch is done. */
 export type InspectSink = (frames: readonly InspectFrame[]) => void;
 
 export class HostInspection {
@@ -66,8 +66,8 @@ export class HostInspection {
     const status = error === undefined ? "stopped" : "error";
     const type = error === undefined ? "xstate.stop" : "xstate.error.actor";
     this.#each(orders, (readers, words) => {
-      const told = error === undefined ? {} : { error: shownError(error, words) };
-      const snapshotJson = stateJson({ ...look.now(), status }, words, told);
+      const shown = error === undefined ? {} : { error: shownError(error, words) };
+      const snapshotJson = stateJson({ ...look.now(), status }, words, shown);
       const eventJson = JSON.stringify({ type });
       return { kind: "snapshot", readers, actor: look.actor, eventJson, snapshotJson };
     });

@@ -31,7 +31,7 @@ export interface Grant extends Person {
   /** Who said so: `console`, `claim`, or an owner as `telegram:7`. */
   readonly by: string;
 }
-/** A stranger who was told a code. */
+/** A stranger who was given a code. */
 export interface Pairing extends Person {
   readonly kind: "pairing";
   readonly code: string;
@@ -40,7 +40,7 @@ export interface Pairing extends Person {
   readonly at: Millis;
   readonly expiresAt: Millis;
 }
-/** A role for whoever says the code; the code itself is not here. */
+/** A role for the person who says the code; the code itself is not here. */
 export interface OpenClaim {
   readonly kind: "claim";
   /** What the operator calls it by. */
@@ -102,7 +102,7 @@ export function guessesName(place: AccessPlace | null): string {
 export const setEntry = (entry: AccessEntry): AccessChange => [nameOfEntry(entry), entry];
 export const strikeEntry = (entry: AccessEntry): AccessChange => [nameOfEntry(entry), null];
 
-/** What no longer counts; whoever changes the book strikes it out with the same commit. */
+/** Entries that no longer count: the next change of the store removes them in its commit. */
 export function expiredEntries(state: AccessState, now: Millis): AccessChange[] {
   return [...state.open.values()].filter((entry) => isOver(entry, now)).map(strikeEntry);
 }

@@ -17,7 +17,7 @@ import { type GrantScope, type KnownPeople, nobodyKnown } from "./access-entries
 import { type AccessRules, accessOf, names, peopleOf } from "./access-rules.ts";
 
 export interface AdmissionContext {
-  /** The channel is local: whoever writes there is the operator. */
+  /** The channel is local: its author is the operator. */
   readonly local: boolean;
   /** Whom the access book knows. @default nobody */
   readonly known?: KnownPeople;
@@ -34,7 +34,7 @@ export interface Admission {
   readonly authority: Authority;
   /** One plain sentence for `why` and the log; for a refusal, what would admit it. */
   readonly explanation: string;
-  /** Set where a stranger may ask to be let in: they are told a code, once. */
+  /** Set where a stranger may ask to be let in: they are given a code, once. */
   readonly pairs?: true;
 }
 
@@ -70,7 +70,7 @@ interface Case {
   readonly is: (scope: GrantScope) => boolean;
 }
 
-/** Owners speak directly without being listed again; so does whoever an owner has listed. */
+/** Owners speak directly without being listed again; so do people whom an owner has listed. */
 function directGate({ rules, place, sender, owner, is }: Case): Gate {
   const { dmPolicy } = rules;
   if (dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");

@@ -2,7 +2,7 @@
  * Pairing, claims and revocation
  * ==============================
  * What changes in the access book, and what is answered: each rule takes the book, the moment and
- * chance, and gives the changes. A stranger is told a code once, and three of an account at most
+ * chance, and gives the changes. A stranger is given a code once, and three of an account at most
  * wait at a time; the operator approves. A claim code gives its role to the first who says it. Who
  * guesses wrong too often at one account is not looked at there for a while, and neither is
  * anybody else, nor the right code; other accounts go on.
@@ -103,7 +103,7 @@ export function approvePairing(
   return { ...approved(state, person, now, by, owned), person };
 }
 
-/** The same without a code, for whoever knows the person: the newest that waits under this id. */
+/** The same without a code, where the person is known: the newest request under this id. */
 export function approvePerson(
   { state, now }: AtTheDoor,
   id: string,
@@ -155,11 +155,11 @@ export interface ClaimWanted {
   readonly role: Role;
   readonly ttlMs: number;
   readonly by: string;
-  /** For a simulation, where whoever says it has said it already. @default a new one */
+  /** For a simulation, in which the code was said before. @default a new one */
   readonly code?: string;
 }
 
-/** A new claim code, told once. Null: too many are open. */
+/** A new claim code, shown once. Null: too many are open. */
 export function issueClaim(
   { state, now, chance, digest }: AtTheDoor,
   { role, ttlMs, by, label, code = newClaimCode(chance) }: ClaimWanted & { readonly label: string },
@@ -177,7 +177,7 @@ export interface Revocation {
   /** Left out: on every account of the channel. */
   readonly account?: string;
   readonly id: string;
-  /** Left out: everything they have, and the code they may have been told. */
+  /** Left out: everything they have, and the code they may have been given. */
   readonly scope?: GrantScope;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What befalls pending messages
- * =============================
- * Edits, deletions and other people's lines touch the batches that wait, forming or in line, the
- * same way. Each function gives back the very list it was given when nothing in it changes.
+ * Changes of pending messages
+ * ===========================
+ * Edits, deletions and other people's lines change the batches that wait, forming or in line, in the
+ * same way. Each function returns the list it was given when nothing in it changes.
  */
 import { type AuthorId, type Route, sameRoute } from "../../domain/message.ts";
 import type { PendingMessage } from "./inbox.ts";

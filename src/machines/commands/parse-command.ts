@@ -2,7 +2,7 @@
  * Commands in a message
  * =====================
  * What a message orders, and what of it is left for the agent. Somebody without authority orders
- * nothing: his words are words. What was forwarded orders nothing either, whoever passed it on. A
+ * nothing: his words are words. What was forwarded orders nothing either, no matter who passed it on. A
  * slash word that is not in the table is text for the agent.
  */
 import type { Inbound } from "../../domain/message.ts";

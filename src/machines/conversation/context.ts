@@ -50,7 +50,7 @@ export interface Run {
   /** Source offset up to which the answer was handed to delivery. */
   readonly offset: number;
   readonly open: readonly OpenBlock[];
-  /** Its session was left for a new one: nothing is steered into it, its end is not told there. */
+  /** A new session began since: nothing is steered into it, and its end is not mentioned there. */
   readonly left?: true;
   /** The send policy kept its words from the room. */
   readonly refused?: true;

@@ -124,7 +124,7 @@ function inputOf(
   };
 }
 
-/** Authors of batches that wait and of the turn under way, unless we were told to back off. */
+/** Authors of batches that wait and of the turn under way, unless the agent has backed off. */
 export function heldAuthors(context: ConversationContext): readonly AuthorId[] {
   const { forming, inbox, run } = context;
   if (run === null && forming.length === 0 && inbox.length === 0) return nobody;
@@ -158,7 +158,7 @@ function countersAfter(
   return countPeerTurn(context.counters, event.at, context.settings.loopGuard);
 }
 
-/** Typing on engage: always where told so; by default in direct chats and for who mentioned us. */
+/** Typing on engage: where the config says so; by default in direct chats and on a mention. */
 function showsTypingAtOnce(context: ConversationContext, { message }: EngagementInput): boolean {
   const { mode } = context.settings.typing;
   return mode === "instant" || (mode === "auto" && (message.isDirect || message.mentionsSelf));

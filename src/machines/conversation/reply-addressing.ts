@@ -50,10 +50,10 @@ export function fillPrefix(template: string, words: PrefixWords): string {
   return filled === "" || /\s$/.test(filled) ? filled : `${filled} `;
 }
 
-/** Whether a failed turn is told to the room. Elsewhere than in direct chats it would be noise. */
+/** Whether the room hears of a failed turn. Elsewhere than in direct chats it would be noise. */
 export function tellsRoom(mode: ConversationSettings["notifyRoom"], kind: ChatKind): boolean {
   return mode === "always" || (mode === "direct" && kind === "direct");
 }
 
-/** What the room is told then: no details, those are in the log. */
+/** What is said then: no details, those are in the log. */
 export const failureNotice = "Something went wrong while I was answering. Please try again.";

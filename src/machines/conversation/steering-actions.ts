@@ -1,7 +1,7 @@
 /**
  * Reaching the running agent
  * ==========================
- * What arrives while the agent is at work may be told to it, or may stop it. Steering offers in the
+ * What arrives while the agent is at work may be passed to it, or may stop it. Steering offers in the
  * order of the line, with everything before it that the agent has not taken yet, so a message that
  * came when the agent could not listen is never overtaken by a later one. Only what was said in the
  * turn's own place is offered: its answer goes nowhere else. A turn that nobody asked for is stopped
@@ -22,7 +22,7 @@ export const answersOf = ({ blocks, asides = [] }: Run): number => blocks - asid
 
 const steers = (mode: string) => mode === "steer" || mode === "steer-backlog";
 
-/** A batch has joined the line: the running agent is told of it, or stopped for it. */
+/** A batch has joined the line: it is offered to the running agent, or stops it. */
 export function reachAgent(step: Step, batch: Forming, at: Millis): void {
   stopHeartbeat(step);
   const { run, settings } = step.context;

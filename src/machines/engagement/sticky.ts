@@ -17,8 +17,8 @@ export type StickyLedger = Readonly<Record<AuthorId, Millis>>;
 
 /**
  * Whether the author holds a live credit. Dead at the very millisecond it ends; a clock set back
- * revives nothing that a sweep has seen dead. Ids are opaque: one that is named like an object's
- * own furniture holds no credit by that.
+ * revives nothing that a sweep has seen dead. Ids are opaque: one that is named like a property
+ * of every object holds no credit by that.
  */
 export function holdsCredit(ledger: StickyLedger, author: AuthorId, now: Millis): boolean {
   const endsAt: unknown = ledger[author];

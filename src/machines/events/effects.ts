@@ -1,10 +1,10 @@
 /**
  * Effects
  * =======
- * What a conversation wants done, as data. The machine emits them in the order they are meant, the
- * actor's owner gets them after each step, and only then does anyone act on them. The
- * same step on the same state gives the same effects, so a replayed step can be told apart from a
- * new one by its journal number alone.
+ * What a conversation wants done, as data. The machine emits effects in the order they are meant, the
+ * actor's owner gets them after each step, and only then are they carried out. The same step on the
+ * same state gives the same effects, so the journal number alone tells a replayed step from a new
+ * one.
  */
 import type { Activation, Verdict } from "../../domain/decision.ts";
 import type { Millis, Route } from "../../domain/message.ts";
@@ -55,7 +55,7 @@ export interface LaneRelease {
   readonly type: "lane.release";
 }
 
-/** Everything a turn needs; texts are named by journal number and read by whoever runs it. */
+/** Everything a turn needs; texts are named by journal number and read where the turn runs. */
 export interface TurnRun {
   readonly type: "turn.run";
   readonly turnId: string;
@@ -88,8 +88,8 @@ export interface TurnRun {
   readonly firstIndex?: number;
 }
 /**
- * Everything that waits in the turn's place, in order. What its agent has taken in before is not
- * told again.
+ * Everything that waits in the turn's place, in order. The runner does not repeat to its agent what
+ * that has taken in before.
  */
 export interface TurnSteer {
   readonly type: "turn.steer";
@@ -112,7 +112,7 @@ export interface Block {
   readonly replyTo: string | null;
   /** Others spoke in between: send as a visible quote of that message. */
   readonly quote: boolean;
-  /** `notice`: a line of the runtime's own (an error told to the room). */
+  /** `notice`: a line of the runtime's own (an error shown to the room). */
   readonly kind: "reply" | "notice";
   /** First sight of an answer that an `edits` block completes. */
   readonly draft?: true;

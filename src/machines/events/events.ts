@@ -27,7 +27,7 @@ export interface RelayOrder {
   readonly keys: readonly string[];
 }
 
-/** A message was admitted. `seq` is its journal number and stands for its text from here on. */
+/** A message was admitted. `seq` is its journal number and names its text from here on. */
 export interface MessageReceived {
   readonly type: "message.received";
   readonly at: Millis;
@@ -111,7 +111,7 @@ export interface AgentSpoke {
 }
 /**
  * A block is ready to be sent. `index` counts the blocks of the turn from 0; `from` and `to` are
- * the source offsets (UTF-16 units) it covers, by which doubles are recognised. `mentions` are
+ * the source offsets (UTF-16 units) it covers, by which duplicates are recognised. `mentions` are
  * author ids the text mentions in platform syntax.
  */
 export interface AgentText {

@@ -21,7 +21,7 @@ import { afterAbortNotice, groupNudge, introduction, loopNotice } from "./phrase
 export interface PromptAttachment extends Attachment {
   /** What is in it, in words. */
   readonly content?: { readonly words: string; readonly text: string };
-  /** Why it is not told, or what is odd about it. */
+  /** Why it is left out, or what is odd about it. */
   readonly note?: string;
   /** It is the agent's picture of that number, counted from 1. */
   readonly picture?: number;
@@ -108,7 +108,7 @@ export function composeTurnPrompt(input: PromptInput): string {
 
 const steeredHeading = "## New message(s) (said while you were at work)";
 
-/** What a turn that runs is told besides: as untrusted as what it began with, so just as wrapped. */
+/** Messages for a turn that runs: as untrusted as those it began with, so wrapped alike. */
 export function composeSteered(messages: readonly PromptMessage[], fence: string): string {
   return fenced(
     steeredHeading,
@@ -132,7 +132,7 @@ function notice(input: PromptInput): string {
   ].join("\n");
 }
 
-/** Written by whoever keeps the agent's folder, so outside the fence. */
+/** Written by the operator in the agent's folder, so outside the fence. */
 function skillSection({ name, prompt }: NonNullable<PromptInput["skills"]>[number]): string {
   return `## Skill: ${name} (asked for in the message below)\n\n${prompt}`;
 }

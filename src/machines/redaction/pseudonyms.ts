@@ -32,7 +32,7 @@ export class StandIns {
     this.#isTaken = isTaken;
   }
 
-  /** What stands for a run of letters and digits. */
+  /** The pseudonym of a run of letters and digits. */
   word(word: string): string {
     const lower = lowered(word);
     let found = this.#known.get(lower);

@@ -190,7 +190,7 @@ export class Redactor {
   }
 }
 
-/** Words and places of whoever wrote the config. */
+/** Words and places of the config's author. */
 const droppedFields: ReadonlySet<string> = new Set(["store", "messagePrefix", "responsePrefix"]);
 const listFields: ReadonlySet<string> = new Set([
   ...["allowFrom", "groupAllowFrom", "ownerAllowFrom", "roles", "identityLinks"],

@@ -202,10 +202,10 @@ export function compileBindings(bindings: EarshotConfig["bindings"]): CompiledBi
     }
   }
   const kinds = index.get(3);
-  const told = new Set(shadowed.map((one) => one.index));
+  const reported = new Set(shadowed.map((one) => one.index));
   if (kinds !== undefined)
     for (const [position, { match }] of bindings.entries()) {
-      const by = told.has(position) ? undefined : overtaken(kinds, match);
+      const by = reported.has(position) ? undefined : overtaken(kinds, match);
       if (by !== undefined) shadowed.push({ index: position, by });
     }
   return { shadowed, find: (message) => (index.size === 0 ? null : find(index, message)) };

@@ -2,7 +2,7 @@
  * Names that call two
  * ===================
  * Agents of one room are told apart by their names. Where a name of one stands in a name of
- * another, whoever calls the second calls the first as well, and both answer. Names are compared as
+ * another, a call of the second calls the first as well, and both answer. Names are compared as
  * the ladder finds them.
  */
 
