@@ -1,9 +1,9 @@
 /**
  * Decisions
  * =========
- * Every inbound gets exactly one decision and one rule that explains it. This file is the only
- * place that spells the two unions; the journal, the event stream, the pages, the metrics and the
- * docs derive from it.
+ * Every inbound message gets exactly one decision and the rule that explains it. The two unions are
+ * defined only here; the journal, the event stream, the pages, the metrics and the docs derive from
+ * this file.
  */
 import { z } from "zod";
 import type { AuthorId, Millis } from "./message.ts";
@@ -14,8 +14,8 @@ export const decisionSchema = z.enum(decisions);
 export type Decision = z.infer<typeof decisionSchema>;
 
 /**
- * Rules of the ladder in the order tried, then the rules of admission. Append only: codes are
- * stored.
+ * Rules of the ladder in the order they are tried, then the rules of admission. Append only: their
+ * positions are stored as codes.
  */
 export const rules = [
   "dm",
@@ -48,7 +48,7 @@ export const creditUses = ["none", "kept", "consumed", "slid", "held"] as const;
 export const creditUseSchema = z.enum(creditUses);
 export type CreditUse = z.infer<typeof creditUseSchema>;
 
-/** A decision with its rule and what it did to the author's credit, as published everywhere. */
+/** A decision, its rule and its effect on the author's credit, as published everywhere. */
 export interface Verdict {
   readonly decision: Decision;
   readonly rule: Rule;
@@ -67,7 +67,7 @@ export function encodeVerdict(verdict: Pick<Verdict, "decision" | "rule" | "cred
   );
 }
 
-/** Reads a stored code; `null` for 0, the code of an event that decides nothing. */
+/** Decodes a stored code; `null` for 0, the code of an event without a decision. */
 export function decodeVerdict(code: number): Verdict | null {
   if (code === 0) return null;
   const packed = code - 1;
@@ -91,7 +91,7 @@ export interface Participant {
   readonly lastSeenAt: Millis;
 }
 
-/** A read of the room's member list by the channel. */
+/** The room's member counts as the channel last read them. */
 export interface Membership {
   readonly humans: number;
   readonly bots: number;
@@ -99,7 +99,10 @@ export interface Membership {
   readonly fetchedAt: Millis;
 }
 
-/** Everything the ladder may look at. Public form: other people's tables of cases call it. */
+/**
+ * Everything the ladder may look at. Part of the public interface: users write tables of cases with
+ * it.
+ */
 export interface EngagementInput {
   readonly message: {
     readonly text: string;
@@ -113,7 +116,10 @@ export interface EngagementInput {
     readonly repliesToOther: boolean;
     /** Rooms where only rule 1 may engage beyond solo (code reviews). */
     readonly explicitOnly?: boolean;
-    /** Names of the agents it calls, where several hear it and it calls some of them but not us. */
+    /**
+     * Names of the agents the message calls, when several agents hear it and it calls some of them
+     * but not this one.
+     */
     readonly namesOnly?: readonly string[];
   };
   readonly rules: {
@@ -132,7 +138,7 @@ export interface EngagementInput {
     readonly participantDays?: number;
   };
   readonly room: {
-    /** The author of the message included. */
+    /** Includes the author of the message. */
     readonly participants: readonly Participant[];
     readonly membership: Membership | null;
     readonly botInThread: boolean;
@@ -149,7 +155,7 @@ export interface EngagementVerdict extends Verdict {
   readonly decision: "engage" | "observe";
 }
 
-/** One rung as it was tried: what was found, not what was sought. */
+/** One rung of the ladder and the fact that decided it. */
 export interface Rung {
   readonly tier: number;
   readonly rule: Rule;

@@ -1,15 +1,16 @@
 /**
  * Errors
  * ======
- * One class, one table. The disposition tells the runtime what to do next, so nobody guesses from a
- * message. Message form: "Cannot <verb> as <reason>: received <value>", with values made harmless.
+ * One class, one table. The disposition tells the runtime what to do next, so no caller has to
+ * parse a message. Message form: "Cannot <do what>: <why> (<what was received>). <What to do>",
+ * with values sanitised.
  */
 
 /**
  * - `retry`: the same call may work later.
  * - `in-doubt`: it is unknown whether the call took effect.
- * - `terminal`: it will never work as it is; tell a person.
- * - `bug`: an assertion of ours failed.
+ * - `terminal`: the call can never work as it is; a person has to act.
+ * - `bug`: an assertion of earshot failed.
  */
 export type Disposition = "retry" | "in-doubt" | "terminal" | "bug";
 
@@ -53,18 +54,18 @@ export type ErrorCode = keyof typeof table;
 
 export interface EarshotErrorOptions {
   readonly cause?: unknown;
-  /** For `retry`: not before this many ms from now. */
+  /** For `retry`: wait at least this many ms. */
   readonly retryAfterMs?: number;
 }
 
-/** Shared by every copy of this module in a process. */
+/** Shared by every copy of this module in the process. */
 const brand = Symbol.for("earshot.error");
 const dispositions: ReadonlySet<unknown> = new Set<unknown>(Object.values(table));
 
 /**
  * The only error class that crosses a module boundary on purpose. `instanceof EarshotError` also
- * knows the errors of another copy of this package, which a plugin may have brought along: what to
- * do next must not hang on which copy was asked.
+ * recognises errors of another copy of this package, which a plugin may bring along: error handling
+ * must not depend on which copy threw.
  */
 export class EarshotError extends Error {
   public override readonly name = "EarshotError";
@@ -79,32 +80,33 @@ export class EarshotError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 
-  /** A subclass knows its own instances only, as everywhere. */
+  /** A subclass matches only its own instances, as usual. */
   static override [Symbol.hasInstance]<Made>(
     this: abstract new (
       ...given: never
     ) => Made,
     value: unknown,
   ): value is Made {
-    // biome-ignore lint/complexity/noThisInStatic: it is the subclass that is asked about.
+    // biome-ignore lint/complexity/noThisInStatic: `this` is the subclass to test against.
     return isInstance(this, value);
   }
 }
 
-function isInstance(asked: object, value: unknown): boolean {
-  if (Function.prototype[Symbol.hasInstance].call(asked, value)) return true;
-  if (asked !== EarshotError || !(value instanceof Error)) return false;
-  const { disposition, [brand]: mark } = value as { disposition?: unknown; [brand]?: unknown };
-  return mark === true && dispositions.has(disposition);
+function isInstance(ctor: object, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(ctor, value)) return true;
+  if (ctor !== EarshotError || !(value instanceof Error)) return false;
+  const { disposition, [brand]: brandMark } = value as { disposition?: unknown; [brand]?: unknown };
+  return brandMark === true && dispositions.has(disposition);
 }
 
-// Not in the class, so that the types of two copies stay the same to the compiler. A symbol comes
-// with no JSON and no message of a thread: only code of this process can be such an error.
+// Defined outside the class so that the types of two copies stay compatible for the compiler.
+// Symbols survive neither JSON nor structured clone, so only code of this process can create such
+// an error.
 Object.defineProperty(EarshotError.prototype, brand, { value: true });
 
 /**
- * States something the program relies on.
- * @throws EarshotError EAR_ASSERT when it does not hold.
+ * Asserts an invariant of the program.
+ * @throws EarshotError EAR_ASSERT when the condition is false.
  */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new EarshotError("EAR_ASSERT", message);

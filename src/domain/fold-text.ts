@@ -1,20 +1,21 @@
 /**
  * Folding text for comparison
  * ===========================
- * Names are compared as people read them: width, case and composition do not matter ("ＳＣＯＵＴ" is
- * "scout", "STRASSE" is "straße"). The fold knows no locale, so every machine folds alike and a
- * decision replayed elsewhere is the same decision. Nearly all chat is ASCII: that takes a short
- * way.
+ * Names are compared the way people read them: width, case and composition do not matter ("ＳＣＯＵＴ"
+ * is "scout", "STRASSE" is "straße"). Folding ignores the locale, so every machine gets the same
+ * result and a replayed decision stays the same. Nearly all chat is ASCII and takes a fast path.
  */
 
 const beyondAscii = /[\u0080-\uffff]/;
-/** Sorting a pile of combining marks is the one slow thing in NFKC; no script stacks this many. */
+/**
+ * Sorting long runs of combining marks is the only slow part of NFKC; no script stacks this many.
+ */
 const markPile = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * Unicode NFKC and full case folding, the same everywhere. Folding twice changes nothing.
- * Lower-casing alone would keep "ß" and "SS" apart and write the last sigma of a word differently;
- * the way over the upper case undoes both.
+ * Unicode NFKC and full case folding, independent of the locale and idempotent. Lower-casing alone
+ * would keep "ß" and "SS" apart and write a final sigma differently; going through upper case
+ * removes both differences.
  */
 export function fold(text: string): string {
   if (!beyondAscii.test(text)) return text.toLowerCase();
@@ -28,7 +29,7 @@ export function fold(text: string): string {
     .normalize("NFKC");
 }
 
-/** Whether a folded text contains a folded name anywhere. An empty name is contained in nothing. */
+/** Whether a folded text contains a folded name anywhere. No text contains the empty name. */
 export function containsFolded(foldedText: string, foldedNeedle: string): boolean {
   return foldedNeedle !== "" && foldedText.includes(foldedNeedle);
 }
@@ -36,8 +37,8 @@ export function containsFolded(foldedText: string, foldedNeedle: string): boolea
 const wordUnit = /[\p{L}\p{N}\p{M}_]/u;
 
 /**
- * Whether a folded text contains a folded name as a word of its own: no letter, digit or mark
- * touches it. For names so short that they stand inside other words by chance.
+ * Whether a folded text contains a folded name as a whole word: no letter, digit or mark touches
+ * it. For names so short that they occur inside other words by chance.
  */
 export function containsFoldedWord(foldedText: string, foldedNeedle: string): boolean {
   if (foldedNeedle === "") return false;

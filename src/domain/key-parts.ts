@@ -1,10 +1,10 @@
 /**
  * Parts of session keys
  * =====================
- * Ids from platforms are opaque and may hold anything, the separator too. A part is written as it
- * is except for `:`, `%`, control characters, whitespace and lone surrogates, which become
- * percent-encoded UTF-8 bytes. Nothing is folded or normalised: ids that look alike stay apart.
- * There is one way to write a part, so keys can be compared as text.
+ * Platform ids are opaque and may contain anything, including the separator. A part is written
+ * unchanged except for `:`, `%`, control characters, whitespace and lone surrogates, which become
+ * percent-encoded UTF-8 bytes. Nothing is folded or normalised: ids that look alike stay different.
+ * Each part has exactly one encoding, so keys can be compared as text.
  */
 const special = /[:%\p{Cc}\s\p{Cs}]/u;
 const specials = /[:%\p{Cc}\s\p{Cs}]/gu;
@@ -12,7 +12,7 @@ const escapes = /(?:%[0-9A-F]{2})+/gu;
 
 const hex = (byte: number): string => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
 
-/** Generalised UTF-8: lone surrogates get three bytes like their neighbours. */
+/** Generalised UTF-8: a lone surrogate becomes three bytes like any other code point there. */
 function escaped(character: string): string {
   const point = character.codePointAt(0) as number;
   if (point < 0x80) return hex(point);
@@ -21,7 +21,7 @@ function escaped(character: string): string {
   return hex(0xe0 | (point >> 12)) + hex(0x80 | ((point >> 6) & 0x3f)) + last;
 }
 
-/** One part of a key. */
+/** Encodes one part of a key. */
 export function encodePart(part: string): string {
   return special.test(part) ? part.replace(specials, escaped) : part;
 }
@@ -42,7 +42,7 @@ function unescaped(run: string): string {
   return text;
 }
 
-/** The part that was written so, or null when it is not how that part is written. */
+/** Decodes a part; null when the text is not the canonical encoding of any part. */
 export function decodePart(written: string): string | null {
   if (!special.test(written)) return written;
   const part = written.replace(escapes, unescaped);

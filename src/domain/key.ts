@@ -1,22 +1,22 @@
 /**
  * Session keys
  * ============
- * A session key names one conversation: which agent, and which chat or person on the other side. It
- * is made by routing from what a channel reported and is never taken from a caller. Keys are text
- * because they are logged, typed and compared; the parts inside are encoded so that no id can pass
- * for another (docs/guide/routing.md has the table).
+ * A session key names one conversation: an agent, and the chat or person it talks to. Routing
+ * builds the key from what a channel reported; it is never taken from a caller. Keys are text
+ * because they are logged, typed and compared; their parts are encoded so that no id can imitate
+ * another part (docs/guide/routing.md has the table).
  */
 import { EarshotError } from "./errors.ts";
 import { decodePart, encodePart } from "./key-parts.ts";
 
-/** The account that adds nothing to a key. */
+/** The account that a key leaves out. */
 export const defaultAccount = "default";
 
 interface CommonKeyParts {
   readonly agentId: string;
   readonly thread: { readonly kind: "thread" | "topic"; readonly id: string } | null;
 }
-/** All direct chats of an agent, or (as `global`) everything it hears. */
+/** All direct chats of an agent or, as `global`, everything it hears. */
 interface MainKey extends CommonKeyParts {
   readonly kind: "main";
   readonly mainKey: string;
@@ -43,7 +43,7 @@ interface ChatKey extends CommonKeyParts {
   readonly account: string;
   readonly id: string;
 }
-/** What a key says. */
+/** The decoded parts of a key. */
 export type SessionKeyParts = MainKey | PeerKey | ChannelPeerKey | AccountChannelPeerKey | ChatKey;
 
 function accountPath(account: string): string {
@@ -61,7 +61,7 @@ function basePath(parts: SessionKeyParts): string {
   return `${place}:${parts.kind}:${encodePart(parts.id)}`;
 }
 
-/** The key that says these parts. Different parts never share a key. */
+/** Formats parts as a key. Different parts never give the same key. */
 export function formatSessionKey(parts: SessionKeyParts): string {
   const { thread } = parts;
   const below = thread === null ? "" : `:${thread.kind}:${encodePart(thread.id)}`;
@@ -73,7 +73,7 @@ type Base = SessionKeyParts extends infer Parts
     ? Omit<Parts, keyof CommonKeyParts>
     : never
   : never;
-/** The decoded text of a position; every position of a key was decoded before. */
+/** The decoded text at a position; the caller has checked that every position decodes. */
 const at = (words: readonly string[], index: number): string => words[index] as string;
 
 function chatBase(words: readonly string[], first: number, account: string): Base | null {
@@ -85,7 +85,7 @@ function chatBase(words: readonly string[], first: number, account: string): Bas
   return null;
 }
 
-/** Positions, not words, tell the forms apart: a channel may be called `direct`. */
+/** Forms are told apart by position, not by their text: a channel may be called `direct`. */
 function parseBase(words: readonly string[]): Base | null {
   if (words.length === 1) return { kind: "main", mainKey: at(words, 0) };
   if (words.length === 2 && words[0] === "direct") return { kind: "per-peer", peer: at(words, 1) };
@@ -115,14 +115,14 @@ function tryParse(key: string): SessionKeyParts | null {
   return base === null ? null : { agentId, ...base, thread: { kind, id } };
 }
 
-/** Whether a text is a session key exactly as it would be written. */
+/** Whether a text is a session key in canonical form. */
 export function isSessionKey(key: string): boolean {
   return tryParse(key) !== null;
 }
 
 /**
- * What a key says. The inverse of `formatSessionKey`.
- * @throws EarshotError EAR_KEY_INVALID when the text is no key, or not written as keys are.
+ * Parses a key; the inverse of `formatSessionKey`.
+ * @throws EarshotError EAR_KEY_INVALID when the text is not a key in canonical form.
  */
 export function parseSessionKey(key: string): SessionKeyParts {
   const parts = tryParse(key);
@@ -130,14 +130,14 @@ export function parseSessionKey(key: string): SessionKeyParts {
   const shown = JSON.stringify(key.slice(0, 80)).replace(/[^\x20-\x7e]/gu, "?");
   throw new EarshotError(
     "EAR_KEY_INVALID",
-    `Cannot read a session key as it has not the form agent:<id>:…: received ${shown}`,
+    `Cannot read a session key: it does not have the form agent:<id>:… (received ${shown})`,
   );
 }
 
 /**
- * A 52-bit number for a text: exact in a double, spread evenly. Not a proof of identity, so whoever
- * looks something up by it compares the text as well. Two multiply-xor lanes of 32 bits, mixed at
- * the end.
+ * A 52-bit hash of a text: exact in a double, evenly distributed. Collisions are possible, so a
+ * lookup by it must compare the text as well. Two 32-bit multiply-xor accumulators, mixed at the
+ * end.
  */
 export function hash52(text: string): number {
   let high = 0x9e3779b9 ^ text.length;
@@ -156,8 +156,8 @@ export function hash52(text: string): number {
 }
 
 /** The finisher of MurmurHash3: every input bit reaches every output bit. */
-function mixBits(lane: number): number {
-  let value = lane ^ (lane >>> 16);
+function mixBits(bits: number): number {
+  let value = bits ^ (bits >>> 16);
   value = Math.imul(value, 0x85ebca6b);
   value ^= value >>> 13;
   value = Math.imul(value, 0xc2b2ae35);

@@ -2,11 +2,10 @@
  * Inbound messages
  * ================
  * The one normalised form of everything a room can say. Channels produce it, zod checks it once at
- * the edge, and from there on the types are trusted. The same form is the body of `POST
- * /api/inbound`, of a scenario line and of a recording, so it is a public interface
- * (docs/guide/scenarios.md).
+ * the edge, and from there on the types are trusted. It is also the body of `POST /api/inbound`, of
+ * a scenario line and of a recording, so it is a public interface (docs/guide/scenarios.md).
  *
- * What a platform cannot tell stays absent: an unknown reply author is not "someone else".
+ * What a platform does not report stays absent: an unknown reply author is not "someone else".
  */
 import { z } from "zod";
 import { limits } from "./limits.ts";
@@ -45,7 +44,7 @@ const authorSchema = z
     username: label.optional(),
     isBot: z.boolean().default(false),
     isSelf: z.boolean().default(false),
-    /** Speaks in the name of a chat: which person it is, the platform does not say. */
+    /** Posts in the name of a chat: the platform does not say which person it is. */
     isChat: z.boolean().optional(),
   })
   .transform((author) => ({ ...author, name: author.name || author.id }));
@@ -70,16 +69,15 @@ export const attachmentSchema = z.object({
   mime: label.optional(),
   bytes: z.number().int().min(0).optional(),
   name: label.optional(),
-  /** Where it can be fetched, for channels whose platform has no client of its own for that. */
+  /** Where to fetch it, for channels without a download method. */
   url: z.string().min(1).max(limits.labelUnitsMax).optional(),
 });
 export type Attachment = z.infer<typeof attachmentSchema>;
 
 /**
- * One message as it entered earshot. Only `channel`, `chat`, `id`, `author.id` and `text` are
- * required; everything else has the documented default. `sentAt` is the platform's own time in ms
- * since the epoch (absent: the time of receipt is used and the message's identity does not contain
- * a time).
+ * One message as received. Only `channel`, `chat`, `id`, `author.id` and `text` are required;
+ * everything else has the documented default. `sentAt` is the platform's own time in ms since the
+ * epoch; without it, earshot uses the time of receipt, and the message's identity contains no time.
  */
 export const inboundSchema = z.object({
   channel: id,
@@ -97,25 +95,25 @@ export const inboundSchema = z.object({
   groupId: id.optional(),
   explicitOnly: z.boolean().default(false),
   /**
-   * The author is not the operator, although the channel is local: what is configured about who may
-   * speak and order applies, as on any other channel.
+   * The author is not the operator although the channel is local: the access rules apply as on any
+   * other channel.
    */
   outside: z.boolean().optional(),
-  /** Passed on from elsewhere: the words are not the author's own. */
+  /** Forwarded: the text is not the author's own. */
   forwarded: z.boolean().optional(),
-  /** Parts of the text that the platform shows as code or as a quote: from, to, UTF-16 units. */
+  /** Ranges of the text shown as code or quote: [from, to), UTF-16 units. */
   verbatim: z
     .array(z.tuple([units, units]))
     .max(limits.mentionsCountMax)
     .optional(),
   sentAt: millis.optional(),
 });
-/** A parsed inbound message: every default filled in. */
+/** A parsed inbound message with every default filled in. */
 export type Inbound = z.infer<typeof inboundSchema>;
-/** What a caller may write: defaults left out. */
+/** What a caller may pass: defaults may be left out. */
 export type InboundInput = z.input<typeof inboundSchema>;
 
-/** Where something was said, and therefore where an answer goes. */
+/** Where a message was posted, and therefore where the answer goes. */
 const placeSchema = z.object({
   channel: id,
   account: id.default("default"),
@@ -127,9 +125,9 @@ export const editSchema = placeSchema.extend({
   id,
   text: z.string().max(limits.textUnitsMax),
   author: authorSchema.optional(),
-  /** The platform's own time of the edit: two edits back to the same words are two edits. */
+  /** The platform's time of the edit; it keeps apart two edits back to the same text. */
   editedAt: millis.optional(),
-  /** The platform's id of this edit or of the update that told it: a second delivery has the same. */
+  /** The platform's id of this edit or of its update; a redelivery has the same id. */
   editId: id.optional(),
 });
 export type Edit = z.infer<typeof editSchema>;
@@ -150,8 +148,8 @@ export const historySchema = placeSchema.extend({
 export type HistoryReport = z.infer<typeof historySchema>;
 
 /**
- * The way back: captured from the newest message of a batch and never changed afterwards, so a
- * reply cannot follow a conversation that moved on.
+ * Where a reply goes: captured from the newest message of a batch and never changed afterwards, so
+ * a reply cannot follow a conversation that moved on.
  */
 export interface Route {
   readonly channel: string;

@@ -1,17 +1,17 @@
 /**
- * Blotting secrets out
- * ====================
- * A secret comes back in other clothes: in a URL it is percent-encoded, in a header base64, in a
- * quoted answer JSON. Whoever passes on words of somebody that was sent a secret takes all of them
- * out. Pure, and linear in the text for each form.
+ * Redacting secrets
+ * =================
+ * A secret may come back encoded: percent-encoded in a URL, base64 in a header, escaped in quoted
+ * JSON. Text from anyone who was given a secret is redacted in all these forms. Pure, and linear in
+ * the text for each form.
  */
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const redacted = "[redacted]";
-/** A shorter secret is a word that may stand anywhere. */
+/** Shorter secrets are not redacted: they would match ordinary words. */
 const unitsMin = 6;
 
-/** How a secret may be written; each once. Nothing for what is too short to be one. */
+/** The distinct encodings of a secret; none for a secret that is too short. */
 export function formsOf(secret: string): readonly string[] {
   if (secret.length < unitsMin) return [];
   const written = secret.replace(/\p{Cs}/gu, "\ufffd");
@@ -29,20 +29,22 @@ export function formsOf(secret: string): readonly string[] {
   return [...new Set(forms)];
 }
 
-/** A text without these forms. They are tried in the order given: longer ones first. */
+/** Replaces these forms in the order given: longer ones first. */
 export function redactForms(text: string, forms: readonly string[]): string {
   let shown = text;
   for (const form of forms) if (shown.includes(form)) shown = shown.replaceAll(form, redacted);
   return shown;
 }
 
-/** All forms of all secrets, longest first, so that no rest of one is left by a shorter one. */
+/**
+ * All forms of all secrets, longest first, so that a shorter one leaves no rest of a longer one.
+ */
 export function formsOfSecrets(secrets: Iterable<string>): readonly string[] {
   const forms = new Set([...secrets].flatMap((secret) => [...formsOf(secret)]));
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** A text without these secrets, however they are written in it. */
+/** Redacts these secrets in a text, in all their encodings. */
 export function redactSecrets(text: string, secrets: Iterable<string>): string {
   return redactForms(text, formsOfSecrets(secrets));
 }

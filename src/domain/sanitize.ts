@@ -1,10 +1,9 @@
 /**
- * Making text harmless
- * ====================
- * Words from a room are shown to agents, to people and to terminals, and each place has its own way
- * of being fooled: a newline in a name forges a log line, a right-to-left mark swaps what is read,
- * an escape sequence writes on the screen. Three functions, one a place; none of them judges what
- * is said.
+ * Sanitising text
+ * ===============
+ * Text from a room is shown to agents, people and terminals, and each can be fooled in its own way:
+ * a newline in a name forges a log line, a right-to-left mark reorders text, an escape sequence
+ * controls the screen. One function for each; none of them judges the content.
  */
 import { limits } from "./limits.ts";
 
@@ -12,9 +11,7 @@ import { limits } from "./limits.ts";
 const lineEnds = /\r\n?|[\u0085\u2028\u2029]/g;
 /** C0 and C1 controls and DEL, but not the newline. */
 const controls = /(?!\n)\p{Cc}/gu;
-/**
- * What takes no room on a screen or turns its direction; emoji joiners and variants are left alone.
- */
+/** Zero-width and direction characters; emoji joiners and variation selectors stay. */
 const invisible = /(?!\ufe0e|\ufe0f|\u200d)[\p{DI}\ufff9-\ufffb]/gu;
 /** A joiner that joins no emoji. */
 const strayJoiner =
@@ -23,8 +20,8 @@ const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const loneSurrogate = /\p{Cs}/gu;
 
 /**
- * Text for an agent: line ends become newlines, tabs stay tabs' width, and what cannot be seen
- * (controls, direction marks, zero-width letters, tag characters) is gone. Emoji keep their
+ * Text for an agent: line ends become newlines, tabs become spaces, and invisible characters
+ * (controls, direction marks, zero-width letters, tag characters) are removed. Emoji keep their
  * joiners.
  */
 export function plainText(text: string): string {
@@ -39,17 +36,17 @@ export function plainText(text: string): string {
 
 /**
  * A label (name, title, file name) as one short line without controls, direction marks or invisible
- * letters. Cut at `unitsMax` UTF-16 units, never inside a pair, with an ellipsis for the rest.
+ * letters. Cut at `unitsMax` UTF-16 units, never inside a surrogate pair, with an ellipsis.
  */
 export function oneLine(text: string, unitsMax: number = limits.labelShownUnitsMax): string {
-  // A label may be all padding: look at some more than is shown, not at everything.
+  // A label may start with padding, so look at more than is shown, but not at everything.
   const line = plainText(text.slice(0, unitsMax * 8 + 64).replace(/[\n\v\f]/g, " "))
     .replace(/\s+/g, " ")
     .trim();
   return line.length <= unitsMax ? line : `${cut(line, unitsMax - 1).trimEnd()}…`;
 }
 
-/** The first `units` UTF-16 units, one less where that would split a pair. */
+/** The first `units` UTF-16 units, one fewer where that would split a pair. */
 export function cut(text: string, units: number): string {
   if (text.length <= units) return text;
   const last = text.charCodeAt(units - 1);
@@ -57,8 +54,8 @@ export function cut(text: string, units: number): string {
 }
 
 /**
- * Text for a terminal or a log line that may have several lines. Controls are made visible instead
- * of removed, so that an attack can be read: "␛[2J". Left over are newlines and what is printable.
+ * Text for a terminal or a multi-line log entry. Controls are made visible ("␛[2J") instead of
+ * removed, so that an attack can be read; newlines stay.
  */
 export function terminalSafe(text: string): string {
   return text
@@ -69,7 +66,7 @@ export function terminalSafe(text: string): string {
     .replace(loneSurrogate, "\ufffd");
 }
 
-/** A control as its picture (␛) or, beyond the first 32, as an escape in words. */
+/** A control as its Unicode picture (␛) or, above the first 32, as an escape. */
 function visible(control: string): string {
   const code = control.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);

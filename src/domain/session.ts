@@ -1,9 +1,10 @@
 /**
  * Sessions
  * ========
- * What an agent remembers of a conversation, and how it is asked to work there: one transcript and
- * a few settings for each session key. A reset begins a new session and archives the old one; the
- * settings carry over. What here differs from the config was said by somebody with authority.
+ * What an agent remembers of a conversation, and its settings there: one transcript and a few
+ * settings for each session key. A reset begins a new session and archives the old one; the
+ * settings carry over. Where settings differ from the config, an authorised person set them in the
+ * room.
  */
 import type { Millis } from "./message.ts";
 import type { ExecSettings } from "./permission.ts";
@@ -12,25 +13,25 @@ import type { SessionOverride } from "./settings.ts";
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ThinkingLevel = (typeof thinkingLevels)[number];
 export const verboseLevels = ["off", "on", "full"] as const;
-/** Whether tool steps are shown as one status message: off, their names, or with their input. */
+/** How tool steps are shown, in one status message: not at all, by name, with their input. */
 export type VerboseLevel = (typeof verboseLevels)[number];
 export const reasoningLevels = ["off", "on", "stream"] as const;
-/** Whether reasoning is shown: off, as a message before the answer, or live in the draft. */
+/** How reasoning is shown: not at all, as a message before the answer, live in the draft. */
 export type ReasoningLevel = (typeof reasoningLevels)[number];
 export const elevatedLevels = ["off", "ask", "full"] as const;
 export type ElevatedLevel = (typeof elevatedLevels)[number];
 export const ttsLevels = ["on", "off"] as const;
-/** Whether answers are said aloud as well, where the config names a program for it. */
+/** Whether answers are also spoken, where the config names a speech program. */
 export type TtsLevel = (typeof ttsLevels)[number];
 
-/** Null: as the agent is configured. */
+/** Null values: as the agent is configured. */
 export interface SessionSettings {
   readonly model: string | null;
   readonly thinking: ThinkingLevel | null;
   readonly verbose: VerboseLevel;
   readonly reasoning: ReasoningLevel;
   readonly elevated: ElevatedLevel;
-  /** What its agent may do when it asks first. */
+  /** Permissions of its agent. */
   readonly exec: ExecSettings;
   readonly tts: TtsLevel | null;
   readonly override: SessionOverride;
@@ -47,7 +48,7 @@ export const defaultSessionSettings: SessionSettings = {
   override: {},
 };
 
-/** A change of settings. Absent: as before; null: as configured. */
+/** A change of settings. Absent: unchanged; null: back to the config. */
 export interface SessionPatch extends Partial<Omit<SessionSettings, "override" | "exec">> {
   readonly exec?: ExecSettings | null;
   readonly override?: {
@@ -57,7 +58,7 @@ export interface SessionPatch extends Partial<Omit<SessionSettings, "override" |
   };
 }
 
-/** The settings after a change. */
+/** Applies a change to settings. */
 export function patchedSettings(
   before: SessionSettings,
   { override, exec, ...levels }: SessionPatch,
@@ -67,11 +68,11 @@ export function patchedSettings(
     ...before,
     ...(Object.fromEntries(said) as Partial<SessionSettings>),
     exec: exec === undefined ? before.exec : exec === null ? {} : { ...before.exec, ...exec },
-    override: override === undefined ? before.override : merged(before.override, override),
+    override: override === undefined ? before.override : mergeOverride(before.override, override),
   };
 }
 
-function merged(
+function mergeOverride(
   before: SessionOverride,
   { queue: said, ...levels }: NonNullable<SessionPatch["override"]>,
 ): SessionOverride {
@@ -84,17 +85,17 @@ function merged(
   };
 }
 
-/** The settings of a session with what one message asks. */
+/** Session settings with the levels that one message asks for. */
 export function withLevels(settings: SessionSettings, levels: TurnLevels): SessionSettings {
   return { ...settings, ...levels, exec: { ...settings.exec, ...levels.exec } };
 }
 
-/** What a message asks of the one turn that answers it; over the session's own settings. */
+/** Levels a message sets for the one turn that answers it, over the session's settings. */
 export type TurnLevels = Partial<
   Pick<SessionSettings, "thinking" | "verbose" | "reasoning" | "elevated" | "exec">
 >;
 
-/** Each of them in words: `thinking high`, `exec security=full ask=off`. */
+/** Describes each level: `thinking high`, `exec security=full ask=off`. */
 export function levelWords({ exec, ...levels }: TurnLevels): string[] {
   const said = Object.entries(exec ?? {}).map(([name, value]) => `${name}=${value}`);
   return [
@@ -107,7 +108,7 @@ export interface SessionUsage {
   readonly turns: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** As far as the agent told. */
+  /** As reported by the agent. */
   readonly costUsd: number;
 }
 
@@ -122,31 +123,28 @@ export interface Session {
   readonly updatedAt: Millis;
   readonly settings: SessionSettings;
   readonly usage: SessionUsage;
-  /** Its last run was aborted or lost. */
+  /** The last run was aborted or lost. */
   readonly abortedLastRun: boolean;
-  /** When a reset put it away; null: it is the one in use. */
+  /** When a reset archived it; null: in use. */
   readonly archivedAt: Millis | null;
 }
 
 export type TranscriptRole = "user" | "assistant" | "summary" | "note";
 
-/** One line of a transcript, as it stands in the session's file (docs/guide/sessions.md). */
+/** One line of a transcript, as written to the session's file (docs/guide/sessions.md). */
 export interface TranscriptLine {
-  /** Grows over all sessions of a store. */
+  /** Increases over all sessions of a store. */
   readonly id: number;
   readonly sessionId: string;
   readonly at: Millis;
   readonly turnId: string;
   readonly role: TranscriptRole;
   readonly text: string;
-  /** Who said it, and the platform's id of the message: user lines. */
+  /** User lines: the author and the platform's message id. */
   readonly author?: { readonly id: string; readonly name: string };
   readonly messageId?: string;
-  /** What the agent reported when it ended. */
+  /** What the agent reported at its end. */
   readonly usage?: Omit<SessionUsage, "turns">;
-  /**
-   * Lines of the session up to this one are not given to the agent any more; this one stands for
-   * them.
-   */
+  /** The agent no longer gets the session's lines up to this number; this line replaces them. */
   readonly covers?: number;
 }

@@ -1,9 +1,9 @@
 /**
  * Conversation settings
  * =====================
- * What the config says for one conversation, resolved once per config version and conversation
+ * The config as it applies to one conversation, resolved once per config version and conversation
  * (`resolveSettings` in domain/config): the most specific of conversation, account, channel, agent
- * and global wins. A machine sees only this, never the config, and never a secret.
+ * and global wins. Machines see only this, never the config, and never a secret.
  */
 import type { Activation, EngagementInput } from "./decision.ts";
 
@@ -38,7 +38,7 @@ export interface QueueSettings {
 }
 export type SendPolicy = "allow" | "deny";
 
-/** What a session says differently than the config; absent: as configured. */
+/** Settings of a session that override the config; absent: as configured. */
 export interface SessionOverride {
   readonly queue?: Partial<QueueSettings>;
   readonly send?: SendPolicy;
@@ -50,7 +50,7 @@ export interface ConversationSettings {
   readonly version: number;
   readonly agentId: string;
   readonly agentName: string;
-  /** Ladder rules; aliases hold the implicit ones too. */
+  /** Ladder rules; the aliases include the implicit ones. */
   readonly engagement: EngagementInput["rules"];
   /** `trigger` contains "everyone": @everyone counts as a mention of us. */
   readonly everyoneMentions: boolean;
@@ -64,12 +64,12 @@ export interface ConversationSettings {
   };
   readonly debounce: { readonly idleMs: number; readonly maxMs: number };
   readonly queue: QueueSettings;
-  /** Whether answers leave at all; a turn whose words are denied is silent. */
+  /** Whether answers are sent; with `deny` turns run silently. */
   readonly send: SendPolicy;
-  /** The reaction put on an engaged message while it is worked on; null: none. */
+  /** The reaction on an engaged message while it is processed; null: none. */
   readonly ackReaction: string | null;
   readonly replyTo: ReplyToMode;
-  /** Template of what goes before an answer; empty: nothing. */
+  /** Template of the prefix of an answer; empty: none. */
   readonly responsePrefix: string;
   readonly stream: StreamSettings;
   readonly typing: {
@@ -84,12 +84,12 @@ export interface ConversationSettings {
     readonly replyAgeMsMax: number;
   };
   readonly notifyRoom: "direct" | "always" | "never";
-  /** Put before every message of a batch as the agent sees it. */
+  /** Prefix of every message in the agent's prompt. */
   readonly messagePrefix: string;
   readonly promptHeadings: "sections" | "brackets";
 }
 
-/** The settings with what the session says differently. */
+/** Applies a session's overrides to the settings. */
 export function withOverride(
   settings: ConversationSettings,
   { queue, send, activation = settings.engagement.activation }: SessionOverride,

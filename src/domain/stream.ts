@@ -2,9 +2,9 @@
  * The event stream
  * ================
  * The lines that `earshot replay --json` prints and `GET /api/events` sends: one form for
- * simulation and life, so a page, a test and a person read the same thing. `t` is ms from the
- * scenario's start in a replay and ms since the epoch in the daemon. Message text appears only in
- * `send` and `prompt` lines.
+ * simulation and production, so a page, a test and a person read the same thing. `t` is ms since
+ * the scenario's start in a replay and ms since the epoch in the daemon. Message text appears only
+ * in `send` and `prompt` lines.
  */
 import type { CreditUse, Decision, Rule } from "./decision.ts";
 import type { Millis } from "./message.ts";
@@ -12,12 +12,12 @@ import type { Millis } from "./message.ts";
 export interface DecisionLine {
   readonly t: Millis;
   readonly id: string;
-  /** Null where admission ended before a conversation was chosen. */
+  /** Null when admission ended before a conversation was chosen. */
   readonly key: string | null;
   readonly decision: Decision;
   readonly rule: Rule;
   readonly credit: CreditUse;
-  /** Live stream only: where and who. */
+  /** Live stream only. */
   readonly channel?: string;
   readonly chat?: string;
   readonly author?: string;
@@ -76,9 +76,9 @@ export interface SendLine {
   readonly status: SendStatus;
   /** The beginning of an answer that is edited in place while it grows. */
   readonly draft?: true;
-  /** The id of the line whose message has this text now. */
+  /** The id of the line whose message this text replaces. */
   readonly edits?: string;
-  /** Beside the answer: what was thought, or which tools were used. */
+  /** Not the answer itself: reasoning, or a status message about tools. */
   readonly aside?: "reasoning" | "status";
 }
 export interface DroppedLine {
@@ -94,7 +94,7 @@ export interface SystemLine {
   readonly system: string;
   readonly [field: string]: string | number | boolean | null;
 }
-/** Live stream only: a running turn's text so far, for whoever is watching. Never journalled. */
+/** Live stream only: a running turn's text so far. Never journalled. */
 export interface DeltaLine {
   readonly t: Millis;
   readonly key: string;

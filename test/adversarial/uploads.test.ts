@@ -202,7 +202,7 @@ describe("what a file may be", () => {
       expect(answer.status).toBe(415);
       const { error } = (await answer.json()) as { error: { code: string; message: string } };
       expect(error.code).toBe("wrong-type");
-      expect(error.message).toContain(`announced as ${type}, but it is`);
+      expect(error.message).toContain(`declared as ${type}, but it is`);
     }
     expect(kept(house)).toEqual([]);
     await expectTaken(house);

@@ -201,7 +201,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("<script>alert(1)</script>") },
     ]);
     await page
-      .getByText(/announced as image\/png, but it is text\/plain/)
+      .getByText(/declared as image\/png, but it is text\/plain/)
       .first()
       .waitFor();
     for (const text of wrong) expect(text).toContain("415");
@@ -321,7 +321,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
         { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("no picture") },
       ]);
       await page
-        .getByText(/announced as image\/png/)
+        .getByText(/declared as image\/png/)
         .first()
         .waitFor();
       await soon(() => there(page).count()).toBe(2);

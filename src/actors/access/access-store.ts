@@ -1,14 +1,14 @@
 /**
- * Who may speak, as it stands
- * ===========================
- * The access book in memory, loaded at start and asked for every message, so that what is taken
- * back counts from the next message on. What a message changes in it (a stranger is told a code, a
- * claim is redeemed) is stored with that message's journal row or not at all; what an operator
- * changes is durable when the promise resolves. A change holds from the moment it is made, so that
- * two messages of one moment cannot use one code, and is taken back if it could not be stored.
+ * The access store
+ * ================
+ * The store's access rows in memory, loaded at start and read for every message, so that a
+ * revocation applies from the next message on. Changes made by a message (a pairing request, a
+ * redeemed claim) are committed with that message's journal row or not at all; an operator's
+ * changes are durable when the promise resolves. A change takes effect immediately, so that two
+ * concurrent messages cannot use the same code, and is undone if it cannot be stored.
  *
- * For commands: `allow` and `revoke` are what an allow list needs, `list` shows it, `approve` takes
- * a pairing code. All of them may be repeated.
+ * For commands: `allow` and `revoke` edit an allow list, `list` shows it, `approve` takes a pairing
+ * code. All of them are idempotent.
  */
 import type { Clock, Digest, Random } from "../../domain/ports/index.ts";
 import {
@@ -46,7 +46,7 @@ export interface AccessStorePorts {
 const labelLetters = "abcdefghjkmnpqrstuvwxyz23456789";
 const labelLength = 6;
 
-/** A book with these rows in it (`Store.access`). */
+/** Opens a store with these rows (`Store.access`). */
 export function openAccessStore(
   rows: readonly { readonly name: string; readonly body: string }[],
   { clock, random, digest, journal, configs }: AccessStorePorts,
@@ -57,7 +57,7 @@ export function openAccessStore(
   /** Channel to account to `scope:id`. */
   const known = new Map<string, Map<string, Set<string>>>();
 
-  /** The config names an owner. */
+  /** Whether the config names an owner. */
   const owned = () => configs.current().commands.ownerAllowFrom.length > 0;
   const read = (name: string): AccessEntry | null => grants.get(name) ?? open.get(name) ?? null;
 
@@ -87,14 +87,14 @@ export function openAccessStore(
         return { kind: "access", name, body };
       }),
       undo() {
-        // What somebody else has changed since stays as they left it.
+        // Entries changed by someone else since stay changed.
         for (const [index, [name, entry]] of changes.entries())
           if (read(name) === entry) put(before[index] as AccessChange);
       },
     };
   }
 
-  /** Makes changes and stores them. */
+  /** Applies changes and stores them. */
   async function keep(changes: readonly AccessChange[]): Promise<void> {
     if (changes.length === 0) return;
     const { writes, undo } = make(changes);

@@ -1,8 +1,8 @@
 /**
- * Who was turned away, for the log
- * ================================
- * One line for each sender and reason in an hour, with how often it was before: somebody who writes
- * a thousand times fills nobody's disk. What each message was decided stands in the journal.
+ * The log of denied messages
+ * ==========================
+ * One line per author and reason in an hour, with the number of earlier denials, so that a flood
+ * cannot fill the disk. The journal holds the decision on each message.
  */
 import { LRUCache } from "lru-cache";
 import type { Verdict } from "../../domain/decision.ts";

@@ -1,10 +1,10 @@
 /**
  * Access requests
  * ===============
- * A message that is not for any conversation but for the access store: a stranger who may ask to be
- * let in, or somebody who says a claim code. What it changes and what is answered belong to its
- * journal row, in one commit: a crash neither forgets an approval nor makes a code good twice, and
- * a second delivery does nothing. No agent hears of it, and no text keeps a code.
+ * Messages addressed to the access store instead of a conversation: a stranger who may ask for
+ * access, or a claim code. The change and the answer are committed with the message's journal row:
+ * a crash neither loses an approval nor makes a code usable twice, and a redelivery has no effect.
+ * No agent receives the message, and no stored text keeps a code.
  */
 import { defaultAgentId, type EarshotConfig } from "../../domain/config/index.ts";
 import { encodeVerdict, type Verdict } from "../../domain/decision.ts";
@@ -33,13 +33,13 @@ export interface AccessRequestPorts {
 
 /** What came of a request. */
 export interface AccessReply {
-  /** The message's row with all that is stored with it. */
+  /** The message's journal row and everything committed with it. */
   readonly event: NewEvent;
   readonly ended: Verdict;
   readonly explanation: string;
-  /** To be sent once they are stored. */
+  /** Replies, to be sent once they are stored. */
   readonly rows: readonly OutboxRow[];
-  /** It was not stored, or it is a copy: nothing has changed. */
+  /** Reverts the change when the row was not stored or is a duplicate. */
   undo(): void;
 }
 
@@ -55,7 +55,7 @@ export function answerAccessRequest(
     : answerClaim(request, message, event, ports);
 }
 
-/** Null: nothing is said, and the message is denied as any other. */
+/** Null: no answer, and the message is denied like any other. */
 function answerStranger(
   message: Inbound,
   event: NewEvent,
@@ -118,8 +118,8 @@ function common(
 }
 
 /**
- * A notice that belongs to no conversation. Its key says where it goes: for a stranger a place of
- * their own, which is nobody's session.
+ * A notice outside of any conversation. Its key says where it goes: for a stranger, a place of
+ * their own that is no session.
  */
 function noticeRow(
   what: "pairing" | "claim",

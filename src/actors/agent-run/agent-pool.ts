@@ -1,8 +1,8 @@
 /**
  * Open agents
  * ===========
- * Drivers are opened once per agent and config and shared by its turns. A changed config opens a
- * new one for the turns that follow; the old one is closed when its last turn has ended.
+ * A driver is opened once per agent and config and shared by its turns. A changed config opens a
+ * new one for later turns; the old one is closed when its last turn has ended.
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
@@ -57,7 +57,7 @@ export class TurnAgents {
     const agent: OpenAgent = { fingerprint, port: this.#openDriver(spec), turns: 0 };
     this.#open.set(spec.agentId, agent);
     if (before !== undefined && before.turns === 0) this.#close(before);
-    // One that could not be opened is tried again by the next turn.
+    // An agent that could not be opened is opened again by the next turn.
     agent.port.catch(() => {
       if (this.#open.get(spec.agentId) === agent) this.#open.delete(spec.agentId);
     });
@@ -70,13 +70,13 @@ export class TurnAgents {
     if (driver === undefined)
       throw new EarshotError(
         "EAR_AGENT_CONFIG",
-        `Cannot open agent "${agentId}" as no driver has that name: received ${kind}`,
+        `Cannot open agent "${agentId}": no driver has this kind (received ${kind})`,
       );
     const parsed = driver.configSchema.safeParse(config);
     if (!parsed.success)
       throw new EarshotError(
         "EAR_AGENT_CONFIG",
-        `Cannot open agent "${agentId}" as its driver's options are wrong: ` +
+        `Cannot open agent "${agentId}": its driver's options are invalid: ` +
           z.prettifyError(parsed.error),
       );
     return driver.open({
@@ -95,7 +95,7 @@ export class TurnAgents {
     agent.port
       .then(
         async (port) => port.close?.(),
-        // Never opened: its turns have failed of it and said why.
+        // Never opened: its turns have failed and reported why.
         () => undefined,
       )
       .catch(failed);

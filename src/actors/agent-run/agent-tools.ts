@@ -1,10 +1,10 @@
 /**
- * Tools every agent gets
- * ======================
- * What an agent may do to its own conversation: say something now, react, bow out, stay silent,
- * look at its files and its past. None of them takes a destination, so a reply cannot be sent
- * elsewhere whatever an agent was talked into. A refusal is told to the agent in words; an agent
- * that goes on asking for refused things is stopped.
+ * Tools of every agent
+ * ====================
+ * What an agent may do in its own conversation: send a message now, react, disengage, stay silent,
+ * read its files and its history. No tool takes a destination, so a reply cannot be sent elsewhere,
+ * whatever the agent was talked into. A refusal is returned as text; an agent that keeps asking for
+ * refused things is stopped.
  */
 import { z } from "zod";
 import type { agentTools } from "../../domain/config/daemon/agents.ts";
@@ -40,7 +40,7 @@ const purposes: Readonly<Record<ToolName, string>> = {
   ...contextToolPurposes,
 };
 
-/** As agents are told of them. */
+/** The tools' descriptions for agents. */
 export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as ToolName[]).map(
   (name) => ({
     name,
@@ -49,14 +49,14 @@ export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as Too
   }),
 );
 
-/** The tools of an agent that is offered some of them; without a list, all. */
+/** The offered tools; without a list, all. */
 export function toolsAmong(names: readonly string[] | undefined): readonly ToolDescription[] {
   return names === undefined ? turnTools : turnTools.filter(({ name }) => names.includes(name));
 }
 
 export const isTurnTool = (name: string): name is ToolName => Object.hasOwn(inputs, name);
 
-/** What the tools do to the turn they belong to. */
+/** The effects of tools on their turn. */
 export interface TurnActions {
   readonly over: boolean;
   readonly skipped: boolean;
@@ -65,19 +65,19 @@ export interface TurnActions {
   react(emoji: string): boolean;
   disengage(): void;
   skip(): void;
-  /** What only the main thread can tell. Words, also when it refuses. */
+  /** Asks the main thread. Resolves to text, also for a refusal. */
   ask(tool: string, input: unknown): Promise<string>;
   /** Too many refusals: ends the turn. */
   giveUp(): void;
 }
 
 const turnIsOver = "Refused: this turn has ended.";
-/** Refusals in one turn before it is ended. */
+/** Refusals after which a turn is ended. */
 const refusalsMax = 10;
 
 /**
- * The tools of one turn, as `AgentTurn.callTool`; with `names` only those. Resolves to what the agent
- * is told.
+ * The tools of one turn, as `AgentTurn.callTool`; with `names` only those. Resolves to the result
+ * for the agent.
  */
 export function createTools(
   actions: TurnActions,
@@ -85,7 +85,7 @@ export function createTools(
 ): (name: string, input: unknown) => string | Promise<string> {
   let refusals = 0;
   let asks = 0;
-  /** One question at a time: an agent that asks a hundred at once waits for itself only. */
+  /** One request at a time: an agent that sends a hundred at once only delays itself. */
   let asking: Promise<unknown> = Promise.resolve();
   const refuse = (why: string): string => {
     refusals += 1;
@@ -97,8 +97,8 @@ export function createTools(
     if (asks > limits.asksPerTurnMax) return Promise.resolve(refuse("you asked too often."));
     const answer = asking.then(async () => {
       if (actions.over) return turnIsOver;
-      const told = await actions.ask(tool, input);
-      return told.startsWith("Refused: ") ? refuse(told.slice("Refused: ".length)) : told;
+      const answer = await actions.ask(tool, input);
+      return answer.startsWith("Refused: ") ? refuse(answer.slice("Refused: ".length)) : answer;
     });
     asking = answer;
     return answer;

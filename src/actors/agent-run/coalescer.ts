@@ -1,21 +1,21 @@
 /**
  * Coalescing
  * ==========
- * An agent that works in steps says little things between them, and each would be a message of its
- * own. A small piece waits a moment for its neighbour, and they leave as one; a piece that is large
- * enough, or that nothing follows in time, leaves by itself. Nothing is reordered, and the end of
- * the turn waits for nobody.
+ * An agent that works in steps produces short texts between them, which would each become a
+ * message. A small piece waits briefly for the next one, and both are sent together; a piece that
+ * is large enough, or that is not followed in time, is sent alone. The order never changes, and the
+ * end of the turn flushes without waiting.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { Piece } from "./output-sequencer.ts";
 
 export interface CoalesceOptions {
   readonly clock: Clock;
-  /** 0: every piece leaves at once. */
+  /** 0: every piece is sent immediately. */
   readonly idleMs: number;
-  /** A piece of this size waits for nothing. UTF-16 units. */
+  /** A piece of this size does not wait. UTF-16 units. */
   readonly enough: number;
-  /** Two pieces are one if they fit into this. UTF-16 units. */
+  /** Largest size of merged pieces. UTF-16 units. */
   readonly max: number;
   readonly onPiece: (piece: Piece) => void;
 }
@@ -29,7 +29,7 @@ export class Coalescer {
     this.#options = options;
   }
 
-  /** @param joint goes between this piece and the one before, where they become one. */
+  /** @param joint separates this piece from the previous one when they are merged. */
   add(piece: Piece & { readonly opens: string }, joint: string): void {
     const { idleMs, enough, max, clock } = this.#options;
     const held = this.#held;
@@ -47,7 +47,7 @@ export class Coalescer {
     else this.#timer = clock.setTimer(clock.now() + idleMs, () => this.flush());
   }
 
-  /** Sends what waits. */
+  /** Sends the waiting piece. */
   flush(): void {
     this.stop();
     const piece = this.#held;
@@ -55,7 +55,7 @@ export class Coalescer {
     if (piece !== null) this.#options.onPiece(piece);
   }
 
-  /** Clears the timer; what waits goes on waiting. */
+  /** Clears the timer without sending the waiting piece. */
   stop(): void {
     if (this.#timer !== null) this.#options.clock.clearTimer(this.#timer);
     this.#timer = null;

@@ -1,47 +1,46 @@
 /**
- * The way out of a turn
- * =====================
- * Numbers what leaves, and bounds it. Pieces of the answer, what is shown beside it, and messages
- * that are edited in place while they grow share one count, since they share one order. The last
- * number is kept for the end: when more would follow, the piece that has it says so, and the rest is
- * dropped.
+ * The sequence of a turn's output
+ * ===============================
+ * Numbers and bounds what is sent. Parts of the answer, side output, and growing messages share one
+ * counter, because they share one order. The last number is reserved for the end: if more would
+ * follow, that part says so and the rest is dropped.
  */
 import { limits } from "../../domain/limits.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { AgentText } from "../../machines/events/events.ts";
 import { hardCut } from "../../machines/output/breaks.ts";
 
-/** Something to send, as the conversation is told of it. */
+/** A part to send, as reported to the conversation. */
 export type OutputBlock = Omit<AgentText, "type" | "at" | "turnId">;
 export type SideOutput = NonNullable<AgentText["aside"]>;
 
-/** A piece of the answer that may be a message. */
+/** A part of the answer. */
 export interface Piece {
   readonly text: string;
   readonly from: number;
   readonly to: number;
-  /** What of the text closes code that goes on in the next piece. */
+  /** The end of the text that closes a code block continued in the next part. */
   readonly closes: string;
 }
 
 export interface SequencerOptions {
   readonly clock: Clock;
-  /** Numbers below it were used by an earlier try. */
+  /** Lower numbers were used by an earlier attempt. */
   readonly firstIndex: number;
   /** UTF-16 units of one platform message. */
   readonly textLimit: number;
-  /** Goes before the first piece of the answer. */
+  /** Prefix of the first part of the answer. */
   readonly prefix: string;
   readonly onBlock: (block: OutputBlock) => void;
-  /** What the message of a draft should show by now. */
+  /** Reports the current text of a growing message. */
   readonly onDraft: (index: number, text: string) => void;
 }
 
-/** Said where an answer has more parts than a turn may send. */
+/** Note for an answer with more parts than a turn may send. */
 const restNote = "\n\n[the rest of this answer is too long to send]";
-/** Beyond this number nothing is shown beside the answer, so that the answer has room. */
+/** From this number on there is no side output, so that the answer has capacity. */
 const sideIndexMax = limits.blocksPerTurnMax / 2;
-/** Shortest time between two looks at a growing message, ms; the platform's own pace is slower. */
+/** Shortest time between refreshes of a growing message, ms; platforms are slower. */
 const refreshMsMin = 250;
 
 const hasVisible = (text: string): boolean => /[^\s\p{Cf}\p{Cc}]/u.test(text);
@@ -49,7 +48,7 @@ const hasVisible = (text: string): boolean => /[^\s\p{Cf}\p{Cc}]/u.test(text);
 export class OutputSequencer {
   readonly #options: SequencerOptions;
   #index: number;
-  /** The last piece a turn may have, until it is known whether more would follow. */
+  /** The last possible part, held until it is known whether more would follow. */
   #last: OutputBlock | null = null;
   #live: GrowingMessage | null = null;
   #answers = 0;
@@ -61,27 +60,27 @@ export class OutputSequencer {
     this.#index = options.firstIndex;
   }
 
-  /** Pieces of the answer so far. */
+  /** Parts of the answer so far. */
   get answers(): number {
     return this.#answers;
   }
 
-  /** More pieces than a turn may have: the rest is not sent. */
+  /** Whether the answer had more parts than allowed; the rest is not sent. */
   get overflow(): boolean {
     return this.#overflow;
   }
 
-  /** What the message that the next piece will replace shows; null: there is none. */
+  /** What the growing message shows that the next part replaces; null: none. */
   get showing(): "answer" | "reasoning" | null {
     return this.#live?.shows ?? null;
   }
 
-  /** The message that shows reasoning where no answer came; null: there is none. */
+  /** The message that shows reasoning without an answer; null: none. */
   get unanswered(): number | null {
     return this.#live?.shows === "reasoning" ? this.#live.index : null;
   }
 
-  /** Sends a piece of the answer, in place of the growing message if there is one. */
+  /** Sends a part of the answer, replacing the growing message if there is one. */
   say({ text, from, to, closes }: Piece): void {
     if (this.#closed || !hasVisible(text)) return;
     if (this.#index >= limits.blocksPerTurnMax) {
@@ -107,7 +106,7 @@ export class OutputSequencer {
     else this.#options.onBlock(block);
   }
 
-  /** Shows the beginning of the answer, or what was thought so far, in a message that grows. */
+  /** Shows the beginning of the answer, or the reasoning so far, in a growing message. */
   show(shows: "answer" | "reasoning", text: () => string): void {
     if (this.#closed) return;
     const prefix = shows === "answer" && this.#answers === 0 ? this.#options.prefix : "";
@@ -119,7 +118,7 @@ export class OutputSequencer {
     this.#live.show(whole);
   }
 
-  /** Opens a message that grows. Null: there is no room for it. */
+  /** Opens a growing message. Null: no capacity. */
   open(text: string, aside?: SideOutput): GrowingMessage | null {
     const index = this.#index;
     if (this.#closed || index >= sideIndexMax || !hasVisible(text)) return null;
@@ -128,14 +127,14 @@ export class OutputSequencer {
     return new GrowingMessage(clock, index, text, onDraft);
   }
 
-  /** Sends something that is not part of the answer; `edits` names the growing message it ends. */
+  /** Sends side output; `edits` is the growing message it completes. */
   side(aside: SideOutput, text: string, edits?: number): void {
     if (this.#closed || !hasVisible(text)) return;
     if (edits === undefined && this.#index >= sideIndexMax) return;
     this.#beside(this.#fit(text), { aside, ...(edits === undefined ? {} : { edits }) });
   }
 
-  /** Whatever is said from here on does not leave. */
+  /** Nothing is sent from here on. */
   close(): void {
     if (this.#last !== null) this.#options.onBlock(this.#last);
     this.#last = null;
@@ -162,9 +161,9 @@ export class OutputSequencer {
     this.#last = null;
     const tail = closes + restNote;
     const body = last.text.slice(0, last.text.length - closes.length);
-    const room = this.#options.textLimit - tail.length - (last.prefix ?? "").length;
-    const kept = body.length <= room ? body : body.slice(0, hardCut(body, room));
-    this.#options.onBlock({ ...last, text: kept + tail });
+    const capacity = this.#options.textLimit - tail.length - (last.prefix ?? "").length;
+    const shortened = body.length <= capacity ? body : body.slice(0, hardCut(body, capacity));
+    this.#options.onBlock({ ...last, text: shortened + tail });
   }
 
   #fit(text: string): string {
@@ -173,10 +172,10 @@ export class OutputSequencer {
   }
 }
 
-/** A message that is edited in place: the newest text wins, and is told at a bounded pace. */
+/** A message edited in place: the newest text wins and is reported at a bounded rate. */
 export class GrowingMessage {
   readonly index: number;
-  /** What it showed first. */
+  /** The first text shown. */
   readonly opened: string;
   shows: "answer" | "reasoning" = "answer";
   readonly #clock: Clock;
@@ -225,14 +224,14 @@ export class GrowingMessage {
   }
 }
 
-/** Ways in which platforms write a mention of an author id (Discord, Slack, Telegram, Matrix). */
+/** Mention syntax of platforms for an author id (Discord, Slack, Telegram, Matrix). */
 const mentionForms = [
   /<@!?([A-Za-z0-9._-]{1,64})>/g,
   /tg:\/\/user\?id=(\d{1,20})/g,
   /https:\/\/matrix\.to\/#\/(@[^\s/?)]{1,255})/g,
 ];
 
-/** Author ids that a text mentions in platform syntax, each once. */
+/** Distinct author ids mentioned in a text in platform syntax. */
 function mentionsIn(text: string): string[] {
   if (!/<@|tg:\/\/|matrix\.to/.test(text)) return [];
   const found = mentionForms.flatMap((form) => [...text.matchAll(form)].map(([, id]) => id ?? ""));

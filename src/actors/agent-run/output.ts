@@ -1,11 +1,11 @@
 /**
- * A turn's words
- * ==============
- * From an agent's deltas to messages that may be sent: what may still be the silent token is held
- * back, the rest is cut into blocks. In stream mode `block` they leave as they complete, in `draft`
- * the first one is shown while it grows and edited in place, otherwise the whole answer leaves once
- * at the end, cut only where the platform's limit asks for it. Offsets count the words of the turn
- * from its start, so one stretch of text can never be sent twice and two equal blocks are two.
+ * A turn's output
+ * ===============
+ * Turns an agent's deltas into messages: text that may be the silent token is held back, the rest
+ * is split into blocks. In stream mode `block` they are sent as they complete; in `draft` the first
+ * one is shown while it grows and edited in place; otherwise the whole answer is sent at the end,
+ * split only at the platform's limit. Offsets count the turn's text from its start, so no range is
+ * sent twice and two equal blocks stay two.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
@@ -24,24 +24,24 @@ export interface OutputOptions {
   readonly direct: boolean;
   /** UTF-16 units of one platform message. */
   readonly textLimit: number;
-  /** What was sent can be edited. */
+  /** Whether sent messages can be edited. */
   readonly edits: boolean;
   readonly reasoning: ReasoningLevel;
   readonly verbose: VerboseLevel;
-  /** Nobody asked for it: nothing is shown before its end, and an acknowledgement never. */
+  /** A heartbeat: nothing is shown before its end, and acknowledgements never. */
   readonly heartbeat?: { readonly ackMaxChars: number } | null;
-  /** Goes before the answer. */
+  /** Prefix of the answer. */
   readonly prefix: string;
   readonly firstIndex: number;
   readonly onBlock: (block: OutputBlock) => void;
   readonly onDraft: (index: number, text: string) => void;
 }
 
-/** Between the messages of one answer when they leave as one. */
+/** Separator of an answer's messages when they are merged. */
 const messageGap = "\n\n";
 /**
- * A growing message is opened soon after so many units, or after so long. Not at once: an answer that
- * is complete by then needs no such message.
+ * Text and time after which a growing message is opened; a short answer that completes earlier
+ * needs none.
  */
 const sightUnitsMin = 30;
 const sightMsMin = 250;
@@ -62,17 +62,17 @@ export class TurnOutput {
   /** Where the current chunker's text starts. */
   #base = 0;
   #chunked = 0;
-  /** Words of the current message that wait for its end. */
+  /** Text of the current message held until its end. */
   #message = "";
   readonly #messages: string[] = [];
   #visible = "";
   #muted = false;
-  /** A message of the answer ended; the next words are of another one. */
+  /** A message of the answer ended; further text belongs to the next. */
   #between = true;
-  /** What a growing message may show of the answer; null once its text is certain. */
+  /** The answer's text that a growing message may show; null once the text is final. */
   #sight: string | null = "";
   #sightTimer: TimerHandle | null = null;
-  /** The next piece is the first of a message that follows another. */
+  /** The next part starts a further message of the answer. */
   #starts = false;
   #thoughts = "";
   #status: GrowingMessage | null = null;
@@ -110,17 +110,17 @@ export class TurnOutput {
     return this.#visible;
   }
 
-  /** Nothing of an answer was sent. */
+  /** Whether no part of an answer was sent. */
   get isSilent(): boolean {
     return this.#sequencer.answers === 0;
   }
 
-  /** More blocks than a turn may have: the rest was not sent. */
+  /** Whether the answer had more blocks than allowed; the rest was not sent. */
   get overflow(): boolean {
     return this.#sequencer.overflow;
   }
 
-  /** From here on the turn is silent. What the room could see already stays, as it was. */
+  /** Silences the turn. What the room could already see stays. */
   mute(): void {
     if (this.#muted) return;
     if (this.#sequencer.showing === "answer") {
@@ -136,7 +136,7 @@ export class TurnOutput {
     this.#show(this.#silence.push(delta));
   }
 
-  /** The agent thinks aloud. */
+  /** Adds reasoning. */
   think(delta: string): void {
     const { reasoning, textLimit, edits } = this.#options;
     if (reasoning === "off" || this.#muted || this.#sequencer.showing === "answer") return;
@@ -145,7 +145,7 @@ export class TurnOutput {
     this.#sequencer.show("reasoning", () => reasoningMessage(this.#thoughts, textLimit));
   }
 
-  /** The agent begins to use a tool. */
+  /** A tool call starts. */
   step(name: string, input: unknown): void {
     if (!this.#steps.isOn || this.#muted) return;
     this.#steps.start(name, input);
@@ -165,7 +165,7 @@ export class TurnOutput {
     this.#status?.show(() => this.#statusText());
   }
 
-  /** The end of one message of the answer: what was held back is decided. */
+  /** Ends one message of the answer: held text is resolved. */
   endMessage(): void {
     this.#show(this.#silence.end().rest);
     this.#silence = createSilence(this.#options.settings.silent);
@@ -178,7 +178,7 @@ export class TurnOutput {
     this.#between = true;
   }
 
-  /** Sends a message at once, after what was said before it. */
+  /** Sends a message immediately, after the text before it. */
   say(text: string): void {
     this.endMessage();
     if (!this.#isUnasked) this.#send();
@@ -187,14 +187,14 @@ export class TurnOutput {
     if (!this.#isUnasked) this.#send();
   }
 
-  /** The end of the answer. */
+  /** Ends the answer. */
   end(): void {
     this.endMessage();
     this.#send();
     this.#finish();
   }
 
-  /** The end of an answer that is not whole: what is complete leaves, and what grew is complete. */
+  /** Ends an incomplete answer: complete blocks are sent, and growing messages are final. */
   breakOff(): void {
     if (this.#muted) return;
     if (this.#sequencer.showing === "answer") this.#flush();
@@ -227,7 +227,7 @@ export class TurnOutput {
     else this.#message += text;
   }
 
-  /** First words of a message: what was thought before them is shown before them. */
+  /** Shows the reasoning before the first text of a message. */
   #showThoughts(): void {
     const { showing } = this.#sequencer;
     const { reasoning, edits } = this.#options;
@@ -240,7 +240,7 @@ export class TurnOutput {
     this.#thoughts = "";
   }
 
-  /** The beginning of the answer, in a message that grows. */
+  /** Shows the beginning of the answer in a growing message. */
   #preview(): void {
     const sight = this.#sight;
     if (sight === null || sight.trim() === "") return;
@@ -266,7 +266,7 @@ export class TurnOutput {
     this.#sequencer.show("answer", () => this.#sight ?? "");
   }
 
-  /** Sends what was said so far, whatever its size. */
+  /** Sends the text so far, whatever its size. */
   #send(): void {
     if (this.#mode !== "off") {
       this.#flush();
@@ -288,7 +288,7 @@ export class TurnOutput {
     return (this.#options.heartbeat ?? null) !== null;
   }
 
-  /** The whole answer as it may be sent. */
+  /** Processes the whole answer before it is sent. */
   #answer(whole: string): string {
     const { heartbeat = null } = this.#options;
     return heartbeat === null ? whole : (heartbeatAnswer(whole, heartbeat.ackMaxChars) ?? "");
@@ -342,13 +342,13 @@ export class TurnOutput {
     this.#sequencer.close();
   }
 
-  /** How large the blocks of this mode are. */
+  /** Block sizes of the current mode. */
   #sizes(): { readonly min: number; readonly max: number } {
     const { textLimit, settings, prefix } = this.#options;
     const { minChars, maxChars } = settings.stream;
-    const room = textLimit - Math.min(prefix.length, Math.floor(textLimit / 2));
-    // What is not streamed is cut as late as the platform allows.
-    const max = Math.max(16, this.#mode === "block" ? Math.min(maxChars, room) : room);
+    const capacity = textLimit - Math.min(prefix.length, Math.floor(textLimit / 2));
+    // Text that is not streamed is split only at the platform's limit.
+    const max = Math.max(16, this.#mode === "block" ? Math.min(maxChars, capacity) : capacity);
     return { min: this.#mode === "block" ? Math.min(minChars, max) : Math.ceil(max / 2), max };
   }
 

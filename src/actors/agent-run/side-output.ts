@@ -1,9 +1,8 @@
 /**
- * Beside the answer
- * =================
- * What an agent thought and which tools it used, made into messages for people who asked to see it.
- * Both are marked, so that nobody takes them for the answer, and bounded, so that they stay beside
- * it.
+ * Side output
+ * ===========
+ * Messages with an agent's reasoning and tool steps, for people who asked to see them. They are
+ * marked, so that no one takes them for the answer, and bounded.
  */
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import type { VerboseLevel } from "../../domain/session.ts";
@@ -18,14 +17,14 @@ const cutMark = "\n> …";
 /** Reasoning as a message of at most `textLimit` units: a heading and a quote. */
 export function reasoningMessage(thoughts: string, textLimit: number): string {
   const whole = thoughts.trim();
-  const room = Math.max(0, textLimit - heading.length - cutMark.length);
+  const capacity = Math.max(0, textLimit - heading.length - cutMark.length);
   const lines = whole.slice(0, textLimit).split("\n");
   const quote = lines.map((line) => `\n> ${line.trimEnd()}`).join("");
-  const isWhole = whole.length <= textLimit && quote.length <= room;
-  return heading + (isWhole ? quote : cut(quote, room) + cutMark);
+  const isWhole = whole.length <= textLimit && quote.length <= capacity;
+  return heading + (isWhole ? quote : cut(quote, capacity) + cutMark);
 }
 
-/** Reasoning was shown where the answer should have been, and no answer came. */
+/** Replaces shown reasoning when no answer followed. */
 export const noAnswer = "💭 No answer.";
 
 interface Step {
@@ -60,17 +59,17 @@ export class Steps {
 
   end(name: string, ok: boolean): void {
     const wanted = code(oneLine(name, nameUnitsMax));
-    const step = this.#steps.find((one) => one.name === wanted && one.state === "running");
+    const step = this.#steps.find((entry) => entry.name === wanted && entry.state === "running");
     if (step !== undefined) step.state = ok ? "done" : "failed";
   }
 
-  /** All of them, the newest last. */
+  /** All steps, the newest last. */
   text(): string {
     const earlier = this.#earlier === 0 ? [] : [`… ${this.#earlier} earlier steps`];
     return [...earlier, ...this.#steps.map(lineOf)].join("\n");
   }
 
-  /** The newest alone. */
+  /** Only the newest step. */
   newest(): string {
     const step = this.#steps.at(-1);
     return step === undefined ? "" : lineOf(step);
@@ -80,7 +79,7 @@ export class Steps {
 const lineOf = ({ name, input, state }: Step) =>
   `${marks[state]} ${name}${input === "" ? "" : ` ${input}`}`;
 
-/** As code, so that no markup in it is read as such. */
+/** As code, so that its markup is not rendered. */
 const code = (text: string) => (text === "" ? "" : `\`${text.replaceAll("`", "'")}\``);
 
 function inputLine(input: unknown): string {
@@ -88,7 +87,7 @@ function inputLine(input: unknown): string {
     const json = JSON.stringify(input) ?? "";
     return json === "{}" || json === "" ? "" : code(oneLine(json, inputUnitsMax));
   } catch {
-    // An input that is no JSON is not shown; the agent has been given what it asked for.
+    // Input that is not JSON is not shown.
     return "";
   }
 }

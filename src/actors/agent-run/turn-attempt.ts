@@ -1,10 +1,10 @@
 /**
- * One try of one turn
- * ===================
- * Calls the agent, reads its stream, and reports what the conversation has to know: exactly one
- * end, whatever the agent does. The agent is not trusted: each event passes the schema, bytes,
- * events and time are bounded, and what it yields after its end is dropped. One that ignores its
- * abort is left behind after `abortMsMax`.
+ * One attempt of a turn
+ * =====================
+ * Calls the agent, reads its stream, and reports to the conversation: exactly one end, whatever the
+ * agent does. The agent is untrusted: each event passes the schema, bytes, events and time are
+ * bounded, and events after the end are dropped. An agent that ignores its abort is abandoned after
+ * `abortMsMax`.
  */
 
 import { EarshotError } from "../../domain/errors.ts";
@@ -32,28 +32,26 @@ import { TurnOutput } from "./output.ts";
 export interface TurnAttemptPorts {
   readonly clock: Clock;
   readonly port: Promise<AgentPort>;
-  /** Takes each report of this try, in order. */
+  /** Receives each report of this attempt, in order. */
   readonly report: (event: AgentReport) => void;
   /** The visible text grew. */
   readonly onText: (visible: string) => void;
-  /** The message of this block, which grows, should show this by now. */
+  /** Reports the current text of a growing message. */
   readonly onDraft: (index: number, text: string) => void;
   /** Asks the main thread. */
   readonly ask: (tool: string, input: unknown) => Promise<ContextAnswer>;
-  /** Something happened, reported or not. */
+  /** Called for any activity, reported or not. */
   readonly onActivity: () => void;
   readonly scheduler: Scheduler;
 }
 
 type Failure = Pick<AgentFailed, "code" | "message">;
-/** A report before its time and turn are written on it. */
+/** A report without its time and turn. */
 type AttemptReport<Event = AgentReport> = Event extends unknown
   ? Omit<Event, "at" | "turnId">
   : never;
 
-/**
- * Events read before others get a chance: a stream that is always ready would starve every timer.
- */
+/** Events read before yielding: a stream that is always ready would starve every timer. */
 const eventsPerTick = 64;
 const messageUnitsMax = 300;
 const tooManyPictures = "Refused: too many pictures for one turn.";
@@ -67,20 +65,20 @@ export class TurnAttempt {
   #agent: AgentPort | null = null;
   #failure: Failure | null = null;
   #over = false;
-  /** It has said all that a turn may send. */
+  /** It has sent as much as a turn may. */
   #full = false;
   #lost = false;
   #silenced = false;
   #spoke = false;
   #thought = false;
-  /** Fetched by tools, not yet shown to the agent. */
+  /** Fetched by tools, not yet given to the agent. */
   readonly #pictures: AgentImage[] = [];
   #pictureBytes = 0;
   #events = 0;
   #bytes = 0;
   #usage: { inputTokens: number; outputTokens: number; costUsd: number } | null = null;
   #lastSign = 0;
-  /** Questions that an owner has not answered. */
+  /** Permission requests that an owner has not answered. */
   #waiting = 0;
   #timers: TimerHandle[] = [];
   #idle: TimerHandle | null = null;
@@ -132,7 +130,7 @@ export class TurnAttempt {
     this.#finish();
   }
 
-  /** Cancels: nothing more is taken from the agent; the end is reported when it has stopped. */
+  /** Cancels: further events are dropped; the end is reported when the agent has stopped. */
   abort(reason: string): void {
     this.#fail("aborted", reason);
   }
@@ -142,7 +140,7 @@ export class TurnAttempt {
     return this.#agent?.steer?.(this.#job.order.turnId, text) ?? false;
   }
 
-  /** Forgets the turn without a report: whoever ran it is gone. */
+  /** Drops the turn without a report: its host is gone. */
   lose(): void {
     this.#lost = true;
     this.#failure ??= { code: "host-lost", message: "" };
@@ -189,7 +187,7 @@ export class TurnAttempt {
         if (this.#failure === null) this.#output.think(event.text);
         break;
       case "tool-start":
-        // Our own tools report what they did when they are called.
+        // Built-in tools report their effects when they are called.
         if (isTurnTool(event.name)) break;
         this.#report({ type: "agent.tool", name: event.name, input: inputOf(event.input) });
         this.#output.step(event.name, event.input);
@@ -229,11 +227,16 @@ export class TurnAttempt {
     if (overflow) this.#stopReading();
   }
 
-  /** What the agent still says would not be sent: the turn ends with what it has. */
+  /** Further output would not be sent: the turn ends with what it has. */
   #stopReading(): void {
     if (this.#isOver) return;
     this.#full = true;
-    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", "Cannot send more of this answer"));
+    this.#abort.abort(
+      new EarshotError(
+        "EAR_AGENT_TIMEOUT",
+        "Cannot send more of this answer: the turn has reached its limit",
+      ),
+    );
     this.#end();
   }
 
@@ -241,7 +244,7 @@ export class TurnAttempt {
     return this.#over || this.#full || this.#failure !== null;
   }
 
-  /** Typing indicators wait for words that are certainly meant for people. */
+  /** Typing indicators wait for text that will certainly be sent. */
   #noteSpeech(): void {
     if (this.#spoke) return;
     this.#spoke = true;
@@ -280,7 +283,7 @@ export class TurnAttempt {
     };
   }
 
-  /** Whoever waits for an owner is not idle; the time of the whole turn goes on. */
+  /** Waiting for an owner is not idleness; the turn's total time goes on. */
   #permissions(): Pick<AgentTurn, "permissions" | "askOwner"> {
     const { owned = false, session } = this.#job.order;
     const { exec, elevated } = session;
@@ -338,7 +341,7 @@ export class TurnAttempt {
     };
   }
 
-  /** Keeps pictures for the agent's next step; false: the turn has had enough. */
+  /** Keeps images for the agent's next step; false: the turn has reached its limit. */
   #show(images: readonly AgentImage[]): boolean {
     this.#pictureBytes += images.reduce((sum, { data }) => sum + data.length, 0);
     if (this.#pictureBytes > limits.turnImagesBytesMax) return false;
@@ -346,11 +349,11 @@ export class TurnAttempt {
     return true;
   }
 
-  /** The first failure counts. The agent is told to stop and has `abortMsMax` to do so. */
+  /** The first failure wins. The agent is aborted and has `abortMsMax` to stop. */
   #fail(code: Failure["code"], message: string): void {
     if (this.#isOver) return;
     this.#failure = { code, message: oneLine(message, messageUnitsMax) };
-    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot go on with the turn: ${code}`));
+    this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot continue the turn: ${code}`));
     this.#after(limits.abortMsMax, this.#end);
     this.#output.breakOff();
   }
@@ -370,7 +373,7 @@ export class TurnAttempt {
     this.#timers.push(clock.setTimer(clock.now() + ms, fire));
   }
 
-  /** One timer that looks how long ago the last sign of life was, instead of one an event. */
+  /** One timer that checks the time of the last activity, instead of one per event. */
   #watchIdle(): void {
     const { clock } = this.#ports;
     const { idleMs } = this.#job.settings.turn;
@@ -380,17 +383,17 @@ export class TurnAttempt {
     else this.#idle = clock.setTimer(clock.now() + left, () => this.#watchIdle());
   }
 
-  #report(told: AttemptReport): void {
+  #report(attemptReport: AttemptReport): void {
     if (this.#lost) return;
     const { turnId } = this.#job.order;
-    // The type first, as every row begins.
-    const { type } = told as { readonly type: string };
-    const event = { type, at: this.#ports.clock.now(), turnId, ...(told as object) };
+    // The type comes first, as in every journal row.
+    const { type } = attemptReport as { readonly type: string };
+    const event = { type, at: this.#ports.clock.now(), turnId, ...(attemptReport as object) };
     this.#ports.report(event as AgentReport);
   }
 }
 
-/** What goes before this turn's answer. */
+/** The prefix of this turn's answer. */
 function prefixOf({ order, agent, settings }: TurnJob): string {
   if (order.bare === true) return "";
   const { model } = { model: undefined, ...(agent.config as { model?: unknown } | null) };
@@ -402,7 +405,7 @@ function prefixOf({ order, agent, settings }: TurnJob): string {
   });
 }
 
-/** A tool's input as an event may carry it: an object, not too large. */
+/** A tool's input for an event: an object of limited size. */
 function inputOf(input: unknown): Readonly<Record<string, unknown>> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
   const json = JSON.stringify(input);
@@ -410,10 +413,10 @@ function inputOf(input: unknown): Readonly<Record<string, unknown>> {
   return JSON.parse(json) as Record<string, unknown>;
 }
 
-const ours = new Set(agentEventSchema.options.map(({ shape }) => shape.type.value));
+const knownTypes = new Set(agentEventSchema.options.map(({ shape }) => shape.type.value));
 
-/** An event of a kind we do not know, from an agent newer than we are: counted, and passed over. */
+/** An event of an unknown type, from an agent newer than this version: counted and skipped. */
 function isForeign(given: unknown): boolean {
   if (typeof given !== "object" || given === null || !("type" in given)) return false;
-  return typeof given.type === "string" && !(ours as ReadonlySet<string>).has(given.type);
+  return typeof given.type === "string" && !(knownTypes as ReadonlySet<string>).has(given.type);
 }

@@ -1,9 +1,9 @@
 /**
  * The turn runner
  * ===============
- * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one a tick;
- * what it reports is journalled before it means anything. A report that changes nothing by itself
- * leaves with the next one of its turn. Turns of one runner share opened agents and nothing else.
+ * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one per
+ * tick; reports take effect once they are journalled. A report that changes nothing by itself is
+ * sent with the next one of its turn. Turns of one runner share open agents and nothing else.
  */
 
 import { secretValues } from "../../domain/config/index.ts";
@@ -27,26 +27,26 @@ export interface TurnRunnerOptions {
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly onReports: (reports: readonly TurnReport[]) => void;
   readonly onDelta: (delta: TurnDelta) => void;
-  /** A message that is edited in place should show more by now. */
+  /** Reports the current text of a growing message. */
   readonly onDraft: (draft: TurnDraft) => void;
-  /** Asks the main thread for something that only it has. */
+  /** Asks the main thread. */
   readonly ask: (question: ContextQuestion) => Promise<ContextAnswer>;
   readonly scheduler: Scheduler;
 }
 
 export interface TurnRunner {
-  /** Turns that have not ended. */
+  /** Running turns. */
   readonly running: number;
-  /** Grows with everything an agent does: whoever waits for quiet compares it. */
+  /** Counter of agent activity, compared to detect idleness. */
   readonly activity: number;
   run(job: TurnJob): void;
   /** Cancels a turn; its end is reported within 1 s. */
   abort(turnId: string, reason: string): void;
   steer(turnId: string, text: string): boolean;
   watch(conv: number, on: boolean): void;
-  /** Forgets a turn without a report, as if the thread it ran in had died. */
+  /** Drops a turn without a report, as if its thread had died. */
   lose(turnId: string): void;
-  /** Cancels everything and closes the agents; turns that come later are not begun. */
+  /** Cancels all turns and closes the agents; later turns are not started. */
   close(): void;
 }
 
@@ -57,7 +57,7 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   return new Runner(options);
 }
 
-/** The failure of an agent in its own words, without the secrets it was given. */
+/** An agent's failure with its secrets redacted. */
 function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
   const secrets = secretValues({ agents: { driver: agent.config } });
   return { ...event, message: redactSecrets(event.message, secrets) };
@@ -103,7 +103,7 @@ class Runner implements TurnRunner {
   }
 
   run(job: TurnJob): void {
-    // A turn that was being prepared when everything stopped is found again at the next start.
+    // A turn being prepared at shutdown is found again at the next start.
     if (this.#closed) return;
     const { conv, key, turnId, attempt, watched } = job.order;
     const lease = this.#agents.lease(job.agent);
@@ -113,8 +113,8 @@ class Runner implements TurnRunner {
     const run: TurnAttempt = new TurnAttempt(job, {
       clock: this.#options.clock,
       port: lease.port,
-      report: (given) => {
-        const event = given.type === "agent.failed" ? discreet(given, job) : given;
+      report: (reported) => {
+        const event = reported.type === "agent.failed" ? discreet(reported, job) : reported;
         if (event.type === "agent.failed") this.#notify(key, turnId, event);
         held.push({ conv, key, turnId, n, attempt, event });
         n += 1;
@@ -168,7 +168,7 @@ class Runner implements TurnRunner {
     this.#agents.closeAll();
   }
 
-  /** Why a turn failed stands in the log only: the room is told no more than that it did. */
+  /** The reason of a failure is only logged: the room just learns that it failed. */
   #notify(key: string, turnId: string, { code, message }: AgentFailed): void {
     this.#options.log("warn", "agent.failed", { key, turnId, code, error: message });
   }

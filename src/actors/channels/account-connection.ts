@@ -1,9 +1,8 @@
 /**
- * One account, run
- * ================
- * Parses the account's config, opens it, runs its gateway and keeps its connection machine.
- * Whatever goes wrong in here stays in here: it ends as a state with a reason, never as an
- * exception of someone else.
+ * One account
+ * ===========
+ * Parses the account's config, opens it, runs its gateway and its connection machine. Failures stay
+ * inside: they end as a state with a reason, never as an exception elsewhere.
  */
 import { createActor } from "xstate";
 import { accountFields } from "../../domain/config/daemon/channels.ts";
@@ -34,8 +33,8 @@ export interface AccountRun {
   status(): ConnectionStatus;
   sameConfig(raw: unknown): boolean;
   /**
-   * Opens a halted account once more, as it is configured. Resolves when that has begun; false: it
-   * is not halted.
+   * Reopens a halted account with its current config. Resolves when that has begun; false: it is
+   * not halted.
    */
   retry(): Promise<boolean>;
   /** Aborts the gateway and waits for its end, at most 2 s. */
@@ -49,7 +48,7 @@ export interface AccountOptions {
   readonly changed: (status: ConnectionStatus) => void;
 }
 
-/** From one opening of an account to its end. */
+/** One opening of an account. */
 interface Life {
   /** Null: the config is not valid, or it could not be opened. */
   readonly account: ChannelAccount | null;
@@ -61,7 +60,7 @@ const stopMsMax = 2_000;
 const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
-/** Starts at once and returns; the rest is told through `changed`. */
+/** Starts the account and returns; progress is reported through `changed`. */
 export function runAccount({ definition, raw, context, changed }: AccountOptions): AccountRun {
   const { clock, log } = context;
   const actor = createActor(connectionMachine, { input: { at: clock.now() } });
@@ -131,7 +130,7 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
   };
 }
 
-/** What the channel itself reads: access and overrides apply without a new login. */
+/** The channel's own fields: access and overrides apply without reconnecting. */
 function ownFields(raw: unknown): Readonly<Record<string, unknown>> {
   const fields = Object.entries((raw ?? {}) as Readonly<Record<string, unknown>>);
   return Object.fromEntries(fields.filter(([name]) => !Object.hasOwn(accountFields, name)));
@@ -144,14 +143,16 @@ function openAccount(
 ): ChannelAccount | null {
   const parsed = definition.accountSchema.safeParse(ownFields(raw));
   if (!parsed.success) {
-    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-    context.reportState("halted", `its config is not valid (${wrong.join("; ")})`);
+    const problems = parsed.error.issues.map(
+      ({ path, message }) => `${path.join(".")}: ${message}`,
+    );
+    context.reportState("halted", `its config is not valid (${problems.join("; ")})`);
     return null;
   }
   try {
     return definition.open({ ...context, config: parsed.data });
   } catch (error) {
-    context.reportState("halted", `it could not be opened (${inWords(error)})`);
+    context.reportState("halted", `it could not be opened (${describeError(error)})`);
     return null;
   }
 }
@@ -163,7 +164,7 @@ async function keepRunning(
   failures: () => number,
   signal: AbortSignal,
 ): Promise<void> {
-  // A local channel is live at once; whoever is told of it must be able to find the account.
+  // A local channel is live immediately; listeners must be able to find the account.
   await Promise.resolve();
   while (!signal.aborted) {
     try {
@@ -175,7 +176,7 @@ async function keepRunning(
         report("halted", error.message);
         return;
       }
-      log("error", "connection.crashed", { error: inWords(error) });
+      log("error", "connection.crashed", { error: describeError(error) });
       report("backing-off", "its gateway failed");
     }
     if (signal.aborted) return;
@@ -186,10 +187,10 @@ async function keepRunning(
 }
 
 /**
- * An error for a log line: ours in full, others by their name only, as their text may hold a
- * secret.
+ * Describes an error for the log: EarshotError in full, others by name, because their text may hold
+ * a secret.
  */
-function inWords(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof EarshotError) return `${error.code}: ${error.message}`;
   return error instanceof Error ? error.name : typeof error;
 }

@@ -1,13 +1,12 @@
 /**
  * Connections
  * ===========
- * Opens every configured account of every channel, runs its gateway, and is the platform side that
- * the outbox sees. Each account has a connection machine of its own and fails alone: a refused
- * token, a broken library or a bad account config halts that account and nothing else.
+ * Opens every configured account of every channel, runs its gateway, and is the platform side of
+ * the outbox. Each account has its own connection machine and fails alone: a refused token, a
+ * broken library or an invalid account config halts only that account.
  *
- * A gateway that ends without being told to is started again after a growing pause; one that
- * rejects with a `terminal` error is halted until its config changes or an operator has it tried
- * once more.
+ * A gateway that ends unexpectedly is restarted with backoff; one that rejects with a `terminal`
+ * error is halted until its config changes or an operator retries it.
  */
 
 import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
@@ -30,7 +29,7 @@ import type { ConnectionStatus } from "./account-connection.ts";
 import { type AccountRun, runAccount } from "./account-connection.ts";
 import { createMembershipCache } from "./membership-cache.ts";
 
-/** The part of the config this room reads. */
+/** The part of the config that connections read. */
 export type ConnectionsConfig = Pick<EarshotConfig, "channels">;
 
 export interface ConnectionsOptions {
@@ -51,51 +50,51 @@ export interface ConnectionsOptions {
     account: string,
     identity: string,
   ) => Promise<string | null>;
-  /** For the menus of platforms. @default none */
+  /** For platform menus. @default none */
   readonly commands?: readonly MenuCommand[];
   readonly events: Pick<RuntimeEvents, "emit">;
-  /** An account came up or went down: waiting sends may start. */
+  /** An account connected or disconnected: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
 }
 
 export interface Connections {
-  /** Opens the configured accounts. Returns at once: connecting goes on by itself. */
+  /** Opens the configured accounts. Returns immediately; connecting continues in the background. */
   start(): void;
   /**
-   * Ends every gateway; resolves within 2 s. Sends have nowhere to go from here on, so the runtime
-   * is stopped first: it takes nothing more in and drains its outbox over these connections.
+   * Stops every gateway; resolves within 2 s. Sends fail from here on, so the runtime is stopped
+   * first: it stops its intake and drains its outbox over these connections.
    */
   stop(): Promise<void>;
-  /** Opens, closes and restarts what changed; the rest is left alone. */
+  /** Opens, closes and restarts changed accounts; the others are untouched. */
   reload(config: ConnectionsConfig): Promise<void>;
-  /** Opens a halted account once more, as it is configured. False: there is no such halted one. */
+  /** Reopens a halted account with its current config. False: no such halted account. */
   retry(channel: string, account: string): Promise<boolean>;
   readonly directory: OutboundDirectory;
-  /** A file of a message, from its platform; null where the channel cannot fetch any. */
+  /** Downloads a message's file from its platform; null where the channel cannot. */
   download(
     channel: string,
     account: string,
     attachmentId: string,
     signal: AbortSignal,
   ): Promise<ReadableStream<Uint8Array> | null>;
-  /** What an account takes by post; null where it does not, is halted or is not there. */
+  /** An account's hook; null when it has none, is halted or does not exist. */
   hook(channel: string, account: string): ChannelHook | null;
   states(): readonly ConnectionStatus[];
 }
 
-/** UTF-16 units assumed for a channel nobody defined; its sends wait anyway. */
+/** UTF-16 units assumed for an unknown channel, whose sends wait anyway. */
 const unknownTextLimit = 2_000;
 const unknownTypingMs = 6_000;
 const memberReadMsMax = 10_000;
 
 const accountId = (channel: string, account: string) => JSON.stringify([channel, account]);
 
-/** Makes the connections; `start` opens them. */
+/** Creates the connections; `start` opens them. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, log, definitions } = options;
   const runs = new Map<string, AccountRun>();
-  /** Authors' ids under which our accounts write, by channel and account. */
-  const ours = new Map<string, string>();
+  /** Author ids of earshot's own accounts, by channel and account. */
+  const ownAuthors = new Map<string, string>();
   let config = options.config;
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -113,7 +112,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         definition,
         raw,
         context: contextOf(options, definition.id, account, (id) =>
-          ours.set(accountId(channel, account), accountId(channel, id)),
+          ownAuthors.set(accountId(channel, account), accountId(channel, id)),
         ),
         changed: (status) => reportChange(options, status),
       }),
@@ -142,13 +141,13 @@ export function createConnections(options: ConnectionsOptions): Connections {
     await Promise.all(gone.map(([, run]) => run.stop()));
     for (const [id, run] of gone) {
       runs.delete(id);
-      ours.delete(id);
+      ownAuthors.delete(id);
       members.forget(run.status().channel, run.status().account);
     }
     if (!stopped) openMissing();
   };
 
-  /** One change after the other: two at once would open an account twice. */
+  /** Changes run one at a time: two at once would open an account twice. */
   const inTurn = <Answer>(make: () => Promise<Answer>): Promise<Answer> => {
     const change = changing.then(make);
     changing = change.then(
@@ -170,7 +169,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
       inTurn(async () => (await find(channel, account)?.retry()) ?? false),
     directory: {
       ...directoryOf(definitions, find, members),
-      isOurs: (channel, author) => ours.size > 0 && isOneOf(ours, accountId(channel, author)),
+      isOurs: (channel, author) =>
+        ownAuthors.size > 0 && isOneOf(ownAuthors, accountId(channel, author)),
     },
     async download(channel, account, attachmentId, signal) {
       const opened = find(channel, account)?.account;
@@ -197,7 +197,7 @@ function reportChange(
   onChange(channel, account);
 }
 
-/** What one account may use; the cursor goes with the identity it was last loaded for. */
+/** The context of one account; a cursor is stored under the identity it was last loaded for. */
 function contextOf(
   options: ConnectionsOptions,
   channel: string,
@@ -216,7 +216,10 @@ function contextOf(
         await options.ingest(channel, account, events);
         return;
       }
-      assert(identity !== null, "Cannot store a cursor as its identity was never told");
+      assert(
+        identity !== null,
+        "Cannot store a cursor: its identity is unknown. Call loadCursor first",
+      );
       await options.ingest(channel, account, events, { cursor: { identity, value: cursor } });
     },
     loadCursor(owner) {
@@ -233,7 +236,10 @@ async function readMembers(
   route: Route,
 ): Promise<{ humans: number; bots: number; truncated: boolean } | null> {
   if (run?.status().state !== "live" || run.account === null)
-    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read members as it is not connected");
+    throw new EarshotError(
+      "EAR_CHANNEL_UNAVAILABLE",
+      "Cannot read members: the account is not connected",
+    );
   if (run.account.membership === undefined) return null;
   try {
     return await bounded(clock, memberReadMsMax, (signal) =>

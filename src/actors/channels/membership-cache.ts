@@ -1,11 +1,10 @@
 /**
- * Who is in the room
- * ==================
- * A cache of the channels' member reads. The decision at hand never waits for one: a read is
- * attached to the next message of that room. A good read is kept for half an hour (the ladder
- * itself calls it stale after a minute), a refusal for five minutes, a hiccup for thirty seconds;
- * one read a room is under way at any time. Threads are looked up under their parent, direct chats
- * never.
+ * Room members
+ * ============
+ * A cache of the channels' member counts. Decisions never wait for a read: its result is used from
+ * the room's next message on. A good read is cached for half an hour (the ladder considers it stale
+ * after a minute), a refusal for five minutes, a failure for thirty seconds; each room has at most
+ * one read in flight. Threads use their parent's members; direct chats need none.
  */
 import { LRUCache } from "lru-cache";
 import type { Membership } from "../../domain/decision.ts";
@@ -19,12 +18,12 @@ const staleMs = 60_000;
 const refusedMs = 5 * 60_000;
 const failedMs = 30_000;
 /**
- * A room of newcomers asks for a new read with every line; the platform is asked this often at
- * most.
+ * Shortest time between reads of one room, so that a stream of newcomers does not flood the
+ * platform.
  */
 const gapMs = 1_000;
 
-/** What the channel answered. `null`: this channel or account cannot tell. */
+/** Reads members. `null`: this channel or account cannot. */
 export type ReadMembers = (route: Route) => Promise<{
   readonly humans: number;
   readonly bots: number;
@@ -33,24 +32,24 @@ export type ReadMembers = (route: Route) => Promise<{
 
 type CachedRead = {
   membership: Membership | null;
-  /** No new read before this. */
+  /** Earliest time of the next read. */
   quietUntil: Millis;
   reading: Promise<void> | null;
-  /** Asked for again while a read was under way or too soon after one. */
+  /** Requested again during a read or too soon after one. */
   again: boolean;
 };
 
 export interface MembershipCache {
   /**
-   * The last good read of at most half an hour ago. Starts a new one when there is none or it is
+   * The last good read of at most half an hour ago. Starts a read when there is none or it is
    * stale.
    */
   get(route: Route): Membership | null;
-  /** Reads again soon: someone new spoke. */
+  /** Requests a new read because a new author spoke. */
   refresh(route: Route): void;
-  /** Forgets an account whose login changed. */
+  /** Drops an account whose login changed. */
   forget(channel: string, account: string): void;
-  /** Resolves when no read is under way. */
+  /** Resolves when no read is in flight. */
   settled(): Promise<void>;
 }
 
@@ -110,7 +109,7 @@ export function createMembershipCache(clock: Clock, read: ReadMembers): Membersh
     refresh(route) {
       if (route.chat.kind === "direct") return;
       const room = roomOf(route);
-      // What was read before the newcomer is only a hint from here on.
+      // The previous counts are only a hint once a newcomer has spoken.
       if (room.membership !== null) room.membership = { ...room.membership, truncated: true };
       start(room, route);
     },

@@ -1,12 +1,12 @@
 /**
- * Typing
- * ======
- * Shows the typing state of conversations on their platforms: on once, again before the platform
- * forgets it, off once. The state itself is the machine's; here is only its refreshing, with an end
- * of its own so that a lost "off" cannot show somebody typing for ever. One call a place at a time:
- * an "on" that is slow is called off by the "off", which goes after it, so that it cannot land late
- * and start anew what has ended. Best effort: failures are logged, never retried. What fell into a
- * break of the connection is shown when it is back.
+ * Typing indicators
+ * =================
+ * Shows the typing state of conversations on their platforms: on once, refreshed before the
+ * platform forgets it, off once. The machine owns the state; this file refreshes it, with a time
+ * limit of its own so that a lost "off" cannot show typing for ever. Each place has at most one
+ * call in flight: an "off" aborts a slow "on" and follows it, so that a late "on" cannot restart
+ * the indicator. Best effort: failures are logged, never retried. Changes during a connection break
+ * are applied when it is back.
  */
 import type { Route } from "../../domain/message.ts";
 import type { Clock, Log, TimerHandle } from "../../domain/ports/index.ts";
@@ -22,7 +22,7 @@ export interface Typing {
   /** Shows typing at the route until `off`, at most for `ttlMs`. */
   on(route: Route, settings: { readonly intervalMs: number; readonly ttlMs: number }): void;
   off(route: Route): void;
-  /** An account came up: shows what could not be shown while it was away. */
+  /** An account connected: shows what was missed while it was away. */
   wake(channel: string, account: string): void;
   stop(): void;
 }
@@ -30,16 +30,16 @@ export interface Typing {
 interface Shown {
   readonly route: Route;
   readonly endsAt: number;
-  /** The last "on" was not said: the account was not connected. */
+  /** The last "on" was not sent: the account was not connected. */
   missed: boolean;
   timer: TimerHandle | null;
 }
 
-/** A call under way, and what is wanted of the place by now. */
+/** A call in flight, and the next wanted state. */
 interface Call {
   readonly on: boolean;
   readonly stop: AbortController;
-  /** Null: what it does. */
+  /** Null: the state it sets. */
   wanted: boolean | null;
 }
 
@@ -53,7 +53,7 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
 
   let stopped = false;
 
-  /** False: not now. */
+  /** Returns false when it cannot be sent now. */
   function send(place: string, route: Route, on: boolean): boolean {
     if (!directory.ready(route.channel, route.account)) return false;
     const under = calls.get(place);
@@ -100,7 +100,7 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
       const refresh = () => {
         state.missed = !send(place, route, true);
         const next = clock.now() + every;
-        // Past its end it is not refreshed: the platform lets it fade by itself.
+        // After its time limit it is not refreshed: the platform lets it expire.
         if (next < state.endsAt) state.timer = clock.setTimer(next, refresh);
         else shown.delete(place);
       };
@@ -108,7 +108,7 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
     },
     off(route) {
       const place = placeOf(route);
-      // Said even if it has faded: a platform that shows it until told otherwise is told.
+      // Sent even if it has expired, for platforms that show it until "off".
       end(place);
       send(place, route, false);
     },

@@ -1,9 +1,9 @@
 /**
- * Allow lists in a room
- * =====================
- * What `/allowlist` does: puts people on the list of direct chats, or of groups, and takes them off.
- * Which of the two is the kind of place where it is said, so nobody who is let into a group is let into
- * direct chats by accident. What the config file says is only shown here.
+ * Allow lists
+ * ===========
+ * `/allowlist` adds people to the list of direct chats or of groups, and removes them. The kind of
+ * chat in which it is used selects the list, so allowing someone in a group never allows them in
+ * direct chats by accident. Entries of the config file are only shown.
  */
 import { oneLine } from "../../domain/sanitize.ts";
 import type { Grant } from "../../machines/access/access-entries.ts";
@@ -29,7 +29,7 @@ export async function allowlistText(
   const by = oneLine(`${channel}:${about.asked.author}`, idUnitsMax);
   const { access } = ports;
   if (verb === "add") {
-    // What is written into the access book does not count where a group has a list of its own.
+    // The access store has no effect where a group has its own list.
     if (scope === "group" && ownListOf(ports, about) !== undefined)
       return (
         "This group has a list of its own in the config file, and only who is on that is heard " +
@@ -45,7 +45,7 @@ export async function allowlistText(
   return `${shown(id)} is off the list of ${where}, from the next message on.`;
 }
 
-/** The list that the config has for this group alone. */
+/** The config's own list for this group. */
 function ownListOf({ configs }: CommandPorts, { asked }: CommandAbout) {
   const { channel, account, chat } = asked.route;
   return accessOf(configs.current(), channel, account).groups.get(chat.id)?.allowFrom;

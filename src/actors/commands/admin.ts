@@ -1,8 +1,8 @@
 /**
- * The house in a room
- * ===================
- * What `/config set|unset`, `/debug` and `/restart` do. A value said here lies over the config
- * file, which is never written; the daemon refuses what could hand the house over
+ * Administration
+ * ==============
+ * `/config set|unset`, `/debug` and `/restart`. A value set here overrides the config file, which
+ * is never written; the daemon refuses values that could hand over control
  * (docs/reference/commands.md).
  */
 import { EarshotError } from "../../domain/errors.ts";
@@ -15,13 +15,13 @@ const valueUnitsMax = 200;
 const reasonUnitsMax = 600;
 const elsewhere = "This earshot runs inside another program: that cannot be done from a room.";
 
-/** A reason as it is: names such as `__proto__` are no marks in it. */
+/** A reason with its marks escaped: names such as `__proto__` are not markup. */
 const reasonText = (reason: string): string =>
   cut(reason, reasonUnitsMax)
     .replaceAll("`", "'")
     .replace(/[\\*_~]/gu, "\\$&");
 
-/** Who says it, as origins name him. */
+/** The author in the form stored with an override. */
 export const speakerOf = ({ asked }: CommandAbout): string =>
   oneLine(`${asked.route.channel}:${asked.author}`, 256);
 
@@ -30,50 +30,53 @@ const code = (text: string, units = valueUnitsMax) =>
 
 /** `/config`. */
 export async function configCommand(
-  { configs, control: house }: CommandPorts,
+  { configs, control }: CommandPorts,
   args: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
   const [verb, path] = args;
   if (verb !== "set" && verb !== "unset") return configText(configs.current(), verb, path);
-  return change(house, "set", args, about);
+  return change(control, "set", args, about);
 }
 
 /** `/debug`. */
 export async function debugCommand(
-  { control: house }: CommandPorts,
+  { control }: CommandPorts,
   args: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
   const [verb = "show"] = args;
-  if (house === null) return elsewhere;
-  if (verb !== "show") return change(house, "debug", args, about);
-  const said = (["set", "debug"] as const).flatMap((layer) => overrideLines(house.layers, layer));
-  return said.length === 0 ? "Nothing was said over the config file." : said.join("\n");
+  if (control === null) return elsewhere;
+  if (verb !== "show") return change(control, "debug", args, about);
+  const lines = (["set", "debug"] as const).flatMap((layer) =>
+    overrideLines(control.layers, layer),
+  );
+  return lines.length === 0 ? "Nothing was said over the config file." : lines.join("\n");
 }
 
 function overrideLines(layers: ConfigLayers, layer: LayerName): string[] {
-  const kept = layer === "set" ? "kept" : "until a restart";
+  const duration = layer === "set" ? "kept" : "until a restart";
   return layers
     .overrides(layer)
     .map(
-      ({ path, value, by }) => `${code(path)} is ${code(JSON.stringify(value))}: ${by}, ${kept}`,
+      ({ path, value, by }) =>
+        `${code(path)} is ${code(JSON.stringify(value))}: ${by}, ${duration}`,
     );
 }
 
 async function change(
-  house: DaemonControl | null,
+  control: DaemonControl | null,
   layer: LayerName,
   [verb, path, ...words]: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
-  if (house === null) return elsewhere;
-  const { layers } = house;
+  if (control === null) return elsewhere;
+  const { layers } = control;
   try {
     if (verb === "set") {
-      const said = await layers.set(layer, path ?? "", words.join(" "), speakerOf(about));
-      const kept = layer === "set" ? "It is kept, over the config file." : "Until a restart.";
-      return `${code(said.path)} is now ${code(JSON.stringify(said.value))}. ${kept}`;
+      const override = await layers.set(layer, path ?? "", words.join(" "), speakerOf(about));
+      const duration = layer === "set" ? "It is kept, over the config file." : "Until a restart.";
+      return `${code(override.path)} is now ${code(JSON.stringify(override.value))}. ${duration}`;
     }
     const gone = await layers.unset(layer, verb === "reset" ? undefined : path);
     if (gone.length === 0) return "Nothing of that was said in a room.";
@@ -85,9 +88,9 @@ async function change(
 }
 
 /** `/restart`. */
-export async function restartText({ control: house, configs }: CommandPorts): Promise<string> {
-  if (house?.restart == null) return elsewhere;
-  const problem = await house.restart.problem();
+export async function restartText({ control, configs }: CommandPorts): Promise<string> {
+  if (control?.restart == null) return elsewhere;
+  const problem = await control.restart.problem();
   if (problem !== null) return `Not now: ${reasonText(problem)}`;
   const { driver } = configs.current().store;
   const lost = driver === "memory" ? " This store keeps nothing: sessions begin anew." : "";

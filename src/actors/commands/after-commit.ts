@@ -1,8 +1,8 @@
 /**
- * After the answer
+ * After the commit
  * ================
- * What a command begins once it is durable that it was given: the parts that take longer, or that act
- * on what lives in memory only. Each begins at most once; a crash before it leaves it undone.
+ * Actions of a command that start once the command is durable: those that take longer or act on
+ * memory only. Each starts at most once; a crash before it leaves it undone.
  */
 import { agentOf } from "../../domain/config/index.ts";
 import { isExtra } from "../../machines/commands/extension-commands.ts";
@@ -24,8 +24,8 @@ const after: Readonly<Record<string, After>> = {
     if (session !== null) await compaction.compact({ conv, key, agentId: agentIn(key) }, session);
   },
   async approve({ approvals: permits }, _, __, args) {
-    const said = approvalOf(args);
-    if (said !== null) permits.answer(said.id, said.answer);
+    const approval = approvalOf(args);
+    if (approval !== null) permits.answer(approval.id, approval.answer);
   },
   async subagents(ports, { asked }, step, [verb, name = ""]) {
     if (verb !== "stop") return;
@@ -43,7 +43,7 @@ const after: Readonly<Record<string, After>> = {
   },
 };
 
-/** Begins what the commands of a step leave to do. Never rejects. */
+/** Starts the remaining actions of a step's commands. Never rejects. */
 export async function beginAfter(
   ports: CommandPorts,
   effect: CommandDue,
@@ -51,12 +51,12 @@ export async function beginAfter(
 ): Promise<void> {
   if (effect.asked === null) return;
   const { asked } = effect;
-  for (const [at, given] of effect.calls.entries()) {
-    const { command, args } = given;
+  for (const [at, call] of effect.calls.entries()) {
+    const { command, args } = call;
     if (!isExtra(command) && !Object.hasOwn(after, command)) continue;
     try {
-      // The answer of the others is the first.
-      if (isExtra(command)) await answerByPlugin(ports, given, { asked, step, index: at + 1 });
+      // The answer of built-in commands has index 0.
+      if (isExtra(command)) await answerByPlugin(ports, call, { asked, step, index: at + 1 });
       else await after[command]?.(ports, effect, step, args);
     } catch (error) {
       ports.log("warn", "command.after", { command, key: step.key, error: String(error) });

@@ -1,10 +1,9 @@
 /**
  * Permissions that wait for an owner
  * ==================================
- * An agent of a running turn wants to do something that its policy leaves to an owner. The room of
- * the turn is told in one line, with a short id; `/approve` answers it. Nothing is granted by silence:
- * a question ends as refused with its turn, however that ends. The question lives in memory only, as
- * does the agent that waits for its answer.
+ * When a policy leaves an agent's action to an owner, the turn's room gets one line with a short
+ * id, and `/approve` answers it. Silence never grants: a request ends as refused with its turn,
+ * however the turn ends. Requests live in memory only, as does the agent that waits for the answer.
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
@@ -19,21 +18,21 @@ export interface ApprovalPorts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Stores a line of the runtime's own and sends it. */
+  /** Stores a notice of the runtime and sends it. */
   readonly say: (row: OutboxRow) => Promise<void>;
 }
 
-/** A turn whose agent may ask. */
+/** A turn whose agent may request permissions. */
 export interface ApprovalTurn {
   readonly turnId: string;
   readonly conv: number;
   readonly key: string;
   readonly route: Route;
-  /** ms; nothing of it is told later. */
+  /** Age in ms after which its notices expire. */
   readonly ageMsMax: number;
 }
 
-/** A question that has no answer yet. */
+/** A pending request. */
 export interface Approval extends PermissionRequest {
   readonly id: string;
   readonly conv: number;
@@ -41,19 +40,19 @@ export interface Approval extends PermissionRequest {
 }
 
 export interface Approvals {
-  /** A turn is about to run; what its conversation asked before is over. */
+  /** A turn is about to run; earlier requests of its conversation end. */
   opened(turn: ApprovalTurn): void;
   ask(question: ContextQuestion): Promise<PermissionAnswer>;
-  /** Of one conversation, oldest first. */
+  /** Pending requests of one conversation, oldest first. */
   pending(conv: number): readonly Approval[];
-  /** In any case. */
+  /** Finds a pending request of any conversation. */
   find(id: string): Approval | null;
   answer(id: string, answer: PermissionAnswer): void;
   ended(turnId: string): void;
 }
 
 interface Waiting {
-  readonly permit: Approval;
+  readonly approval: Approval;
   readonly settle: (answer: PermissionAnswer) => void;
 }
 
@@ -65,15 +64,15 @@ export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approv
   const turns = new Map<string, ApprovalTurn>();
   const waiting = new Map<string, Waiting>();
 
-  const over = (isMeant: (permit: Approval) => boolean) => {
-    for (const [id, { permit, settle }] of waiting) {
-      if (!isMeant(permit)) continue;
+  const over = (isMeant: (approval: Approval) => boolean) => {
+    for (const [id, { approval, settle }] of waiting) {
+      if (!isMeant(approval)) continue;
       waiting.delete(id);
       settle("deny");
     }
   };
 
-  /** The end of a new unique id, which is its random part; longer where that is taken. */
+  /** A short id: the random end of a new unique id, longer where that is taken. */
   function shortId(turnId: string): string {
     const whole = ids.next(`permit|${turnId}`);
     let length = idLength;
@@ -122,33 +121,35 @@ export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approv
     ask({ turnId, key, input }) {
       const turn = turns.get(turnId);
       const request = requestSchema.safeParse(input);
-      const asked = [...waiting.values()].filter(({ permit }) => permit.turnId === turnId).length;
-      if (turn?.key !== key || !request.success || asked >= limits.permitsPerTurnMax)
+      const openCount = [...waiting.values()].filter(
+        ({ approval }) => approval.turnId === turnId,
+      ).length;
+      if (turn?.key !== key || !request.success || openCount >= limits.permitsPerTurnMax)
         return Promise.resolve("deny");
-      const permit = { id: shortId(turnId), conv: turn.conv, turnId, ...request.data };
+      const approval = { id: shortId(turnId), conv: turn.conv, turnId, ...request.data };
       const answer = new Promise<PermissionAnswer>((settle) => {
-        waiting.set(permit.id, { permit, settle });
+        waiting.set(approval.id, { approval, settle });
       });
-      log("info", "permission.asked", { key, turnId, id: permit.id });
-      say(rowOf(turn, permit)).catch((error: unknown) => {
+      log("info", "permission.asked", { key, turnId, id: approval.id });
+      say(rowOf(turn, approval)).catch((error: unknown) => {
         log("warn", "permission.untold", { key, turnId, error: String(error) });
-        over(({ id }) => id === permit.id);
+        over(({ id }) => id === approval.id);
       });
       return answer;
     },
     pending: (conv) =>
-      [...waiting.values()].flatMap(({ permit }) => (permit.conv === conv ? [permit] : [])),
-    find: (id) => waiting.get(id.toUpperCase())?.permit ?? null,
+      [...waiting.values()].flatMap(({ approval }) => (approval.conv === conv ? [approval] : [])),
+    find: (id) => waiting.get(id.toUpperCase())?.approval ?? null,
     answer(id, answer) {
       const found = waiting.get(id);
       if (found === undefined) return;
       waiting.delete(id);
-      log("info", "permission.answered", { turnId: found.permit.turnId, id, answer });
+      log("info", "permission.answered", { turnId: found.approval.turnId, id, answer });
       found.settle(answer);
     },
     ended(turnId) {
       turns.delete(turnId);
-      over((permit) => permit.turnId === turnId);
+      over((approval) => approval.turnId === turnId);
     },
   };
 }

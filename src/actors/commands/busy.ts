@@ -1,7 +1,7 @@
 /**
- * Whether a conversation has something to do: a command that changes what a turn is made from waits.
+ * Whether a conversation is busy: a command that changes what a turn is composed from must wait.
  */
 import type { Standing } from "../../machines/events/effects.ts";
 
-/** A turn is owed or under way. */
+/** A turn is pending or running. */
 export const isBusy = ({ attention }: Standing): boolean => attention !== "observing";

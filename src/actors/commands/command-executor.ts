@@ -1,10 +1,10 @@
 /**
- * Carrying out commands
- * =====================
- * A command stands in the journal of its conversation; what it changes and what is answered is
- * committed together with the mark that it was applied. So it is carried out once and answered
- * once, whatever dies in between. The answer is an outbox row of its own, numbered by the journal:
- * it belongs to no turn, grants no credit and is in no transcript.
+ * Executing commands
+ * ==================
+ * A command stands in the journal of its conversation; its changes and its answer are committed
+ * together with the mark that it was applied. So it is executed and answered once, whatever crashes
+ * in between. The answer is an outbox row of its own, numbered by the journal: it belongs to no
+ * turn, grants no credit and is in no transcript.
  */
 import { agentOf } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -25,20 +25,20 @@ import { type Answers, createAnswers } from "./replies.ts";
 import { commandRow } from "./reply-row.ts";
 import { patchOf } from "./settings.ts";
 
-/** What a command leads to. */
+/** The result of a command. */
 export interface CommandOutcome {
   readonly writes: readonly StoreWrite[];
-  /** The answer, which is among `writes`; null: there is none. */
+  /** The answer, which is among `writes`; null: none. */
   readonly row: OutboxRow | null;
 }
 
 export interface CommandExecutor {
   /**
-   * Works out what the commands among these steps lead to, in order. Rejects only where the store
-   * does, and may be asked again then.
+   * Executes the commands of these steps, in order, without committing. Rejects only when the store
+   * fails, and may then be called again.
    */
   prepare(steps: readonly HostStep[]): Promise<ReadonlyMap<CommandDue, CommandOutcome>>;
-  /** What they lead to is durable: what takes longer begins. */
+  /** The results are durable: starts the actions after the commit. */
   settled(effect: CommandDue, step: HostStep): void;
 }
 
@@ -53,7 +53,7 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
     const { conv, key, at } = step;
     const { store } = ports;
     const config = ports.configs.current();
-    // Its agent was taken out of the config since: nobody is left who could do it.
+    // Its agent was removed from the config: no one is left to execute it.
     if (!config.agents.list.some(({ id }) => id === ports.agentOf(key)))
       return { writes: [], row: null };
     const agent = agentOf(config, ports.agentOf(key));
@@ -91,7 +91,7 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
     try {
       return await all[call.command](call.args, about);
     } catch (error) {
-      // The store fails: the whole step is tried again.
+      // The store failed: the whole step is retried.
       if (error instanceof EarshotError && error.disposition === "retry") throw error;
       const { command } = call;
       ports.log("error", "command.failed", { command, error: String(error) });
@@ -102,7 +102,7 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
   return {
     async prepare(steps) {
       const outcomes = new Map<CommandDue, CommandOutcome>();
-      /** Settings as earlier commands of these steps leave them. */
+      /** Settings as changed by earlier commands of these steps. */
       const changed = new Map<number, SessionSettings>();
       for (const step of steps)
         for (const effect of step.effects)

@@ -1,8 +1,8 @@
 /**
- * The config in a room
- * ====================
- * What `/config` tells an owner. Secrets are gone before anything is looked up, and only a config's
- * own fields are followed.
+ * Showing the config
+ * ==================
+ * `/config` for owners. Secrets are removed before the lookup, and only a config's own fields are
+ * followed.
  */
 import {
   type EarshotConfig,
@@ -14,7 +14,7 @@ import { cut } from "../../domain/sanitize.ts";
 
 const shownUnitsMax = 3_000;
 
-/** `show`: the sections there are, or one of them; `get`: what stands at a path. */
+/** `show`: the list of sections, or one of them; `get`: the value at a path. */
 export function configText(
   config: EarshotConfig,
   verb: string | undefined,

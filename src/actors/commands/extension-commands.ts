@@ -1,8 +1,8 @@
 /**
- * Commands of agents and plugins, as they stand
- * =============================================
- * The further entries of the table of commands, made from what the daemon was given: plugins are fixed
- * at its start, skills are read from the agents' folders by whoever keeps them.
+ * Commands of skills and plugins
+ * ==============================
+ * The additional entries of the command table: plugins are fixed at start, skills are read from the
+ * agents' folders.
  */
 import type { Plugin, PluginCommand, Skill } from "../../domain/ports/index.ts";
 import { type ExtraCommand, extraWord } from "../../machines/commands/extension-commands.ts";
@@ -14,11 +14,11 @@ export interface ExtensionPorts {
 }
 
 export interface ExtensionCommands {
-  /** Plugins' in their order, then skills. */
+  /** Commands of plugins in their order, then skills. */
   list(): readonly ExtraCommand[];
-  /** What an agent is told for a skill of its own; null: it has none of that name any more. */
+  /** An agent's skill; null: it no longer has one with that name. */
   skill(agentId: string, name: string): Skill | null;
-  /** The handler of a plugin's command; null: there is none. */
+  /** The handler of a plugin's command; null: no such command. */
   handler(name: string): PluginCommand | null;
 }
 
@@ -30,7 +30,7 @@ export function createExtensionCommands({
   const brought: ExtraCommand[] = [];
   for (const { name: plugin, commands = {} } of plugins)
     for (const [word, command] of Object.entries(commands)) {
-      // Plugins that were not loaded from files have been looked at by nobody.
+      // Plugins passed in by a program have not been validated.
       if (plugin === "skill" || !extraWord.test(plugin) || !extraWord.test(word)) continue;
       const name = `${plugin}:${word}` as const;
       const { help, usage = "", who = "owner", menu = false } = command;

@@ -1,13 +1,13 @@
 /**
- * Levels with a meaning outside the conversation
- * ==============================================
- * What `/exec`, `/elevated` and `/tts` are answered with: what was set, and plainly what it does not
- * do with the agent and the config that there are.
+ * Levels that need the agent or the config
+ * ========================================
+ * Answers of `/exec`, `/elevated` and `/tts`: what was set, and what has no effect with the current
+ * agent and config.
  */
 import { resolveMedia } from "../../domain/config/index.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
-/** Drivers whose agents ask for permission, or may: a module is somebody's own code. */
+/** Drivers whose agents request permissions, or may: a module is custom code. */
 const asking: ReadonlySet<string> = new Set(["acp", "module"]);
 
 function effectOf({ agent }: CommandAbout): string {
@@ -31,7 +31,7 @@ export function ttsText({ configs }: CommandPorts, about: CommandAbout): string 
   const { channel, account } = asked.route;
   const scope = { agentId: agent.id, key: step.key, channel, account };
   const { speech } = resolveMedia(configs.current(), scope);
-  const said = settings.tts ?? "as configured";
+  const setting = settings.tts ?? "as configured";
   const none = " No program for speech is configured (media.speech), so nothing is said aloud.";
-  return `Speech: ${said}.${speech === null ? none : ""}`;
+  return `Speech: ${setting}.${speech === null ? none : ""}`;
 }

@@ -1,9 +1,9 @@
 /**
- * Commands that plugins answer
- * ============================
- * Called once the command is durable, outside of every commit, so a slow one holds up nobody. It has
- * a deadline; one that fails, is late or answers with nothing of use is told in one line. It is called
- * at most once: a crash before its answer leaves the command without one.
+ * Commands of plugins
+ * ===================
+ * Called once the command is durable and outside of any commit, so a slow plugin blocks nothing.
+ * The call has a deadline; a failure, a timeout or a useless answer becomes one line. It is called
+ * at most once: a crash before its answer leaves the command unanswered.
  */
 import { limits } from "../../domain/limits.ts";
 import { cut } from "../../domain/sanitize.ts";
@@ -13,7 +13,7 @@ import { type CommandAnswer, commandRow } from "./reply-row.ts";
 
 const late = Symbol("late");
 
-/** Has a plugin answer, and sends what it says. `index` numbers its answer. */
+/** Calls a plugin's command and sends its answer. `index` numbers the answer. */
 export async function answerByPlugin(
   ports: CommandPorts,
   { command, args }: CommandGiven,

@@ -1,8 +1,7 @@
 /**
- * What commands may use
- * =====================
- * The parts of the runtime that carrying out and answering commands needs, and what each answer is
- * made from.
+ * Ports of commands
+ * =================
+ * The parts of the runtime that commands need, and what each answer is made from.
  */
 import type { ConfiguredAgent } from "../../domain/config/resolve/agent.ts";
 import type {
@@ -35,28 +34,28 @@ export interface CommandPorts {
   readonly compaction: Pick<Compaction, "compact">;
   readonly agentOf: (key: string) => string;
   readonly why: (messageId: string) => Promise<readonly Why[]>;
-  /** Null: none is told. */
+  /** Null: not shown. */
   readonly version: string | null;
   readonly access: Pick<AccessStore, "allow" | "revoke" | "list">;
   readonly extensions: ExtensionCommands;
   readonly approvals: Pick<Approvals, "pending" | "find" | "answer">;
-  /** Null: nothing of the daemon can be changed from a room. */
+  /** Null: the daemon cannot be changed from a room. */
   readonly control: DaemonControl | null;
   readonly keep: (writes: readonly StoreWrite[]) => Promise<void>;
-  /** Stores a line of the runtime's own and sends it. */
+  /** Stores a notice of the runtime and sends it. */
   readonly say: (row: OutboxRow) => Promise<void>;
-  /** Ends the turn of a conversation. */
+  /** Stops the turn of a conversation. */
   readonly stop: (key: string, by: string) => Promise<void>;
 }
 
-/** What an answer is about. */
+/** The context of an answer. */
 export interface CommandAbout {
   readonly asked: CommandAsked;
   readonly step: HostStep;
   readonly status: Standing;
   readonly agent: ConfiguredAgent;
-  /** As it was before; null: nothing was said yet. */
+  /** Before the command; null: no session yet. */
   readonly session: SessionRow | null;
-  /** With what the command changed. */
+  /** Settings after the command. */
   readonly settings: SessionSettings;
 }

@@ -1,9 +1,9 @@
 /**
  * Answers to commands
  * ===================
- * What each command of the table is answered with. Answers are Markdown, short, and made from the
- * config, the store and the conversation's own figures; words of the room appear in one only where
- * that is what was asked for (`/export`, `/why`).
+ * The answer of each command in the table. Answers are short Markdown made from the config, the
+ * store and the conversation's own figures; text of the room appears only where it was requested
+ * (`/export`, `/why`).
  */
 import { plainText } from "../../domain/sanitize.ts";
 import { extrasFor } from "../../machines/commands/extension-commands.ts";
@@ -20,7 +20,7 @@ import { approveText, subagentsText } from "./subagents.ts";
 import { whyText } from "./why.ts";
 
 type Answer = (args: readonly string[], about: CommandAbout) => string | Promise<string>;
-/** One for each command: the compiler misses none. */
+/** One answer for each command, checked by the compiler. */
 export type Answers = Readonly<Record<CommandName, Answer>>;
 
 export function createAnswers(ports: CommandPorts): Answers {
@@ -68,7 +68,7 @@ export function createAnswers(ports: CommandPorts): Answers {
   };
 }
 
-/** What was set, or what is in force. */
+/** The new value, or the current one. */
 function setTo(what: string, word: string | undefined, now: string): string {
   if (word === undefined) return `${what}: ${now}.`;
   return `${what}: ${word === "default" ? "as configured" : word}.`;

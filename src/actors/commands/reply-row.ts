@@ -1,8 +1,8 @@
 /**
- * The row of an answer
- * ====================
- * An outbox row of its own for what a command is answered with, named by what asked for it: it belongs to
- * no turn, grants no credit and is in no transcript.
+ * The outbox row of an answer
+ * ===========================
+ * An answer has an outbox row of its own, named after its command: it belongs to no turn, grants no
+ * credit and is in no transcript.
  */
 import { hash52 } from "../../domain/key.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
@@ -15,7 +15,7 @@ export interface CommandAnswer {
   readonly asked: CommandAsked;
   readonly step: Pick<HostStep, "conv" | "key" | "at">;
   readonly text: string;
-  /** Counts the answers to one command from 0. */
+  /** Number of the answer to one command, from 0. */
   readonly index?: number;
 }
 
@@ -35,7 +35,7 @@ export function commandRow(
     quote: false,
     expiresAt,
   };
-  // The same for the same order, in every life and in every replay.
+  // Deterministic: the same after a restart and in a replay.
   const id = `command-${hash52(JSON.stringify([conv, at, messageId])).toString(36)}`;
   return {
     id: `${id}:${index}`,

@@ -1,9 +1,9 @@
 /**
- * Back again
- * ==========
- * Who asked for a restart is told when it is over. The line is noted in the store before anything
- * stops, and becomes an outbox row in the first commit of the next start, so it is said once, also if
- * that start came after a crash.
+ * The notice after a restart
+ * ==========================
+ * The author of `/restart` is told when it is done. The notice is stored before the shutdown and
+ * becomes an outbox row in the first commit of the next start, so it is sent once, also if that
+ * start follows a crash.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { OutboxRow, Store, StoreWrite } from "../../domain/ports/index.ts";
@@ -15,7 +15,7 @@ import { commandRow } from "./reply-row.ts";
 
 const name = "restart";
 
-/** Notes who is to be told. */
+/** Stores the notice. */
 export async function recordRestartNotice(
   ports: CommandPorts,
   asked: CommandAsked,
@@ -25,7 +25,7 @@ export async function recordRestartNotice(
   await ports.keep([{ kind: "meta", name, value: JSON.stringify(row) }]);
 }
 
-/** What the first commit of a start has to say of it. */
+/** The writes of the first commit after a restart. */
 export async function restartNoticeWrites(
   store: Store,
   now: Millis,

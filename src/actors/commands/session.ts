@@ -1,7 +1,7 @@
 /**
- * A session in a room
- * ===================
- * What `/session`, `/usage`, `/context` and `/export` tell of the session in use.
+ * Session commands
+ * ================
+ * `/session`, `/usage`, `/context` and `/export` for the current session.
  */
 import { limits } from "../../domain/limits.ts";
 import { cut, oneLine, plainText } from "../../domain/sanitize.ts";
@@ -11,7 +11,7 @@ import type { CommandAbout, CommandPorts } from "./ports.ts";
 import { usageLine } from "./status.ts";
 
 const exportLines = 20;
-/** An export is a few messages, not a flood. */
+/** Limits an export to a few messages. */
 const exportUnitsMax = 12_000;
 const none = "Nothing was said here yet: there is no session.";
 
@@ -37,7 +37,7 @@ export async function sessionText(
   ].join("\n");
 }
 
-/** A setting of a session as words: `off`, or `security deny, ask always` in brackets. */
+/** Formats a session setting: `off`, or `security deny, ask always` in brackets. */
 function settingWords(value: unknown): string {
   if (value === null) return "as configured";
   if (typeof value !== "object") return String(value);
@@ -75,7 +75,7 @@ export async function contextText({ store }: CommandPorts, about: CommandAbout):
   ].join("\n");
 }
 
-/** The newest lines, as many as fit. */
+/** Exports the newest lines that fit. */
 export async function exportText(
   { store }: CommandPorts,
   wanted: string | undefined,

@@ -1,8 +1,8 @@
 /**
- * What commands change in a session
- * =================================
- * The settings that the words of a command stand for, as a change that can be put into a store
- * without knowing what was there before.
+ * Session changes of commands
+ * ===========================
+ * Converts a command's arguments to a change that can be stored without knowing the previous
+ * settings.
  */
 import type { Activation } from "../../domain/decision.ts";
 import type {
@@ -19,7 +19,7 @@ import type { CommandCall } from "../../machines/commands/directives.ts";
 
 type Override = NonNullable<SessionPatch["override"]>;
 
-/** What a conversation is told; null: nothing in it changes. */
+/** The override for the conversation; null: unchanged. */
 export function overrideOf(calls: readonly CommandCall[]): Override | null {
   let override: Override = {};
   for (const { command, args } of calls) {
@@ -50,8 +50,8 @@ function queueOf(words: readonly string[]): Partial<QueueSettings> | null {
 }
 
 /**
- * What is put into the session; null: nothing. `provider` is that of the agent's driver, whose
- * models may be named with it or without.
+ * The change of the session; null: none. `provider` is the agent's driver's provider; its models
+ * may be given with or without that prefix.
  */
 export function patchOf(
   calls: readonly CommandCall[],

@@ -1,18 +1,18 @@
 /**
  * The status card
  * ===============
- * How a conversation stands, in a few lines: who answers, with which model, in which session, what
- * waits, when it speaks, and what it decided last.
+ * The state of a conversation in a few lines: agent, model, session, queue, engagement, and the
+ * latest decisions.
  */
 import { decodeVerdict } from "../../domain/decision.ts";
 import { levelWords, type SessionUsage } from "../../domain/session.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
-/** Journal rows, of all conversations, among which the latest decisions are looked for. */
+/** Newest journal rows, of all conversations, searched for decisions. */
 const lookedBack = 2_000;
 const decisionsShown = 3;
 
-/** What `/status` says. */
+/** The answer of `/status`. */
 export async function statusText(ports: CommandPorts, about: CommandAbout): Promise<string> {
   const { agent, settings, status: standing, session } = about;
   const { attention, guard, consecutive, turns, remembered, credits } = standing;
@@ -46,7 +46,7 @@ async function latestDecisions({ store }: CommandPorts, { step }: CommandAbout) 
   return verdicts.slice(-decisionsShown).map(({ decision, rule }) => `${decision} (${rule})`);
 }
 
-/** The model in force, as far as it is known here. */
+/** The current model, as far as it is known. */
 export function modelText({ settings, agent }: CommandAbout): string {
   const model = agent.model ?? agent.driver.model;
   return (
@@ -54,7 +54,7 @@ export function modelText({ settings, agent }: CommandAbout): string {
   );
 }
 
-/** What `/models` says: the models that the config names, by agent. */
+/** The answer of `/models`: the models in the config, by agent. */
 export function modelsText({ configs }: CommandPorts, about: CommandAbout): string {
   const { agents } = configs.current();
   const lines = agents.list.flatMap(({ id, driver = agents.defaults.driver }) => {
@@ -70,7 +70,7 @@ export function modelsText({ configs }: CommandPorts, about: CommandAbout): stri
   return `${known}\nIn use here: ${modelText(about)}.`;
 }
 
-/** The queue settings in force once the words of a `/queue` apply. */
+/** The queue settings with the arguments of `/queue` applied. */
 export function queueText(
   args: readonly string[],
   { settings, status: standing }: CommandAbout,
@@ -83,7 +83,7 @@ export function queueText(
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** Figures of usage in one line. */
+/** Usage figures in one line. */
 export function usageLine({ turns, inputTokens, outputTokens, costUsd }: SessionUsage): string {
   const cost = costUsd === 0 ? "" : `, $${costUsd.toFixed(4)}`;
   return `${counted(turns, "turn")}, ${inputTokens} tokens in, ${outputTokens} out${cost}`;

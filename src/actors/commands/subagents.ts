@@ -1,9 +1,9 @@
 /**
- * What runs besides
- * =================
+ * Other running turns
+ * ===================
  * `/subagents`: turns of this agent in its other conversations, and of other agents in this room.
- * Each is named after its conversation, which stays the same, so that `stop K7QM` never ends the turn
- * of another than was looked at. `/approve`: what agents wait for.
+ * Each has a stable name derived from its conversation, so that `stop K7QM` never stops a different
+ * turn. `/approve`: pending permissions.
  */
 import type { PermissionAnswer } from "../../domain/permission.ts";
 import type { RunRow } from "../../domain/ports/index.ts";
@@ -14,10 +14,10 @@ const shownMax = 20;
 const titleUnitsMax = 200;
 const harmless = (text: string, units = titleUnitsMax) => oneLine(text, units).replaceAll("`", "'");
 
-/** Keys differ from the second part on where two agents share a room. */
+/** Keys of agents in the same room are equal from the third part on. */
 const placeOf = (key: string) => key.split(":").slice(2).join(":");
 
-/** Runs that the command is about, the longest first. */
+/** The listed runs, longest running first. */
 export async function runsBeside(
   { store }: CommandPorts,
   { step, agent }: Pick<CommandAbout, "step" | "agent">,
@@ -31,10 +31,10 @@ export async function runsBeside(
     .sort((a, b) => a.since - b.since);
 }
 
-/** A short name of a conversation. */
+/** A short name of a run's conversation. */
 const nameOf = ({ conv }: RunRow): string => conv.toString(36).slice(-4).toUpperCase();
 
-/** The run of that name; none where two have it, which only a longer look would tell apart. */
+/** The run with that name; none when two share it. */
 export function runNamed(runs: readonly RunRow[], name: string): RunRow | undefined {
   const found = runs.filter((run) => nameOf(run) === name.toUpperCase());
   return found.length === 1 ? found[0] : undefined;
@@ -64,7 +64,7 @@ export async function subagentsText(
   return [...lines, "End one: /subagents stop <name>"].join("\n");
 }
 
-/** What an `/approve` answers; null: nothing. */
+/** The request and decision of an `/approve`; null: none. */
 export function approvalOf(
   args: readonly string[],
 ): { id: string; answer: PermissionAnswer } | null {

@@ -1,8 +1,8 @@
 /**
- * Why, in a room
- * ==============
- * What `/why` says: the decision on a message of this conversation, the fact that made it, and what
- * became of it. A message of another conversation is not known here.
+ * Explaining a decision
+ * =====================
+ * `/why`: the decision on a message of this conversation, the fact behind it, and its outcome.
+ * Messages of other conversations are not shown.
  */
 import { oneLine } from "../../domain/sanitize.ts";
 import { levelWords } from "../../domain/session.ts";
@@ -10,7 +10,7 @@ import { decodeEvent } from "../protocol/event-codec.ts";
 import type { Why } from "../protocol/runtime.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
-/** Journal rows, of all conversations, among which the latest message is looked for. */
+/** Newest journal rows, of all conversations, searched for the latest message. */
 const lookedBack = 2_000;
 
 export async function whyText(

@@ -282,8 +282,10 @@ export interface Runtime {
   /** With `seq` only about that row of the journal. */
   why(messageId: string, seq?: number): Promise<readonly Why[]>;
   status(): RuntimeStatus;
-  /** Resolves when nothing is under way but timers, running turns and open sends. */
+  /** Resolves when nothing is under way but timers and open sends. */
   settled(): Promise<void>;
+  /** Whether nothing is known to be under way now. */
+  isSettled(): boolean;
   /**
    * Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends
    * hosts.

@@ -146,6 +146,8 @@ export interface Supervisor {
    * does not count as under way, nor does waiting for a timer (a stalled store).
    */
   settled(): Promise<void>;
+  /** Whether something is under way that `settled` waits for. */
+  busy(): boolean;
   /** How conversations stand; those that are live nowhere have no entry. */
   summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
   /** What is live in all hosts together. */

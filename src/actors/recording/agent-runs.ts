@@ -1,10 +1,10 @@
 /**
  * Runs of a recording
  * ===================
- * What agents did, as scripts, and what became of their answers, as fates of sends. Both have to
- * stand before the message that leads to them, and are known only later: a place is kept there, and
- * the lines behind it wait until everything that belongs into it has ended. A place that stays open
- * too long is closed with what it has.
+ * Agents' runs as scripts, and the outcomes of their sends. Both must precede the message that
+ * causes them but are known only later: a placeholder is inserted, and the following lines wait
+ * until everything belonging to it has ended. A placeholder that stays open too long is closed with
+ * what it has.
  */
 import { parseSessionKey } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
@@ -18,40 +18,40 @@ import type {
   ConversationEvent,
 } from "../../machines/events/events.ts";
 
-/** A conversation as rows name it, and where it was last spoken in. */
+/** A conversation in rows, and where its last message came from. */
 interface HeardMessage {
   readonly conv: number;
   readonly key: string;
   readonly place: Pick<Route, "channel" | "chat" | "thread"> | null;
 }
 
-/** Nothing has happened in a conversation for so long after its last turn: its place is complete. */
+/** Quiet time after a conversation's last turn that completes its placeholder. */
 const quietMs = 60_000;
-/** A message that engaged and has not led to a turn by then will not. */
+/** A message that engaged and has not started a turn within this time will not. */
 const unstartedMs = 30 * 60_000;
-/** A turn lasts no longer than that. */
+/** Longest duration of a turn. */
 const runMs = 6 * 3_600_000;
-/** Lines that wait; the oldest place is closed beyond. */
+/** Waiting lines; above it the oldest placeholder is closed. */
 const waitingMax = 50_000;
 const runsPerLineMax = 10_000;
-/** A turn that was tried again within so long counts from its first try. */
+/** A retry within this time keeps the start of the first attempt. */
 const againMsMax = 60_000;
-/** A send that took so long was told to wait by its platform. */
+/** A send slower than this was delayed by its platform. */
 const lateMs = 1_000;
 
 interface Run {
   readonly turnId: string;
-  /** Nobody asked for it, and a replay will not make it. */
+  /** A heartbeat turn, which a replay does not produce. */
   readonly unasked: boolean;
   afterMs: number | null;
-  /** When its first try began. */
+  /** Start of its first attempt. */
   startedAt: Millis | null;
   steps: ScriptStep[];
   at: Millis;
-  /** End of the text so far, in the agent's own words. */
+  /** Offset after the text so far. */
   offset: number;
   ended: boolean;
-  /** When its host went away; another try has not begun. */
+  /** When its host was lost; null once the next attempt has begun. */
   lostAt: Millis | null;
 }
 
@@ -63,14 +63,14 @@ interface Send {
   outcome: { readonly send: DeliveryOutcome; readonly waitMs: number } | null;
 }
 
-/** Where the scripts of one conversation stand, and the fates of what it sent. */
+/** Placeholder for the scripts of one conversation and the outcomes of its sends. */
 interface RunInProgress {
   readonly t: Millis;
   heard: HeardMessage | null;
   readonly runs: Run[];
   readonly sends: Send[];
   touchedAt: Millis;
-  /** Drafts and what replaced them: no platform of a replay can edit. */
+  /** Drafts and their replacements: no platform of a replay can edit. */
   readonly shown: Set<string>;
   /** When the last send ended, ms since the epoch. */
   sentAt: Millis;
@@ -82,14 +82,14 @@ interface RunInProgress {
 export class RecordedRuns {
   #waiting: (ScenarioLine | RunInProgress)[] = [];
   readonly #open = new Map<number, RunInProgress>();
-  /** Conversations in which a heartbeat was due and no turn has come of it yet. */
+  /** Conversations with a due heartbeat and no turn from it yet. */
   readonly #beats = new Set<number>();
 
   put(line: ScenarioLine): void {
     this.#waiting.push(line);
   }
 
-  /** A message engages: its turn's script has its place here. */
+  /** A message engages: reserves a placeholder for its turn's script. */
   engaged(conv: number, t: Millis): void {
     this.#beats.delete(conv);
     const kept = this.#keptFor(conv, t);
@@ -97,7 +97,7 @@ export class RecordedRuns {
     kept.awaits = true;
   }
 
-  /** Anything that did not come from outside. */
+  /** Records an event that did not come from outside. */
   note(heard: HeardMessage, event: ConversationEvent, t: Millis): void {
     const { conv } = heard;
     if (event.type === "heartbeat.due") this.#beats.add(conv);
@@ -116,7 +116,7 @@ export class RecordedRuns {
         ({ turnId, index }) => turnId === event.turnId && index === event.index,
       );
       if (open === undefined || open.shown.has(`${event.turnId} ${event.index}`)) return;
-      // A notice is nobody's text. Whatever it is, it waited for its turn behind the one before.
+      // A notice is no agent's text, but it too waited behind the previous send.
       const { turnId, index } = event;
       const send = sent ?? { turnId, index, at: event.at, outcome: null };
       if (sent === undefined) open.sends.push(send);
@@ -144,7 +144,7 @@ export class RecordedRuns {
     else kept.shown.add(`${turnId} ${index}`);
   }
 
-  /** The lines that wait for nothing any more. */
+  /** The lines that no longer wait. */
   *ready(now: Millis): Generator<ScenarioLine> {
     let done = 0;
     for (const item of this.#waiting) {
@@ -208,7 +208,7 @@ function isOver({ runs, sends, touchedAt, awaits }: RunInProgress, now: Millis):
   return now - touchedAt > (isDone ? quietMs : runMs);
 }
 
-/** What the event adds to the script of its run. */
+/** Adds an event to the script of its run. */
 function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): void {
   switch (event.type) {
     case "agent.started":
@@ -240,9 +240,9 @@ function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): 
 }
 
 /**
- * Another try says again what the first one said, and ends when it did: only one that came long
- * after is given its own time, because an agent that is silent for so long is not waited for. A
- * first try that was lost before it said anything left no row: it began when its slot was granted.
+ * A retry repeats the first attempt's output; only a retry that came much later gets its own start,
+ * because no agent stays silent for so long. A first attempt lost before any output left no row: it
+ * began when its slot was granted.
  */
 function begin(run: Run, { at, attempt }: AgentStarted): void {
   const first = run.startedAt ?? (attempt > 1 ? run.at : at);
@@ -254,7 +254,7 @@ function begin(run: Run, { at, attempt }: AgentStarted): void {
 const used = ({ steps }: Run, tool: string) =>
   steps.some((step) => "tool" in step && step.tool === tool);
 
-/** A block with as much space before it as the agent left there. */
+/** A block, with the blanks that the agent left before it. */
 function say(run: Run, { text, from, to, at }: AgentText): void {
   const gap = Math.max(0, Math.min(from - run.offset, 8));
   const space = run.offset === 0 ? "" : gap >= 2 ? "\n\n" : " ".repeat(gap);
@@ -267,7 +267,7 @@ function say(run: Run, { text, from, to, at }: AgentText): void {
 
 function endOf({ code, message }: AgentFailed): ScriptStep {
   if (code === "error" || code === "too-long" || code === "host-lost") return { error: message };
-  // A time-out, an abort: the agent itself was still at it.
+  // Timeout or abort: the agent itself was still running.
   return { hang: true };
 }
 
@@ -283,7 +283,7 @@ function pause(run: Run, at: Millis): void {
   else if (waitMs > 0) run.steps.push({ waitMs });
 }
 
-/** A run that has not ended by the end of the recording goes on for ever. */
+/** A run without an end in the recording never ends. */
 function scriptOf(run: Run): ScriptedRun {
   if (!run.ended && run.lostAt !== null) {
     add(run, run.lostAt, { error: "its host went away" });
@@ -298,15 +298,15 @@ function deliveryOutcomeOf(
   sentAt: Millis,
 ): NonNullable<Send["outcome"]> {
   const tookMs = Math.min(event.at - sentAt, 86_400_000);
-  // A first block that came so late was asked to wait; later ones may have paused by themselves.
+  // A late first block was delayed by the platform; later blocks may have paused on purpose.
   const waitMs = event.index === 0 && tookMs >= lateMs ? tookMs : 0;
   if (event.type === "delivery.sent") return { send: "ok", waitMs };
-  // What expired waited for a platform that was not ready for it.
+  // An expired send waited for a platform that was not ready.
   const send = { dead: "fail", "in-doubt": "hang", expired: "429" } as const;
   return { send: send[event.status], waitMs };
 }
 
-/** Orders for a chat's sends up to the last that went wrong; what is not ordered goes well. */
+/** Outcomes of a chat's sends up to the last failure; later sends succeed by default. */
 function* deliveryOutcomes(
   sends: readonly Send[],
   { channel, chat, thread }: NonNullable<HeardMessage["place"]>,

@@ -1,10 +1,9 @@
 /**
- * Why
- * ===
- * Answers for one message: the conversation is folded again from the journal up to that message,
- * the ladder is walked on what it was at that moment, and the fold goes on until the message's fate
- * is known. The recorded verdict stands beside it; they differ only if the rules have changed
- * since.
+ * Explaining a message
+ * ====================
+ * Replays the conversation from the journal up to the message, evaluates the ladder in that state,
+ * and continues until the message's outcome is known. The recorded verdict is returned as well; the
+ * two differ only if the rules have changed since.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
@@ -36,8 +35,8 @@ export interface WhyPorts {
 }
 
 /**
- * One answer per conversation that heard the message, oldest first; none when it is unknown. With
- * `seq` only about that row of the journal, which saves looking for the others.
+ * One explanation per conversation that received the message, oldest first; empty when it is
+ * unknown. With `seq` only for that journal row, which avoids searching the others.
  */
 export async function whyMessage(ports: WhyPorts, messageId: string, seq?: number): Promise<Why[]> {
   const { store } = ports;
@@ -64,7 +63,10 @@ const noOutcome: Why["fate"] = {
   deliveries: [],
 };
 
-/** Admission ended it: no conversation, no ladder. */
+/**
+ * Ended by admission, so there is no ladder: admission is evaluated again under the config of that
+ * time.
+ */
 async function whyEnded(
   { configs, isLocal }: WhyPorts,
   row: EventRow,
@@ -117,10 +119,13 @@ type Start = Pick<ConversationRow, "record" | "recordSeq">;
 async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived): Promise<Why> {
   const found = await ports.store.conversation(row.conv);
   if (found === null) {
-    throw new EarshotError("EAR_ASSERT", `Cannot find conversation ${row.conv} of a journal row`);
+    throw new EarshotError(
+      "EAR_ASSERT",
+      `Cannot explain a message: its conversation ${row.conv} does not exist`,
+    );
   }
   const { key } = found;
-  // A record from before the message saves the walk from the beginning.
+  // A snapshot from before the message avoids replaying from the beginning.
   if (found.recordSeq >= row.seq) return explain(ports, row, event, key, beginning);
   try {
     return await explain(ports, row, event, key, found);
@@ -161,17 +166,17 @@ async function explain(
   }
 }
 
-/** What went wrong with a row that was not sent. */
+/** The error of a row that was not sent. */
 const errorOf = ({ state, error }: OutboxRow) =>
   state === "sent" || error === null ? {} : { error };
 
-/** What the ladder saw. */
+/** The state that the ladder saw. */
 function positionOf(conversation: Conversation, event: MessageReceived) {
   const input = conversation.engagementInputFor(event);
   const { guard, credits } = conversation.view();
   const muted = guard === "muted" && input.message.authorIsBot;
   return {
-    // A muted guard decides before the ladder is asked.
+    // A muted guard decides before the ladder.
     explanation: muted ? null : explainEngagement(input),
     humans: effectiveHumans(input.room, input.rules, input.now),
     participants: input.room.participants,
@@ -182,7 +187,7 @@ function positionOf(conversation: Conversation, event: MessageReceived) {
   };
 }
 
-/** Follows the message through the steps from its own on, until its turn has an outcome. */
+/** Follows the message through the steps from its own until its turn has an outcome. */
 async function outcomeOf(
   { store }: WhyPorts,
   seq: number,
@@ -211,7 +216,7 @@ async function outcomeOf(
   }
   if (fate.turnId === null) return fate;
   const texts = (await store.outboxByTurn(fate.turnId)).map(deliveryOf).filter(isText);
-  // What was shown while the answer grew is not told beside the answer itself.
+  // Drafts are not listed beside the answer that replaced them.
   const replaced = new Set(texts.map(({ body }) => body.edits));
   const deliveries = texts.flatMap(({ row, body: { text } }) =>
     replaced.has(row.id) ? [] : [{ id: row.id, status: row.state, text, ...errorOf(row) }],

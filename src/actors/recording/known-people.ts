@@ -1,10 +1,10 @@
 /**
- * Who had been let in
- * ===================
- * A recording tells of somebody whom the access book knows before the first of their messages that
- * came after it, so that a replay lets them in as they were. Of whoever said a claim code it tells
- * that one was open, because the code itself is written nowhere. Whoever was taken back since is not
- * in the book any more, and is a stranger in the recording.
+ * Known people
+ * ============
+ * A recording states that a person is known before their first message after the approval, so that
+ * a replay admits them as the original did. For a redeemed claim code it states that a claim was
+ * open, because the code itself is stored nowhere. People revoked since are no longer in the access
+ * store and are strangers in the recording.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { Store } from "../../domain/ports/index.ts";
@@ -16,37 +16,37 @@ type Approval = Extract<ScenarioLine, { approve: unknown }>["approve"];
 
 export class RecordedPeople {
   readonly #store: Pick<Store, "access">;
-  /** What has not been told yet, by person. */
-  #untold: Map<string, Grant[]> | null = null;
+  /** Grants not yet written, by person. */
+  #unwritten: Map<string, Grant[]> | null = null;
 
   constructor(store: Pick<Store, "access">) {
     this.#store = store;
   }
 
-  /** What has to be known of an event's author before it. `claimed`: it was a claim, and good. */
+  /** The approvals that must precede an event. `claimed`: it redeemed a claim code. */
   async before(event: ConversationEvent, claimed: boolean): Promise<readonly Approval[]> {
     const person = authorOf(event);
     if (person === null) return [];
-    this.#untold ??= await this.#read();
+    this.#unwritten ??= await this.#read();
     if (claimed) return [this.#claim(person, event.at)];
-    const grants = this.#untold.get(person) ?? [];
+    const grants = this.#unwritten.get(person) ?? [];
     const due = grants.filter(({ at }) => at <= event.at);
     if (due.length > 0)
-      this.#untold.set(
+      this.#unwritten.set(
         person,
         grants.filter((grant) => !due.includes(grant)),
       );
     return due.map(({ channel, account, id, scope }) => ({ channel, account, id, as: scope }));
   }
 
-  /** Which role it gave; of somebody who was taken back since, that they were let in. */
+  /** The role of a redeemed claim; for a person revoked since, only that they were approved. */
   #claim(person: string, at: Millis): Approval {
-    const grants = this.#untold?.get(person) ?? [];
+    const grants = this.#unwritten?.get(person) ?? [];
     const given = grants
       .filter((grant) => grant.by.startsWith("claim ") && grant.at >= at)
       .sort((a, b) => a.at - b.at)[0];
     if (given !== undefined)
-      this.#untold?.set(
+      this.#unwritten?.set(
         person,
         grants.filter((grant) => grant !== given),
       );

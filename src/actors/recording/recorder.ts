@@ -1,13 +1,12 @@
 /**
  * Recording
  * =========
- * The journal read back as a scenario: what came in, when, what the agents did and what became of
- * their answers, so that a replay tells the same history and another config can be asked about it
- * (docs/guide/scenarios.md). It only reads, a slice at a time, beside a running daemon or without
- * one.
+ * Reads the journal back as a scenario: what came in, when, what the agents did and the outcome of
+ * their sends, so that a replay reproduces the history and another config can be tried on it
+ * (docs/guide/scenarios.md). It only reads, in slices, beside a running daemon or without one.
  *
- * What the journal does not know is not made up: conversations of a recording begin with nothing
- * said, and copies of messages that were recognised are not in it.
+ * Nothing is invented: conversations of a recording begin empty, and recognised duplicates are left
+ * out.
  */
 import type { Millis } from "../../domain/message.ts";
 import { decodeEvent, eventsIn } from "../protocol/event-codec.ts";
@@ -19,8 +18,8 @@ import type { RecordedRow, RecordingLine, RecordingRange, RecordingStore } from 
 const sliceRows = 512;
 
 /**
- * The recording, line by line, in order. Rows that are journalled while it runs are not in it.
- * @throws EarshotError EAR_STORE_FAILED; EAR_RECORD_INVALID for a row that is no event.
+ * The lines of the recording, in order. Rows journalled meanwhile are not included.
+ * @throws EarshotError EAR_STORE_FAILED; EAR_RECORD_INVALID for a row that is not an event.
  */
 export async function* recordScenario(
   store: RecordingStore,
@@ -33,7 +32,7 @@ export async function* recordScenario(
   for (let rows = await slice(store, after, last); rows.length > 0; ) {
     for (const row of rows) {
       if (row.event.at >= until) return yield* recorder.finish();
-      // What is in quarantine was heard by nobody.
+      // Quarantined events reached no conversation.
       if (row.code === quarantinedCode) continue;
       if (row.event.at >= query.since) yield* recorder.add(row);
     }
@@ -51,7 +50,7 @@ async function slice(store: RecordingStore, after: number, last: number): Promis
     .flatMap((row) => eventsIn(decodeEvent(row)).map((event) => ({ ...row, event })));
 }
 
-/** The number before the first row that was admitted at `since` or later: admission takes turns. */
+/** The number before the first row admitted at `since` or later. */
 async function seqBefore(store: RecordingStore, since: Millis, last: number): Promise<number> {
   let low = 0;
   let high = last;

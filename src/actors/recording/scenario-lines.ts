@@ -1,10 +1,10 @@
 /**
  * From journal rows to scenario lines
  * ===================================
- * Only what came from outside becomes a line; what followed from it follows again. A message that
- * several agents heard is one line, and one that ordered something has its words back. A member
- * list that a channel had read before it is told with its age. Lines wait until the runs they led
- * to are known (record.runs.ts), because an agent's script stands before its turn.
+ * Only external events become lines; their consequences follow again in a replay. A message that
+ * several agents received becomes one line, and a command gets its text back. Cached member counts
+ * are written with their age. Lines wait until the runs they caused are known (agent-runs.ts),
+ * because a script must precede its turn.
  */
 import { localChannels } from "../../domain/config/index.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
@@ -30,28 +30,28 @@ const byHand = {
   ...({ "session.reset": "reset", disengage: "disengage", "run.aborted": "abort" } as const),
 };
 
-/** Conversations and rooms of which something is remembered. */
+/** Conversations and rooms that are remembered. */
 const rememberedMax = 100_000;
 
-/** Makes the lines of a recording, row by row. */
+/** Builds the lines of a recording, row by row. */
 export class Recorder {
   readonly #store: RecordingStore;
   readonly #query: RecordingRange;
-  /** The one conversation that is wanted. */
+  /** The only conversation to record; null: all. */
   readonly #only: number | null;
   readonly #runs = new RecordedRuns();
   readonly #people: RecordedPeople;
   readonly #keys = new Map<number, string>();
-  /** Where the conversations were last spoken in. */
+  /** The place of each conversation's last message. */
   readonly #places = new Map<number, Place>();
-  /** The member list of each room as the recording has told it. */
+  /** The member counts of each room as last written. */
   readonly #known = new Map<string, string>();
   #start: Millis | null = null;
   #cfg = 0;
   #last: Millis = 0;
-  /** What the row before told of: a row for each of several agents makes one line. */
+  /** The event of the previous row: rows of several agents become one line. */
   #before = "";
-  /** The message whose orders the wanted conversation was told of. */
+  /** The message whose command reached the recorded conversation. */
   #ordered: string | null = null;
 
   constructor(store: RecordingStore, query: RecordingRange) {
@@ -62,7 +62,7 @@ export class Recorder {
     this.#only = conversation === undefined ? null : conversationOf(conversation).conv;
   }
 
-  /** Takes the next row; gives the lines that are complete by now. */
+  /** Adds a row and yields the lines that are complete now. */
   async *add(row: RecordedRow): AsyncGenerator<RecordingLine> {
     this.#notePlace(row);
     if (!this.#isWanted(row)) return;
@@ -85,7 +85,7 @@ export class Recorder {
     yield* this.#runs.ready(this.#last);
   }
 
-  /** What is left. */
+  /** Yields the remaining lines. */
   *finish(): Generator<RecordingLine> {
     yield* this.#runs.finish();
   }
@@ -111,7 +111,7 @@ export class Recorder {
     return place?.channel === channel;
   }
 
-  /** A message that was nothing but an order to the wanted conversation belongs to none itself. */
+  /** A pure command to the recorded conversation belongs to no conversation itself. */
   #isOrder(conv: number, event: ConversationEvent): boolean {
     const isMessage = conv === noConversation && event.type === "message.received";
     return isMessage && event.message.id === this.#ordered;
@@ -128,7 +128,7 @@ export class Recorder {
     this.#runs.put({ t: this.#last, ...line } as ScenarioLine);
   }
 
-  /** Puts what came from outside once, however many heard it. */
+  /** Writes an external event once, however many agents received it. */
   #once(what: readonly unknown[], line: () => Untimed<ScenarioLine>): void {
     const text = JSON.stringify(what);
     if (text === this.#before) return;
@@ -178,7 +178,7 @@ export class Recorder {
     }
   }
 
-  /** What a message orders is ordered again by it: that only changes what it names. */
+  /** A replayed message repeats its own command; an override changes only what it names. */
   #override(
     { merge, queue = null, send = null, activation = null }: SessionOverridden,
     key: string,
@@ -203,7 +203,7 @@ export class Recorder {
     }));
   }
 
-  /** With an age: what the channel had read by then, and no conversation was told. */
+  /** With an age: counts already cached by the channel, which reached no conversation. */
   #members(
     { membership }: Pick<MembershipRead, "membership">,
     place: Place | null,
@@ -223,11 +223,11 @@ export class Recorder {
   }
 }
 
-/** What was decided; null: nothing, or not yet. */
+/** The decision; null: none, or not yet. */
 const verdictOf = (code: number | null) =>
   code === null || code <= 0 ? null : decodeVerdict(code);
 
-/** Where an event that came from outside happened. */
+/** The place of an external event. */
 function placeOf(event: ConversationEvent): Place | null {
   switch (event.type) {
     case "message.received":
@@ -243,7 +243,7 @@ function placeOf(event: ConversationEvent): Place | null {
   }
 }
 
-/** The chat that a conversation's key names, where it names one. */
+/** The chat in a conversation's key, if any. */
 function chatOf(key: string): Place | null {
   const parts = parseSessionKey(key);
   if (parts.kind !== "group" && parts.kind !== "channel") return null;
@@ -251,7 +251,7 @@ function chatOf(key: string): Place | null {
   return { channel, account, chat: { id, kind }, thread };
 }
 
-/** Keeps the newest of what a map remembers. */
+/** Adds to a bounded map, dropping the oldest entries. */
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   map.delete(key);
   map.set(key, value);

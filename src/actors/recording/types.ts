@@ -7,22 +7,22 @@ import type { EventRow, Store } from "../../domain/ports/store.ts";
 import type { ScenarioHeader, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 
-/** Which part of the journal. */
+/** The part of the journal to record. */
 export interface RecordingRange {
-  /** ms since the epoch; what was heard before is left out. */
+  /** ms since the epoch; earlier events are left out. */
   readonly since: Millis;
-  /** What was heard at this moment or later is left out. @default up to now */
+  /** Events at this time or later are left out. @default now */
   readonly until?: Millis;
   /** Session key: only this conversation. */
   readonly conversation?: string;
-  /** Channel id: only what was said there. */
+  /** Channel id: only events of this channel. */
   readonly channel?: string;
 }
 
-/** What a recording is read from. */
+/** The store methods a recording needs. */
 export type RecordingStore = Pick<Store, "scan" | "lastSeq" | "config" | "conversation" | "access">;
 
-/** A line of a recording; the first is the header. */
+/** A line of a recording; the first one is the header. */
 export type RecordingLine = ScenarioHeader | ScenarioLine;
 
 /** One event of a journal row. */

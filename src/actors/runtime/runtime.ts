@@ -129,6 +129,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     }
   }
 
+  function isSettled(): boolean {
+    const { supervisor, journal } = opened();
+    return !supervisor.busy() && journal.isQuiet() && underway() === 0;
+  }
+
   /** What is neither journalled nor with a host. */
   function underway(): number {
     const { turns, heartbeats } = opened();
@@ -203,6 +208,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     },
     status: status.read,
     settled,
+    isSettled,
     stop({ drainMs = 0 } = {}) {
       stopping ??= stop(drainMs);
       return stopping;

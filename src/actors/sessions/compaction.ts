@@ -1,10 +1,10 @@
 /**
  * Compaction
  * ==========
- * A transcript that has outgrown what its agent can take is made shorter: the same agent sums up the
- * oldest part, in a turn of its own that nobody is shown, and from there on the summary stands for
- * those lines. The lines themselves stay where they are. If no summary can be had they are left out
- * all the same, with a note that says so, because a turn must never fail of its past.
+ * A transcript that exceeds its agent's context is shortened: the same agent summarises the oldest
+ * part in an invisible turn of its own, and from there on the summary replaces those lines in the
+ * prompt. The lines themselves stay in the store. If no summary can be made, the lines are left out
+ * with a note that says so, because a turn must never fail because of its transcript.
  */
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { limits } from "../../domain/limits.ts";
@@ -44,9 +44,9 @@ export interface CompactionPorts {
 export interface Compaction {
   /** As `TurnSessions.remember`. */
   remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
-  /** Turns whose past is being summed up, for them or because somebody asked. */
+  /** Number of summaries in progress, for turns or by command. */
   waiting(): number;
-  /** Sums up everything said so far; false where there is nothing to sum up. */
+  /** Summarises the whole transcript; false: nothing to summarise. */
   compact(
     owner: Pick<OrderedTurn, "conv" | "key" | "agentId">,
     session: SessionRow,
@@ -57,18 +57,18 @@ interface Work {
   readonly owner: Pick<OrderedTurn, "conv" | "key" | "agentId">;
   readonly session: SessionRow;
   readonly view: TranscriptView;
-  /** The turn it is done for; its id is on the line that is left. */
+  /** The turn it is done for, whose id the summary line gets. */
   readonly turnId: string;
-  /** 1: a turn waits for it; 0: it was asked for by hand. */
+  /** 1: a turn waits for it; 0: requested by a command. */
   readonly forTurn: 0 | 1;
 }
 
-/** What is kept word by word when the rest is summed up, as a share of what there is room for. */
+/** Share of the capacity that stays verbatim when the rest is summarised. */
 const keptShare = 0.5;
 
 export function createCompaction(ports: CompactionPorts): Compaction {
   const { transcripts: tails, journal, sessions, projection, summaries, clock } = ports;
-  /** Conversations in which a summary was asked for by hand: a turn waits for it. */
+  /** Conversations with a requested summary in progress: their turns wait for it. */
   const busy = new Map<number, Promise<void>>();
   let waiting = 0;
 
@@ -80,7 +80,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   const entries = ({ mark, lines }: Past, view: TranscriptView) =>
     entriesOf(mark === null ? lines : [mark, ...lines], view);
 
-  /** Leaves a line that stands for all of these. */
+  /** Adds a line that replaces these lines in the prompt. */
   async function replace(work: Work, past: Past, signal: AbortSignal): Promise<TranscriptLine> {
     const { owner, session, view, turnId, forTurn } = work;
     const { contextTokens } = agentOf(ports.config(), owner.agentId);
@@ -107,7 +107,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     return line;
   }
 
-  /** Waits for a summary that was asked for by hand. */
+  /** Waits for a requested summary. */
   async function summedUp(conv: number): Promise<void> {
     const work = busy.get(conv);
     if (work === undefined) return;
@@ -159,13 +159,13 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   };
 }
 
-/** Tokens that the past may have beside what the turn itself needs. */
+/** Tokens available to the transcript beside the turn's own needs. */
 function capacityFor({ turn, system, prompt }: Remembering, config: EarshotConfig): number {
   const { contextTokens } = agentOf(config, turn.agentId);
   return Math.max(0, contextTokens - estimateTokens(system) - estimateTokens(prompt));
 }
 
-/** How many of the newest lines are kept word by word: all where there is room for them. */
+/** How many of the newest lines stay verbatim: all of them if they fit. */
 function keep(
   { lines }: Past,
   whole: readonly TranscriptEntry[],
@@ -182,7 +182,7 @@ function keep(
     if (left < 0 || kept === most) break;
     kept += 1;
   }
-  // A turn is not cut in two: its question goes where its answer goes.
+  // A turn is not split: its question stays with its answer.
   while (kept > 0 && kept < lines.length && sameTurn(lines, lines.length - kept)) kept -= 1;
   return kept;
 }
@@ -190,7 +190,7 @@ function keep(
 const sameTurn = (lines: readonly TranscriptLine[], at: number) =>
   lines[at - 1]?.turnId === lines[at]?.turnId;
 
-/** As many of the newest entries as there is room for. */
+/** The newest entries that fit. */
 function newest(all: readonly TranscriptEntry[], room: number): readonly TranscriptEntry[] {
   let left = room;
   const first = all.findLastIndex((entry) => {
@@ -200,16 +200,16 @@ function newest(all: readonly TranscriptEntry[], room: number): readonly Transcr
   return all.slice(first + 1);
 }
 
-/** What the line says that stands for the old ones. */
+/** The content of the summary line. */
 function words(
   { text, failed }: Summary,
   { mark, lines }: Past,
   unitsMax: number,
 ): Pick<TranscriptLine, "role" | "text"> {
   if (failed === null) return { role: "summary", text: cut(text, unitsMax) };
-  const said = lines.filter(({ role }) => role !== "note").length;
+  const content = lines.filter(({ role }) => role !== "note").length;
   const note =
-    `${said} earlier lines of this session were left out: ` +
+    `${content} earlier lines of this session were left out: ` +
     `they could not be summed up (${failed})`;
   if (mark?.role !== "summary") return { role: "note", text: note };
   return { role: "summary", text: `${cut(mark.text, unitsMax)}\n\n[${note}]` };

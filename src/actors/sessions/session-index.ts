@@ -1,10 +1,10 @@
 /**
  * The index of an agent's sessions
  * ================================
- * `index.json` beside the transcripts: which file holds which conversation, in use or archived. It
- * changes only when a session begins, is written as a whole, and not more often than its length
- * allows, so a house with a hundred thousand rooms does not spend its time on it. Its first line
- * names the newest session: a start compares that and writes what is missing or behind.
+ * `index.json` beside the transcripts maps files to conversations, current or archived. It changes
+ * only when a session begins, is written atomically, and the longer it is the less often, so that a
+ * hundred thousand rooms do not keep it busy. Its first line names the newest session: a start
+ * compares that with the store and rewrites an outdated index.
  */
 import type {
   Clock,
@@ -19,21 +19,21 @@ export interface SessionIndexPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<Store, "sessions" | "newestSessions">;
-  /** Null: nothing is written. */
+  /** Null: no files. */
   readonly files: SessionFiles | null;
 }
 
 export interface SessionIndex {
-  /** A session of this agent has begun. */
+  /** Marks the agent's index as changed. */
   changed(agentId: string): void;
-  /** Writes the indexes that do not know the newest session. */
+  /** Rewrites the indexes that lack the newest session. */
   repair(): Promise<void>;
-  /** Writes what is due and ends. */
+  /** Writes pending changes and stops. */
   stop(): Promise<void>;
 }
 
 const waitMsMin = 1_000;
-/** An index of many sessions waits longer before it is written again. */
+/** Delay per session in the index, so that a long one is written less often. */
 const waitMsPerSession = 5;
 const pageSessions = 500;
 
@@ -73,7 +73,7 @@ export function createSessionIndex({ clock, log, store, files }: SessionIndexPor
     }
   }
 
-  /** One after the other: each is written as a whole. */
+  /** Writes run one at a time. */
   function writeNext(agentId: string): Promise<void> {
     writing = writing.then(() => write(agentId));
     return writing;

@@ -1,12 +1,11 @@
 /**
  * Sessions
  * ========
- * Which session a turn belongs to, and the numbers of transcript lines. A turn belongs to the
- * session that was in use when it was ordered, up to its last word, whatever is begun meanwhile;
- * so every turn leaves a line in its session before its agent is called, and is found by it again
- * after a crash.
+ * Assigns turns to sessions and numbers transcript lines. A turn belongs to the session that was
+ * current when it was requested, until its end, whatever begins meanwhile; so every turn writes a
+ * line to its session before its agent is called, and finds the session by it after a crash.
  *
- * Truth is the store. Nothing is cached here but the sessions of turns under way.
+ * The store is the source of truth; only the sessions of running turns are cached.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { Ids, RunRow, SessionOpen, SessionRow, Store } from "../../domain/ports/index.ts";
@@ -17,11 +16,11 @@ export interface SessionsPorts {
   readonly store: Store;
   readonly journal: Pick<Journal, "keep">;
   readonly ids: Ids;
-  /** An agent has a session that it had not before. */
+  /** Called when an agent has a new session. */
   readonly onBegan: (agentId: string) => void;
 }
 
-/** A turn of a conversation, and the event that ordered it. */
+/** A turn of a conversation, and the event that requested it. */
 export interface OrderedTurn {
   readonly conv: number;
   readonly key: string;
@@ -32,30 +31,30 @@ export interface OrderedTurn {
 }
 
 export interface Sessions {
-  /** Learns the sessions of the turns that were under way, and where line numbers go on. */
+  /** Restores the sessions of running turns and the line counter. */
   recover(runs: readonly RunRow[]): Promise<void>;
-  /** Makes the conversation's first session, where it has none yet. */
+  /** The write that opens the conversation's first session, where it has none. */
   opening(who: Pick<OrderedTurn, "conv" | "key" | "agentId" | "at">): SessionOpen;
-  /** The session of a turn that is to run; `noted`: it has left its first lines before. */
+  /** The session of a turn about to run; `noted`: its first lines were written before. */
   forTurn(turn: OrderedTurn): Promise<{ readonly session: SessionRow; readonly noted: boolean }>;
   /**
-   * As `ofTurn`, for a turn that is not known here any more. Resolves to whether the turn has left
-   * its first lines: one that ended before its agent could be called has not.
+   * As `ofTurn`, for a turn that is not cached. Resolves to whether the turn has written its first
+   * lines: a turn that ended before its agent was called has not.
    */
   find(turnId: string, conv: number): Promise<boolean>;
-  /** The session of a turn under way. */
+  /** The session of a running turn. */
   ofTurn(turnId: string): string | undefined;
-  /** The turn has its outcome. */
+  /** Drops an ended turn. */
   forget(turnId: string): void;
-  /** Gives a line its number. */
+  /** Numbers a line. */
   number(line: Omit<TranscriptLine, "id">): TranscriptLine;
-  /** Resolves when the session has begun, or when so many are waited for that this is given up. */
+  /** Resolves when the session has begun, or at once when too many callers wait. */
   begun(sessionId: string): Promise<void>;
-  /** A session has begun, durably. */
+  /** Records that a session has durably begun. */
   began(sessionId: string, agentId: string): void;
 }
 
-/** Resets that somebody waits for at the same time. */
+/** Resets awaited at the same time. */
 const waitingMax = 1_000;
 
 export function createSessions({ store, journal, ids, onBegan }: SessionsPorts): Sessions {
@@ -81,7 +80,7 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
   async function inUse(turn: OrderedTurn): Promise<SessionRow> {
     const found = await store.sessionOf(turn.conv, turn.seq);
     if (found !== null) return found;
-    // A turn that was granted its lane by an earlier earshot, which kept no sessions.
+    // A turn that an older version, without sessions, had granted its slot.
     await journal.keep([opening(turn)]);
     return (await store.sessionOf(turn.conv)) as SessionRow;
   }

@@ -1,10 +1,9 @@
 /**
- * A lane is granted
- * =================
- * The moment at which a turn comes into being, and therefore the one at which its session is looked
- * at: it is made if the conversation has none, and left for a new one if its time is over. The
- * reset stands in the journal before the turn, so the turn is the first of the new session in every
- * respect, in a replay too.
+ * Starting a session with a turn
+ * ==============================
+ * When a turn gets its slot, its session is checked: it is created if the conversation has none,
+ * and replaced if its reset is due. The reset is journalled before the turn, so the turn is the
+ * first of the new session in every respect, also in a replay.
  */
 import type { Millis } from "../../domain/message.ts";
 import type {
@@ -25,7 +24,7 @@ import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import type { SlotRequest } from "../protocol/turn-slots.ts";
 import { heartbeatNote } from "./turn-session.ts";
 
-/** Lines of a session that are looked at for the last that somebody asked for. */
+/** Lines searched for the last one that a person caused. */
 const linesLookedAt = 200;
 
 export interface GrantPorts {
@@ -65,7 +64,7 @@ export function createSessionStart(ports: GrantPorts): SessionStart {
     const sessionId = ids.next(`session|${key}`);
     const granted = made({ type: "lane.granted", at, turnId }, `lane|${turnId}`);
     const reset = made({ type: "session.reset", at, sessionId }, `reset|${turnId}`);
-    // A request found at start is a whole row: of it only who asks counts.
+    // A request restored at start is a whole row; only its requester matters.
     const row = { conv, key, agentId, turnId, state: "waiting", since: at } as const;
     const run = { kind: "run", conv, row } as const;
     const open = { kind: "session", op: "open", conv, key, agentId, sessionId, at } as const;
@@ -80,7 +79,7 @@ export function createSessionStart(ports: GrantPorts): SessionStart {
     return isOver(policy, last, clock.now(), ports.zoneOffset);
   }
 
-  /** When the session was last used by somebody; what heartbeats write does not keep it alive. */
+  /** When a person last used the session; heartbeats do not keep it alive. */
   async function lastAsked({ sessionId, createdAt, updatedAt }: SessionRow): Promise<Millis> {
     const lines = await store.transcript({ sessionId, limit: linesLookedAt, newest: true });
     const beats = lines.filter(({ role, text }) => role === "note" && text === heartbeatNote);
@@ -107,7 +106,7 @@ export function createSessionStart(ports: GrantPorts): SessionStart {
     const turnId = ids.next(`turn|${request.key}`);
     void findPast(request, ports.policyOf(request.key))
       .catch((error: unknown) => {
-        // A session that lives on for a turn is less than a turn that never begins.
+        // Keeping the old session for a turn is better than never starting the turn.
         ports.log("warn", "sessions.policy", { key: request.key, error: String(error) });
         return false;
       })

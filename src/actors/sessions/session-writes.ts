@@ -1,9 +1,9 @@
 /**
- * What a step does to a session
- * =============================
- * Transcript lines, usage and new sessions, as rows of the same commit that marks the step applied:
- * so they are there once, however often a host or the process dies. A turn that ends with anything
- * but an answer leaves a note of it.
+ * Session writes of a step
+ * ========================
+ * Transcript lines, usage and new sessions as rows of the commit that marks the step applied, so
+ * they exist exactly once, however often a host or the process dies. A turn that ends without an
+ * answer leaves a note.
  */
 import type { SessionUsed, StoreWrite } from "../../domain/ports/index.ts";
 import { noUsage, type TranscriptLine } from "../../domain/session.ts";
@@ -22,20 +22,20 @@ export interface SessionPlanContext {
   readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number">;
   readonly agentOf: (key: string) => string;
   /**
-   * Words that no line holds yet: of messages that joined a turn, or of one that ended before it
-   * could write them. By their effect; read beforehand.
+   * Messages without a transcript line yet: those that joined a turn, or those of a turn that ended
+   * before writing them. By effect; read beforehand.
    */
   readonly unwritten: ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>;
 }
 
-/** The turn whose session has to be known before the effect can be planned; null: none. */
+/** The turn whose session must be known to plan the effect; null: none. */
 export function turnConcerned(effect: Effect): string | null {
   const { type } = effect;
   if (type === "transcript" || type === "usage" || type === "joined") return effect.turnId;
   return effect.type === "outcome" && effect.outcome !== "expired" ? effect.turnId : null;
 }
 
-/** The rows of one effect; none for effects that concern no session. */
+/** The rows of one effect; none for effects without a session. */
 export function sessionWrites(
   effect: Effect,
   step: HostStep,
@@ -86,8 +86,8 @@ function spoken(
   turn: { readonly turnId: string; readonly at: number },
   { sessions, unwritten }: SessionPlanContext,
 ): readonly TranscriptLine[] {
-  const said = unwritten.get(effect);
-  return said === undefined ? [] : saidLines(sessions, sessionId, turn, said);
+  const spokenLines = unwritten.get(effect);
+  return spokenLines === undefined ? [] : saidLines(sessions, sessionId, turn, spokenLines);
 }
 
 function begin({ sessionId }: SessionBegan, step: HostStep, context: SessionPlanContext) {
@@ -112,7 +112,7 @@ function counted(
   return { kind: "session", op: "used", sessionId, at, used, aborted };
 }
 
-/** A turn that nobody asked for says nothing about the last run. */
+/** A heartbeat turn does not change the state of the last run. */
 function cutShort({ outcome, reason, batch }: OutcomeReached): boolean | null {
   if (batch.length === 0) return null;
   return outcome === "cancelled" || reason === "host-lost";

@@ -1,9 +1,9 @@
 /**
- * Turns for nobody to see
- * =======================
- * Asks an agent for a summary of what was said. It is a turn of its own: it runs where the agent's
- * turns run, under the same bounds of time and size, has no tools, and its words come back here
- * instead of going to the room. The conversation's machine never hears of it.
+ * Summaries
+ * =========
+ * Asks an agent for a summary in a turn of its own: it runs where the agent's turns run, with the
+ * same limits of time and size, has no tools, and its text returns here instead of going to the
+ * room. The conversation's machine is not involved.
  */
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import type { Ids, SessionRow, TranscriptEntry } from "../../domain/ports/index.ts";
@@ -32,16 +32,16 @@ export interface Summary {
     readonly outputTokens: number;
     readonly costUsd: number;
   };
-  /** Why there is none; null: there is one. */
+  /** Why there is no summary; null: there is one. */
   readonly failed: string | null;
 }
 
 export interface Summaries {
   /** Never rejects. Ends early when the signal aborts. */
   of(request: SummaryRequest, signal: AbortSignal): Promise<Summary>;
-  /** Takes what belongs to summaries out of what turns reported. */
+  /** Consumes reports of summaries and returns the others. */
   reported(reports: readonly TurnReport[]): readonly TurnReport[];
-  /** Takes summaries out of what a host lost; they are asked for again on another. */
+  /** Consumes lost summaries, which are retried on another host, and returns the other turns. */
   lost(turns: readonly LostTurn[]): readonly LostTurn[];
 }
 
@@ -51,7 +51,7 @@ interface Open {
   readonly end: (failed: string | null, lost?: boolean) => void;
 }
 
-/** A host that dies of it twice has been asked enough. */
+/** Attempts; a summary that lost its host twice is given up. */
 const triesMax = 2;
 const noTokens = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
 

@@ -1,26 +1,25 @@
 /**
- * What is likely to be read next
- * ==============================
- * The part of a transcript that the next turn is given, kept in memory for sessions that were
- * talking lately, so that a long talk is not read from the store again with every turn. It follows
- * the commits: every line is added when it is durable. Bounded by the length of all its texts; what
- * is not here is read from the store.
+ * The transcript cache
+ * ====================
+ * The part of a transcript that the next turn gets, in memory for recently active sessions, so that
+ * a long conversation is not read from the store with every turn. It follows the commits: every
+ * line is added when it is durable. Bounded by total text length; the rest is read from the store.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";
 import type { Store } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 
-/** The line that stands for those before it, and what was said after those. */
+/** The summary line, and the lines after it. */
 export interface Past {
   readonly mark: TranscriptLine | null;
   readonly lines: readonly TranscriptLine[];
 }
 
 export interface TranscriptCache {
-  /** The newest part of a session, no more lines than a turn may be given. */
+  /** The newest part of a session, up to the lines a turn may get. */
   read(sessionId: string): Promise<Past>;
-  /** These lines are durable now. */
+  /** Adds durable lines. */
   add(lines: readonly TranscriptLine[]): void;
 }
 
@@ -30,11 +29,11 @@ interface CachedTranscript {
   units: number;
 }
 
-/** What a line costs beyond its text. */
+/** Cost of a line beyond its text. */
 const lineUnits = 200;
 const sizeOf = ({ text }: TranscriptLine) => text.length + lineUnits;
 
-/** `unitsMax`: of all its texts. */
+/** `unitsMax` bounds the length of all texts. */
 export function createTranscriptCache(
   store: Pick<Store, "transcript" | "transcriptMark">,
   unitsMax: number = limits.transcriptUnitsCachedMax,
@@ -43,7 +42,7 @@ export function createTranscriptCache(
     maxSize: unitsMax,
     sizeCalculation: ({ units }) => Math.max(1, units),
   });
-  /** Lines that became durable while their session was being read. */
+  /** Lines that became durable while their session was being loaded. */
   const meanwhile = new Map<string, TranscriptLine[]>();
 
   async function load(sessionId: string): Promise<CachedTranscript> {
@@ -78,14 +77,14 @@ export function createTranscriptCache(
         const tail = tails.get(sessionId);
         if (tail === undefined) continue;
         put(tail, line);
-        // The cache weighs only what is not the same object as before.
+        // The cache only weighs a new object again.
         tails.set(sessionId, { ...tail });
       }
     },
   };
 }
 
-/** Adds one line. One that stands for others takes their place. */
+/** Adds one line. A summary replaces the lines it covers. */
 function put(tail: CachedTranscript, line: TranscriptLine): void {
   const { covers } = line;
   if (covers !== undefined) {

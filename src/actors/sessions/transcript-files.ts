@@ -1,13 +1,13 @@
 /**
- * Transcripts into files
- * ======================
- * Every transcript line is appended to its session's file after it is committed and before anything
- * of it is shown. Lines that come while a write is under way are written together, one write a
- * file. Files are not synced: before this life's first write to one, its end is compared with the
- * store, a torn line is cut off and missing ones are added.
+ * Writing transcript files
+ * ========================
+ * Every transcript line is appended to its session's file after its commit and before anything of
+ * it is shown. Lines that arrive during a write are batched, one write per file. Files are not
+ * synced: before the first write to a file, its end is compared with the store, a torn line is cut
+ * off and missing lines are added.
  *
- * A file that cannot be written (a full disk) holds back what would be shown, is tried again until
- * it can, and is told once.
+ * A file that cannot be written (a full disk) delays what would be shown, is retried until it
+ * succeeds, and is reported once.
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../domain/errors.ts";
@@ -26,47 +26,50 @@ export interface ProjectionPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<Store, "transcript" | "lately">;
-  /** Null: nothing is written (simulations). */
+  /** Null: no files (simulations). */
   readonly files: SessionFiles | null;
-  /** Files began to fail, or work again (null). */
+  /** Called when writing begins to fail, and with null when it works again. */
   readonly onHealth: (error: EarshotError | null) => void;
 }
 
-/** A committed line and whose it is. */
+/** A committed line and its agent. */
 export interface FiledLine {
   readonly agentId: string;
   readonly line: TranscriptLine;
 }
 
 export interface TranscriptFiles {
-  /** Resolves when the lines stand in their files; never after `stop`. */
+  /** Resolves when the lines are written; never after `stop`. */
   write(lines: readonly FiledLine[]): Promise<void>;
-  /** Compares these files with the store, and mends them. Resolves when they are whole. */
+  /** Compares these files with the store and repairs them. Resolves when they are complete. */
   repairNow(files: readonly SessionFile[]): Promise<void>;
-  /** The same for the files that were written last. */
+  /** As `repairNow`, for the files written last. */
   repair(): Promise<void>;
   failing(): EarshotError | null;
-  /** Calls back once, as soon as it fails (at once if it does). The answer calls that off. */
+  /**
+   * Calls back once, as soon as writing fails (immediately if it does). Returns a function that
+   * cancels this.
+   */
   onceFailing(call: () => void): () => void;
   stop(): void;
 }
 
 interface Waiting {
   readonly lines: readonly FiledLine[];
-  /** A file to be compared with the store, whether there are new lines or not. */
+  /** A file to compare with the store, even without new lines. */
   readonly file?: SessionFile;
   readonly done: () => void;
 }
 
 const retryMsMin = 100;
 const retryMsMax = 5_000;
-/** The end of how many lines' files is looked at when earshot starts. */
+/** Newest lines whose files are checked at start. */
 const repairLines = 5_000;
 const pageLines = 1_000;
 
 export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   const { clock, log, store, files } = ports;
-  /** The newest line of files that were looked at in this life. */
+  /** The last line of each file checked in this process. */
   const reached = new LRUCache<string, number>({ max: limits.sessionFilesKnownMax });
   const waiting: Waiting[] = [];
   let working = false;
@@ -76,11 +79,11 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   let timer: TimerHandle | null = null;
   const waitingForFailure = new Set<() => void>();
 
-  /** The fields in one order, so that a file that is mended is what it was. */
+  /** The fields in one order, so that a file that is repaired is what it was. */
   const text = ({ id, at, turnId, role, text, ...rest }: TranscriptLine) =>
     JSON.stringify({ id, at, turnId, role, text, ...rest, sessionId: undefined });
 
-  /** Brings one file up to the newest of these lines. */
+  /** Brings one file up to date with these lines. */
   async function bring(file: SessionFile, lines: readonly TranscriptLine[]): Promise<void> {
     if (files === null) return;
     const { sessionId } = file;
@@ -99,7 +102,7 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
     }
     const fresh = lines.filter(({ id }) => id > (last as number));
     if (fresh.length === 0) return;
-    // Unknown while it is under way: a write that fails half-way is looked at again.
+    // Unknown during a write: a failed write is checked again.
     reached.delete(sessionId);
     await files.append(file, fresh.map(text));
     reached.set(sessionId, fresh.at(-1)?.id as number);
@@ -164,7 +167,7 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
     });
   }
 
-  async function mend(wanted: readonly SessionFile[]): Promise<void> {
+  async function repairFiles(wanted: readonly SessionFile[]): Promise<void> {
     for (const { agentId, sessionId } of wanted) {
       if (files === null || stopped) return;
       if (!reached.has(sessionId)) await enter({ lines: [], file: { agentId, sessionId } });
@@ -176,9 +179,9 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
       if (files === null || lines.length === 0) return Promise.resolve();
       return enter({ lines });
     },
-    repairNow: mend,
+    repairNow: repairFiles,
     async repair() {
-      if (files !== null) await mend(await store.lately(repairLines));
+      if (files !== null) await repairFiles(await store.lately(repairLines));
     },
     failing: () => failure,
     onceFailing(call) {
@@ -193,7 +196,7 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   };
 }
 
-/** Lines by the file they belong to, each in the order of their numbers. */
+/** Lines grouped by file, each group in order. */
 function byFile(lines: readonly FiledLine[]): [SessionFile, TranscriptLine[]][] {
   const found = new Map<string, [SessionFile, TranscriptLine[]]>();
   for (const { agentId, line } of lines) {

@@ -1,35 +1,35 @@
 /**
- * The transcript as an agent gets it
+ * The transcript as an agent sees it
  * ==================================
- * What was said in this session before: people's words (with their names, where there are several
- * people), the agent's answers, and what stands for lines that are too old to be carried along.
- * Lines of one side that follow each other are one entry. Notes of the runtime are not for agents.
+ * Earlier messages of the session: people's messages (with names, where there are several people),
+ * the agent's answers, and summaries of older lines. Consecutive lines of one side are merged.
+ * Notes of the runtime are left out.
  */
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
 
 export interface TranscriptView {
-  /** Several people may have spoken: say who. */
+  /** Prefix messages with names: several people may have spoken. */
   readonly named: boolean;
 }
 
-/** UTF-8 bytes that count as one token: close for English, and not far under it for others. */
+/** UTF-8 bytes per token: accurate for English, slightly low for other languages. */
 const bytesPerToken = 4;
-/** What an entry costs beyond its text. */
+/** Tokens of an entry beyond its text. */
 const entryTokens = 4;
 
-/** About how many tokens a text has. */
+/** Estimates the tokens of a text. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 
-/** About how many tokens entries have. */
+/** Estimates the tokens of entries. */
 export function estimateEntries(entries: readonly Pick<TranscriptEntry, "text">[]): number {
   return entries.reduce((sum, { text }) => sum + entryTokens + estimateTokens(text), 0);
 }
 
-/** Lines, in order, as entries. */
+/** Converts lines, in order, to entries. */
 export function entriesOf(
   lines: readonly TranscriptLine[],
   view: TranscriptView,
@@ -52,11 +52,11 @@ function joined(last: TranscriptEntry, next: TranscriptEntry): string {
   return `${last.text}${last.role === "assistant" ? "\n\n" : "\n"}${next.text}`;
 }
 
-/** Lines that were read before: a long talk is not escaped anew with every turn. */
+/** Cache of formatted lines, so that a long conversation is not escaped with every turn. */
 const namedLines = new WeakMap<TranscriptLine, string>();
 const plainLines = new WeakMap<TranscriptLine, string>();
 
-/** A person's line. The fence of a later turn cannot be in it: nobody could know it then. */
+/** A person's line. It cannot contain the fence of a later turn, which was not known yet. */
 function escaped(line: TranscriptLine, named: boolean): string {
   const lines = named ? namedLines : plainLines;
   let text = lines.get(line);
@@ -67,7 +67,7 @@ function escaped(line: TranscriptLine, named: boolean): string {
   return text;
 }
 
-/** With who said it. Further lines stand in, or one of them could be another person's. */
+/** With the author's name. Further lines are indented, so that none can imitate another person. */
 function namedLine({ text, author, turnId }: TranscriptLine): string {
   const words = escapeRoomText(text, turnId);
   if (author === undefined) return words;

@@ -1,8 +1,8 @@
 /**
- * A turn's part of its session
- * ============================
- * When a turn is composed, what people said in it is written to its session, once, and what was
- * said before is read from there. Both happen before the agent is called.
+ * A turn and its session
+ * ======================
+ * When a turn is composed, its messages are written to the session once, and the earlier transcript
+ * is read. Both happen before the agent is called.
  */
 import type { SessionRow, Store, StoreWrite, TranscriptEntry } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
@@ -10,30 +10,30 @@ import type { Journal } from "../journal/journal.ts";
 import type { OrderedTurn, Sessions } from "./session-registry.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 
-/** A message as it goes into a transcript. */
+/** A message for the transcript. */
 export interface SaidLine {
   readonly id: string;
   readonly author: { readonly id: string; readonly name: string };
   readonly text: string;
 }
 
-/** What a turn is to be given of its session. */
+/** What the transcript of a turn depends on. */
 export interface Remembering {
   readonly turn: OrderedTurn;
   readonly cfg: number;
   readonly session: SessionRow;
   readonly system: string;
-  /** The composed user turn, for its length. */
+  /** The composed user turn, whose length counts. */
   readonly prompt: string;
   /** Several people may have spoken. */
   readonly named: boolean;
 }
 
-/** What composing a turn may ask of its session. */
+/** The session operations of composing a turn. */
 export interface TurnSessions {
-  /** The turn's session, with what was said in this turn written to it. */
+  /** Returns the turn's session after writing its messages. */
   enter(turn: OrderedTurn, said: readonly SaidLine[]): Promise<SessionRow>;
-  /** What was said before this turn, no more than the agent can take. */
+  /** The earlier transcript, within the agent's capacity. */
   remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
 }
 
@@ -59,10 +59,10 @@ export async function enterSession(
   return session;
 }
 
-/** What a turn leaves in its session that nobody asked for. */
+/** The note of a heartbeat turn. */
 export const heartbeatNote = "heartbeat";
 
-/** What people said in a turn. A turn without a message is a heartbeat's, and leaves a note. */
+/** The lines of a turn's messages; a heartbeat turn leaves a note. */
 export function saidLines(
   sessions: Pick<Sessions, "number">,
   sessionId: string,

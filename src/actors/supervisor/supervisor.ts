@@ -175,11 +175,11 @@ class HostSupervisor implements Supervisor {
 
   async settled(): Promise<void> {
     for (;;) {
-      while (this.#isBusy()) await this.#change();
+      while (this.busy()) await this.#change();
       const before = this.#activity();
       await nextTurn(this.#ports.scheduler);
       await nextTurn(this.#ports.scheduler);
-      if (!this.#isBusy() && this.#activity() === before) return;
+      if (!this.busy() && this.#activity() === before) return;
     }
   }
 
@@ -375,8 +375,7 @@ class HostSupervisor implements Supervisor {
     this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
   }
 
-  /** Whether something is under way that `settled` waits for. */
-  #isBusy(): boolean {
+  busy(): boolean {
     if (this.#stopped) return false;
     if (this.#moving > 0) return true;
     return this.#hosts.some((host) => {

@@ -1,10 +1,10 @@
 /**
  * Names of attachments
  * ====================
- * An agent calls an attachment by the journal number of its message and its place in it. That name
- * says nothing about the platform and leads nowhere but into the journal, where the row tells whose
- * conversation it belongs to. What is kept of a file has another name: a hash of everything that
- * tells it from others, so it is found again after a restart and never mistaken.
+ * Agents refer to an attachment by the journal number of its message and its index. That name
+ * reveals nothing of the platform and resolves only through the journal row, which says whose
+ * conversation it belongs to. Cached files have another name: a hash of everything that identifies
+ * the file, so it is found again after a restart and never confused.
  */
 import { limits } from "../../domain/limits.ts";
 import type { Attachment, Inbound } from "../../domain/message.ts";
@@ -14,18 +14,18 @@ import type { JournalEvent } from "../../machines/events/events.ts";
 import type { PromptAttachment } from "../../machines/prompt/prompt.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 
-/** An attachment under the name an agent is told. */
+/** An attachment and its name for agents. */
 export interface MediaRef {
   readonly name: string;
   readonly item: MediaItem;
 }
 
-/** A message in its journal row. */
+/** A message and its journal row. */
 export interface FoundMessage {
   readonly seq: number;
   readonly conv: number;
   readonly said: Inbound;
-  /** When it was heard. */
+  /** When it was received. */
   readonly at: number;
   /** Attachments of the row before this message's own. */
   readonly offset: number;
@@ -40,7 +40,7 @@ function hashed(digest: Digest, ...parts: readonly (string | number)[]): string 
 /** `a12-0`: the first attachment of journal row 12. */
 export const attachmentName = (seq: number, index: number): string => `a${seq}-${index}`;
 
-/** The row and place that a name means; null for anything that is no such name. */
+/** Parses a name; null when it is malformed. */
 export function parseAttachmentName(name: string): { seq: number; index: number } | null {
   const found = /^a([1-9]\d{0,14})-(\d{1,5})$/.exec(name);
   return found === null ? null : { seq: Number(found[1]), index: Number(found[2]) };
@@ -49,7 +49,7 @@ export function parseAttachmentName(name: string): { seq: number; index: number 
 /** The messages of a row: one, or those of a history. */
 export const messagesIn = (row: EventRow): FoundMessage[] => messagesOf(row, decodeEvent(row));
 
-/** The messages of an event that stands in a row. */
+/** The messages of a row's event. */
 export function messagesOf(
   { seq, conv }: Pick<EventRow, "seq" | "conv">,
   event: JournalEvent,
@@ -65,7 +65,7 @@ export function messagesOf(
   });
 }
 
-/** The attachments of a message under their names. */
+/** The attachments of a message with their names. */
 export function refsOf({ seq, conv, said, offset }: FoundMessage, digest: Digest): MediaRef[] {
   const { channel, account, chat, id: message } = said;
   return said.attachments.map((attachment: Attachment, place) => {
@@ -76,16 +76,16 @@ export function refsOf({ seq, conv, said, offset }: FoundMessage, digest: Digest
 }
 
 const urlUnitsMax = 2_048;
-/** Where a link ends: blanks, quotes and brackets, which Markdown and people put around it. */
+/** Links end at blanks, quotes and brackets, which Markdown and people put around them. */
 const linkPattern = /https?:\/\/[^\s<>"'`{}|\\^[\]]{1,2048}/giu;
 const textUnitsLookedAt = 16_384;
 
-/** The pages that a text links to, in its order, each once. */
+/** The distinct links of a text, in order. */
 export function linksIn(conv: number, text: string, countMax: number, digest: Digest): MediaLink[] {
   const urls = new Set<string>();
   for (const [found] of text.slice(0, textUnitsLookedAt).matchAll(linkPattern)) {
     if (urls.size >= countMax) break;
-    // A full stop or a closing bracket after a link belongs to the sentence.
+    // Punctuation after a link belongs to the sentence.
     const url = found.replace(/[.,;:!?*_~)]{1,8}$/u, "");
     if (url.length <= urlUnitsMax && URL.canParse(url)) urls.add(url);
   }
@@ -98,7 +98,7 @@ interface Spoken {
 }
 const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
 
-/** What somebody said: the text, and what is heard on voice messages. */
+/** A message's own text and the transcripts of its voice messages. */
 export function ownWords({ text, attachments }: Spoken): string {
   const heard = attachments.flatMap(({ content }) =>
     content?.words === "transcript" ? [content.text] : [],
@@ -106,7 +106,7 @@ export function ownWords({ text, attachments }: Spoken): string {
   return joined([text, ...heard]);
 }
 
-/** What was said and sent, files under their names: for the transcript, and for what is steered. */
+/** A message's text with its files by name, for the transcript and for steering. */
 export function spokenWords(message: Spoken): string {
   const files = message.attachments.flatMap(({ id, kind, name, content }) => {
     if (content?.words === "transcript") return [];

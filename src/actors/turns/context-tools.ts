@@ -1,10 +1,10 @@
 /**
- * Answers to a running turn
- * =========================
- * `attachment_list`, `attachment_fetch` and `history_search`, for the conversation whose turn asks
- * and no other: which one that is stands in what was noted when the turn was composed, never in
- * the question. Every answer is words, a refusal too, and comes in bounded time. Words of a room
- * are fenced as in a prompt.
+ * Context tools
+ * =============
+ * `attachment_list`, `attachment_fetch` and `history_search`, for the conversation of the asking
+ * turn and no other: the conversation is taken from what was recorded when the turn was composed,
+ * never from the request. Every answer is text, including refusals, and arrives within a time
+ * limit. Text of a room is fenced as in a prompt.
  */
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
@@ -34,26 +34,26 @@ export interface ContextToolPorts {
   readonly media: Pick<Media, "readOne" | "pictureOne">;
 }
 
-/** A turn as it was composed: whose it is, and what it was shown. */
+/** A composed turn: its conversation, and what it was shown. */
 export interface AskingTurn {
   readonly turnId: string;
   readonly conv: number;
   readonly key: string;
-  /** Journal number of the event that started it: what came later is in line or overheard. */
+  /** Journal number of the event that started it; later events are queued or overheard. */
   readonly since: number;
   readonly refs: readonly MessageRef[];
 }
 
 export interface ContextTools {
-  /** A turn is about to run and may ask. Replaces the one its conversation had before. */
+  /** Registers a turn that is about to run, replacing the previous one of its conversation. */
   opened(turn: AskingTurn): void;
   answer(question: ContextQuestion): Promise<ContextAnswer>;
 }
 
-/** Conversations whose turn is remembered; more never run at once. */
+/** Registered turns; more never run at once. */
 const turnsMax = 10_000;
 const snippetUnits = 240;
-/** Of a session's transcript, the newest. */
+/** The newest transcript lines that a search reads. */
 const linesSearchedMax = 5_000;
 const sessionsLookedAtMax = 10_000;
 const nothingFound = "Nothing in this session contains that.";
@@ -61,7 +61,7 @@ const refused = (why: string) => `Refused: ${why}`;
 
 export function createContextTools(ports: ContextToolPorts): ContextTools {
   const turns = new LRUCache<number, AskingTurn>({
-    // Told its `max`, it would make room for all of them at once.
+    // With `max`, the cache would allocate all entries at once.
     maxSize: turnsMax,
     sizeCalculation: () => 1,
   });
@@ -113,13 +113,13 @@ function withinTime(clock: Clock, work: Promise<ContextAnswer>): Promise<Context
   });
 }
 
-/** The rows of a conversation among the newest of all, and where they begin. */
+/** The rows of a conversation among the newest rows of the journal, and where those begin. */
 async function recentRows({ store }: ContextToolPorts, conv: number) {
   const from = Math.max(0, (await store.lastSeq()) - limits.searchRowsMax);
   return { from, rows: await store.tail(conv, from) };
 }
 
-/** Messages the turn was shown, and others of late; oldest first, each once. */
+/** Messages the turn was shown, and other recent ones; oldest first, distinct. */
 async function recentMessages(
   ports: ContextToolPorts,
   { conv, refs }: AskingTurn,
@@ -128,7 +128,7 @@ async function recentMessages(
   const older = new Set(refs.filter(({ seq }) => seq <= from).map(({ seq }) => seq));
   const shown = new Set(refs.map(({ seq, id }) => `${seq} ${id}`));
   const gone = new Set(rows.flatMap(({ body }) => deletedIn(body)));
-  // What the turn was shown from long ago was not deleted when it began.
+  // Old messages that the turn was shown had not been deleted when it began.
   const before = (await ports.store.events([...older]))
     .flatMap(messagesIn)
     .filter(({ seq, said }) => shown.has(`${seq} ${said.id}`));
@@ -188,7 +188,7 @@ async function fetchOne(
   const place = parseAttachmentName(name);
   if (place === null) return unknown;
   const [row] = await store.events([place.seq]);
-  // The number may be anybody's: only the row tells whose conversation it is.
+  // The number may belong to any conversation: check the row's.
   if (row === undefined || row.conv !== conv) return unknown;
   const found = messagesIn(row)
     .flatMap((message) => refsOf(message, ports.digest).map((ref) => ({ message, ref })))
@@ -212,7 +212,7 @@ async function fetchOne(
   return answered(ref, outcome.found, fence);
 }
 
-/** A reading in words; without any, one line about the file. */
+/** A reading as text; without text, one line about the file. */
 function answered({ item }: MediaRef, reading: MediaReading, fence: string): string {
   const { kind, name } = item.attachment;
   const { text, words, note, mime, bytes } = reading;
@@ -228,14 +228,14 @@ function answered({ item }: MediaRef, reading: MediaReading, fence: string): str
   return `${line}, its ${words ?? "content"}:\n${fenced(escapeRoomText(text, fence), fence)}`;
 }
 
-/** What was said, wherever it stands. */
+/** A line of the transcript or the journal. */
 interface Line {
   readonly at: number;
   readonly who: string;
   readonly text: string;
 }
 
-/** Plain words in this session's transcript and in what was overheard during it. */
+/** Searches this session's transcript and the messages overheard during it. */
 async function search(
   ports: ContextToolPorts,
   turn: AskingTurn,
@@ -274,7 +274,7 @@ async function search(
   return fenced(shown.join("\n"), fence);
 }
 
-/** When the session before this one was put away; what was heard since belongs to this one. */
+/** When the previous session was archived; later messages belong to this one. */
 async function beganAt(store: Store, { conv }: AskingTurn, sessionId: string): Promise<number> {
   const all = await store.sessions({ conv, all: true, limit: sessionsLookedAtMax });
   const index = all.findIndex((session) => session.sessionId === sessionId);
@@ -282,7 +282,7 @@ async function beganAt(store: Store, { conv }: AskingTurn, sessionId: string): P
   return before?.archivedAt ?? 0;
 }
 
-/** The words around the first hit, on one line. */
+/** The text around the first hit, on one line. */
 function snippet(text: string, wanted: string, fence: string): string {
   const at = Math.max(0, fold(text).indexOf(wanted));
   const from = Math.max(0, at - snippetUnits / 2);

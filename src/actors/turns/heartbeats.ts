@@ -1,14 +1,14 @@
 /**
  * Heartbeats
  * ==========
- * Wakes agents that the config says are to be woken. A heartbeat that falls due is journalled like
- * anything else that happens to a conversation, which decides when its turn comes; here is only the
- * timer, and what has to be known for it: where the conversation last heard somebody, because the
- * words go there, and when it was last woken, so that a restart neither forgets nor repeats one.
+ * Wakes agents on the configured schedule. A due heartbeat is journalled like any other event of a
+ * conversation, which decides when its turn runs; this file holds the timer and its state: the
+ * route of the conversation's last message, where the answer goes, and the time of the last
+ * heartbeat, so that a restart neither loses nor repeats one.
  *
- * A timer is armed from the moment it fires, so a machine that slept wakes its agents once. An
- * agent whose HEARTBEAT.md asks for nothing is not called, and a conversation in which nobody has
- * ever spoken has no place to speak to.
+ * A timer is rearmed when it fires, so a machine that slept wakes its agents once. An agent whose
+ * HEARTBEAT.md has no instructions is not called, and a conversation without any message has no
+ * route.
  */
 import {
   agentOf,
@@ -37,19 +37,19 @@ export interface HeartbeatPorts {
   readonly log: Log;
   readonly store: Pick<Store, "meta">;
   readonly configs: Pick<Configs, "current" | "version">;
-  /** Null: agents have no folders, and nobody is woken. */
+  /** Null: agents have no folders, and there are no heartbeats. */
   readonly workspaces: Workspaces | null;
-  /** Journals; what cannot be written any more is found out of date at the next start. */
+  /** Journals events; a write lost at shutdown is detected as outdated at the next start. */
   readonly append: (events: readonly NewEvent[], writes: readonly StoreWrite[]) => void;
-  /** One fell due. `why` tells why nobody was woken by it; null: somebody was. */
+  /** Called for each due heartbeat. `why`: why it was skipped; null: it was not. */
   readonly onBeat: (key: string, why: string | null) => void;
 }
 
-/** What the store keeps of a conversation that may be woken. */
+/** The stored state of a conversation with heartbeats. */
 interface StoredBeat {
-  /** Where somebody was last heard; null: nobody ever was. */
+  /** Route of the last message; null: none yet. */
   route: Route | null;
-  /** When it was last woken, or first could have been. */
+  /** Time of the last heartbeat, or of the first possible one. */
   at: Millis | null;
 }
 
@@ -61,19 +61,19 @@ interface Beat extends StoredBeat {
 }
 
 export interface Heartbeats {
-  /** Reads what is kept. Before the first message. */
+  /** Loads the stored state, before the first message. */
   load(): Promise<void>;
   /** Arms the timers. */
   start(): void;
-  /** The config changed. */
+  /** Applies a changed config. */
   retune(): Promise<void>;
-  /** Somebody is heard in a conversation: what to store along with it. */
+  /** The write to commit with a conversation's message. */
   heard(key: string, route: Route): MetaWrite | null;
-  /** What the agent of a conversation looks after, as it stands now; null: nothing. */
+  /** An agent's current heartbeat instructions; null: none. */
   instructions(agentId: string): Promise<string | null>;
-  /** Folders that are being looked into. */
+  /** Number of folders being read. */
   looking(): number;
-  /** When each conversation is woken next, the soonest first. */
+  /** Next heartbeat of each conversation, soonest first. */
   next(): readonly { readonly key: string; readonly at: Millis }[];
   stop(): void;
 }
@@ -97,7 +97,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
     const kept = await ports.store.meta(`heartbeat|${key}`);
     if (kept === null) return;
     const { route, at } = JSON.parse(kept) as StoredBeat;
-    // Whoever was heard meanwhile is newer.
+    // A message received meanwhile is newer.
     beat.route ??= route;
     beat.at ??= at;
   }
@@ -112,7 +112,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
     beat.dueAt = null;
   }
 
-  /** Arms a timer by when it was last woken; never later than a whole period from now. */
+  /** Arms a timer relative to the last heartbeat, at most one period from now. */
   function arm(key: string, beat: Beat): void {
     disarm(beat);
     const every = everyMs(key);
@@ -216,7 +216,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
   };
 }
 
-/** What the config says for a conversation's heartbeats. */
+/** The heartbeat settings of a conversation. */
 export function heartbeatFor(config: EarshotConfig, key: string) {
   const parts = parseSessionKey(key);
   return resolveHeartbeat(config, {

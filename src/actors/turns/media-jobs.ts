@@ -1,16 +1,15 @@
 /**
  * Media jobs
  * ==========
- * Fetching and converting, a few at a time: so many in the daemon and fewer for one conversation,
- * so that a room full of films keeps no other room waiting. The same thing is never done twice at
- * once, and what was found out is remembered for the turn that needs it. A job that takes too long
- * is given up; nobody waits for it any more.
+ * Runs fetches and conversions with a limit for the daemon and a lower one per conversation, so
+ * that a room full of videos does not delay other rooms. Equal jobs run once, and results are
+ * remembered for the turn that needs them. A job that takes too long is abandoned.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 
-/** What came of a job, or why nothing did. */
+/** The result of a job, or the reason why there is none. */
 export type Outcome<Found> = { readonly found: Found } | { readonly note: string };
 
 export interface MediaJobRequest<Found = unknown> {
@@ -33,15 +32,15 @@ interface Job {
 
 export interface MediaJobs {
   /**
-   * Begins the work, unless it is under way or was done: then that is the answer. `keep` false: the
-   * next one asks again. Never rejects.
+   * Starts the job, or returns the running or finished one with the same id. `keep` false: the next
+   * call runs it again. Never rejects.
    */
   run<Found>(job: MediaJobRequest<Found>): Promise<Outcome<Found>>;
-  /** What a job that is over found, without beginning one. */
+  /** The result of a finished job, without starting one. */
   known<Found>(id: string): Outcome<Found> | undefined;
-  /** The next `run` of it begins anew. */
+  /** Forgets a result: the next `run` starts again. */
   forget(id: string): void;
-  /** Gives up everything that is under way. */
+  /** Aborts all running jobs. */
   stop(): void;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Media
- * =====
- * What a turn is told about files that people sent. Reading begins when a message is engaged, goes
- * on while the batch gathers, and is waited for, a bounded time, when the turn is composed: the
- * batch, its order and its route are the conversation's and stay what they are, however slow a
- * photo is. What cannot be read is named with its reason; the message is never lost for it.
+ * Media of a turn
+ * ===============
+ * What a turn gets of attached files. Reading starts when a message engages, continues while the
+ * batch is collected, and is awaited for a limited time when the turn is composed: a slow file
+ * never changes the batch, its order or its route. A file that cannot be read is named with the
+ * reason; its message is never lost.
  *
- * Overheard files are metadata until somebody asks for them.
+ * Overheard files are only described until the agent asks for them.
  */
 
 import type { MediaSettings } from "../../domain/config/conversation/media.ts";
@@ -29,20 +29,20 @@ export interface MediaPorts {
   readonly clock: Clock;
   readonly digest: Digest;
   readonly log: Log;
-  /** Null: nothing can be fetched here (a replay). */
+  /** Null: nothing can be fetched (a replay). */
   readonly service: MediaService | null;
   readonly config: () => EarshotConfig;
   readonly agentOf: (key: string) => string;
 }
 
-/** What is known of a message's files and links when the turn is composed. */
+/** A message's files and links as known when the turn is composed. */
 export interface MediaShown {
   readonly attachments: readonly PromptAttachment[];
   readonly links: readonly PromptLink[];
 }
 
 export interface MediaGathered {
-  /** One for each message given. */
+  /** One for each message of the batch. */
   readonly shown: readonly MediaShown[];
   readonly images: readonly AgentImage[];
 }
@@ -50,22 +50,22 @@ export interface MediaGathered {
 type Picture = Awaited<ReturnType<MediaService["picture"]>>;
 
 export interface Media {
-  /** Begins to read what a message holds, if anything is read at all. */
+  /** Starts reading a message's files and links, where configured. */
   engaged(key: string, message: FoundMessage): void;
   /**
-   * What the messages of a batch hold. Waits for what is being read at most `media.timeoutMs`, and
-   * not longer than the signal lets it.
+   * The contents of a batch's files and links. Waits at most `media.timeoutMs`, and no longer than
+   * the signal.
    */
   gather(key: string, batch: readonly FoundMessage[], signal: AbortSignal): Promise<MediaGathered>;
-  /** What is known already, without waiting and without beginning anything. */
+  /** What is known already, without waiting or starting anything. */
   known(message: FoundMessage): MediaShown;
-  /** Reads one attachment because somebody asked. */
+  /** Reads one attachment on request. */
   readOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Outcome<MediaReading>>;
-  /** One picture because somebody asked; null where it does not go to the agent as it is. */
+  /** One image on request; null where the agent does not get images directly. */
   pictureOne(key: string, message: FoundMessage, ref: MediaRef): Promise<Picture | null>;
-  /** Turns that wait for files. */
+  /** Number of turns waiting for files. */
   waiting(): number;
-  /** Begins to forget old files now and then. */
+  /** Starts the periodic deletion of old files. */
   start(): void;
   stop(): void;
 }
@@ -76,10 +76,10 @@ export function createMedia(ports: MediaPorts): Media {
   return new MediaBudget(ports);
 }
 
-/** What an agent takes and what its place says. */
+/** The agent's capability and the settings of its conversation. */
 interface Terms {
   readonly settings: MediaSettings;
-  /** Pictures go to it as they are. */
+  /** Images are given to the agent directly. */
   readonly passes: boolean;
 }
 
@@ -150,7 +150,7 @@ class MediaBudget implements Media {
     if (desk === null) return { note: "nothing can be fetched here" };
     const { settings } = this.#terms(key, message);
     const before = this.#jobs.known<MediaReading>(item.id);
-    // Somebody asks: what went wrong a while ago may go well now.
+    // On request, a failed job is tried again.
     if (before !== undefined && !hasWords(before)) this.#jobs.forget(item.id);
     return this.#jobs.run({
       id: item.id,
@@ -193,7 +193,7 @@ class MediaBudget implements Media {
         .prune(clock.now() - messages.dedupe.retentionMs, media.storeBytesMax)
         .catch((error: unknown) => log("warn", "media.sweep", { error: String(error) }))
         .finally(() => {
-          // Cleared at the stop: a timer alone would keep the process from ending.
+          // Cleared at the stop, because a timer keeps the process alive.
           if (!this.#stopped) this.#sweeping = clock.setTimer(clock.now() + sweepMs, again);
         });
     };
@@ -212,12 +212,12 @@ class MediaBudget implements Media {
     const { channel, account } = said;
     const settings = resolveMedia(config, { agentId, key, channel, account });
     const { driver } = agentOf(config, agentId);
-    // A driver that takes pictures says so in its options, as nobody has opened it here.
+    // A driver's options say whether it accepts images, as no driver is opened here.
     const takes = (driver as { readonly images?: unknown }).images === true;
     return { settings, passes: settings.image === "pass" && takes };
   }
 
-  /** What there is to read of a message by itself. */
+  /** What is read of a message without a request. */
   #worksOf(terms: Terms, message: FoundMessage): Work[] {
     const { service: desk } = this.#ports;
     if (desk === null) return [];
@@ -236,7 +236,7 @@ class MediaBudget implements Media {
       const { kind } = item.attachment;
       if (kind === "image" && passes)
         return [
-          // A picture itself is too large to remember; that there is none is not.
+          // Images are too large to remember; failures are not.
           work<Picture>(
             item.id,
             `${item.id}:picture`,
@@ -282,9 +282,9 @@ class MediaBudget implements Media {
   }
 }
 
-/** Something of a message that is read by itself. */
+/** A file or link that is read without a request. */
 interface Work {
-  /** Of the attachment or link. */
+  /** Id of the attachment or link. */
   readonly id: string;
   begin(): Promise<Outcome<MediaReading | Picture>>;
 }
@@ -298,7 +298,7 @@ const linksOf = ({ settings: { links } }: Terms, { conv, said }: FoundMessage, d
 const hasWords = (outcome: Outcome<MediaReading>): boolean =>
   "found" in outcome && outcome.found.text !== null;
 
-/** The pictures that fit into one turn, in the order of the messages, and their numbers. */
+/** The images that fit into one turn, in order of the messages, with their numbers. */
 function choosePictures(
   works: readonly Work[],
   found: Findings,
@@ -322,7 +322,7 @@ function choosePictures(
   return { images, numbers };
 }
 
-/** An attachment as the prompt tells it: under our name, with what is known of it. */
+/** An attachment for the prompt: its name for agents, and what is known of it. */
 function attachmentShown(
   { name, item }: MediaRef,
   outcome: Outcome<MediaReading | Picture> | undefined,

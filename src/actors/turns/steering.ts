@@ -1,9 +1,9 @@
 /**
- * Telling a running agent
- * =======================
- * Each offer holds everything that waits in the turn's place, oldest first. Offers of a turn go one
- * after the other, and what the agent has taken is not told again, so it hears everything once and
- * in order, whatever it could not take when it was first offered.
+ * Steering a running agent
+ * ========================
+ * Each offer contains everything that waits for the running turn, oldest first. Offers of a turn
+ * run one at a time, and what the agent has accepted is not sent again, so it gets everything once
+ * and in order, even if it refused an earlier offer.
  */
 import type { Log } from "../../domain/ports/index.ts";
 import type { TurnSteer } from "../../machines/events/effects.ts";
@@ -18,19 +18,19 @@ export interface SteeringPorts {
   readonly now: () => number;
   readonly supervisor: () => Pick<Supervisor, "steer">;
   readonly composer: () => Pick<ComposerPorts, "store" | "media" | "ids">;
-  /** Journals something that happened to the turn; `part` makes its identity. */
+  /** Journals an event of the turn; `part` makes its identity unique. */
   readonly report: (step: HostStep, event: ConversationEvent, part: string) => void;
 }
 
 export interface Steering {
   offer(effect: TurnSteer, step: HostStep): void;
-  /** The turn is over, or begins again with an agent that has heard nothing yet. */
+  /** The turn ended, or restarts with an agent that has received nothing yet. */
   forget(turnId: string): void;
-  /** Offers that have no answer yet. */
+  /** Number of offers in flight. */
   active(): number;
 }
 
-/** What one try of a turn was told. */
+/** Messages sent to one attempt of a turn. */
 interface SteerResult {
   readonly taken: Set<number>;
   last: Promise<void>;
@@ -50,7 +50,7 @@ export function createSteering(ports: SteeringPorts): Steering {
     const composer = ports.composer();
     const text = composeSteered(await readMessages(composer, news), composer.ids.next());
     if (turns.get(turnId) !== result) return;
-    // Too late, or too early: the conversation keeps them for the next offer or the next turn.
+    // Refused: the conversation keeps the messages for the next offer or turn.
     if (!(await ports.supervisor().steer(turnId, text))) return;
     const messages = news.map(({ seq }) => seq);
     for (const seq of messages) result.taken.add(seq);

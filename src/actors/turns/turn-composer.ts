@@ -1,10 +1,10 @@
 /**
- * The order for a turn
- * ====================
- * Reads what a `turn.run` effect only names and composes what the agent is given. The system prompt
- * comes from the config alone; everything a room said is in the user turn, behind a fence nobody in
- * the room can know. Words are read with their edits; what was deleted or pruned meanwhile is left
- * out and counted.
+ * Composing a turn
+ * ================
+ * Reads what a `turn.run` effect only refers to and composes the agent's input. The system prompt
+ * comes from the config alone; everything from the room is in the user turn, behind a fence that no
+ * one in the room can know. Messages are read with their edits; deleted or pruned ones are left out
+ * and counted.
  */
 import { agentOf } from "../../domain/config/index.ts";
 import { decodeVerdict, type Rule } from "../../domain/decision.ts";
@@ -46,20 +46,20 @@ export interface ComposerPorts {
   readonly watched: boolean;
 }
 
-/** A message as it was said, with the rule that decided on it. */
+/** A message, with the rule that decided on it. */
 export interface BatchMessage extends PromptMessage {
   readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
   readonly rule: Rule | null;
-  /** What it asks of its turn. */
+  /** Levels it sets for its turn. */
   readonly levels: TurnLevels;
   readonly byOwner: boolean;
-  /** It asks for it. */
+  /** The skill it asks for. */
   readonly skill: string | null;
   readonly found: FoundMessage;
 }
 
-/** Reads messages by their journal numbers, their edits applied; missing ones are left out. */
+/** Reads messages by journal number, with their edits; missing ones are left out. */
 export async function readMessages(
   { store, media }: Pick<ComposerPorts, "store"> & { readonly media: Pick<Media, "known"> },
   refs: readonly MessageRef[],
@@ -76,7 +76,7 @@ export async function readMessages(
     return [
       {
         id,
-        // Nothing was said after it was received, whatever a clock elsewhere says.
+        // A message cannot be later than its receipt, whatever the platform's clock says.
         at: Math.min(sentAt ?? message.at, message.at),
         author: { id: author.id, name: author.name, isBot: author.isBot },
         text: edited ?? message.said.text,
@@ -96,7 +96,7 @@ const withText = (message: FoundMessage, text: string): FoundMessage => ({
   said: { ...message.said, text },
 });
 
-/** The message of that id in a row: a message, or one of a history. */
+/** The message with this id in a row: its message, or one of a history. */
 function messageIn(row: EventRow, event: JournalEvent, id: string): FoundMessage | null {
   const found = messagesOf(row, event);
   return event.type === "message.received"
@@ -110,7 +110,7 @@ function messagesIn(event: JournalEvent): Pick<BatchMessage, "levels" | "byOwner
   return { levels, byOwner: authority.owner, skill };
 }
 
-/** What the skills that a batch asks for tell the agent, each once. */
+/** The distinct prompts of the skills that a batch asks for. */
 function skillsFor(
   ports: Pick<ComposerPorts, "extensions">,
   agentId: string,
@@ -127,8 +127,8 @@ function editedText(row: EventRow | undefined): string | null {
 }
 
 /**
- * The turn's messages with what is in their files. Waits for files a bounded time; from here on the
- * turn may ask for more.
+ * The turn's messages with their files' contents. Waits for files for a limited time; from here on
+ * the turn may use context tools.
  */
 async function readTurn(
   ports: ComposerPorts,
@@ -147,8 +147,8 @@ async function readTurn(
 }
 
 /**
- * Composes the order and notes what was said in the transcript, once a turn. Rejects when the signal
- * aborts. Null: a heartbeat that has nothing to look after.
+ * Composes the input and writes the messages to the transcript, once per turn. Rejects when the
+ * signal aborts. Null: a heartbeat without instructions.
  */
 export async function composeTurn(
   ports: ComposerPorts,
@@ -182,7 +182,7 @@ export async function composeTurn(
   const named = route.chat.kind !== "direct";
   const cfg = configs.version();
   const { system } = agent;
-  // The latest message of the batch has the last word.
+  // The latest message of the batch takes precedence.
   const asked = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
   const past = { turn: ordered, cfg, session, system, prompt, named };
   return {
@@ -243,7 +243,7 @@ function promptOf(
   });
 }
 
-/** The batch as the agent sees it. */
+/** The batch with the configured prefix. */
 function prefixed(batch: readonly BatchMessage[], prefix: string): readonly BatchMessage[] {
   return prefix === ""
     ? batch

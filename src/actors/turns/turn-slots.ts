@@ -1,21 +1,21 @@
 /**
- * Lanes
- * =====
- * Turn slots. A conversation has at most one turn, an agent at most `maxConcurrent`, the daemon
- * `maxConcurrentTurns` for each host. Requests are served in the order they came; a conversation
- * has one request at a time, so a busy room cannot push the others back. One whose agent is full is
- * passed over, not waited for.
+ * Turn slots
+ * ==========
+ * A conversation has at most one turn, an agent at most `maxConcurrent`, the daemon
+ * `maxConcurrentTurns` per host. Requests are served in order of arrival; a conversation has one
+ * request at a time, so a busy room cannot starve the others. A request of an agent at its limit is
+ * skipped, not waited for.
  *
- * Requests and grants are rows (`run`), written by whoever commits the events; this file only
- * orders.
+ * Requests and grants are rows (`run`), written with the events' commits; this file only orders
+ * them.
  */
 import type { SlotRequest, TurnSlots } from "../protocol/turn-slots.ts";
 
 export interface SlotPorts {
-  /** Turns at the same time in all. */
+  /** Concurrent turns in total. */
   readonly slots: () => number;
   readonly agentSlots: (agentId: string) => number;
-  /** The request's turn has come. */
+  /** Grants a request. */
   readonly grant: (request: SlotRequest) => void;
 }
 
@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSlots {
-  /** By agent, in the order of arrival: a Map keeps it and lets the middle go. */
+  /** By agent, in order of arrival; a Map preserves the order and allows removal anywhere. */
   const queues = new Map<string, Map<number, Waiting>>();
   const agentOfWaiting = new Map<number, string>();
   let arrivals = 0;
@@ -55,7 +55,7 @@ export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSl
     if (queue?.size === 0) queues.delete(agentId);
   }
 
-  /** The earliest of those whose agent has room: looks at the first of each agent only. */
+  /** The earliest request whose agent is below its limit; compares only the first of each agent. */
   function next(): SlotRequest | undefined {
     if (running.size >= slots()) return undefined;
     let earliest: Waiting | undefined;
@@ -69,7 +69,7 @@ export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSl
   }
 
   function pump(): void {
-    // A grant may ask again before this loop goes on; the loop sees it anyway.
+    // A grant may call pump again; this loop handles it.
     if (pumping) return;
     pumping = true;
     for (let request = next(); request !== undefined; request = next()) {

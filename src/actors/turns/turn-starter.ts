@@ -1,10 +1,10 @@
 /**
  * Starting turns
  * ==============
- * Between "this turn runs" and the agent lies reading: the words of the batch and of what was
- * overheard, the transcript, the prompt. It happens here, on the main thread that has the journal,
- * so a host gets a complete order. A turn that cannot be composed fails like one whose agent
- * failed; one that is aborted meanwhile never starts.
+ * Before an agent is called, its input is read and composed: the batch, the overheard messages, the
+ * transcript, the prompt. This happens on the main thread, which owns the journal, so a host gets
+ * complete input. A turn that cannot be composed fails like one whose agent failed; a turn aborted
+ * meanwhile never starts.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { TurnAbort, TurnRun, TurnSteer } from "../../machines/events/effects.ts";
@@ -22,7 +22,7 @@ export interface TurnStarterPorts extends SteeringPorts {
   readonly events: Pick<RuntimeEvents, "emit">;
   /** Whether prompts are lines of the event stream. */
   readonly prompts: boolean;
-  /** Turns that wait for files meanwhile. */
+  /** Turns currently waiting for files. */
   readonly waiting: () => number;
 }
 
@@ -30,14 +30,14 @@ export interface TurnStarter {
   start(effect: TurnRun, step: HostStep): void;
   abort(effect: TurnAbort, step: HostStep): void;
   steer(effect: TurnSteer, step: HostStep): void;
-  /** The turn has its outcome. */
+  /** Called when a turn has ended. */
   ended(turnId: string): void;
-  /** Turns being composed, but for those that wait for files. */
+  /** Turns being composed, without those that wait for files. */
   preparing(): number;
 }
 
 export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
-  /** What ends the composing of a turn, by turn id. */
+  /** Aborts composing, by turn id. */
   const preparing = new Map<string, AbortController>();
   const steering = createSteering(ports);
   const { emit } = ports.events;
@@ -82,7 +82,7 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
     if (ports.prompts) emit.line?.({ t: ports.now(), key, event: "prompt", turn, text: prompt });
   }
 
-  /** It ends without a word, and its agent was never called. */
+  /** Ends the turn silently without calling its agent. */
   function pass({ turnId, attempt }: TurnRun, step: HostStep): void {
     const event = { type: "agent.ended", at: ports.now(), turnId, silent: true } as const;
     ports.report(step, event, `${attempt}|unstarted`);
@@ -100,7 +100,7 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
 
   return {
     start(effect, step) {
-      // A try knows of its batch only.
+      // A new attempt has only its batch.
       steering.forget(effect.turnId);
       void start(effect, step);
     },

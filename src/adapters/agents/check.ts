@@ -1,8 +1,9 @@
 /**
- * Whether the configured agents can run here
- * ==========================================
- * Looks, and starts nothing: for the commands that check a config before a daemon runs on it. What
- * is wrong here would otherwise be told by the first message that wants an answer.
+ * Checking agents
+ * ===============
+ * Checks whether the configured agents can run here, without starting them: for the commands that
+ * check a config before a daemon uses it. Such problems would otherwise appear with the first
+ * message to answer.
  */
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -14,8 +15,8 @@ import { commandDriver, programOf } from "./command/driver.ts";
 import { moduleDriver } from "./module/driver.ts";
 
 /**
- * What will not work, in words: a program or a module that is not there, a package that is not
- * installed. Relative paths start at `baseDir`, the config file's folder.
+ * Problems: a missing program or module, a package that is not installed. Relative paths start at
+ * `baseDir`, the config file's folder.
  */
 export async function agentWarnings(
   config: EarshotConfig,
@@ -39,7 +40,7 @@ async function problemOf(
     const parsed = moduleDriver.configSchema.safeParse(driver);
     if (!parsed.success || !/^\.{0,2}\//.test(parsed.data.module)) return null;
     const path = resolve(parsed.data.baseDir ?? "", parsed.data.module);
-    return (await isThere(path))
+    return (await exists(path))
       ? null
       : { wrong: `its module ${path} is not there`, fix: "correct the path" };
   }
@@ -49,7 +50,7 @@ async function problemOf(
   const { command, cwd } = programOf(parsed.data, workspace);
   if (!(await canRun(command, searchPath)))
     return { wrong: `${command} cannot be run here`, fix: "install it, or name its path" };
-  if (!(await isThere(cwd)))
+  if (!(await exists(cwd)))
     return { wrong: `the folder ${cwd} that it runs in is not there`, fix: "create it" };
   if (driver.kind === acpDriver.kind && !(await canLoadSdk()))
     return {
@@ -59,7 +60,7 @@ async function problemOf(
   return null;
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

@@ -1,7 +1,7 @@
 /**
  * Agent drivers by kind
  * =====================
- * The registry that the config's schema, the daemon and the hosts share. A host imports this module
+ * The registry shared by the config's schema, the daemon and the hosts. A host imports this module
  * by its URL, so drivers of other packages reach a worker the same way.
  */
 import type { AgentDriver } from "../../domain/ports/index.ts";
@@ -23,7 +23,7 @@ const builtIn = [
   createScriptedDriver(),
 ] as AgentDriver[];
 
-/** The built-in drivers. What only one of them needs is loaded when it is first used. */
+/** The built-in drivers. Dependencies of a single driver are loaded on its first use. */
 export const drivers: ReadonlyMap<string, AgentDriver> = new Map(
   builtIn.map((driver) => [driver.kind, driver]),
 );

@@ -1,8 +1,8 @@
 /**
  * Channels by id
  * ==============
- * The registry that the config's schema, the daemon and the docs share. Local channels are made per
- * daemon, as a terminal or a list of kept messages belongs to one process.
+ * The registry shared by the config's schema, the daemon and the docs. Local channels are created
+ * per daemon, because a terminal or a list of sent messages belongs to one process.
  */
 import type { ChannelDefinition } from "../../domain/ports/index.ts";
 import { telegramChannel } from "./telegram/channel.ts";

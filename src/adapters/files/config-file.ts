@@ -1,9 +1,9 @@
 /**
  * The config file
  * ===============
- * earshot.json5 read, and read again when it changes. A file that is not fine is refused whole,
- * with the line and the fix, and whatever ran before goes on. Secrets may come from the
- * environment, and nothing else may: a config means the same on every machine.
+ * Reads earshot.json5, and reads it again when it changes. An invalid file is refused as a whole,
+ * with the line and the fix, and the previous config stays in force. Only secrets may come from the
+ * environment: otherwise a config means the same on every machine.
  */
 import { constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -31,17 +31,17 @@ export interface ConfigFileOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Schemas of channels and drivers. */
   readonly parse?: Omit<ParseOptions, "source" | "locate">;
-  /** What lies over the file; called with what stands in it, which stays as it is. */
+  /** Applies overrides to the content of the file, which it must not modify. */
   readonly over?: (raw: unknown) => unknown;
 }
 
-/** A config file that was fine. */
+/** A valid config file. */
 export interface LoadedConfig {
   readonly path: string;
   readonly config: EarshotConfig;
-  /** As it stands in the file, before the environment and the defaults. */
+  /** The file's content, before environment and defaults. */
   readonly raw: unknown;
-  /** What is dangerous but allowed; one line each. */
+  /** Risky but allowed settings, one line each. */
   readonly warnings: readonly string[];
 }
 
@@ -52,30 +52,30 @@ interface FileText {
 }
 
 const unsafe = (path: string, why: string, fix: string): EarshotError =>
-  new EarshotError("EAR_CONFIG_UNSAFE", `Cannot read ${path} as ${why}: ${fix}`);
+  new EarshotError("EAR_CONFIG_UNSAFE", `Cannot read ${path}: ${why}. ${fix}`);
 
 /**
- * Whoever can write the config decides what runs as the daemon, so it is a plain file of ours or of
- * the system's, which not everybody may write.
+ * Anyone who can write the config controls what the daemon runs, so the file must belong to this
+ * user or root and must not be world-writable.
  */
 function checkOwner(path: string, { uid, mode }: Stats): void {
   const me = process.getuid?.();
   if (me === undefined) return;
   if (uid !== me && uid !== 0)
-    throw unsafe(path, `it belongs to user ${uid}`, "use one that belongs to you");
-  if ((mode & 0o002) !== 0) throw unsafe(path, "everybody may write it", `chmod 600 ${path}`);
+    throw unsafe(path, `it belongs to user ${uid}`, "Use a file that belongs to you");
+  if ((mode & 0o002) !== 0) throw unsafe(path, "everyone may write it", `Run chmod 600 ${path}`);
 }
 
 async function readText(path: string): Promise<FileText> {
   let file: FileHandle | null = null;
   try {
-    // What is looked at is what is read, whatever is put in its place meanwhile.
+    // Checks and reads the same open file, even if the path is replaced meanwhile.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > configBytesMax)
       throw new EarshotError(
         "EAR_CONFIG_INVALID",
-        `Cannot read ${path} as it is no file of at most ${configBytesMax} bytes`,
+        `Cannot read ${path}: it is not a file of at most ${configBytesMax} bytes`,
       );
     checkOwner(path, stats);
     const shown = process.platform !== "win32" && (stats.mode & 0o077) !== 0;
@@ -83,24 +83,27 @@ async function readText(path: string): Promise<FileText> {
   } catch (cause) {
     if (cause instanceof EarshotError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code ?? "unknown error";
-    if (code === "ELOOP") throw unsafe(path, "it is a symbolic link", "name the file it points to");
+    if (code === "ELOOP") throw unsafe(path, "it is a symbolic link", "Use the file it points to");
     const why =
       code === "ENOENT" ? "there is no such file" : `the system refuses to open it (${code})`;
-    throw new EarshotError("EAR_CONFIG_INVALID", `Cannot read ${path} as ${why}`, { cause });
+    throw new EarshotError("EAR_CONFIG_INVALID", `Cannot read ${path}: ${why}`, { cause });
   } finally {
     await file?.close();
   }
 }
 
 /**
- * The text of a config file, under the same conditions as `readConfigFile`.
+ * The text of a config file, with the same checks as `readConfigFile`.
  * @throws EarshotError EAR_CONFIG_UNSAFE | EAR_CONFIG_INVALID
  */
 export async function readConfigText(path: string): Promise<string> {
   return (await readText(path)).text;
 }
 
-/** A JSON5 text as a value. @throws EarshotError EAR_CONFIG_SYNTAX with line and column. */
+/**
+ * Parses JSON5.
+ * @throws EarshotError EAR_CONFIG_SYNTAX with line and column.
+ */
 export function parseJson5(text: string, source: string): unknown {
   try {
     return JSON5.parse(text.replace(/^\ufeff/u, ""));
@@ -114,7 +117,7 @@ export function parseJson5(text: string, source: string): unknown {
       lineNumber === undefined ? "it" : `line ${lineNumber}, column ${columnNumber ?? 1},`;
     throw new EarshotError(
       "EAR_CONFIG_SYNTAX",
-      `Cannot read ${source} as ${where} is not JSON5: ${what}`,
+      `Cannot read ${source}: ${where} is not JSON5: ${what}`,
       { cause },
     );
   }
@@ -124,10 +127,9 @@ const reference = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/u;
 const anyReference = /\$\{[A-Za-z_]/u;
 
 /**
- * Whether an account or channel on the way to `path` is switched off, so its secrets are not
- * needed.
+ * Whether an account or channel on the way to `path` is disabled, so its secrets are not needed.
  */
-function switchedOff(raw: unknown, path: readonly PropertyKey[]): boolean {
+function isDisabled(raw: unknown, path: readonly PropertyKey[]): boolean {
   let value = raw;
   for (const step of path) {
     if (!isPlain(value) || !Object.hasOwn(value, step)) return false;
@@ -150,13 +152,13 @@ function withSecrets(
   return mapTexts(raw, (text, path) => {
     if (!anyReference.test(text)) return text;
     if (!isSecretPath(path))
-      refuse("EAR_CONFIG_INVALID", path, "takes nothing from the environment: only secrets do");
+      refuse("EAR_CONFIG_INVALID", path, "cannot use the environment: only secrets can");
     const name = reference.exec(text)?.[1];
     if (name === undefined)
-      refuse("EAR_CONFIG_INVALID", path, `must be the secret itself, or \${NAME} and nothing else`);
+      refuse("EAR_CONFIG_INVALID", path, `must be the secret itself or exactly \${NAME}`);
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value !== undefined && value !== "") return value;
-    if (switchedOff(raw, path)) return text;
+    if (isDisabled(raw, path)) return text;
     return refuse(
       "EAR_CONFIG_SECRET_MISSING",
       path,
@@ -165,7 +167,7 @@ function withSecrets(
   });
 }
 
-/** Reads one text as a config; `source` names it in messages. */
+/** Parses one text as a config; `source` names it in messages. */
 export function configFromText(
   text: string,
   source: string,
@@ -175,15 +177,12 @@ export function configFromText(
   const line = lineFinder(text);
   const locate = (path: readonly PropertyKey[]) => ` (line ${line(path)})`;
   const parse: ParseOptions = { ...options.parse, source, locate };
-  const said = options.over?.(raw) ?? raw;
-  if (unsafePath(said) !== null) return { config: parseConfig(said, parse), raw };
-  const whole = withSecrets(said, options.env, (code, path, why) => {
-    throw new EarshotError(
-      code,
-      `Cannot read ${source} as ${pathText(path)} ${why}${locate(path)}`,
-    );
+  const overridden = options.over?.(raw) ?? raw;
+  if (unsafePath(overridden) !== null) return { config: parseConfig(overridden, parse), raw };
+  const complete = withSecrets(overridden, options.env, (code, path, why) => {
+    throw new EarshotError(code, `Cannot read ${source}: ${pathText(path)} ${why}${locate(path)}`);
   });
-  return { config: parseConfig(whole, parse), raw };
+  return { config: parseConfig(complete, parse), raw };
 }
 
 /**
@@ -197,18 +196,18 @@ export async function readConfigFile(
 ): Promise<LoadedConfig> {
   const { text, shown } = await readText(path);
   const { config, raw } = configFromText(text, path, options);
-  const written = shown ? writtenSecret(raw) : null;
+  const written = shown ? findPlainSecret(raw) : null;
   if (written !== null)
     throw unsafe(
       path,
-      `others may read it and ${pathText(written)} is written in it`,
-      `chmod 600 ${path}, or write "\${NAME}" and set that in the environment`,
+      `others may read it, and it contains ${pathText(written)}`,
+      `Run chmod 600 ${path}, or write "\${NAME}" and set that variable in the environment`,
     );
   return { path, config, raw, warnings: [] };
 }
 
-/** The place of the first secret that stands in the file itself, or null. */
-function writtenSecret(raw: unknown): readonly PropertyKey[] | null {
+/** The path of the first secret written in the file itself, or null. */
+function findPlainSecret(raw: unknown): readonly PropertyKey[] | null {
   let found: readonly PropertyKey[] | null = null;
   mapTexts(raw, (text, path) => {
     if (isSecretPath(path) && text !== "" && !reference.test(text)) found ??= path;
@@ -218,8 +217,8 @@ function writtenSecret(raw: unknown): readonly PropertyKey[] | null {
 }
 
 /**
- * Some sections of a config file, the others at their defaults: for who needs no channel and no
- * agent, and therefore none of their secrets.
+ * Reads some sections of a config file, with defaults for the rest: for callers that need no
+ * channels, agents or their secrets.
  * @throws EarshotError as `readConfigFile`, for these sections.
  */
 export async function readConfigSections(
@@ -229,31 +228,31 @@ export async function readConfigSections(
   const { text } = await readText(path);
   const raw = parseJson5(text, path);
   const wanted = new Set<string>(sections);
-  const kept = isPlain(raw)
+  const selected = isPlain(raw)
     ? Object.fromEntries(Object.entries(raw).filter(([name]) => wanted.has(name)))
     : raw;
   const line = lineFinder(text);
-  return parseConfig(kept, { source: path, locate: (at) => ` (line ${line(at)})` });
+  return parseConfig(selected, { source: path, locate: (at) => ` (line ${line(at)})` });
 }
 
 export interface ConfigWatchOptions extends ConfigFileOptions {
-  /** A valid config that says something else than the last; the paths that changed. */
+  /** Called with a valid config that differs from the last, and the changed paths. */
   readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
-  /** The file is not fine, or could not be taken over; the last good one stays. */
+  /** Called when the file is invalid or could not be applied; the last good config stays. */
   readonly refused: (error: unknown) => void;
   /** Quiet time after the last write. @default 100 */
   readonly settleMs?: number;
 }
 
 export interface ConfigWatch {
-  /** Another config was taken over meanwhile: later ones are compared with it. */
+  /** Sets the config that later changes are compared with. */
   took(config: EarshotConfig): void;
   close(): Promise<void>;
 }
 
 /**
- * Follows a config file, one reading at a time. Editors that write a new file and rename it are
- * followed too; a file that is not there, or goes away, changes nothing until it is.
+ * Watches a config file, one reload at a time. Editors that write a new file and rename it are
+ * supported; a missing file changes nothing until it appears.
  */
 export async function watchConfigFile(
   first: LoadedConfig,
@@ -272,26 +271,26 @@ export async function watchConfigFile(
       options.refused(error);
     }
   };
-  // A file that is not there yet is noticed by its folder, of which nothing else is looked at.
+  // A missing file is detected through its folder; other files there are ignored.
   const folder = dirname(first.path);
   const watcher = watchFile(existsSync(first.path) ? first.path : folder, {
     ignoreInitial: true,
     ignored: (path) => path !== folder && path !== first.path,
-    // Looking at the file itself, a few times a second, sees every way in which editors, mounts and
-    // deployments replace it; events of the file system do not.
+    // Polling sees every way in which editors, mounts and deployments replace a file; file system
+    // events do not.
     usePolling: true,
     interval: 250,
     awaitWriteFinish: { stabilityThreshold: options.settleMs ?? 100, pollInterval: 25 },
   });
-  const again = () => {
+  const reloadAgain = () => {
     running = running.then(reload);
   };
-  watcher.on("add", again).on("change", again).on("error", options.refused);
+  watcher.on("add", reloadAgain).on("change", reloadAgain).on("error", options.refused);
   await new Promise<void>((resolve) => {
     watcher.once("ready", resolve);
   });
-  // What was written between the first reading and now has no event of its own.
-  if (existsSync(first.path)) again();
+  // A change between the first read and now has no event of its own.
+  if (existsSync(first.path)) reloadAgain();
   return {
     took(config) {
       good = { ...good, config };

@@ -1,9 +1,8 @@
 /**
  * Lines of a JSON5 text
  * =====================
- * Tells on which line a value stands, so that a complaint about a config names the place a person
- * has to look at. Reads only texts that a real parser has already accepted, so it need not judge
- * them.
+ * Finds the line of a value, so that a config error names the place to look at. Expects text that a
+ * real parser has already accepted.
  */
 import JSON5 from "json5";
 
@@ -20,7 +19,7 @@ interface Place {
 
 const name = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
 
-/** Paths (as `lineOf` takes them) to lines, counted from 1. */
+/** Paths to lines, counted from 1. */
 function linesOf(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>([[name([]), 1]]);
   const open: Place[] = [];
@@ -53,7 +52,7 @@ function linesOf(text: string): ReadonlyMap<string, number> {
 }
 
 /**
- * A function that tells the line of a path, or of the nearest place around it that is in the text.
+ * Returns a function from a path to its line, or to the line of the nearest enclosing value.
  */
 export function lineFinder(text: string): (path: readonly PropertyKey[]) => number {
   let lines: ReadonlyMap<string, number> | null = null;

@@ -1,9 +1,9 @@
 /**
  * Loading plugins
  * ===============
- * The modules that `plugins` of the config names, in its order. They are code that whoever runs the
- * daemon has chosen, and run as the daemon itself; what they export is checked all the same, so that
- * a wrong one is told by its name at the start, and not by what it does later.
+ * Loads the modules listed in `plugins` of the config, in order. Plugins are code chosen by the
+ * operator and run with the daemon's rights; their exports are validated all the same, so that a
+ * broken one is reported by name at start.
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
@@ -40,7 +40,7 @@ const pluginSchema = z.strictObject({
   channels: z.array(channelSchema).max(limits.pluginsMax).optional(),
 });
 
-/** What the config file at `path` says in `plugins`, before anything else of it is looked at. */
+/** Reads only `plugins` of the config file at `path`. */
 export async function pluginsNamedIn(path: string): Promise<readonly string[]> {
   const named = z.looseObject({
     plugins: z.array(z.string().min(1).max(limits.idUnitsMax)).max(limits.pluginsMax),
@@ -49,14 +49,14 @@ export async function pluginsNamedIn(path: string): Promise<readonly string[]> {
     const found = named.safeParse(parseJson5(await readConfigText(path), path));
     return found.success ? found.data.plugins : [];
   } catch {
-    // Whoever reads the whole file says what is wrong with it.
+    // Reading the whole file reports what is wrong with it.
     return [];
   }
 }
 
 /**
- * Loads plugins; `baseDir` is where relative paths start.
- * @throws EarshotError EAR_PLUGIN naming the place in the config and the fix.
+ * Loads plugins; relative paths start at `baseDir`.
+ * @throws EarshotError EAR_PLUGIN with the place in the config and the fix.
  */
 export async function loadPlugins(
   names: readonly string[],
@@ -66,7 +66,7 @@ export async function loadPlugins(
   for (const [index, name] of names.entries()) {
     const plugin = await load(name, baseDir, `plugins[${index}]`);
     if (plugins.some((other) => other.name === plugin.name))
-      throw refused(name, `plugins[${index}]`, `another plugin is called "${plugin.name}", too`);
+      throw refused(name, `plugins[${index}]`, `another plugin has the name "${plugin.name}"`);
     plugins.push(plugin);
   }
   return plugins;
@@ -80,32 +80,36 @@ async function load(name: string, baseDir: string, place: string): Promise<Plugi
   } catch (cause) {
     const fix =
       path === null
-        ? `install it beside earshot (npm install ${name}), or name a path that begins with ./`
-        : "mend the file, or take it out of the list";
+        ? `Install it beside earshot (npm install ${name}), or use a path that begins with ./`
+        : "Fix the file, or remove it from the list";
     throw new EarshotError(
       "EAR_PLUGIN",
-      `Cannot load ${place} (${path ?? name}) as ${importProblem(cause, path)}: ${fix}`,
+      `Cannot load ${place} (${path ?? name}): ${importProblem(cause, path)}. ${fix}`,
       { cause },
     );
   }
   const checked = pluginSchema.safeParse(exported);
   if (checked.success) {
     const { name: own, commands } = checked.data;
-    // Its name stands in front of its commands.
+    // The plugin's name is the prefix of its commands.
     if (commands === undefined || (own !== "skill" && commandWord.safeParse(own).success))
       return exported as Plugin;
-    const why = `the name of one with commands is lower-case letters, digits, - _, and not "skill"`;
+    const why = `a plugin with commands needs a name of lower-case letters, digits, - _, and not "skill"`;
     throw refused(path ?? name, place, why);
   }
   const [issue] = checked.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
-  throw refused(path ?? name, place, `its default export is no plugin (${where}${issue?.message})`);
+  throw refused(
+    path ?? name,
+    place,
+    `its default export is not a plugin (${where}${issue?.message})`,
+  );
 }
 
 function refused(name: string, place: string, why: string): EarshotError {
   return new EarshotError(
     "EAR_PLUGIN",
-    `Cannot use ${place} (${name}) as ${why}: export one made with definePlugin, or take it out of ` +
+    `Cannot use ${place} (${name}): ${why}. Export one made with definePlugin, or remove it from ` +
       "the list",
   );
 }

@@ -1,10 +1,10 @@
 /**
- * Whether a program can be run here: looks for it, and starts nothing.
+ * Whether a program can be run here: finds it without starting it.
  */
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/** `command`: a whole path, or a name to look for in the folders of `searchPath`. */
+/** `command` is an absolute path, or a name to find in the folders of `searchPath`. */
 export async function canRun(command: string, searchPath: string): Promise<boolean> {
   const places = isAbsolute(command)
     ? [command]

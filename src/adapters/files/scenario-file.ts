@@ -1,10 +1,9 @@
 /**
  * Scenario files
  * ==============
- * A scenario as it lies on disk, a piece at a time: once through to check every line before the
- * first one runs, and again for each run. So a recording of a million messages needs no more memory
- * than one of ten. What comes in through a pipe is put into a file first, which is gone when the
- * process ends.
+ * A scenario on disk, read in pieces: once to check every line before the first one runs, and again
+ * for each run. A recording of a million messages needs no more memory than one of ten. Piped input
+ * is first written to a temporary file, deleted when the process ends.
  */
 import { closeSync, createWriteStream, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,14 +20,14 @@ const pieceBytes = 1_048_576;
 interface ScenarioFileOptions {
   /** Name in errors. @default the path */
   readonly source?: string;
-  /** Told of each line of the check. */
+  /** Called with each line during the check. */
   readonly onLine?: (line: ScenarioLine) => void;
 }
 
 /**
- * Checks a file whole.
- * @throws EarshotError EAR_SCENARIO_INVALID when it cannot be read, or naming line and path of what
- * is wrong in it.
+ * Checks a whole file.
+ * @throws EarshotError EAR_SCENARIO_INVALID when it cannot be read, or with line and path of the
+ * first problem.
  */
 export function openScenario(path: string, options: ScenarioFileOptions = {}): Scenario {
   const { source = path, onLine = () => undefined } = options;
@@ -45,7 +44,7 @@ export function openScenario(path: string, options: ScenarioFileOptions = {}): S
   };
 }
 
-/** Puts what a stream says into a file of its own. `remove` takes that away again. */
+/** Writes a stream to a temporary file; `remove` deletes it. */
 export async function spool(
   from: NodeJS.ReadableStream,
 ): Promise<{ readonly path: string; remove(): void }> {

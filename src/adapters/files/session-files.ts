@@ -1,12 +1,11 @@
 /**
  * Transcripts on disk
  * ===================
- * One folder an agent, one JSON Lines file a session, one index. Names are made from ids of ours;
- * what is not of their form is refused, so no word from a room can become a part of a path. Folders
- * are entered and files read by their owner alone, and a link that somebody laid in the way is not
- * followed.
+ * One folder per agent, one JSON Lines file per session, one index. Names are generated ids, and
+ * other names are refused, so no text from a room becomes part of a path. Folders and files are
+ * accessible only to their owner, and links are not followed.
  *
- * Writes are not synced: the store is, and what a file lost in a crash is added again from there.
+ * Writes are not synced: the store is, and lines lost in a crash are added again from it.
  */
 import {
   closeSync,
@@ -25,16 +24,16 @@ import type { SessionFile, SessionFiles } from "../../domain/ports/index.ts";
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY } = constants;
 const agentIdForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u;
 const sessionIdForm = /^[0-9A-Za-z]{1,64}$/u;
-/** How much of a file's end is read at once; doubled while it holds no whole line. */
+/** Bytes read from a file's end; doubled until they hold a whole line. */
 const tailBytes = 65_536;
 const headBytes = 512;
 
-/** `folderOf` names an agent's folder; it may change with the config. */
+/** `folderOf` returns an agent's folder, which may change with the config. */
 export function createSessionFiles(folderOf: (agentId: string) => string): SessionFiles {
   const made = new Set<string>();
 
   async function folder(agentId: string): Promise<string> {
-    if (!agentIdForm.test(agentId)) throw unsafe("an agent's id", "it is not of the usual form");
+    if (!agentIdForm.test(agentId)) throw unsafe("an agent's id", "it is malformed");
     const path = folderOf(agentId);
     if (made.has(path)) return path;
     await makeFolder(path);
@@ -42,17 +41,16 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
     return path;
   }
   async function pathOf({ agentId, sessionId }: SessionFile): Promise<string> {
-    if (!sessionIdForm.test(sessionId))
-      throw unsafe("a session's id", "it is not of the usual form");
+    if (!sessionIdForm.test(sessionId)) throw unsafe("a session's id", "it is malformed");
     return join(await folder(agentId), `${sessionId}.jsonl`);
   }
 
   return {
-    lastLine: (file) => told(async () => lastLineOf(await pathOf(file))),
+    lastLine: (file) => withStoreErrors(async () => lastLineOf(await pathOf(file))),
     append: (file, lines) =>
-      told(async () => appendTo(await pathOf(file), `${lines.join("\n")}\n`)),
+      withStoreErrors(async () => appendTo(await pathOf(file), `${lines.join("\n")}\n`)),
     writeIndex: (agentId, parts) =>
-      told(async () => {
+      withStoreErrors(async () => {
         const path = join(await folder(agentId), "index.json");
         const fresh = `${path}.new`;
         const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
@@ -65,7 +63,7 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
         await rename(fresh, path);
       }),
     indexHead: (agentId) =>
-      told(async () => {
+      withStoreErrors(async () => {
         const path = join(await folder(agentId), "index.json");
         try {
           return withFile(path, O_RDONLY, headOf);
@@ -95,7 +93,7 @@ function appendTo(path: string, text: string): void {
   });
 }
 
-/** The number in the last line that is whole; what follows it is cut off. */
+/** The number of the last whole line; what follows it is cut off. */
 function lastLineOf(path: string): number {
   const find = (file: number, size: number): number => {
     let end = size;
@@ -117,7 +115,7 @@ function lastLineOf(path: string): number {
   }
 }
 
-/** The last line that ends before `end`, or what is torn there; null at the file's beginning. */
+/** The last line that ends before `end`, or a torn one; null at the file's beginning. */
 function lineBefore(
   file: number,
   end: number,
@@ -131,7 +129,7 @@ function lineBefore(
     const before = buffer.lastIndexOf(0x0a, buffer.length - (whole ? 2 : 1));
     if (before === -1 && start > 0) continue;
     const from = start + before + 1;
-    // A line without its end is torn, whatever it says.
+    // A line without its end is torn, whatever it contains.
     const line = whole ? buffer.toString("utf8", before + 1, buffer.length - 1) : "";
     return { from, line };
   }
@@ -147,8 +145,8 @@ function numberIn(line: string): number | null {
 }
 
 /**
- * Opens a file of ours for a moment. On this thread, as the store does: a write that goes to the
- * system's cache takes less than handing it to another.
+ * Opens a file briefly, on this thread: a write to the system's cache takes less time than handing
+ * it to another thread.
  */
 function withFile<Answer>(
   path: string,
@@ -166,13 +164,13 @@ function withFile<Answer>(
 }
 
 /**
- * Makes the folder and those above it that are missing, each at most once (Node's own recursive
- * mkdir never ends where nothing can be made), and checks that it is ours alone.
+ * Creates the folder and its missing parents, each at most once (Node's recursive mkdir may never
+ * return where nothing can be created), and checks that only this user can enter it.
  */
 async function makeFolder(path: string): Promise<void> {
   await makeMissing(path);
   const found = await lstat(path);
-  if (!found.isDirectory()) throw unsafe(path, "it is a link or no folder");
+  if (!found.isDirectory()) throw unsafe(path, "it is not a folder");
   checkOwn(path, found, 0o700);
 }
 
@@ -206,14 +204,14 @@ function checkOwn(
 function unsafe(what: string, why: string): EarshotError {
   return new EarshotError(
     "EAR_STATE_UNSAFE",
-    `Cannot keep a transcript in ${what} as ${why}: mend it, earshot goes on by itself`,
+    `Cannot write a transcript to ${what}: ${why}. Fix it; earshot then continues by itself`,
   );
 }
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT";
 
-/** Gives whatever the file system says a code that says what to do. */
-async function told<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+/** Converts file system errors to an EarshotError with a fix. */
+async function withStoreErrors<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
@@ -223,8 +221,8 @@ async function told<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     throw new EarshotError(
       full ? "EAR_STORE_FULL" : "EAR_STORE_FAILED",
       full
-        ? "Cannot write a transcript as the disk is full: free some space, earshot goes on by itself"
-        : `Cannot write a transcript as the file system said: ${code ?? message}`,
+        ? "Cannot write a transcript: the disk is full. Free some space; earshot then continues by itself"
+        : `Cannot write a transcript: the file system failed (${code ?? message})`,
       { cause: error },
     );
   }

@@ -1,9 +1,9 @@
 /**
  * Skills in agents' folders
  * =========================
- * Reads `<workspace>/skills/<name>/skill.json` of every agent. What is there is written by whoever
- * keeps the folder, or by the agent: links are not followed, sizes are bounded, and a manifest that is
- * none is left out with the reason, so that one bad folder takes nothing else away.
+ * Reads `<workspace>/skills/<name>/skill.json` of every agent. The folder's owner or the agent
+ * writes these files: links are not followed, sizes are bounded, and an invalid manifest is skipped
+ * with a reason, so one bad folder does not affect the others.
  */
 import { constants } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
@@ -22,11 +22,11 @@ const folderName = /^[a-z][a-z0-9_-]{0,31}$/u;
 
 export interface FoundSkills {
   readonly skills: readonly Skill[];
-  /** Why folders were left out, one line each. */
+  /** Reasons for skipped folders, one line each. */
   readonly problems: readonly string[];
 }
 
-/** The skills of all agents; `base` is where relative workspaces start. */
+/** The skills of all agents; relative workspaces start at `base`. */
 export async function readSkills(config: EarshotConfig, base: string): Promise<FoundSkills> {
   const skills: Skill[] = [];
   const problems: string[] = [];
@@ -50,10 +50,10 @@ export async function readSkills(config: EarshotConfig, base: string): Promise<F
   return { skills, problems };
 }
 
-/** Folders that may be skills, in the order of their names. */
+/** Folders that may be skills, sorted by name. */
 async function namesIn(folder: string, problems: string[]): Promise<readonly string[]> {
   try {
-    if (!(await lstat(folder)).isDirectory()) throw new Error("it is no folder");
+    if (!(await lstat(folder)).isDirectory()) throw new Error("it is not a folder");
     const entries = await readdir(folder, { withFileTypes: true });
     const names = entries.flatMap((entry) =>
       entry.isDirectory() && folderName.test(entry.name) ? [entry.name] : [],
@@ -71,7 +71,7 @@ async function namesIn(folder: string, problems: string[]): Promise<readonly str
   }
 }
 
-/** Null: there is none. */
+/** Null: the file does not exist. */
 async function textOf(path: string): Promise<string | null> {
   const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
@@ -83,7 +83,7 @@ async function textOf(path: string): Promise<string | null> {
   try {
     const stats = await handle.stat();
     if (!stats.isFile() || stats.size > manifestBytesMax)
-      throw new Error(`it is no plain file of at most ${manifestBytesMax} bytes`);
+      throw new Error(`it is not a plain file of at most ${manifestBytesMax} bytes`);
     const buffer = Buffer.alloc(stats.size);
     const { bytesRead } = await handle.read(buffer, 0, stats.size, 0);
     return buffer.toString("utf8", 0, bytesRead);

@@ -1,9 +1,9 @@
 /**
  * Agents' folders
  * ===============
- * Reads a file of an agent's folder when it is asked for, so a change counts at once. A link is not
- * followed and only a plain file of a bounded size is read: the agent may write here, and what it
- * writes must not lead the daemon elsewhere or fill its memory.
+ * Reads a file of an agent's folder on demand, so a change takes effect immediately. Links are not
+ * followed, and only a plain file of bounded size is read: the agent may write here, and what it
+ * writes must not redirect the daemon or fill its memory.
  */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -15,14 +15,14 @@ import type { Workspaces } from "../../domain/ports/index.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** `base` is where relative folders start. */
+/** Relative folders start at `base`. */
 export function createWorkspaces(base: string): Workspaces {
   return {
     async read(workspace, file) {
       const folder = resolve(base, workspace.replace(/^~(?=$|\/)/, homedir()));
       const path = join(folder, file);
       try {
-        // Opening a pipe would wait for a writer.
+        // O_NONBLOCK, because opening a pipe would wait for a writer.
         const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
         return await readWhole(handle, path).finally(() => handle.close());
       } catch (error) {
@@ -32,7 +32,7 @@ export function createWorkspaces(base: string): Workspaces {
         if (code === "ELOOP") throw unsafe(path, "it is a symbolic link");
         throw new EarshotError(
           "EAR_STORE_FAILED",
-          `Cannot read ${path} as the file system said: ${code ?? "unknown error"}`,
+          `Cannot read ${path}: the file system failed (${code ?? "unknown error"})`,
           { cause: error },
         );
       }
@@ -41,9 +41,9 @@ export function createWorkspaces(base: string): Workspaces {
 }
 
 async function readWhole(handle: FileHandle, path: string): Promise<string> {
-  if (!(await handle.stat()).isFile()) throw unsafe(path, "it is no plain file");
+  if (!(await handle.stat()).isFile()) throw unsafe(path, "it is not a plain file");
   const most = limits.heartbeatBytesMax;
-  // One more than is allowed: a file that grows meanwhile is noticed, too.
+  // One byte more than allowed, so that a file that grows meanwhile is detected.
   const buffer = Buffer.alloc(most + 1);
   let length = 0;
   while (length < buffer.length) {
@@ -56,4 +56,4 @@ async function readWhole(handle: FileHandle, path: string): Promise<string> {
 }
 
 const unsafe = (path: string, why: string) =>
-  new EarshotError("EAR_STATE_UNSAFE", `Cannot read ${path} as ${why}: put a plain file there`);
+  new EarshotError("EAR_STATE_UNSAFE", `Cannot read ${path}: ${why}. Replace it by a plain file`);

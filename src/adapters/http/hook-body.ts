@@ -1,15 +1,15 @@
 /**
- * What a hook was posted, as JSON
- * ===============================
- * Only after the bytes were verified. Bytes that are no UTF-8 are refused instead of being mended:
- * two ids that differ in a broken byte must not become one.
+ * JSON bodies of hooks
+ * ====================
+ * Parsed only after the bytes were verified. Invalid UTF-8 is refused instead of replaced: two ids
+ * that differ in a broken byte must not become equal.
  */
 import type { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 
 /**
- * The body by the schema that fits it.
- * @throws EarshotError EAR_INBOUND_INVALID naming the path that is wrong.
+ * Parses the body by the schema chosen for it.
+ * @throws EarshotError EAR_INBOUND_INVALID with the path that is wrong.
  */
 export function readHookBody<Parsed>(
   body: Uint8Array,
@@ -23,14 +23,17 @@ export function readHookBody<Parsed>(
   throw invalid(`${path} is wrong: ${issue?.message ?? "not what was expected"}`);
 }
 
-/** @throws EarshotError EAR_INBOUND_INVALID for what is no UTF-8 or no JSON. */
+/**
+ * Parses JSON.
+ * @throws EarshotError EAR_INBOUND_INVALID for invalid UTF-8 or JSON.
+ */
 export function hookJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
-    throw invalid("it is no JSON in UTF-8");
+    throw invalid("it is not JSON in UTF-8");
   }
 }
 
 const invalid = (why: string) =>
-  new EarshotError("EAR_INBOUND_INVALID", `Cannot take the body as ${why}`);
+  new EarshotError("EAR_INBOUND_INVALID", `Cannot accept the body: ${why}`);

@@ -1,15 +1,13 @@
 /**
  * The guarded HTTP client
  * =======================
- * Every address that a room, a model or a platform's answer may have chosen is fetched through
- * here. Only http and https, no credentials in the URL, no address inside a private, loopback,
- * link-local or otherwise special range; the name is resolved once, every answer is checked, and
- * the socket connects to a checked address, so a name cannot change between check and connect.
- * Redirects run the same gauntlet. Bytes and time are capped while streaming; a declared length is
- * not believed.
+ * Fetches every address that a room, a model or a platform's response may have chosen. Only http
+ * and https, no credentials in the URL, no private, loopback, link-local or otherwise special
+ * address. The name is resolved once, every resolved address is checked, and the socket connects to
+ * a checked one, so a name cannot change between check and connect. Redirects pass the same checks.
+ * Bytes and time are bounded while streaming; a declared length is not trusted.
  *
- * Endpoints that the operator configured himself may be inside: their origins are given as
- * `allowPrivate`.
+ * Endpoints configured by the operator may be private: their origins are listed in `allowPrivate`.
  */
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
@@ -23,7 +21,7 @@ import { isPublicAddress } from "./private-addresses.ts";
 export interface HttpClientOptions {
   /** Origins (`http://127.0.0.1:8080`) that may lie in a private range. */
   readonly allowPrivate?: readonly string[];
-  /** All addresses of a name. @default the system's resolver */
+  /** Resolves a name to all its addresses. @default the system's resolver */
   readonly resolve?: (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 }
 
@@ -32,9 +30,9 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
-  /** The whole exchange, body included, ms. */
+  /** Time for the whole exchange, including the body, ms. */
   readonly msMax: number;
-  /** Of the answer's body. */
+  /** Size of the response's body. */
   readonly bytesMax: number;
   /** Only GET follows redirects. @default 5 */
   readonly redirectsMax?: number;
@@ -50,26 +48,27 @@ export interface HttpStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
-  /** Gives up what was not read. Without it the connection may stay open until `msMax`. */
+  /** Discards the unread rest. Without it the connection may stay open until `msMax`. */
   close(): void;
 }
 
 export interface HttpClient {
   /**
-   * @throws EarshotError EAR_HTTP_REFUSED for an address, a redirect or a size it will not take,
-   * EAR_HTTP_FAILED for the network's failures. A status of 400 or more is an answer, not an error.
+   * Fetches a whole response.
+   * @throws EarshotError EAR_HTTP_REFUSED for a refused address, redirect or size; EAR_HTTP_FAILED
+   * for network failures. A status of 400 or more is a response, not an error.
    */
   fetch(url: string, request: HttpRequest): Promise<HttpAnswer>;
   /** As `fetch`, for large bodies; a status other than 2xx is EAR_HTTP_FAILED. */
   stream(url: string, request: HttpRequest): Promise<ReadableStream<Uint8Array>>;
-  /** As `fetch`, with the body as it comes, whatever the status. */
+  /** As `fetch`, with a streamed body, whatever the status. */
   open(url: string, request: HttpRequest): Promise<HttpStream>;
 }
 
 const systemResolve = (hostname: string) => lookup(hostname, { all: true, verbatim: true });
 
 const refused = (why: string) =>
-  new EarshotError("EAR_HTTP_REFUSED", `Cannot fetch an address as ${why}`);
+  new EarshotError("EAR_HTTP_REFUSED", `Cannot fetch an address: ${why}`);
 
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const allowed = new Set(options.allowPrivate ?? []);
@@ -110,7 +109,10 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         const status = answer.statusCode ?? 0;
         if (status < 200 || status > 299) {
           answer.destroy();
-          throw new EarshotError("EAR_HTTP_FAILED", `Cannot fetch as it answered ${status}`);
+          throw new EarshotError(
+            "EAR_HTTP_FAILED",
+            `Cannot fetch an address: it answered ${status}`,
+          );
         }
         const body = Readable.from(capped(answer, request.bytesMax), { objectMode: false });
         body.once("close", limit.done);
@@ -147,7 +149,9 @@ function parseUrl(raw: string, base?: URL): URL {
   return url;
 }
 
-/** One checked address of the URL's host. One bad answer among several refuses them all. */
+/**
+ * One checked address of the URL's host. A single private address among several refuses them all.
+ */
 async function pin(
   url: URL,
   allowed: ReadonlySet<string>,
@@ -155,18 +159,18 @@ async function pin(
 ): Promise<{ address: string; family: number }> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
-  // Resolvers differ in what they make of it; its meaning is fixed (RFC 6761).
+  // Resolvers differ on it, but its meaning is fixed (RFC 6761).
   if (/(^|\.)localhost\.?$/.test(host) && !allowed.has(url.origin))
     throw refused("it leads to a private place");
   let found: readonly { address: string; family: number }[];
   try {
     found = family === 0 ? await resolve(host) : [{ address: host, family }];
   } catch {
-    throw new EarshotError("EAR_HTTP_FAILED", "Cannot fetch an address as its name is not known");
+    throw new EarshotError("EAR_HTTP_FAILED", "Cannot fetch an address: its name does not resolve");
   }
   const [first] = found;
   if (first === undefined)
-    throw new EarshotError("EAR_HTTP_FAILED", "Cannot fetch an address as its name has none");
+    throw new EarshotError("EAR_HTTP_FAILED", "Cannot fetch an address: its name has no addresses");
   if (!allowed.has(url.origin) && !found.every(({ address }) => isPublicAddress(address)))
     throw refused("it leads to a private place");
   return first;
@@ -184,7 +188,7 @@ function exchange(
       method: request.method ?? "GET",
       headers: { "accept-encoding": "identity", ...request.headers },
       signal: stop,
-      // A new socket each time: a kept one would have been checked for another name.
+      // A new socket each time: a reused one may have been checked for another name.
       agent: false,
       lookup: (_name, { all }, done) =>
         all === true ? done(null, [address]) : done(null, address.address, address.family),
@@ -215,6 +219,6 @@ function failure(error: unknown): EarshotError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   return new EarshotError(
     "EAR_HTTP_FAILED",
-    `Cannot fetch an address as the line failed (${code})`,
+    `Cannot fetch an address: the connection failed (${code})`,
   );
 }

@@ -1,9 +1,9 @@
 /**
  * Public addresses
  * ================
- * Which IP addresses belong to the public internet. Everything the IANA special-purpose registries
- * list as not globally reachable is outside, and so is every IPv6 form that carries an IPv4 address
- * inside (mapped, NAT64, 6to4, Teredo), because the IPv4 address is where the packet ends.
+ * Which IP addresses belong to the public internet. Everything that the IANA special-purpose
+ * registries list as not globally reachable is excluded, and so is every IPv6 form that embeds an
+ * IPv4 address (mapped, NAT64, 6to4, Teredo), because the packet ends at the IPv4 address.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -40,7 +40,7 @@ for (const [net, prefix] of special6) special.addSubnet(net, prefix, "ipv6");
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet("2000::", 3, "ipv6");
 
-/** Whether an address is one of the public internet. False for anything that is not an address. */
+/** Whether an address is public. False for anything that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !special.check(address, "ipv4");

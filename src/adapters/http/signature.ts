@@ -1,10 +1,10 @@
 /**
  * Signatures
  * ==========
- * One form for everything that earshot posts to a service of the operator's, and for what such a
- * service posts to it: the time and the MAC of time and bytes, so the receiver can tell who posts
- * and refuse what is old. A body that is large carries its digest in a header, and the MAC is over
- * that: then who posts is known before a byte of it is read.
+ * One scheme for requests that earshot posts to the operator's services and for requests they post
+ * to it: the time, and a MAC of time and body, so the receiver can authenticate the sender and
+ * refuse old requests. A large body carries its digest in a header, and the MAC covers the digest:
+ * then the sender is known before the body is read.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Millis } from "../../domain/message.ts";
@@ -19,7 +19,10 @@ export function signatureHeaders(secret: string, at: Millis, body: string): Reco
   return { "earshot-timestamp": timestamp, "earshot-signature": `sha256=${mac}` };
 }
 
-/** The same with `earshot-digest`, the hex SHA-256 of the body, in its place. */
+/**
+ * As `signatureHeaders`, with `earshot-digest`, the hex SHA-256 of the body, signed instead of the
+ * body.
+ */
 export function digestHeaders(secret: string, at: Millis, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1_000));
   const digest = createHash("sha256").update(body).digest("hex");
@@ -31,7 +34,7 @@ export function digestHeaders(secret: string, at: Millis, body: string): Record<
   };
 }
 
-/** No JSON begins with `digest:`, so a signature of one form is never one of the other. */
+/** No JSON begins with `digest:`, so a signature of one form is never valid for the other. */
 function macOf(secret: string, timestamp: string, bytes: Uint8Array): Buffer {
   return createHmac("sha256", secret).update(`${timestamp}.`).update(bytes).digest();
 }
@@ -40,15 +43,15 @@ export interface SignedHeaders {
   readonly timestamp: string;
   /** 32 bytes. */
   readonly mac: Uint8Array;
-  /** 32 bytes: what the body's SHA-256 must be. Null: the MAC is over the body. */
+  /** 32 bytes: the expected SHA-256 of the body. Null: the MAC covers the body. */
   readonly digest: Uint8Array | null;
 }
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /**
- * The signature of a request, in form and in time; what it is worth is not looked at. A text says
- * why there is none.
+ * Parses a request's signature and checks its age, not its MAC. A string is the reason for a
+ * refusal.
  */
 export function readSignature(
   headers: Headers,
@@ -57,16 +60,16 @@ export function readSignature(
 ): SignedHeaders | string {
   const timestamp = headers["earshot-timestamp"] ?? "";
   const mac = sha256In(headers["earshot-signature"]);
-  if (mac === null) return "earshot-signature is missing or has another form";
+  if (mac === null) return "earshot-signature is missing or malformed";
   if (!/^[1-9]\d{0,11}$/.test(timestamp))
-    return "earshot-timestamp is missing or no number of seconds";
+    return "earshot-timestamp is missing or not a number of seconds";
   const ageMs = now - Number(timestamp) * 1_000;
-  // The seconds are cut off, so what is just posted may look a second old.
+  // Seconds are truncated, so a fresh request may look a second old.
   if (ageMs > windowMs + 1_000) return `it was signed ${Math.round(ageMs / 1_000)} s ago`;
   if (ageMs < -windowMs) return `it was signed ${Math.round(-ageMs / 1_000)} s in the future`;
-  const told = headers["earshot-digest"];
-  const digest = sha256In(told);
-  if (told !== undefined && digest === null) return "earshot-digest has another form";
+  const digestHeader = headers["earshot-digest"];
+  const digest = sha256In(digestHeader);
+  if (digestHeader !== undefined && digest === null) return "earshot-digest is malformed";
   return { timestamp, mac, digest };
 }
 
@@ -75,14 +78,14 @@ function sha256In(header: string | undefined): Buffer | null {
   return hex === undefined ? null : Buffer.from(hex, "hex");
 }
 
-/** Whether the MAC is over the digest that is told. */
+/** Whether the MAC matches the digest header. */
 export function signsDigest(secret: string, { timestamp, mac, digest }: SignedHeaders): boolean {
   if (digest === null) return false;
   const bytes = Buffer.from(`digest:${Buffer.from(digest).toString("hex")}`);
   return timingSafeEqual(mac, macOf(secret, timestamp, bytes));
 }
 
-/** Whether these bytes are what was signed; where a digest was told it has been looked at. */
+/** Whether the body is the signed one; a digest has been authenticated before. */
 export function signsBody(
   secret: string,
   { timestamp, mac, digest }: SignedHeaders,
@@ -92,8 +95,8 @@ export function signsBody(
   return timingSafeEqual(digest, createHash("sha256").update(body).digest());
 }
 
-/** Whether two secrets are equal, in a time that tells nothing about either. */
-export function sameSecret(one: string, other: string): boolean {
+/** Compares two secrets in constant time. */
+export function sameSecret(left: string, right: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  return timingSafeEqual(digest(left), digest(right));
 }

@@ -1,29 +1,29 @@
 /**
- * The Stately inspector's wire form
- * =================================
- * What `@statelyai/inspect` 0.7 sends and receives: one JSON object a frame, `@xstate.actor`,
- * `@xstate.event` or `@xstate.snapshot`, the machine's definition as a string of JSON in each actor's
- * frame. The package's own server is not used: it listens on every address of the machine and asks
- * nobody who he is.
+ * The Stately inspector's wire format
+ * ===================================
+ * What `@statelyai/inspect` 0.7 sends and receives: one JSON object per frame, `@xstate.actor`,
+ * `@xstate.event` or `@xstate.snapshot`, with the machine's definition as a JSON string in each
+ * actor frame. The package's own server is not used: it listens on every address of the machine
+ * without authentication.
  *
- * Session ids of XState count within a thread, so host and incarnation go before them. States and
- * events come as JSON from where they happened and are put in as they are.
+ * XState's session ids are unique only within a thread, so host and epoch are prepended. States and
+ * events arrive as JSON and are inserted unchanged.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { InspectFrame, InspectReport } from "../../domain/ports/index.ts";
 
-/** The version of the package whose frames these are. */
+/** The version of the package that defines these frames. */
 const wireVersion = "0.7.2";
 
-/** A frame on its way to readers. */
+/** A frame and its readers. */
 export interface StatelyFrame {
   readonly readers: readonly number[];
   readonly json: string;
 }
 
 /**
- * A machine's config as the Stately editor reads it, made once a machine. Functions have no place in
- * it: what a machine does stands there by name.
+ * A machine's config for the Stately editor, made once per machine. Functions are left out: the
+ * chart refers to them by name.
  */
 export function statelyDefinition(config: object): string {
   return JSON.stringify(config, (_, value: unknown) =>
@@ -31,7 +31,7 @@ export function statelyDefinition(config: object): string {
   );
 }
 
-/** Makes frames of what hosts report; frames are numbered in the order they are made. */
+/** Converts reports of hosts to frames, numbered in order. */
 export function createStatelyWire(
   definition: string,
 ): (report: InspectReport, now: Millis) => StatelyFrame[] {

@@ -1,8 +1,8 @@
 /**
- * Whether the configured converters can run here
- * ==============================================
- * Looks, and starts nothing: for the commands that check a config before a daemon runs on it. Every
- * place that may say something about media is looked at.
+ * Checking media converters
+ * =========================
+ * Checks whether the configured converters can run here, without starting them: for the commands
+ * that check a config before a daemon uses it. Every level that may configure media is checked.
  */
 
 import type { MediaSettings } from "../../domain/config/conversation/media.ts";
@@ -13,12 +13,14 @@ import { canReadLinks } from "./links.ts";
 
 type CheckedSettings = Partial<{ [Name in keyof MediaSettings]: MediaSettings[Name] | undefined }>;
 
-/** What will not work, in words: a program that is not there, a package that is not installed. */
+/** Problems: a missing program, a package that is not installed. */
 export async function mediaWarnings(
   config: EarshotConfig,
   searchPath = process.env.PATH ?? "",
 ): Promise<readonly ConfigFinding[]> {
-  const found = placesOf(config).map(([place, said]) => warningsOf(place, said, searchPath));
+  const found = placesOf(config).map(([place, settings]) =>
+    warningsOf(place, settings, searchPath),
+  );
   return (await Promise.all(found)).flat();
 }
 
@@ -38,10 +40,10 @@ function placesOf(config: EarshotConfig): [string, CheckedSettings][] {
 
 async function warningsOf(
   place: string,
-  said: CheckedSettings,
+  settings: CheckedSettings,
   searchPath: string,
 ): Promise<ConfigFinding[]> {
-  const { audio, image, video, speech, links } = said;
+  const { audio, image, video, speech, links } = settings;
   const programs = [
     ...Object.entries({ audio, image, video, speech }).flatMap(([name, converter]) =>
       converter !== null && typeof converter === "object" && converter.kind === "command"

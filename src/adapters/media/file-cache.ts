@@ -1,10 +1,10 @@
 /**
- * The shelf
- * =========
- * Fetched files, under names of ours, in a folder that only we may enter. A file is written to a
- * new name that nobody could have laid a link at, and renamed when it is complete, so what bears
- * its final name is whole. Beside each lies what was found out about it, so nothing is fetched or
- * converted twice, also after a restart.
+ * The file cache
+ * ==============
+ * Fetched files under generated names, in a folder that only this user may enter. A file is written
+ * to a fresh, unpredictable name and renamed when complete, so a file with its final name is whole.
+ * Beside each file lies what was derived from it, so nothing is fetched or converted twice, also
+ * across restarts.
  */
 import {
   constants,
@@ -32,45 +32,45 @@ const readingSchema = z.object({
   bytes: z.number().nullable(),
 });
 const notesSchema = z.object({
-  /** Null: nothing was fetched (a page leaves only its reading). */
+  /** Null: nothing was fetched (a page has only a reading). */
   file: z.object({ bytes: z.number().int().min(0), mime: z.string().nullable() }).nullable(),
-  /** By what made them. */
+  /** By converter fingerprint. */
   readings: z.record(z.string(), readingSchema),
 });
 type Notes = z.infer<typeof notesSchema>;
 
-/** A file as it lies there. */
+/** A cached file. */
 export interface CachedFile {
   readonly bytes: number;
-  /** As its first bytes tell. */
+  /** Detected from its first bytes. */
   readonly mime: string | null;
 }
 
 export interface PutOptions {
   readonly bytesMax: number;
-  /** Of all files; the oldest make room. */
+  /** Size of all files; the oldest are deleted. */
   readonly totalMax: number;
 }
 
 export interface FileCache {
   file(id: string): Promise<CachedFile | null>;
   /**
-   * Stores what comes, at most `bytesMax`. Throws what the source throws; nothing is left then.
-   * @throws EarshotError EAR_HTTP_REFUSED when it is larger, EAR_STATE_UNSAFE for a folder that is
-   * not ours alone.
+   * Stores a stream of at most `bytesMax`. Errors of the source are thrown; then nothing is stored.
+   * @throws EarshotError EAR_HTTP_REFUSED when it is larger, EAR_STATE_UNSAFE for a folder that
+   * others can enter.
    */
   put(id: string, source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<CachedFile>;
   /** The whole file, or its first `bytesMax`. */
   read(id: string, bytesMax: number): Promise<Uint8Array>;
-  /** Where it is, for a program. */
+  /** Its path, for a program. */
   path(id: string): string;
   reading(id: string, by: string): Promise<MediaReading | null>;
   note(id: string, by: string, reading: MediaReading): Promise<void>;
-  /** Lays words of ours beside a file; the new ones take the place of the old ones whole. */
+  /** Stores a label beside a file, replacing the previous one. */
   label(id: string, words: string): Promise<void>;
-  /** The files with their labels; null: it has none. */
+  /** The files with their labels; null: no label. */
   labels(): Promise<ReadonlyMap<string, string | null>>;
-  /** The bytes of a file as they are read. */
+  /** A stream of a file's bytes. */
   open(id: string): Promise<ReadableStream<Uint8Array>>;
   remove(id: string): Promise<void>;
   prune(before: number, bytesMax: number): Promise<void>;
@@ -78,14 +78,14 @@ export interface FileCache {
 
 const name = /^[a-z0-9]{1,64}$/;
 const notesBytesMax = 1_048_576;
-/** An unfinished file older than this belongs to nobody any more. */
+/** Age at which an unfinished file is abandoned. */
 const partMsMax = 3_600_000;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
-/** `unique` gives letters and digits nobody can foresee. */
+/** `unique` returns unpredictable letters and digits. */
 export function openFileCache(folder: string, unique: () => string): FileCache {
   let ready: Promise<void> | null = null;
-  /** Bytes in all; null: not counted yet. */
+  /** Total bytes; null: not counted yet. */
   let total: number | null = null;
   const prepared = (): Promise<void> => {
     ready ??= prepareFolder(folder).catch((error: unknown) => {
@@ -95,7 +95,8 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
     return ready;
   };
   const place = (id: string, ending = ""): string => {
-    if (!name.test(id)) throw new EarshotError("EAR_ASSERT", "Cannot keep media under that name");
+    if (!name.test(id))
+      throw new EarshotError("EAR_ASSERT", "Cannot store media: the id is not a file name");
     return join(folder, `${id}${ending}`);
   };
   const notesOf = async (id: string): Promise<Notes> => {
@@ -105,11 +106,11 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
     try {
       return notesSchema.parse(JSON.parse(Buffer.from(raw).toString("utf8")));
     } catch {
-      // Torn or foreign: as if there were none; it is written anew.
+      // Torn or foreign: ignored and rewritten.
       return empty;
     }
   };
-  /** Writes to a name of its own first: what has the final name is whole. */
+  /** Writes to a temporary name first: a file with its final name is whole. */
   const put = async (path: string, write: (file: FileHandle) => Promise<void>): Promise<void> => {
     await prepared();
     const part = join(folder, `${unique().toLowerCase()}.part`);
@@ -132,7 +133,7 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
       const { file } = await notesOf(id);
       if (file === null) return null;
       const found = await lstat(place(id)).catch(() => null);
-      // Somebody else's link or a torn file is not what we stored.
+      // A link or a torn file is not what was stored.
       return found?.isFile() === true && found.size === file.bytes ? file : null;
     },
     async put(id, source, { bytesMax, totalMax }) {
@@ -144,7 +145,7 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
           if (bytes > bytesMax)
             throw new EarshotError(
               "EAR_HTTP_REFUSED",
-              `Cannot keep a file as it is larger than ${bytesMax} bytes`,
+              `Cannot store a file: it is larger than ${bytesMax} bytes`,
             );
           if (head.length < headBytes)
             head = Buffer.concat([head, part.subarray(0, headBytes - head.length)]);
@@ -171,7 +172,7 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
     async labels() {
       const names = await namesIn(folder);
       const found = new Map<string, string | null>();
-      for (const id of names.filter((one) => name.test(one))) {
+      for (const id of names.filter((file) => name.test(file))) {
         const raw = await readFile(place(id, ".label"), notesBytesMax).catch(() => null);
         found.set(id, raw === null ? null : Buffer.from(raw).toString("utf8"));
       }
@@ -182,7 +183,7 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
       return Readable.toWeb(file.createReadStream()) as unknown as ReadableStream<Uint8Array>;
     },
     async remove(id) {
-      // The file last: while it is there, what is left is found again.
+      // The file last: while it exists, what is left is found again.
       for (const ending of [".label", ".json", ""]) await rm(place(id, ending), { force: true });
     },
     async prune(before, bytesMax) {
@@ -191,25 +192,28 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
   };
 }
 
-/** Makes the folder if it is missing, and checks that it is a real one that nobody else enters. */
+/**
+ * Creates the folder if it is missing, and checks that it is a real directory that only this user
+ * can enter.
+ */
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
   const found = await lstat(folder);
   const me = process.getuid?.();
-  const wrong = !found.isDirectory()
-    ? "it is no directory of its own"
+  const problem = !found.isDirectory()
+    ? "it is not a directory"
     : me !== undefined && found.uid !== me
-      ? "it belongs to somebody else"
+      ? "it belongs to another user"
       : process.platform !== "win32" && (found.mode & 0o077) !== 0
-        ? "others may enter it: chmod 700"
+        ? "other users may enter it. Run chmod 700"
         : null;
-  if (wrong !== null)
-    throw new EarshotError("EAR_STATE_UNSAFE", `Cannot keep files in ${folder} as ${wrong}`);
+  if (problem !== null)
+    throw new EarshotError("EAR_STATE_UNSAFE", `Cannot store files in ${folder}: ${problem}`);
 }
 
-/** A file of ours, never what a link leads to. */
+/** Reads a file, never following a link. */
 async function readFile(path: string, bytesMax: number): Promise<Uint8Array> {
   const file = await open(path, O_RDONLY | O_NOFOLLOW);
   try {
@@ -222,7 +226,7 @@ async function readFile(path: string, bytesMax: number): Promise<Uint8Array> {
   }
 }
 
-/** None where there is no folder yet. */
+/** Empty when the folder does not exist yet. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
@@ -231,8 +235,8 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Removes what is older than `before` and, beyond `bytesMax` in all, the oldest; never `spare`. Gives
- * the bytes that are left.
+ * Deletes files older than `before` and, above `bytesMax` in total, the oldest; never `spare`.
+ * Returns the remaining bytes.
  */
 async function pruneFolder(
   folder: string,
@@ -241,29 +245,29 @@ async function pruneFolder(
   spare?: string,
 ): Promise<number> {
   const names = await namesIn(folder);
-  const kept = new Map<string, { bytes: number; at: number; names: string[] }>();
-  for (const one of names) {
-    const path = join(folder, one);
+  const entries = new Map<string, { bytes: number; at: number; names: string[] }>();
+  for (const file of names) {
+    const path = join(folder, file);
     const found = await lstat(path).catch(() => null);
     if (found === null) continue;
-    if (one.endsWith(".part")) {
+    if (file.endsWith(".part")) {
       if (Date.now() - found.mtimeMs > partMsMax) await rm(path, { force: true });
       continue;
     }
-    const id = one.replace(/\..*$/, "");
-    const entry = kept.get(id) ?? { bytes: 0, at: 0, names: [] };
-    kept.set(id, {
+    const id = file.replace(/\..*$/, "");
+    const entry = entries.get(id) ?? { bytes: 0, at: 0, names: [] };
+    entries.set(id, {
       bytes: entry.bytes + found.size,
       at: Math.max(entry.at, found.mtimeMs),
-      names: [...entry.names, one],
+      names: [...entry.names, file],
     });
   }
   let total = 0;
-  for (const { bytes } of kept.values()) total += bytes;
-  const oldestFirst = [...kept].sort(([, a], [, b]) => a.at - b.at);
+  for (const { bytes } of entries.values()) total += bytes;
+  const oldestFirst = [...entries].sort(([, a], [, b]) => a.at - b.at);
   for (const [id, entry] of oldestFirst) {
     if (id === spare || (entry.at >= before && total <= bytesMax)) continue;
-    for (const one of entry.names) await rm(join(folder, one), { force: true, recursive: true });
+    for (const file of entry.names) await rm(join(folder, file), { force: true, recursive: true });
     total -= entry.bytes;
   }
   return total;

@@ -1,9 +1,9 @@
 /**
- * Pages that a message links to
- * =============================
- * Title and beginning of a page, fetched like everything a room chose: through the guarded client,
- * so never from inside. The markup is read by `htmlparser2`, which is loaded with the first link
- * and is not installed unless it is wanted.
+ * Linked pages
+ * ============
+ * Title and beginning of a page, fetched through the guarded client like every address from a room,
+ * so never from a private network. The markup is parsed by `htmlparser2`, an optional package that
+ * is loaded with the first link.
  */
 import { TextDecoder } from "node:util";
 import { EarshotError } from "../../domain/errors.ts";
@@ -18,8 +18,8 @@ export interface Page {
 }
 
 const titleUnitsMax = 300;
-/** What they hold is not said to readers. */
-const unread: ReadonlySet<string> = new Set([
+/** Elements whose content is not shown to readers. */
+const hiddenElements: ReadonlySet<string> = new Set([
   "script",
   "style",
   "noscript",
@@ -29,12 +29,16 @@ const unread: ReadonlySet<string> = new Set([
   "iframe",
   "object",
 ]);
-/** What begins a new line. */
-const blocks: ReadonlySet<string> = new Set(
+/** Elements that begin a new line. */
+const blockElements: ReadonlySet<string> = new Set(
   "p div br li tr h1 h2 h3 h4 h5 h6 section article header footer blockquote pre table".split(" "),
 );
 
-/** @throws EarshotError EAR_HTTP_REFUSED | EAR_HTTP_FAILED, or when the parser is not installed. */
+/**
+ * Fetches a page and extracts its text.
+ * @throws EarshotError EAR_HTTP_REFUSED | EAR_HTTP_FAILED; EAR_AGENT_CONFIG when the parser is not
+ * installed.
+ */
 export async function readPage(
   http: HttpClient,
   url: string,
@@ -48,27 +52,27 @@ export async function readPage(
   });
   try {
     if (answer.status < 200 || answer.status > 299)
-      throw new EarshotError(
-        "EAR_HTTP_FAILED",
-        `Cannot read a page as it answered ${answer.status}`,
-      );
+      throw new EarshotError("EAR_HTTP_FAILED", `Cannot read a page: it answered ${answer.status}`);
     const type = String(answer.headers["content-type"] ?? "text/html");
     const mime = type.split(";")[0]?.trim().toLowerCase() ?? "";
     const isText = mime === "text/plain";
     if (!isText && mime !== "text/html" && mime !== "application/xhtml+xml")
-      throw new EarshotError("EAR_HTTP_REFUSED", "Cannot read a page as it is none");
+      throw new EarshotError(
+        "EAR_HTTP_REFUSED",
+        "Cannot read a page: it is neither HTML nor plain text",
+      );
     const body = await beginning(answer.body);
-    const words = decoder(type).decode(body);
+    const source = decoder(type).decode(body);
     const page = isText
-      ? { title: null, text: words.slice(0, limit.unitsMax) }
-      : await extract(words, limit.unitsMax);
+      ? { title: null, text: source.slice(0, limit.unitsMax) }
+      : await extract(source, limit.unitsMax);
     return { ...page, mime, bytes: body.length };
   } finally {
     answer.close();
   }
 }
 
-/** A long page is read as far as it is of use. */
+/** Reads only the part of a long page that is used. */
 async function beginning(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -95,16 +99,17 @@ async function extract(
 ): Promise<{ title: string | null; text: string }> {
   const { Parser } = await loadParser();
   let title = "";
-  let shown = "";
+  let openGraphTitle = "";
   let text = "";
   let hidden = 0;
   let inTitle = false;
   const parser = new Parser({
     onopentag(name, attributes) {
       if (name === "title") inTitle = true;
-      if (unread.has(name)) hidden += 1;
-      if (blocks.has(name)) text += "\n";
-      if (name === "meta" && attributes.property === "og:title") shown = attributes.content ?? "";
+      if (hiddenElements.has(name)) hidden += 1;
+      if (blockElements.has(name)) text += "\n";
+      if (name === "meta" && attributes.property === "og:title")
+        openGraphTitle = attributes.content ?? "";
     },
     ontext(part) {
       if (inTitle) title = (title + part).slice(0, titleUnitsMax);
@@ -112,18 +117,18 @@ async function extract(
     },
     onclosetag(name) {
       if (name === "title") inTitle = false;
-      if (unread.has(name)) hidden = Math.max(0, hidden - 1);
+      if (hiddenElements.has(name)) hidden = Math.max(0, hidden - 1);
     },
   });
   parser.end(html);
-  const name = (title.trim() === "" ? shown : title).replace(/\s+/g, " ").trim();
+  const name = (title.trim() === "" ? openGraphTitle : title).replace(/\s+/g, " ").trim();
   return {
     title: name === "" ? null : name.slice(0, titleUnitsMax),
-    text: tidy(text).slice(0, unitsMax),
+    text: collapseBlanks(text).slice(0, unitsMax),
   };
 }
 
-const tidy = (text: string): string =>
+const collapseBlanks = (text: string): string =>
   text
     .split("\n")
     .map((line) => line.replace(/\s+/g, " ").trim())
@@ -136,13 +141,13 @@ async function loadParser(): Promise<typeof import("htmlparser2")> {
   } catch (cause) {
     throw new EarshotError(
       "EAR_AGENT_CONFIG",
-      "Cannot read links as the package htmlparser2 is not installed: npm install htmlparser2",
+      "Cannot read links: the package htmlparser2 is not installed. Run: npm install htmlparser2",
       { cause },
     );
   }
 }
 
-/** Whether links can be read at all, for whoever checks a config. */
+/** Whether links can be read, for config checks. */
 export async function canReadLinks(): Promise<boolean> {
   return loadParser().then(
     () => true,

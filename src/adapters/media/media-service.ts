@@ -1,10 +1,10 @@
 /**
- * The media desk
- * ==============
- * Fetches what was sent, keeps it on the shelf, and has it read by whatever the config names for
- * its kind: a model, a program, or nothing. A file is what its first bytes say: one that was
- * announced as something else is kept and named, but handed to nobody. Whatever goes wrong is told
- * in one line and costs the message nothing.
+ * The media service
+ * =================
+ * Fetches attachments, caches them, and converts them with what the config names for their kind: a
+ * model, a program, or nothing. A file's type is detected from its first bytes: a file that
+ * contradicts its declared type is cached and named, but not converted. Failures become a one-line
+ * note; the message is processed anyway.
  */
 import { createHash } from "node:crypto";
 import type { ImageConverter, MediaSettings } from "../../domain/config/conversation/media.ts";
@@ -26,24 +26,24 @@ export interface MediaServiceOptions {
   /** Created with the first file. */
   readonly folder: string;
   readonly log: Log;
-  /** Letters and digits nobody can foresee. */
+  /** Returns unpredictable letters and digits. */
   readonly unique: () => string;
-  /** The platform's own client; null where a channel has none. */
+  /** The platform's own client; null where the channel has none. */
   readonly download: (
     channel: string,
     account: string,
     attachmentId: string,
     signal: AbortSignal,
   ) => Promise<AsyncIterable<Uint8Array> | null>;
-  /** For what a room chose. @default the guarded client */
+  /** For addresses from rooms. @default the guarded client */
   readonly http?: HttpClient;
 }
 
-/** A file, or why there is none. */
+/** A file, or the reason why there is none. */
 type Fetched = { readonly file: CachedFile } | { readonly why: string };
 
 const noteUnitsMax = 200;
-/** What a program may print: text is cut later, a frame is a picture. */
+/** Output limits of programs: text is cut later, a frame is an image. */
 const printedBytesMax = 1_048_576;
 const frameBytesMax = 16_777_216;
 
@@ -56,7 +56,7 @@ const nothing: MediaReading = {
   bytes: null,
 };
 
-/** Opens a desk. Nothing is touched before the first file. */
+/** Creates the service. It touches nothing before the first file. */
 export function openMediaService(options: MediaServiceOptions): MediaService {
   return new LocalMediaService(options);
 }
@@ -81,11 +81,11 @@ class LocalMediaService implements MediaService {
       if ("why" in fetched) return { ...nothing, note: fetched.why };
       const { mime, bytes } = fetched.file;
       const facts = { ...nothing, mime: mime ?? item.attachment.mime ?? null, bytes };
-      const lie = typeMismatch(item, fetched.file);
-      if (lie !== null) return { ...facts, note: lie };
+      const mismatch = typeMismatch(item, fetched.file);
+      if (mismatch !== null) return { ...facts, note: mismatch };
       const isText = mime === null && looksLikeText(await this.#cache.read(item.id, headBytes));
       if (isText && item.attachment.kind !== "file")
-        return { ...facts, note: `announced as ${announced(item)}, but it is text` };
+        return { ...facts, note: `announced as ${declaredType(item)}, but it is text` };
       const reading = await this.#convert(item, fetched.file, facts, settings, signal);
       await this.#cache.note(item.id, by, reading);
       return reading;
@@ -102,8 +102,8 @@ class LocalMediaService implements MediaService {
       const fetched = await this.#fetch(item, settings, signal);
       if ("why" in fetched) return { ...nothing, note: fetched.why };
       const { mime, bytes } = fetched.file;
-      const lie = typeMismatch(item, fetched.file);
-      if (lie !== null) return { ...nothing, note: lie };
+      const mismatch = typeMismatch(item, fetched.file);
+      if (mismatch !== null) return { ...nothing, note: mismatch };
       if (mime === null || !picturesTaken.has(mime))
         return { ...nothing, note: "no model takes a picture of this type" };
       if (bytes > limits.imageBytesMax)
@@ -159,7 +159,7 @@ class LocalMediaService implements MediaService {
     return this.#cache.prune(before, bytesMax);
   }
 
-  /** Turns what went wrong into a note. */
+  /** Converts an error to a note. */
   async #reading(
     id: string,
     signal: AbortSignal,
@@ -176,10 +176,10 @@ class LocalMediaService implements MediaService {
   }
 
   async #fetch(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<Fetched> {
-    const kept = await this.#cache.file(item.id);
-    if (kept !== null) return { file: kept };
+    const cached = await this.#cache.file(item.id);
+    if (cached !== null) return { file: cached };
     const { maxBytes: bytesMax, timeoutMs, storeBytesMax: totalMax } = settings;
-    // Who says it is too large is believed; who says it is small is not.
+    // A declared size is trusted only when it is too large.
     if ((item.attachment.bytes ?? 0) > bytesMax)
       return { why: `not fetched: it is larger than ${bytesMax} bytes` };
     const limit = deadline(signal, timeoutMs);
@@ -204,8 +204,11 @@ class LocalMediaService implements MediaService {
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array> | null> {
     const { download } = this.#options;
-    const own = await unless(signal, download(channel, account, attachment.id, signal));
-    if (own !== null || attachment.url === undefined) return own;
+    const downloaded = await unlessAbortedBy(
+      signal,
+      download(channel, account, attachment.id, signal),
+    );
+    if (downloaded !== null || attachment.url === undefined) return downloaded;
     const answer = await this.#http.stream(attachment.url, { signal, msMax, bytesMax });
     return answer as unknown as AsyncIterable<Uint8Array>;
   }
@@ -225,17 +228,17 @@ class LocalMediaService implements MediaService {
     }
     const path = this.#cache.path(id);
     const data = () => this.#cache.read(id, file.bytes);
-    const asking = { mime: facts.mime ?? "application/octet-stream", msMax, signal };
+    const request = { mime: facts.mime ?? "application/octet-stream", msMax, signal };
     const kind = attachment.kind;
     if (kind === "audio" && audio !== null) {
-      const said =
+      const transcript =
         audio.kind === "command"
           ? await printed(audio, { file: path, msMax, signal })
-          : await transcribe(audio, { ...asking, data: await data() });
-      return words(facts, "transcript", said);
+          : await transcribe(audio, { ...request, data: await data() });
+      return words(facts, "transcript", transcript);
     }
     if (kind === "image" && image !== null && image !== "pass") {
-      const shown = { path, ...asking, data };
+      const shown = { path, ...request, data };
       return words(facts, "description", await describePicture(image, shown));
     }
     if (kind === "video" && video !== null) {
@@ -250,7 +253,7 @@ class LocalMediaService implements MediaService {
       const mime = sniff(frame);
       if (mime === null || !picturesTaken.has(mime))
         return { ...facts, note: `${oneLine(video.frame.command)} printed no picture` };
-      return words(facts, "description", await describe(video, { ...asking, mime, data: frame }));
+      return words(facts, "description", await describe(video, { ...request, mime, data: frame }));
     }
     return facts;
   }
@@ -279,25 +282,25 @@ async function printed(
   return new TextDecoder().decode(output);
 }
 
-/** The converter that the settings have for that kind, if any. */
+/** The configured converter for the attachment's kind. */
 function converterOf({ attachment: { kind } }: MediaItem, settings: MediaSettings): unknown {
   return kind === "file" ? null : settings[kind];
 }
 
-/** Names a converter, so that another one reads again; a new key does not. */
+/** Identifies a converter, so that another one converts again; a new key does not. */
 function fingerprint(converter: unknown): string {
   const { apiKey: _secret, ...rest } = Object(converter) as { apiKey?: unknown };
   const named = typeof converter === "string" ? converter : JSON.stringify(rest);
   return createHash("sha256").update(named).digest("hex").slice(0, 16);
 }
 
-/** What was announced is not what came: in words, or null. */
+/** Describes a mismatch of declared and detected type, or null. */
 function typeMismatch(item: MediaItem, file: CachedFile): string | null {
   if (file.mime === null || fits(item.attachment.kind, file.mime)) return null;
-  return `announced as ${announced(item)}, but it is ${file.mime}`;
+  return `announced as ${declaredType(item)}, but it is ${file.mime}`;
 }
 
-const announced = ({ attachment: { mime, kind } }: MediaItem): string => oneLine(mime ?? kind);
+const declaredType = ({ attachment: { mime, kind } }: MediaItem): string => oneLine(mime ?? kind);
 
 const clean = (text: string, unitsMax: number): string =>
   cut(plainText(cut(text, unitsMax * 2)), unitsMax).trim();
@@ -305,25 +308,28 @@ const clean = (text: string, unitsMax: number): string =>
 function words(
   facts: MediaReading,
   kind: NonNullable<MediaReading["words"]>,
-  said: string,
+  transcript: string,
 ): MediaReading {
-  const text = clean(said, limits.mediaTextUnitsMax);
+  const text = clean(transcript, limits.mediaTextUnitsMax);
   if (text === "") return { ...facts, note: "no words in it" };
-  const note = said.length > limits.mediaTextUnitsMax ? "only its beginning" : facts.note;
+  const note = transcript.length > limits.mediaTextUnitsMax ? "only its beginning" : facts.note;
   return { ...facts, text, words: kind, note };
 }
 
-/** For people and agents: ours in full, others by name, as their text may hold a secret. */
+/**
+ * For people and agents: earshot's errors in full, other errors by name, because their text may
+ * hold a secret.
+ */
 function inWords(error: unknown): string {
   if (error instanceof EarshotError)
-    return oneLine(error.message.replace(/^Cannot .*? as /, ""), noteUnitsMax);
+    return oneLine(error.message.replace(/^Cannot .*?: /, ""), noteUnitsMax);
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === "ENOSPC") return "the disk is full";
   return code ?? (error instanceof Error ? error.name : "it failed");
 }
 
-/** Waits for `work`, but not longer than the signal lets it. */
-function unless<Answer>(signal: AbortSignal, work: Promise<Answer>): Promise<Answer> {
+/** Waits for `work` or for the signal to abort. */
+function unlessAbortedBy<Answer>(signal: AbortSignal, work: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const give = () => reject(signal.reason);
     if (signal.aborted) give();
@@ -332,7 +338,7 @@ function unless<Answer>(signal: AbortSignal, work: Promise<Answer>): Promise<Ans
   });
 }
 
-/** The bytes of a source that may not heed the signal itself. */
+/** The bytes of a source that may ignore the signal itself. */
 async function* unlessAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -340,12 +346,12 @@ async function* unlessAborted(
   const reader = source[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const part = await unless(signal, reader.next());
+      const part = await unlessAbortedBy(signal, reader.next());
       if (part.done === true) return;
       yield part.value;
     }
   } finally {
-    // Not waited for: one that is stuck stays stuck.
+    // Not awaited: a stuck source would block here.
     void reader.return?.().then(undefined, () => undefined);
   }
 }

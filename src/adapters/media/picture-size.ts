@@ -1,20 +1,20 @@
 /**
- * How large a picture is
- * ======================
- * Read from the few bytes at the front of a file that say so, without decoding it: a model's
- * endpoint refuses a call with a picture that is too large or broken, and with it the turn. Formats:
+ * Image dimensions
+ * ================
+ * Read from the few header bytes that hold them, without decoding: a model's endpoint refuses a
+ * call whose image is too large or broken, and with it the turn. Formats:
  * https://www.w3.org/TR/png-3, https://www.w3.org/Graphics/JPEG/itu-t81.pdf (B.2.2),
  * https://www.w3.org/Graphics/GIF/spec-gif89a.txt,
  * https://developers.google.com/speed/webp/docs/riff_container.
  */
 
 export interface PictureSize {
-  /** Points. */
+  /** Pixels. */
   readonly width: number;
   readonly height: number;
 }
 
-/** The size a PNG, JPEG, GIF or WebP says it has; null where it does not say one. */
+/** The dimensions in a PNG, JPEG, GIF or WebP header; null: none found. */
 export function pictureSize(data: Uint8Array, mime: string): PictureSize | null {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const size = readSize(bytes, mime);
@@ -45,14 +45,14 @@ function webpSize(bytes: Buffer): PictureSize | null {
   }
 }
 
-/** Walks from marker to marker up to the frame, whose header holds the size. */
+/** Follows the markers to the frame header, which holds the dimensions. */
 function jpegSize(bytes: Buffer): PictureSize | null {
   let at = 2;
   while (at + 9 <= bytes.length && bytes[at] === 0xff) {
     const marker = bytes[at + 1] as number;
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
-    // A fill byte, or a marker that stands alone.
+    // A fill byte, or a marker without a segment.
     if (marker === 0xff) at += 1;
     else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) at += 2;
     else at += 2 + Math.max(2, bytes.readUInt16BE(at + 2));

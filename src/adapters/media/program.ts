@@ -1,9 +1,9 @@
 /**
- * A program that reads or writes a media file
- * ===========================================
- * Its command and arguments stand in the config; the only thing put in is the path of the file, as
- * an argument of its own. There is no shell. Time and output are bounded, and it is ended with all
- * it started when either runs out or nobody waits any more.
+ * Running a media program
+ * =======================
+ * The config holds command and arguments; only the path of the file is inserted, as an argument of
+ * its own. There is no shell. Time and output are bounded; when a bound is reached or the caller
+ * aborts, the program is killed with all its children.
  */
 import { tmpdir } from "node:os";
 import { filePlaceholder, type MediaProgram } from "../../domain/config/conversation/media.ts";
@@ -13,9 +13,9 @@ import { startChild } from "../agents/command/child.ts";
 import { deadline } from "../http/deadline.ts";
 
 export interface ProgramRun {
-  /** What `{file}` stands for. */
+  /** The value of `{file}`. */
   readonly file: string;
-  /** For its standard input. */
+  /** Its standard input. */
   readonly input?: string;
   readonly bytesMax: number;
   readonly msMax: number;
@@ -25,11 +25,11 @@ export interface ProgramRun {
 const complaintUnitsMax = 160;
 
 const failed = (program: MediaProgram, why: string) =>
-  new EarshotError("EAR_HTTP_FAILED", `Cannot convert as ${oneLine(program.command)} ${why}`);
+  new EarshotError("EAR_HTTP_FAILED", `Cannot convert: ${oneLine(program.command)} ${why}`);
 
 /**
- * Its standard output.
- * @throws EarshotError saying what the program did wrong; the signal's reason when it aborts.
+ * Runs the program and returns its standard output.
+ * @throws EarshotError when the program fails; the signal's reason when it aborts.
  */
 export async function runProgram(program: MediaProgram, run: ProgramRun): Promise<Uint8Array> {
   const limit = deadline(run.signal, run.msMax);
@@ -61,7 +61,7 @@ export async function runProgram(program: MediaProgram, run: ProgramRun): Promis
       parts.push(part);
     }
   } catch {
-    // Stopped while it was read; the reason is told below.
+    // Stopped while being read; the reason is reported below.
   }
   const end = await child.ended;
   limit.signal.removeEventListener("abort", late);

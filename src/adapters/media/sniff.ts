@@ -1,9 +1,9 @@
 /**
- * What a file is
- * ==============
- * Told by its first bytes, not by its name and not by what a platform declares: only that decides
- * what is handed to a model or a program. A small table of what rooms send
- * (https://mimesniff.spec.whatwg.org, and the formats' own marks); nothing is decoded.
+ * File types
+ * ==========
+ * Detected from the first bytes, not from the name or the declared type: only the detected type
+ * decides what is given to a model or a program. A small table of what rooms send
+ * (https://mimesniff.spec.whatwg.org, and the formats' own magic numbers); nothing is decoded.
  */
 import { TextDecoder } from "node:util";
 
@@ -12,7 +12,7 @@ export const headBytes = 4_096;
 
 type Mark = readonly [mime: string, offset: number, bytes: string];
 
-/** In Latin-1; the first that fits. */
+/** Latin-1 strings; the first match wins. */
 const marks: readonly Mark[] = [
   ["image/png", 0, "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", 0, "\xff\xd8\xff"],
@@ -46,10 +46,10 @@ const marks: readonly Mark[] = [
   ["application/x-msdownload", 0, "MZ"],
 ];
 
-/** Two letters are no proof: text may begin with them. */
+/** Two letters are weak evidence: text may begin with them. */
 const weak: ReadonlySet<string> = new Set(["image/bmp", "application/x-msdownload"]);
 
-/** The type that the first bytes tell, or null when they tell none. */
+/** The type detected from the first bytes, or null. */
 export function sniff(head: Uint8Array): string | null {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 32)).toString(
     "latin1",
@@ -59,17 +59,20 @@ export function sniff(head: Uint8Array): string | null {
   return weak.has(found[0]) && looksLikeText(head) ? null : found[0];
 }
 
-/** Whether bytes are text that people read: UTF-8 without controls. Cut at the end is fine. */
+/**
+ * Whether bytes are readable text: UTF-8 without control characters. A character cut at the end is
+ * accepted.
+ */
 export function looksLikeText(head: Uint8Array): boolean {
   if (head.length === 0) return false;
-  // A cut letter at the end is completed by what follows.
-  const whole = head.subarray(0, Math.min(head.length, headBytes));
-  const text = new TextDecoder("utf-8").decode(whole, { stream: true });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // In stream mode the decoder keeps an incomplete last character.
+  const start = head.subarray(0, Math.min(head.length, headBytes));
+  const text = new TextDecoder("utf-8").decode(start, { stream: true });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters.
   return !/[\x00-\x08\x0e-\x1a\x1c-\x1f\ufffd]/.test(text);
 }
 
-/** Pictures that every model endpoint takes. */
+/** Image types that every model endpoint accepts. */
 export const picturesTaken: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",
@@ -77,11 +80,11 @@ export const picturesTaken: ReadonlySet<string> = new Set([
   "image/webp",
 ]);
 
-/** Whether bytes of that type can be what was announced as a picture, a sound or a film. */
+/** Whether the detected type is compatible with the declared kind. */
 export function fits(kind: "image" | "audio" | "video" | "file", mime: string): boolean {
   const [major] = mime.split("/");
   if (kind === "file") return true;
-  // Ogg, MP4 and WebM carry sound as well as films, and an animation may be a picture.
+  // Ogg, MP4 and WebM hold audio or video, and an animation may be a GIF.
   if (kind === "audio") return major === "audio" || major === "video";
   if (kind === "video") return major === "video" || mime === "audio/ogg" || mime === "image/gif";
   return major === "image";

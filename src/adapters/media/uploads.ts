@@ -1,20 +1,20 @@
 /**
  * Uploads
  * =======
- * Files that pages give to the webchat, on a shelf of their own under names that nobody can guess.
- * A file first belongs to nobody, then to the one message it was sent with; which one is written
- * beside it before the message is taken, so a restart between the two loses nothing and a message
- * that is sent again has the same files. What was never sent, or is too old, is swept.
+ * Files that pages upload to the webchat, in a cache of their own under unguessable names. A file
+ * first has no owner, then belongs to the one message it is sent with; the owner is stored before
+ * the message is accepted, so a restart in between loses nothing and a repeated message gets the
+ * same files. Uploads that were never sent, or are too old, are deleted.
  *
- * What a page says of a file is data: its name is only shown, and its type is what its first bytes
- * say.
+ * A page's description of a file is untrusted: the name is only shown, and the type is detected
+ * from the first bytes.
  */
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Attachment, attachmentSchema, type Millis } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { openFileCache } from "./file-cache.ts";
+import { type FileCache, openFileCache } from "./file-cache.ts";
 import { fits, headBytes, looksLikeText } from "./sniff.ts";
 
 const ownerSchema = z.object({ of: z.enum(["message", "answer"]), id: z.string().min(1) });
@@ -23,9 +23,9 @@ const labelSchema = z.object({
   mime: z.string(),
   bytes: z.number().int().min(0),
   name: z.string().nullable(),
-  /** When it came, ms since the epoch. */
+  /** Upload time, ms since the epoch. */
   at: z.number(),
-  /** A person's message or a part of an answer; null: it was sent with none yet. */
+  /** The message or answer part it belongs to; null: not sent yet. */
   owner: ownerSchema.nullable(),
 });
 
@@ -35,37 +35,40 @@ export interface Upload extends z.infer<typeof labelSchema> {
 }
 
 export interface UploadTerms {
-  /** As the page calls it. */
+  /** The name from the page. */
   readonly name: string;
-  /** What the page says it is; empty: nothing. */
+  /** The type declared by the page; empty: none. */
   readonly declared: string;
   readonly bytesMax: number;
-  /** Of all uploads; the oldest make room. */
+  /** Size of all uploads; the oldest are deleted. */
   readonly totalMax: number;
-  /** Whose it is from the beginning. @default nobody's */
+  /** Its initial owner. @default none */
   readonly owner?: UploadOwner;
 }
 
 export interface Uploads {
   /**
-   * Keeps a file. Throws what the source throws; nothing is left then.
-   * @throws EarshotError EAR_HTTP_REFUSED when it is larger than it may be, EAR_INBOUND_INVALID
-   * when it is empty, EAR_CHANNEL_REJECTED when it is not what it was announced as.
+   * Stores a file. Errors of the source are thrown; then nothing is stored.
+   * @throws EarshotError EAR_HTTP_REFUSED when it is too large, EAR_INBOUND_INVALID when it is
+   * empty, EAR_CHANNEL_REJECTED when its content contradicts the declared type.
    */
   keep(source: AsyncIterable<Uint8Array>, terms: UploadTerms): Promise<Upload>;
   find(id: string): Promise<Upload | null>;
   /**
-   * Gives files to the message they are sent with; once more is no change.
-   * @throws EarshotError EAR_INBOUND_INVALID when one is not here or another message has it.
+   * Assigns files to the message they are sent with; idempotent.
+   * @throws EarshotError EAR_INBOUND_INVALID when a file is gone or belongs to another message.
    */
   send(ids: readonly string[], message: string): Promise<readonly Upload[]>;
-  /** The files of a message or an answer, as far as they are kept. */
+  /** The stored files of a message or an answer. */
   of(owner: UploadOwner): Promise<readonly Upload[]>;
-  /** The bytes of a file that was found. */
+  /** A stream of a file's bytes. */
   open(id: string): Promise<ReadableStream<Uint8Array>>;
-  /** Forgets a file that was not sent. False: there is no such one. */
+  /** Deletes an unsent file. False: there is no such file. */
   drop(id: string): Promise<boolean>;
-  /** Forgets what was sent before that moment, what was not sent for long, and what is too much. */
+  /**
+   * Deletes files sent before that time, files unsent for too long, and the oldest above
+   * `bytesMax`.
+   */
   sweep(sentBefore: Millis, bytesMax: number): Promise<void>;
 }
 
@@ -73,41 +76,41 @@ export interface UploadOptions {
   /** Created with the first file. */
   readonly folder: string;
   readonly now: () => Millis;
-  /** Letters and digits nobody can foresee. */
+  /** Returns unpredictable letters and digits. */
   readonly unique: () => string;
 }
 
 const nameUnitsMax = 120;
 
-/** Opens the uploads of a folder; what lies there is read when it is first needed. */
+/** Opens the uploads of a folder, which is read on first use. */
 export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
-  const shelf = openFileCache(folder, unique);
+  const cache = openFileCache(folder, unique);
   let loading: Promise<Map<string, Upload>> | null = null;
   const all = (): Promise<Map<string, Upload>> => {
-    loading ??= load(shelf).catch((error: unknown) => {
+    loading ??= load(cache).catch((error: unknown) => {
       loading = null;
       throw error;
     });
     return loading;
   };
 
-  /** Known by its new owner at once: two messages that ask for it at the same time do not get it. */
+  /** The owner changes synchronously: of two concurrent messages with the same file, one fails. */
   async function give(
     known: Map<string, Upload>,
     upload: Upload,
     owner: UploadOwner,
   ): Promise<Upload> {
-    const given = { ...upload, owner };
-    known.set(upload.id, given);
-    await label(shelf, given).catch((error: unknown) => {
+    const assigned = { ...upload, owner };
+    known.set(upload.id, assigned);
+    await label(cache, assigned).catch((error: unknown) => {
       known.set(upload.id, upload);
       throw error;
     });
-    return given;
+    return assigned;
   }
   async function forget(upload: Upload): Promise<void> {
     (await all()).delete(upload.id);
-    await shelf.remove(upload.id);
+    await cache.remove(upload.id);
   }
   async function sweep(sentBefore: Millis, bytesMax: number, spare?: string): Promise<void> {
     const oldestFirst = [...(await all()).values()].sort((a, b) => a.at - b.at);
@@ -130,16 +133,16 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
       const known = await all();
       const id = unique().toLowerCase();
       const anySize = Number.POSITIVE_INFINITY;
-      const { bytes, mime } = await shelf.put(id, source, { bytesMax, totalMax: anySize });
+      const { bytes, mime } = await cache.put(id, source, { bytesMax, totalMax: anySize });
       try {
-        const is = whatIs(await shelf.read(id, headBytes), mime, declared);
-        const upload = { id, ...is, bytes, name: nameOf(name), at: now(), owner };
-        await label(shelf, upload);
+        const type = detectType(await cache.read(id, headBytes), mime, declared);
+        const upload = { id, ...type, bytes, name: nameOf(name), at: now(), owner };
+        await label(cache, upload);
         known.set(id, upload);
         await sweep(Number.NEGATIVE_INFINITY, totalMax, id);
         return upload;
       } catch (error) {
-        await shelf.remove(id);
+        await cache.remove(id);
         throw error;
       }
     },
@@ -153,7 +156,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
           return upload;
         throw new EarshotError(
           "EAR_INBOUND_INVALID",
-          "Cannot send this as a file of it is not here any more: attach it again",
+          "Cannot send this message: one of its files is no longer here. Attach it again",
         );
       });
       return Promise.all(
@@ -164,7 +167,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
       const uploads = [...(await all()).values()];
       return uploads.filter((one) => one.owner !== null && sameOwner(one.owner, owner));
     },
-    open: (id) => shelf.open(id),
+    open: (id) => cache.open(id),
     async drop(id) {
       const upload = (await all()).get(id);
       if (upload === undefined || upload.owner !== null) return false;
@@ -177,33 +180,31 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
 
 const sameOwner = (a: UploadOwner, b: UploadOwner): boolean => a.of === b.of && a.id === b.id;
 
-type Shelf = ReturnType<typeof openFileCache>;
+const label = (cache: FileCache, { id, ...rest }: Upload): Promise<void> =>
+  cache.label(id, JSON.stringify(rest));
 
-const label = (shelf: Shelf, { id, ...about }: Upload): Promise<void> =>
-  shelf.label(id, JSON.stringify(about));
-
-/** What lies there. A file that nothing is known of was never whole for anybody. */
-async function load(shelf: Shelf): Promise<Map<string, Upload>> {
+/** Loads the folder's uploads. A file without a label was never completed and is deleted. */
+async function load(cache: FileCache): Promise<Map<string, Upload>> {
   const known = new Map<string, Upload>();
-  for (const [id, words] of await shelf.labels()) {
-    const about = words === null ? null : labelSchema.safeParse(parsed(words));
-    const file = await shelf.file(id);
-    if (about?.success === true && file !== null) known.set(id, { id, ...about.data });
-    else await shelf.remove(id);
+  for (const [id, labelText] of await cache.labels()) {
+    const rest = labelText === null ? null : labelSchema.safeParse(parsed(labelText));
+    const file = await cache.file(id);
+    if (rest?.success === true && file !== null) known.set(id, { id, ...rest.data });
+    else await cache.remove(id);
   }
   return known;
 }
 
-function parsed(words: string): unknown {
+function parsed(labelText: string): unknown {
   try {
-    return JSON.parse(words);
+    return JSON.parse(labelText);
   } catch {
-    // Torn: as if there were none.
+    // Torn: treated as missing.
     return null;
   }
 }
 
-/** A name as it is shown: what stands behind the last slash of either kind. */
+/** A name for display: the part after the last slash of either kind. */
 function nameOf(name: string): string | null {
   const last = name.split(/[/\\]/u).at(-1) ?? "";
   return oneLine(last, nameUnitsMax) || null;
@@ -211,27 +212,30 @@ function nameOf(name: string): string | null {
 
 type Kind = Attachment["kind"];
 
-/** What a file is by its first bytes; its announcement only chooses between what they allow. */
-function whatIs(
+/**
+ * The type of a file by its first bytes; the declared type only chooses between compatible kinds.
+ */
+function detectType(
   head: Uint8Array,
   sniffed: string | null,
   declared: string,
 ): { readonly kind: Kind; readonly mime: string } {
   if (head.length === 0)
-    throw new EarshotError("EAR_INBOUND_INVALID", "Cannot take the file as it is empty");
-  const announced = kindOf(declared);
+    throw new EarshotError("EAR_INBOUND_INVALID", "Cannot accept the file: it is empty");
+  const declaredKind = kindOf(declared);
   const isText = sniffed === null && looksLikeText(head);
   const mime = sniffed ?? (isText ? "text/plain" : "application/octet-stream");
-  // A drawing in words is text like any other.
+  // SVG is text like any other.
   const isDrawing = /^image\/svg\b/iu.test(declared) && isText;
-  const lies = announced !== "file" && (isText || (sniffed !== null && !fits(announced, sniffed)));
-  if (lies && !isDrawing)
+  const mismatch =
+    declaredKind !== "file" && (isText || (sniffed !== null && !fits(declaredKind, sniffed)));
+  if (mismatch && !isDrawing)
     throw new EarshotError(
       "EAR_CHANNEL_REJECTED",
-      `Cannot take the file as it was announced as ${oneLine(declared)}, but it is ${mime}`,
+      `Cannot accept the file: it was declared as ${oneLine(declared)}, but it is ${mime}`,
     );
   if (sniffed === null) return { kind: "file", mime };
-  return { kind: announced === "file" ? kindOf(sniffed) : announced, mime };
+  return { kind: declaredKind === "file" ? kindOf(sniffed) : declaredKind, mime };
 }
 
 function kindOf(mime: string): Kind {

@@ -1,9 +1,9 @@
 /**
  * The system clock
  * ================
- * Wall time and timers of this machine. A timer is due by wall time, yet Node's timers run by the
- * monotonic one: a long wait is slept in slices, so that a clock set forward or back is noticed
- * within a slice, and a timer never fires before its moment.
+ * Wall time and timers of this machine. A timer is due by wall time, but Node's timers follow the
+ * monotonic clock: a long wait is split into slices, so that a change of the wall clock is noticed
+ * within a slice and a timer never fires early.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 

@@ -1,10 +1,10 @@
 /**
- * Ids and chance
- * ==============
- * Ids are ULIDs (github.com/ulid/spec): 48 bits of time and 80 of chance in 26 letters of
- * Crockford's base 32, so that they sort by age. Two of the same millisecond count up, as in the
- * specification's monotonic form, and so does one made after the clock was set back, but by a step
- * of chance: who has seen one id knows no other, and a turn's fence is one.
+ * Ids and randomness
+ * ==================
+ * Ids are ULIDs (github.com/ulid/spec): 48 bits of time and 80 random bits in 26 letters of
+ * Crockford's base 32, so they sort by age. Ids of the same millisecond increase, as in the
+ * specification's monotonic form, and so do ids made after the clock was set back, but by a random
+ * step: knowing one id does not reveal another, and a turn's fence is one.
  */
 import { randomBytes } from "node:crypto";
 import type { Ids, Random } from "../../domain/ports/index.ts";
@@ -21,7 +21,7 @@ function encode(value: bigint, letters: number): string {
   return text;
 }
 
-/** Ids that only grow. `now` is ms since the epoch. */
+/** Monotonic ids. `now` is ms since the epoch. */
 export function createIds(now: () => number = Date.now): Ids {
   let last = 0;
   let chance = 0n;
@@ -30,7 +30,7 @@ export function createIds(now: () => number = Date.now): Ids {
       const at = now();
       if (at > last) {
         last = at;
-        // The top bit stays free, so counting up has room for 2^31 ids in one millisecond.
+        // The top bit stays free, so 2^31 ids fit into one millisecond.
         chance = BigInt(`0x${randomBytes(10).toString("hex")}`) >> 1n;
       } else {
         chance += 1n + BigInt(randomBytes(6).readUIntBE(0, 6));
@@ -40,7 +40,7 @@ export function createIds(now: () => number = Date.now): Ids {
   };
 }
 
-/** Uniform numbers that nobody can foresee. */
+/** Unpredictable uniform numbers. */
 export function createRandom(): Random {
   return { next: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48 };
 }

@@ -99,11 +99,11 @@ export async function readWithOverrides(
 /** A refusal of what was said: the file has no line of it, and is none of the room's business. */
 function asSaid(error: unknown, sources: readonly string[]): unknown {
   if (!(error instanceof EarshotError)) return error;
-  const starts = sources.map((source) => `Cannot read ${source} as `);
+  const starts = sources.map((source) => `Cannot read ${source}: `);
   const lines = error.message.split("\n").map((line) => {
     const start = starts.find((prefix) => line.startsWith(prefix));
     if (start === undefined) return line;
-    return `Cannot set that as ${line.slice(start.length).replace(/ \(line \d+\)$/u, "")}`;
+    return `Cannot set that: ${line.slice(start.length).replace(/ \(line \d+\)$/u, "")}`;
   });
   return new EarshotError(error.code, lines.join("\n"), { cause: error });
 }

@@ -1,8 +1,8 @@
 /**
  * Configuration
  * =============
- * The door to the folder: one schema per section beside this file, the parser, and what is derived
- * from a parsed config. Names and defaults are in docs/reference/config.md.
+ * The public surface of this folder: one schema per section, the parser, and the functions over a
+ * parsed config. Names and defaults are in docs/reference/config.md.
  */
 
 export { ownValue } from "./conversation/section.ts";

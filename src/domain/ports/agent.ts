@@ -1,9 +1,9 @@
 /**
  * The agent port
  * ==============
- * An agent takes one turn at a time and answers with a stream of events. It is untrusted: its
- * events pass a schema, its bytes and its time are bounded by the turn runner, and it has no field
- * for a destination. Drivers live in `adapters/agents` and honour the signal within 1 s.
+ * An agent takes one turn at a time and answers with a stream of events. It is untrusted: a schema
+ * checks its events, the turn runner bounds its bytes and its time, and it cannot choose a
+ * destination. Drivers live in `adapters/agents` and react to the abort signal within 1 s.
  */
 import { z } from "zod";
 import type { Rule } from "../decision.ts";
@@ -37,12 +37,12 @@ export interface TranscriptEntry {
   readonly at: Millis;
 }
 
-/** Live state of the room, for agents that speak about it (the built-in guide). */
+/** State of the room, for agents that report on it (the built-in guide). */
 export interface RoomReport {
   readonly chatKind: ChatKind;
   /** Why this turn happened: the decisions on the batch. */
   readonly because: readonly { readonly author: string; readonly rule: Rule }[];
-  /** How many messages were heard without answering since the last turn. */
+  /** Messages observed since the last turn. */
   readonly heardQuietly: number;
   readonly humans: number;
   readonly guardActive: boolean;
@@ -56,10 +56,10 @@ export interface ToolDescription {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A picture of the batch, for agents that take pictures. */
+/** An image of the batch, for agents that accept images. */
 export interface AgentImage {
   readonly mime: string;
-  /** Made for people, never a path. */
+  /** For display; never a path. */
   readonly name: string;
   readonly data: Uint8Array;
 }
@@ -70,32 +70,34 @@ export interface AgentTurn {
   readonly agentId: string;
   readonly agentName: string;
   readonly sessionKey: string;
-  /** Fixed by the config. Never holds a label or a word from a room. */
+  /** Set by the config; never contains text from a room. */
   readonly system: string;
-  /** The composed user turn (machines/prompt.ts). */
+  /** The composed user turn (machines/prompt). */
   readonly prompt: string;
-  /** Nobody asked for this turn: the prompt says what to look after. */
+  /** A turn without messages: the prompt holds the heartbeat instructions. */
   readonly heartbeat?: true;
-  /** The batch's own words, joined by newlines, without envelopes. */
+  /** The text of the batch, joined by newlines, without envelopes. */
   readonly said: string;
   readonly transcript: readonly TranscriptEntry[];
   readonly room: RoomReport;
-  /** Pictures of the batch, in order; empty for agents that cannot take them. */
+  /** Images of the batch, in order; empty for agents that cannot accept them. */
   readonly images: readonly AgentImage[];
-  /** Another model of the same provider for this turn; null: as configured. */
+  /** Another model of the same provider for this turn; null: the configured one. */
   readonly model: string | null;
   readonly thinking: ThinkingLevel;
-  /** What it may do that it asks permission for; left out: as its driver is configured. */
+  /** Permissions of this turn; absent: as its driver is configured. */
   readonly permissions?: PermissionPolicy;
   readonly tools: readonly ToolDescription[];
   /**
-   * Pictures that tools have fetched since this was last called, for agents that take pictures: they
-   * belong to the next step.
+   * Images fetched by tools since the last call, for agents that accept images: they belong to the
+   * next step.
    */
   takePictures?(): readonly AgentImage[];
-  /** Runs one of `tools`. Resolves to what the agent is told; refusals are told, not thrown. */
+  /**
+   * Runs one of `tools`. Resolves to the result for the agent; a refusal is a result, not an error.
+   */
   callTool(name: string, input: unknown): Promise<string>;
-  /** Puts something before an owner. Left out, or at the end of the turn: refused. */
+  /** Asks an owner. Absent, or once the turn has ended: refused. */
   askOwner?(request: PermissionRequest): Promise<PermissionAnswer>;
 }
 
@@ -107,19 +109,19 @@ export interface AgentCapabilities {
 
 export interface AgentPort {
   readonly capabilities: AgentCapabilities;
-  /** Runs one turn. Ends when the answer is complete; throws or yields `error` when it failed. */
+  /** Runs one turn. Ends when the answer is complete; throws or yields `error` on failure. */
   run(turn: AgentTurn, options: { readonly signal: AbortSignal }): AsyncIterable<AgentEvent>;
-  /** Adds text to the running turn at its next step boundary. False: too late. */
+  /** Adds text to the running turn at its next step. False: too late. */
   steer?(turnId: string, text: string): boolean;
-  /** Frees what the driver holds (subprocesses, sockets). */
+  /** Releases the driver's resources (subprocesses, sockets). */
   close?(): Promise<void>;
 }
 
-/** What a driver is given when it is opened in a host. */
+/** What a driver gets when a host opens it. */
 export interface AgentContext<Config> {
   readonly agentId: string;
   readonly agentName: string;
-  /** The agent's folder as configured, `~` and all; it need not exist. */
+  /** The agent's folder as configured (`~` unexpanded); it may not exist. */
   readonly workspace?: string;
   readonly config: Config;
   readonly now: () => Millis;
@@ -127,14 +129,17 @@ export interface AgentContext<Config> {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** A driver: its config schema joins the config file's schema under `agents.list[].driver`. */
+/**
+ * A driver. Its config schema becomes part of the config file's schema under
+ * `agents.list[].driver`.
+ */
 export interface AgentDriver<Config = unknown> {
   readonly kind: string;
   readonly configSchema: z.ZodType<Config>;
   open(context: AgentContext<Config>): AgentPort | Promise<AgentPort>;
 }
 
-/** Declares an agent driver (for packages named in the config). */
+/** Declares an agent driver, for packages named in the config. */
 export function defineAgent<Config>(driver: AgentDriver<Config>): AgentDriver<Config> {
   return driver;
 }

@@ -1,10 +1,10 @@
 /**
  * The channel port
  * ================
- * Three adapters in one definition: `config` (which accounts there are), the gateway (`start`:
- * receive) and outbound (send, reply, react, type). One `ChannelAccount` is one login. Adapters
- * supply facts (mentions, reply author, bot flag, member counts) and never decide; what the
- * platform cannot tell is left absent.
+ * One definition holds three parts: the account schema, the gateway (`start`: receive) and outbound
+ * (send, reply, react, type). One `ChannelAccount` is one login. Adapters report facts (mentions,
+ * reply author, bot flag, member counts) and never decide; what the platform does not report stays
+ * absent.
  */
 import type { z } from "zod";
 import type {
@@ -25,7 +25,7 @@ export type ChannelEvent =
   | { readonly type: "membership"; readonly membership: MembershipReport }
   | { readonly type: "history"; readonly history: HistoryReport };
 
-/** A command as the menu of a platform shows it. */
+/** A command in a platform's menu. */
 export interface MenuCommand {
   /** a to z, digits and _, at most 32. */
   readonly name: string;
@@ -35,33 +35,33 @@ export interface MenuCommand {
 
 export type ConnectionState = "connecting" | "live" | "resuming" | "backing-off" | "halted";
 
-/** What an account may use. Everything here is scoped to that account. */
+/** What an account may use, scoped to that account. */
 export interface ChannelContext<AccountConfig> {
   readonly accountId: string;
   readonly config: AccountConfig;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** For the platform's own menu of commands, where it has one. @default none */
+  /** For the platform's own command menu, where it has one. @default none */
   readonly commands?: readonly MenuCommand[];
   /**
-   * Hands events over. Resolves when every one of them is durable and, if given, `cursor` was
-   * stored in the same commit. Only then may the platform be told. Rejects with a `retry` error
-   * when the store or the intake is full: nothing was taken, try again later.
+   * Delivers events. Resolves when all of them are durable and, if given, `cursor` is stored in the
+   * same commit; acknowledge to the platform only then. Rejects with a `retry` error when the store
+   * or the intake is full: nothing was accepted, try again later.
    */
   deliver(events: readonly ChannelEvent[], cursor?: string): Promise<void>;
   /**
-   * The cursor of the last commit, or null. `identity` is the bot's own platform id: a new token
-   * must not resume an old bot's cursor. Later `deliver` cursors are stored under it.
+   * The cursor of the last commit, or null. `identity` is the bot's platform id: a new token must
+   * not resume another bot's cursor. Later `deliver` cursors are stored under it.
    */
   loadCursor(identity: string): Promise<string | null>;
-  /** Tells the connection machine where the connection stands. */
+  /** Reports the state of the connection. */
   reportState(state: ConnectionState, detail?: string): void;
 }
 
 export interface SendRequest {
   readonly route: Route;
-  /** Markdown; the adapter turns it into the platform's dialect. */
+  /** Markdown; the adapter renders the platform's format. */
   readonly text: string;
   /** `turnId:index`; platforms with an idempotency key use it. */
   readonly id: string;
@@ -69,35 +69,35 @@ export interface SendRequest {
 }
 export interface EditRequest extends SendRequest {
   readonly messageId: string;
-  /** The message grows: a later edit replaces this text, so it may be left out. */
+  /** The message is still growing: a later edit replaces this one, so it may be skipped. */
   readonly growing?: true;
 }
-/** The platform ids of what was sent (more than one where the adapter had to split). */
+/** The platform ids of the sent messages; several where the adapter had to split. */
 export interface SendReceipt {
   readonly messageIds: readonly string[];
 }
 
-/** A file of ours on its way to a room: an answer said aloud. */
+/** A file to send to a room: a spoken answer. */
 export interface MediaRequest {
   readonly route: Route;
   readonly id: string;
   readonly mime: string;
-  /** Ours, with the ending that fits. */
+  /** Chosen by earshot, with a matching extension. */
   readonly name: string;
   readonly data: Uint8Array;
   readonly signal: AbortSignal;
 }
 
 /**
- * Throws EarshotError: `retry` (with `retryAfterMs` on a 429), `terminal` (never works) or
- * `in-doubt` (the request went out, the answer never came).
+ * Throws EarshotError: `retry` (with `retryAfterMs` on a 429), `terminal` (can never work) or
+ * `in-doubt` (the request was sent, the response never arrived).
  */
 export interface ChannelOutbound {
   sendText(request: SendRequest): Promise<SendReceipt>;
   replyText(
     request: SendRequest & { readonly replyTo: string; readonly quote: boolean },
   ): Promise<SendReceipt>;
-  /** Left out: the room gets text only. */
+  /** Absent: the room gets text only. */
   sendMedia?(request: MediaRequest): Promise<SendReceipt>;
   sendTyping?(route: Route, on: boolean, signal: AbortSignal): Promise<void>;
   addReaction?(route: Route, messageId: string, emoji: string, signal: AbortSignal): Promise<void>;
@@ -107,7 +107,7 @@ export interface ChannelOutbound {
     emoji: string,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Doing it twice is doing it once. */
+  /** Idempotent. */
   editText?(request: EditRequest): Promise<void>;
 }
 
@@ -124,9 +124,9 @@ export interface ChannelAccount {
   ): Promise<Omit<MembershipReport, "channel" | "account" | "chat" | "thread">>;
   history?(route: Route, limit: number, signal: AbortSignal): Promise<readonly Inbound[]>;
   downloadMedia?(attachmentId: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** What the platform posts to `/hooks/<channel>/<account>` of the daemon, where it does. */
+  /** Handles what the platform posts to `/hooks/<channel>/<account>`, where it does. */
   readonly hook?: ChannelHook;
-  /** A live check for `earshot doctor` and `init`: who are we there? */
+  /** A live check for `earshot doctor` and `init`: the bot's own identity. */
   identify?(signal: AbortSignal): Promise<{ readonly id: string; readonly name: string }>;
 }
 
@@ -151,16 +151,16 @@ export interface ChannelDefinition<AccountConfig = unknown> {
   readonly capabilities: ChannelCapabilities;
   /** UTF-16 units of one message on the platform. */
   readonly textLimit: number;
-  /** How often typing must be refreshed, ms. */
+  /** Interval at which the typing indicator must be refreshed, ms. */
   readonly typingIntervalMs: number;
   /** Schema of one account; joins the config file's schema under `channels.<id>.accounts`. */
   readonly accountSchema: z.ZodType<AccountConfig>;
-  /** The sender of a local channel is the operator himself (terminal, webchat with its token). */
+  /** The author on a local channel is the operator (terminal, webchat with its token). */
   readonly local: boolean;
   open(context: ChannelContext<AccountConfig>): ChannelAccount;
 }
 
-/** Declares a channel (for packages named in the config). */
+/** Declares a channel, for packages named in the config. */
 export function defineChannel<AccountConfig>(
   definition: ChannelDefinition<AccountConfig>,
 ): ChannelDefinition<AccountConfig> {

@@ -1,40 +1,40 @@
 /**
- * The house port
- * ==============
- * What an owner may change of the daemon itself from a room: values over the config file, and a new
- * start. Whoever runs the runtime inside a program of his own leaves it out, and the commands say so.
+ * The daemon control port
+ * =======================
+ * What an owner may change of the daemon from a room: overrides of the config file, and a restart.
+ * A program that embeds the runtime leaves the port out, and the commands say so.
  */
 
-/** `set` is kept in the state directory, `debug` in memory only and over it. */
+/** `set` is stored in the state directory; `debug` lives in memory and takes precedence. */
 export type LayerName = "set" | "debug";
 
-/** A value that was said in a room. */
+/** A config value set from a room. */
 export interface ChatOverride {
   readonly path: string;
   readonly value: unknown;
-  /** `channel:id` of who said it. */
+  /** `channel:id` of the author. */
   readonly by: string;
 }
 
 export interface ConfigLayers {
-  /** In the order in which they were said. */
+  /** In the order they were set. */
   overrides(layer: LayerName): readonly ChatOverride[];
   /**
-   * Puts a value over the config and takes the whole over. `text` is JSON5, or else the words
-   * themselves. @throws EarshotError EAR_CONFIG_* with the reason; nothing has changed then.
+   * Overrides a config value and applies the result. `text` is JSON5, otherwise a plain string.
+   * @throws EarshotError EAR_CONFIG_* with the reason; then nothing has changed.
    */
   set(layer: LayerName, path: string, text: string, by: string): Promise<ChatOverride>;
-  /** Takes values away, all of them where no path is given; the paths that were taken away. */
+  /** Removes the override at a path, or all of them; returns the removed paths. */
   unset(layer: LayerName, path?: string): Promise<readonly string[]>;
 }
 
 export interface DaemonControl {
   readonly layers: ConfigLayers;
-  /** Null: whoever started this earshot has to restart it. */
+  /** Null: earshot cannot restart itself here. */
   readonly restart: {
-    /** Why a start would fail now; null: nothing is known to be in its way. */
+    /** Why a start would fail now; null: no known problem. */
     problem(): Promise<string | null>;
-    /** Stops once what is under way has ended, and starts anew. Returns at once. */
+    /** Stops when running work has ended, then starts again. Returns immediately. */
     start(): void;
   } | null;
 }

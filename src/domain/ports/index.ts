@@ -1,9 +1,9 @@
 /**
  * Ports
  * =====
- * The only doors between the runtime and the outside. Actors are given these, adapters implement
- * them, tests and the simulated world implement them too. Time, randomness, ids, disk and network
- * enter here and nowhere else.
+ * The only interfaces between the runtime and the outside. Actors receive them; adapters, tests and
+ * the simulation implement them. Time, randomness, ids, disk and network enter here and nowhere
+ * else.
  */
 export * from "./agent.ts";
 export * from "./channel.ts";

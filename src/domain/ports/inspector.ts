@@ -1,22 +1,22 @@
 /**
- * Looking into conversations
- * ==========================
- * What a host tells of the conversations somebody looks into: which there are, which events reach
- * them, and how they stand afterwards. A host makes text of it where it happens, once, and only for
- * what was asked for; what a reader gets on the wire is an inspector's business (adapters/inspectors).
+ * Inspecting conversations
+ * ========================
+ * What a host reports of inspected conversations: which exist, which events reach them, and their
+ * state afterwards. The host serialises it once, and only what was requested; the format on the
+ * wire is the inspector's concern (adapters/inspectors).
  */
 
-/** What one reader asked for. */
+/** What one reader wants to see. */
 export interface InspectRequest {
-  /** Names the reader. */
+  /** Identifies the reader. */
   readonly id: number;
-  /** One conversation; null: all that are live, up to `limits.inspectActorsMax` a host. */
+  /** One conversation; null: all live ones, up to `limits.inspectActorsMax` a host. */
   readonly conv: number | null;
-  /** With the words of people and agents. */
+  /** Include the text of people and agents. */
   readonly withText: boolean;
 }
 
-/** Something that happened to one actor, for these readers. Fields named `…Json` are JSON. */
+/** One change of one actor. Fields named `…Json` are JSON. */
 export type InspectFrame =
   | {
       readonly kind: "actor";
@@ -41,7 +41,7 @@ export type InspectFrame =
       readonly snapshotJson: string;
     };
 
-/** Frames with the incarnation of the host that they come from. */
+/** Frames and the host instance they come from. */
 export interface InspectReport {
   readonly host: number;
   readonly epoch: number;

@@ -1,44 +1,44 @@
 /**
  * The media port
  * ==============
- * What the runtime may ask about a file that somebody sent: what is in it, in words, or the picture
- * itself. Whoever answers fetches it through the platform's client or the guarded HTTP client,
- * bounded in bytes and time, and keeps it under a name of ours; nothing is decoded or unpacked in
- * the daemon. What was read once is not read again, also after a restart.
+ * What the runtime may ask about an attached file: its content as text, or the image itself. The
+ * implementation fetches the file through the platform's client or the guarded HTTP client, bounded
+ * in bytes and time, and stores it under a generated name; nothing is decoded or unpacked in the
+ * daemon. A file is read once, also across restarts.
  */
 import type { MediaSettings } from "../config/conversation/media.ts";
 import type { Attachment, Millis } from "../message.ts";
 import type { AgentImage } from "./agent.ts";
 
-/** A file somebody sent, and where it is. */
+/** An attached file and where to fetch it. */
 export interface MediaItem {
-  /** Names what is kept of it: letters and digits of ours, never a platform's words. */
+  /** Name of the cached data: generated letters and digits, never text of a platform. */
   readonly id: string;
   readonly channel: string;
   readonly account: string;
   readonly attachment: Attachment;
 }
 
-/** A page somebody linked to. */
+/** A page that a message links to. */
 export interface MediaLink {
   readonly id: string;
   readonly url: string;
 }
 
-/** What the words of a reading are. */
+/** What kind of text a reading holds. */
 export type MediaWords = "transcript" | "description" | "content" | "page";
 
 export interface MediaReading {
-  /** What is in it, in words; null: nothing turned it into words. */
+  /** The content as text; null: no converter produced text. */
   readonly text: string | null;
   readonly words: MediaWords | null;
-  /** Of a page: its title. */
+  /** The title of a page. */
   readonly title: string | null;
-  /** One line for people and agents: why there are no words, or what is odd. */
+  /** One line for people and agents: why there is no text, or what is unusual. */
   readonly note: string | null;
-  /** As the first bytes say, else as declared; null where that is not known. */
+  /** By its first bytes, otherwise as declared; null: unknown. */
   readonly mime: string | null;
-  /** As fetched; null: it was not. */
+  /** Size as fetched; null: not fetched. */
   readonly bytes: number | null;
 }
 
@@ -50,26 +50,26 @@ export interface SpokenFile {
 
 export interface MediaService {
   /**
-   * Fetches and reads an attachment as the settings say. A file that looks like text is its own
-   * reading. What goes wrong is told in `note`; it rejects only when the signal aborts.
+   * Fetches and reads an attachment by the settings. A text file is its own reading. Failures are
+   * described in `note`; rejects only when the signal aborts.
    */
   read(item: MediaItem, settings: MediaSettings, signal: AbortSignal): Promise<MediaReading>;
   /**
-   * The picture for an agent that takes pictures. Null with a reason when there is none that a model
-   * takes; rejects only when the signal aborts.
+   * The image for an agent that accepts images. Null with a note when no model takes it; rejects
+   * only when the signal aborts.
    */
   picture(
     item: MediaItem,
     settings: MediaSettings,
     signal: AbortSignal,
   ): Promise<{ readonly image: AgentImage | null; readonly note: string | null }>;
-  /** Title and beginning of a page. As `read`. */
+  /** Title and beginning of a page; errors as in `read`. */
   follow(link: MediaLink, settings: MediaSettings, signal: AbortSignal): Promise<MediaReading>;
   /**
-   * Text said aloud, as the settings say; null where they say nothing. Rejects when the program
-   * fails: the text was sent anyway.
+   * Synthesizes text; null where no program is configured. Rejects when the program fails: the text
+   * has been sent anyway.
    */
   speak(text: string, settings: MediaSettings, signal: AbortSignal): Promise<SpokenFile | null>;
-  /** Forgets files older than `before`, and the oldest beyond `bytesMax` in all. */
+  /** Deletes files older than `before`, and the oldest above `bytesMax` in total. */
   prune(before: Millis, bytesMax: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A pause on the runtime's clock, for whoever tries something again later. It ends early, and quietly,
- * when the signal aborts: the caller looks at the signal anyway before it goes on.
+ * A pause on the runtime's clock, for retries. It ends early, without an error, when the signal
+ * aborts: the caller checks the signal before it continues.
  */
 import type { Clock } from "./system.ts";
 

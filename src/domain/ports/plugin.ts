@@ -1,20 +1,20 @@
 /**
  * Plugins
  * =======
- * A package that is told what happens and may have a word on what is sent, and that may bring
- * channels of its own. Hooks run on the daemon's main thread, in the order of `plugins` in the
- * config, each with a time limit; they are given copies, so what they do to them changes nothing.
- * One that fails, or takes too long, is logged, and things go on without it.
+ * A package that observes events, may change outgoing text, and may bring channels and commands.
+ * Hooks run on the daemon's main thread in the order of `plugins` in the config, each with a time
+ * limit; they receive copies, so changing them has no effect. A hook that fails or takes too long
+ * is logged, and processing continues without it.
  *
- * Everything a room said is in these events as it was said: data, never to be run, matched as a
- * pattern or shown as markup (docs/guide/plugins.md).
+ * Text from a room appears in these events unchanged: it is data, never to be executed, used as a
+ * pattern or rendered as markup (docs/guide/plugins.md).
  */
 import type { Decision, Rule } from "../decision.ts";
 import type { Inbound, Millis, Route } from "../message.ts";
 import type { AgentEndLine } from "../stream.ts";
 import type { ChannelDefinition } from "./channel.ts";
 
-/** What all events have. */
+/** Fields of all events. */
 interface HookEvent {
   /** ms since the epoch. */
   readonly at: Millis;
@@ -23,20 +23,20 @@ interface HookEvent {
   readonly agentId: string;
 }
 
-/** A message was heard by a conversation, is durable, and was decided on. */
+/** A conversation received a message; it is durable and decided. */
 export interface MessageHeard extends HookEvent {
   readonly message: Inbound;
   readonly decision: Decision;
   readonly rule: Rule;
 }
-/** A turn has its lane. */
+/** A turn got its slot and starts. */
 export interface TurnStarted extends HookEvent {
   readonly turnId: string;
   readonly turn: number;
   /** Platform ids of the messages it answers; empty for a heartbeat. */
   readonly batch: readonly string[];
 }
-/** A turn has its outcome; parts of its answer may still be on their way. */
+/** A turn ended; parts of its answer may still be in the outbox. */
 export interface TurnEnded extends HookEvent {
   readonly turnId: string;
   readonly turn: number;
@@ -51,11 +51,11 @@ export interface MessageSending extends HookEvent {
   /** Markdown. */
   readonly text: string;
   readonly replyTo: string | null;
-  /** `notice`: a line of earshot's own, about an error. */
+  /** `notice`: a message of earshot itself, about an error. */
   readonly kind: "reply" | "notice";
 }
 
-/** Another text instead (not empty), or that nothing is sent. Nothing: as it is. */
+/** A replacement text (not empty), or a refusal. Undefined: unchanged. */
 export type SendingChange =
   | { readonly text: string }
   | { readonly refuse: string }
@@ -63,9 +63,9 @@ export type SendingChange =
   // biome-ignore lint/suspicious/noConfusingVoidType: a hook that looks only returns nothing.
   | void;
 
-/** What a hook is given besides the event. */
+/** The second argument of a hook. */
 export interface HookContext {
-  /** Aborts when the time limit is over. */
+  /** Aborts at the time limit. */
   readonly signal: AbortSignal;
 }
 
@@ -74,14 +74,14 @@ type Hook<Event, Answer = unknown> = (
   context: HookContext,
 ) => Answer | Promise<Answer>;
 
-/** The hooks of a plugin. Those that only look are told one after the other, not waited for. */
+/** The hooks of a plugin. Observing hooks are called in order and not awaited by the message. */
 export interface Hooks {
   readonly "message.received"?: Hook<MessageHeard>;
   readonly "turn.started"?: Hook<TurnStarted>;
   readonly "turn.ended"?: Hook<TurnEnded>;
   /**
-   * May change the text or refuse it. The answer is stored before the text is sent, so it is asked
-   * once for each text; after a crash in between, once more.
+   * May change the text or refuse it. The result is stored before the text is sent, so the hook
+   * runs once for each text; after a crash in between, once more.
    */
   readonly "message.sending"?: Hook<MessageSending, SendingChange>;
 }
@@ -93,36 +93,39 @@ export const hookNames = [
   "message.sending",
 ] as const satisfies readonly HookName[];
 
-/** Somebody gave one of a plugin's commands. */
+/** A call of a plugin's command. */
 export interface CommandCalled extends HookEvent {
-  /** The words behind it, as they were said. */
+  /** The text after the command, unchanged. */
   readonly text: string;
   readonly route: Route;
   readonly messageId: string;
-  /** The platform's id of who gave it. */
+  /** The platform's id of the author. */
   readonly author: string;
   readonly owner: boolean;
 }
 
-/** A command that a plugin answers: `/<plugin>:<name>`, or `/<name>` where nobody else has it. */
+/** A command of a plugin: `/<plugin>:<name>`, or `/<name>` where the name is unique. */
 export interface PluginCommand {
   /** One line, at most 100 units. */
   readonly help: string;
-  /** The words that may follow. @default none */
+  /** Its arguments, as help shows them. @default none */
   readonly usage?: string;
-  /** Who may give it: owners, or whoever may give commands at all. @default "owner" */
+  /** Who may use it: owners, or everyone authorised to use commands. @default "owner" */
   readonly who?: "owner" | "authorised";
-  /** Offered in the menus of platforms that have one. @default false */
+  /** Whether platform menus list it. @default false */
   readonly menu?: boolean;
-  /** What is answered, Markdown. Has 10 s, and is called at most once for a command. */
+  /** Returns the answer as Markdown. Has 10 s and is called at most once per command. */
   readonly run: (called: CommandCalled, context: HookContext) => string | Promise<string>;
 }
 
 export interface Plugin {
-  /** Names it in the log. */
+  /** Its name in the log. */
   readonly name: string;
   readonly hooks?: Hooks;
-  /** By name: lower-case letters, digits, `-` and `_`; then the plugin's own name has to be such. */
+  /**
+   * By name: lower-case letters, digits, `-` and `_`; the plugin's own name must then follow the
+   * same rule.
+   */
   readonly commands?: Readonly<Record<string, PluginCommand>>;
   /** Channels that the config may name. */
   readonly channels?: readonly ChannelDefinition[];

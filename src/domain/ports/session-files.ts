@@ -1,29 +1,26 @@
 /**
  * The session files port
  * ======================
- * Transcripts as files for people and other programs: one of JSON Lines for each session, and an
- * index for each agent. They follow the store and are never read back by the runtime, so a file
- * that was lost or torn is made again from there.
+ * Transcripts as files for people and other programs: one JSON Lines file per session and an index
+ * per agent. They follow the store and the runtime never reads them back, so a lost or torn file is
+ * rebuilt from the store.
  */
 
-/** Names one transcript file. */
+/** Identifies one transcript file. */
 export interface SessionFile {
   readonly agentId: string;
-  /** A unique id, never a name from a room: it becomes a part of the path. */
+  /** A unique id, never text of a room: it becomes part of the path. */
   readonly sessionId: string;
 }
 
-/** Each method throws EarshotError EAR_STORE_FULL | EAR_STORE_FAILED: try again later. */
+/** Each method throws EarshotError EAR_STORE_FULL or EAR_STORE_FAILED: try again later. */
 export interface SessionFiles {
-  /**
-   * The number of the newest whole line, 0 where there is none. What follows that line, torn by a
-   * crash, is cut off.
-   */
+  /** The number of the last complete line, 0 without one. A torn line after it is cut off. */
   lastLine(file: SessionFile): Promise<number>;
-  /** Writes whole lines (without their ends) after what is there, all of them or none. */
+  /** Appends complete lines (given without line ends), all of them or none. */
   append(file: SessionFile, lines: readonly string[]): Promise<void>;
-  /** Replaces the agent's index as a whole; a reader sees the old one or the new one. */
+  /** Replaces the agent's index atomically. */
   writeIndex(agentId: string, parts: AsyncIterable<string>): Promise<void>;
-  /** The first line of the agent's index; null where there is none that can be read. */
+  /** The first line of the agent's index; null when there is no readable index. */
   indexHead(agentId: string): Promise<string | null>;
 }

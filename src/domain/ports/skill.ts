@@ -1,8 +1,8 @@
 /**
  * The skill port
  * ==============
- * What an agent's workspace adds to its commands: `skills/<name>/skill.json`. A skill is words for the
- * agent, put beside the message that asks for it; it runs nothing.
+ * Commands that an agent's workspace adds: `skills/<name>/skill.json`. A skill is text for the
+ * agent, added to the message that asks for it; it executes nothing.
  */
 import { z } from "zod";
 import { limits } from "../limits.ts";

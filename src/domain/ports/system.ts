@@ -1,8 +1,8 @@
 /**
- * Time, ids, chance, digests and the log
- * ======================================
- * The ports that everything may need: nothing reads the clock, makes an id, draws a random number,
- * hashes or writes a log line in another way.
+ * Time, ids, randomness, digests and the log
+ * ==========================================
+ * The ports that everything may need; there is no other way to read the clock, make an id, draw a
+ * random number, hash or write a log line.
  */
 import type { Millis } from "../message.ts";
 
@@ -11,11 +11,14 @@ export interface TimerHandle {
   readonly at: Millis;
 }
 
-/** Wall time and timers. The simulated one (actors/simulation/simulated-clock.ts) advances by hand. */
+/**
+ * Wall time and timers. Simulations advance their clock explicitly
+ * (actors/simulation/simulated-clock.ts).
+ */
 export interface Clock {
   /** ms since the epoch. */
   now(): Millis;
-  /** ms from an arbitrary start; never goes back. For durations. */
+  /** ms since an arbitrary start; monotonic. For durations. */
   monotonic(): Millis;
   /** Calls `fire` once, not before `at`. */
   setTimer(at: Millis, fire: () => void): TimerHandle;
@@ -31,15 +34,15 @@ export interface Scheduler {
 /** Unique, time-ordered ids (26 characters, Crockford base 32). */
 export interface Ids {
   /**
-   * `about`: what it is for. In a simulation the same thing gets the same id at the same time,
-   * whatever else happens in the program.
+   * `about` says what the id is for. In a simulation the same subject gets the same id at the same
+   * time, whatever else happens in the program.
    */
   next(about?: string): string;
 }
 
 /** Uniform in [0, 1). Seeded in simulations. */
 export interface Random {
-  /** `about`: as with ids, what the chance is about. */
+  /** `about`: what the value is for, as with ids. */
   next(about?: string): number;
 }
 

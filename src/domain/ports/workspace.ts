@@ -1,19 +1,19 @@
 /**
  * The workspace port
  * ==================
- * The few files in an agent's folder that the runtime itself reads. They are written by whoever
- * runs the agent, or by the agent, and never by a room.
+ * The few files in an agent's folder that the runtime reads. The operator or the agent writes them,
+ * never a room.
  */
 
-/** The file that says what an agent looks after when nobody has written. */
+/** The file with an agent's heartbeat instructions. */
 export const heartbeatFile = "HEARTBEAT.md";
 
 export interface Workspaces {
   /**
-   * The text of a file of an agent's folder, as it is now; null where there is none.
-   * @param workspace the folder as configured, `~` and all.
-   * @throws EarshotError EAR_STATE_UNSAFE for a link, what is no plain file, or one that is too
-   * large; EAR_STORE_FAILED for what the file system says.
+   * The current text of a file in an agent's folder; null when it does not exist.
+   * @param workspace the folder as configured (`~` unexpanded).
+   * @throws EarshotError EAR_STATE_UNSAFE for a link, a special file or one that is too large;
+   * EAR_STORE_FAILED for a file system error.
    */
   read(workspace: string, file: typeof heartbeatFile): Promise<string | null>;
 }

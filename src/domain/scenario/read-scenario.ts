@@ -1,9 +1,9 @@
 /**
  * Reading scenarios
  * =================
- * Line by line, so that a file of millions need not be in memory. A bad line is refused with its
- * number, the path inside it and what was expected. Nothing of a file is run before every line of
- * it has been read once.
+ * Scenarios are read line by line, so that a file of millions of lines need not fit in memory. A
+ * bad line is refused with its number, the path inside it and what was expected. Nothing runs
+ * before every line has been read once.
  */
 import type { z } from "zod";
 import { EarshotError } from "../errors.ts";
@@ -37,7 +37,7 @@ export class ScenarioReader {
     this.#source = source;
   }
 
-  /** What the lines read so far come to. */
+  /** A summary of the lines read so far. */
   get outline(): Omit<WholeScenario, "lines"> {
     const at = this.#headerAt === null ? {} : { headerAt: this.#headerAt };
     const { header } = this;
@@ -50,8 +50,8 @@ export class ScenarioReader {
   }
 
   /**
-   * One line of text; null where it is blank or the header.
-   * @throws EarshotError EAR_SCENARIO_INVALID naming file, line, path and what was expected.
+   * Reads one line of text; null for a blank line or the header.
+   * @throws EarshotError EAR_SCENARIO_INVALID with file, line, path and what was expected.
    */
   read(line: string): ScenarioLine | null {
     this.#number += 1;
@@ -67,7 +67,7 @@ export class ScenarioReader {
     return this.#take(value, number);
   }
 
-  /** As `read` for a line that is an object already. */
+  /** As `read`, for a line that is already an object. */
   take(value: unknown): ScenarioLine | null {
     this.#number += 1;
     return this.#take(value, this.#number);
@@ -75,9 +75,9 @@ export class ScenarioReader {
 
   #take(value: unknown, number: number): ScenarioLine | null {
     if (this.#header === null) {
-      const has = isObject(value) && "earshot" in value;
-      this.#header = has ? check(headerSchema, value, number, this.#source) : noHeader;
-      if (has) {
+      const hasHeader = isObject(value) && "earshot" in value;
+      this.#header = hasHeader ? check(headerSchema, value, number, this.#source) : noHeader;
+      if (hasHeader) {
         this.#headerAt = `${this.#source}:${number}`;
         return null;
       }
@@ -100,8 +100,8 @@ export class ScenarioReader {
 }
 
 /**
- * Parses JSON Lines. Blank lines are passed over. `source` names the file in errors.
- * @throws EarshotError EAR_SCENARIO_INVALID naming file, line, path and what was expected.
+ * Parses JSON Lines and skips blank lines. `source` names the file in errors.
+ * @throws EarshotError EAR_SCENARIO_INVALID with file, line, path and what was expected.
  */
 export function parseScenario(text: string, source: string): WholeScenario {
   const reader = new ScenarioReader(source);
@@ -109,7 +109,7 @@ export function parseScenario(text: string, source: string): WholeScenario {
   return { ...reader.outline, lines };
 }
 
-/** The same for lines that are objects already, as `POST /api/simulate` has them. */
+/** As `parseScenario`, for lines that are already objects, as in `POST /api/simulate`. */
 export function scenarioOf(values: readonly unknown[], source: string): WholeScenario {
   const reader = new ScenarioReader(source);
   const lines = values.flatMap((value) => reader.take(value) ?? []);
@@ -134,12 +134,12 @@ function parseLine(value: unknown, number: number, source: string): [LineKind, S
   return [kind, check(schema, value, number, source)];
 }
 
-/** A line that is nothing but a usual message; null: its schema has to look. */
+/** A line with nothing but a plain message; null: use its schema. */
 function plainLine(value: Readonly<Record<string, unknown>>): ScenarioLine | null {
   for (const field in value) if (field !== "t" && field !== "in") return null;
-  const { t, in: said } = value;
+  const { t, in: inbound } = value;
   if (!Number.isSafeInteger(t) || (t as number) < 0) return null;
-  const message = plainInbound(said);
+  const message = plainInbound(inbound);
   return message === null ? null : { t: t as number, in: message };
 }
 
@@ -162,12 +162,12 @@ interface SchemaProblem {
   readonly message: string;
 }
 
-/** Of a choice that failed, the one branch that was nearly right; else the choice itself. */
+/** The union branch that fits except for one issue; otherwise the union's issue itself. */
 function nearest(issue: z.core.$ZodIssue): SchemaProblem {
   if (issue.code !== "invalid_union") return issue;
-  const only = issue.errors.filter(({ length }) => length === 1).map(([inner]) => inner);
-  const [inner] = only;
-  if (only.length !== 1 || inner === undefined) return issue;
+  const nearMisses = issue.errors.filter(({ length }) => length === 1).map(([inner]) => inner);
+  const [inner] = nearMisses;
+  if (nearMisses.length !== 1 || inner === undefined) return issue;
   return { path: [...issue.path, ...inner.path], message: inner.message };
 }
 

@@ -1,9 +1,9 @@
 /**
  * Scenarios
  * =========
- * JSON Lines, one event a line, `t` in ms from the start and never decreasing. One format for
- * recordings, simulations, fixtures and the room simulator. What a line may be stands here; how it
- * is read, and how a bad one is refused, in scenario.read.ts.
+ * JSON Lines, one event per line, `t` in ms from the start and never decreasing. One format for
+ * recordings, simulations, fixtures and the simulator page. This file defines the lines;
+ * read-scenario.ts reads them.
  */
 import { z } from "zod";
 import { queueMode } from "../config/conversation/messages.ts";
@@ -43,12 +43,12 @@ const overrideSchema = z.strictObject({
   activation: z.enum(activations).nullable(),
 });
 
-/** The first line, optional: format version, config overlay, the epoch ms that `t` 0 stands for. */
+/** The optional first line: format version, config overlay, the epoch ms of `t` 0. */
 export const headerSchema = z.strictObject({
   earshot: z.literal(1),
   config: z.record(z.string(), z.unknown()).default({}),
   start: z.number().int().min(0).optional(),
-  /** Channels whose sender is the operator, as in the daemon that was recorded. */
+  /** Channels whose author is the operator, as in the recorded daemon. */
   local: z.array(z.enum(localChannels)).optional(),
 });
 export type ScenarioHeader = z.infer<typeof headerSchema>;
@@ -59,7 +59,7 @@ export const lineSchemas = {
   delete: z.strictObject({ t, delete: deletionSchema }),
   membership: z.strictObject({
     t,
-    // With an age it stands only for what a channel knew already: no conversation hears of it anew.
+    // With an age it only restores what the channel already knew; no conversation receives it.
     membership: membershipSchema.extend({ ageMs: z.number().int().min(0).optional() }),
   }),
   history: z.strictObject({ t, history: historySchema }),
@@ -67,7 +67,7 @@ export const lineSchemas = {
     t,
     agent: z.strictObject({
       agentId: name.default("main"),
-      /** Session key: only for runs in this conversation; they come before those for any. */
+      /** Session key: only for runs in this conversation; these are used first. */
       key: z.string().min(1).max(limits.labelUnitsMax).optional(),
       runs: z.array(scriptedRunSchema).min(1).max(10_000),
     }),
@@ -76,7 +76,7 @@ export const lineSchemas = {
     t,
     platform: z.strictObject({
       channel: name,
-      /** Only for sends to this chat (or this thread of it); these come before those for any. */
+      /** Only for sends to this chat (or this thread of it); these are used first. */
       chat: name.optional(),
       thread: name.optional(),
       send: z.enum(["ok", "fail", "hang", "429"]),
@@ -84,31 +84,31 @@ export const lineSchemas = {
       count: z.number().int().min(1).max(1_000_000).default(1),
     }),
   }),
-  /** The whole config that holds from here on, as the header's. */
+  /** The complete config from here on, in the form of the header's. */
   config: z.strictObject({ t, config: z.record(z.string(), z.unknown()) }),
   approve: z.strictObject({
     t,
     approve: z.union([
-      // By the code that was told, or by the platform's id of whoever was told the newest one.
+      // By the pairing code, or by the platform id of the person who got the newest one.
       z.strictObject({ code: name }),
       z.strictObject({ sender: name }),
-      // Known from here on, as a recording tells it: nobody asked.
+      // Known from here on, as recordings have it: no one asked.
       z.strictObject({
         channel: name,
         account: name.default("default"),
         id: name,
         as: z.enum(["paired", "direct", "group", "owner", "member"]),
       }),
-      // A claim code is open: whoever says the code that was struck out next has this role.
+      // An open claim code: the next person whose redacted code is redeemed gets this role.
       z.strictObject({ claim: z.enum(["owner", "member"]) }),
     ]),
   }),
-  /** What was done to a conversation by hand. */
+  /** An operator's action on a conversation. */
   operator: z.strictObject({
     t,
     operator: z.union([
       z.strictObject({ key: sessionKey, does: z.enum(["reset", "disengage", "abort"]) }),
-      // Null: as configured.
+      // Null fields: as configured.
       z.strictObject({ key: sessionKey, override: overrideSchema }),
     ]),
   }),
@@ -120,10 +120,10 @@ type LineSchemas = typeof lineSchemas;
 export type LineKind = keyof LineSchemas;
 const lineKinds = Object.keys(lineSchemas) as LineKind[];
 
-/** One parsed line, told apart by the key beside `t`. */
+/** One parsed line; its kind is the key beside `t`. */
 export type ScenarioLine = { [Kind in LineKind]: z.infer<LineSchemas[Kind]> }[LineKind];
 
-/** What kind of line it is. */
+/** The kind of a line. */
 export const kindOf = (line: object): LineKind | undefined =>
   lineKinds.find((kind) => Object.hasOwn(line, kind));
 
@@ -136,26 +136,26 @@ export const scenarioLineSchema = z.union([
 /** A scenario that can be run, from memory or from a file. */
 export interface Scenario {
   readonly header: ScenarioHeader;
-  /** Every line after the header, checked. May be walked more than once. */
+  /** Every line after the header, validated. May be iterated more than once. */
   readonly lines: Iterable<ScenarioLine>;
   /** How many there are. */
   readonly count: number;
   readonly last: ScenarioLine | null;
-  /** What kinds of lines it has. */
+  /** The kinds of lines it contains. */
   readonly kinds: ReadonlySet<LineKind>;
-  /** Every chat as its first message has it, by `chatKey`. Absent: to be looked up in the lines. */
+  /** Every chat as its first message has it, by `chatKey`. Absent: derive it from the lines. */
   readonly chats?: ReadonlyMap<string, Inbound["chat"]>;
-  /** Where the header stands, as errors about it name it: `file:line`. Absent without a header. */
+  /** Location of the header for errors: `file:line`. Absent without a header. */
   readonly headerAt?: string;
-  /** The same of each config line, in order. */
+  /** Locations of the config lines, in order. */
   readonly configsAt?: readonly string[];
 }
 
-/** The messages that a line tells. */
+/** The messages of a line. */
 export const said = (line: ScenarioLine): readonly Inbound[] =>
   "in" in line ? [line.in] : "history" in line ? line.history.messages : [];
 
-/** Names a chat. */
+/** A key that identifies a chat. */
 export const chatKey = ({
   channel,
   account,
@@ -163,7 +163,7 @@ export const chatKey = ({
 }: Pick<Inbound, "channel" | "account" | "chat">): string =>
   JSON.stringify([channel, account, chat.id]);
 
-/** Notes the chats that a line speaks of first. */
+/** Adds the chats that first appear in this line. */
 export function noteChats(chats: Map<string, Inbound["chat"]>, line: ScenarioLine): void {
   for (const message of said(line)) {
     const key = chatKey(message);

@@ -1,8 +1,8 @@
 /**
  * Agent scripts
  * =============
- * What a `scripted` agent does in one run: text, pauses, tools, errors, in order. Used by
- * scenarios, by the room simulator and by tests, so that a turn can be told exactly what to be.
+ * What a `scripted` agent does in one run: text, pauses, tools and errors, in order. Used by
+ * scenarios, the simulator page and tests to control a turn exactly.
  */
 import { z } from "zod";
 import { limits } from "../limits.ts";

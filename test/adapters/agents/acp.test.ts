@@ -299,7 +299,7 @@ describe("acp driver", () => {
     ["an agent that opens no session", "stuck", /did not answer session\/new within 3000 ms/],
     ["a program that only prints", "chatter", /it said "tick tock"/],
     ["a program that ends at once", "early", /exited with code 2: config file not found/],
-    ["another version of the protocol", "future", /another version of the protocol: received 99/],
+    ["another version of the protocol", "future", /another version of the protocol, received 99/],
     ["a line without end", "monster", /a line is over 2097152 bytes/],
     ["an agent that wants a login", "login", /log in with the program itself first/],
   ])("names what is wrong: %s", async (_, what, message) => {
@@ -333,8 +333,8 @@ describe("acp driver", () => {
     ];
     const { stdout } = await promisify(execFile)(process.execPath, node);
     expect(stdout.trim()).toBe(
-      'Cannot open agent "main" as the package of its driver "acp" is missing: ' +
-        "run npm install @agentclientprotocol/sdk",
+      'Cannot open agent "main": the package of its driver "acp" is missing. ' +
+        "Run npm install @agentclientprotocol/sdk",
     );
   });
 

@@ -101,8 +101,12 @@ describe("command driver", () => {
   });
 
   test.each([
-    ["a line that is not JSON, showing it harmlessly", "garbage", /not JSON: "Traceback .*\(most/],
-    ["an event of a wrong shape", "shape", /no event: .*words/],
+    [
+      "a line that is not JSON, showing it harmlessly",
+      "garbage",
+      /not JSON \(received "Traceback .*\(most/,
+    ],
+    ["an event of a wrong shape", "shape", /not an event .*words/],
     ["bytes that are not UTF-8", "bytes", /not UTF-8/],
     ["a line without end", "long", /a line is over 2097152 bytes/],
     ["an exit code, with the end of its complaint", "crash", /exited with code 3: .*out of cheese/],

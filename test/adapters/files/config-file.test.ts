@@ -51,14 +51,14 @@ describe("reading", () => {
     const { code, message } = await refusal("{\n  context: { size: 3 ]\n}");
     expect(code).toBe("EAR_CONFIG_SYNTAX");
     expect(message).toBe(
-      `Cannot read ${path} as line 2, column 22, is not JSON5: invalid character ']'`,
+      `Cannot read ${path}: line 2, column 22, is not JSON5: invalid character ']'`,
     );
   });
 
   test("a problem is told with file, place, fix and line", async () => {
     const { message } = await refusal("{\n  // rules\n  engagment: {\n    trigger: [],\n  },\n}");
     expect(message).toBe(
-      `Cannot read ${path} as "engagment" is not a section: did you mean "engagement"? (line 3)`,
+      `Cannot read ${path}: "engagment" is not a section: did you mean "engagement"? (line 3)`,
     );
     expect(
       (await refusal("{ agents: { list: [\n{ id: 'a' },\n{ id: 'b c' }] } }")).message,
@@ -73,7 +73,7 @@ describe("reading", () => {
     await writeFile(target, "{}", { mode: 0o600 });
     await symlink(target, path);
     await expect(readConfigFile(path, { env: {} })).rejects.toThrow("symbolic link");
-    await expect(readConfigFile(folder, { env: {} })).rejects.toThrow("no file");
+    await expect(readConfigFile(folder, { env: {} })).rejects.toThrow("not a file");
     await expect(readConfigFile(join(folder, "none"), { env: {} })).rejects.toThrow(
       "there is no such file",
     );
@@ -111,10 +111,8 @@ describe("secrets", () => {
   test("nothing but a whole secret comes from the environment", async () => {
     expect(
       (await refusal(`{ messages: { responsePrefix: '\${HOME}' } }`, { HOME: "/" })).message,
-    ).toContain("messages.responsePrefix takes nothing from the environment");
-    expect((await refusal(telegram(`x-\${BOT}`), { BOT: "1" })).message).toContain(
-      "and nothing else",
-    );
+    ).toContain("messages.responsePrefix cannot use the environment");
+    expect((await refusal(telegram(`x-\${BOT}`), { BOT: "1" })).message).toContain("or exactly");
   });
 
   test.each([0o644, 0o640, 0o604])(
@@ -126,7 +124,7 @@ describe("secrets", () => {
       const refused = await readConfigFile(path, { env: {} }).catch((error: unknown) => error);
       expect(refused).toMatchObject({ code: "EAR_CONFIG_UNSAFE" });
       expect(String(refused)).toContain(
-        `others may read it and channels.telegram.accounts.default.botToken is written in it: chmod 600 ${path}`,
+        `others may read it, and it contains channels.telegram.accounts.default.botToken. Run chmod 600 ${path}`,
       );
       expect(String(refused)).not.toContain("abcdef");
     },
@@ -135,7 +133,7 @@ describe("secrets", () => {
   test("A37: a file that everybody may write is refused, secrets or not", async () => {
     await write("{}");
     await chmod(path, 0o646);
-    await expect(readConfigFile(path, { env: {} })).rejects.toThrow("everybody may write it");
+    await expect(readConfigFile(path, { env: {} })).rejects.toThrow("everyone may write it");
     await chmod(path, 0o644);
     await expect(readConfigFile(path, { env: {} })).resolves.toBeDefined();
   });

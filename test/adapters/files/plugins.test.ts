@@ -40,26 +40,26 @@ describe("a list of plugins", () => {
 
 describe("a plugin that cannot be used is told with its place and the fix", () => {
   test.each([
-    ["is not there", null, /plugins\[0\] \(.*bad\.mjs\) as there is no such file: mend the file/],
-    ["throws", 'throw new Error("no luck");', /plugins\[0\] .*no luck \(.*bad\.mjs:1\): mend/],
+    ["is not there", null, /plugins\[0\] \(.*bad\.mjs\): there is no such file. Fix the file/],
+    ["throws", 'throw new Error("no luck");', /plugins\[0\] .*no luck \(.*bad\.mjs:1\)\. Fix/],
     ["is no JavaScript", "export default {", /plugins\[0\] .*(node --check|invalid JS)/],
-    ["exports nothing", "export const a = 1;", /plugins\[0\] .*default export is no plugin/],
-    ["exports a function", "export default () => {};", /default export is no plugin/],
-    ["has no name", "export default { hooks: {} };", /no plugin \(name: .*definePlugin/],
+    ["exports nothing", "export const a = 1;", /plugins\[0\] .*default export is not a plugin/],
+    ["exports a function", "export default () => {};", /default export is not a plugin/],
+    ["has no name", "export default { hooks: {} };", /not a plugin \(name: .*definePlugin/],
     [
       "misspells a hook",
       'export default { name: "a", hooks: { "message.recieved": () => {} } };',
-      /no plugin \(hooks/,
+      /not a plugin \(hooks/,
     ],
     [
       "has a hook that is none",
       'export default { name: "a", hooks: { "turn.ended": 7 } };',
-      /no plugin \(hooks\.turn\.ended: expected a function\)/,
+      /not a plugin \(hooks\.turn\.ended: expected a function\)/,
     ],
     [
       "brings a channel that is none",
       'export default { name: "a", channels: [{ id: "x" }] };',
-      /no plugin \(channels\.0/,
+      /not a plugin \(channels\.0/,
     ],
   ])("%s", async (_, text, said) => {
     const at = folder();
@@ -71,14 +71,16 @@ describe("a plugin that cannot be used is told with its place and the fix", () =
 
   test("a package that is not installed", async () => {
     await expect(loadPlugins(["earshot-plugin-nowhere"], folder())).rejects.toThrow(
-      /plugins\[0\] \(earshot-plugin-nowhere\) .*npm install earshot-plugin-nowhere/s,
+      /plugins\[0\] \(earshot-plugin-nowhere\): .*npm install earshot-plugin-nowhere/s,
     );
   });
 
   test("two of the same name", async () => {
     const at = folder();
     const names = [put(at, "a.mjs", hooks), put(at, "b.mjs", hooks)];
-    await expect(loadPlugins(names, at)).rejects.toThrow(/plugins\[1\] .*another plugin is called/);
+    await expect(loadPlugins(names, at)).rejects.toThrow(
+      /plugins\[1\] .*another plugin has the name/,
+    );
   });
 
   test("and once it is mended it loads without a new process", async () => {

@@ -81,7 +81,7 @@ describe("a plugin with commands", () => {
   });
 
   test.each([
-    [`{ name: "Big Bird", commands: ${feed} }`, /the name of one with commands/],
+    [`{ name: "Big Bird", commands: ${feed} }`, /a plugin with commands needs a name/],
     [`{ name: "skill", commands: ${feed} }`, /not "skill"/],
     [`{ name: "pigeon", commands: { "Feed it": { help: "x", run() {} } } }`, /commands\.Feed it/],
     [`{ name: "pigeon", commands: { feed: { help: "x" } } }`, /run: expected a function/],

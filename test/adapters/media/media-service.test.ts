@@ -143,7 +143,7 @@ describe("fetching", () => {
       prepare(folder);
       const { desk } = openDesk({ f1: png }, { folder });
       const { note } = await desk.read(item({ kind: "image" }), settingsOf({}), never);
-      expect(note).toMatch(/others may enter it|no directory of its own/);
+      expect(note).toMatch(/other users may enter it|it is not a directory/);
       expect(readdirSync(folder)).toEqual([]);
     }
   });
@@ -246,8 +246,8 @@ describe("converters", () => {
 
   test.each([
     ["answers 500", 500, "oh no", /answered 500/],
-    ["answers no JSON", 200, "<html>", /not what it should be/],
-    ["answers something else", 200, '{"text":5}', /not what it should be/],
+    ["answers no JSON", 200, "<html>", /unexpected form/],
+    ["answers something else", 200, '{"text":5}', /unexpected form/],
   ])("a model that %s leaves the reason, without the key", async (_what, status, body, note) => {
     const server = await startMediaServer();
     server.on("/v1/audio/transcriptions", (_request, response) =>
@@ -272,7 +272,7 @@ describe("converters", () => {
     const audio = { kind: "model", baseUrl: `${server.origin}/v1`, model: "w" };
     const settings = settingsOf({ timeoutMs: 200, audio });
     const reading = await desk.read(item({ kind: "audio" }), settings, never);
-    expect(reading.note).toMatch(/line failed/);
+    expect(reading.note).toMatch(/connection failed/);
     await expect.poll(() => server.open()).toBe(0);
   });
 
@@ -392,7 +392,7 @@ describe("pictures and pages", () => {
     const { desk } = openDesk({}, { allowPrivate: [server.origin] });
     const settings = settingsOf({ links: { kind: "extract" } });
     const picture = await desk.follow({ id: "p1", url: `${server.origin}/x.png` }, settings, never);
-    expect(picture).toMatchObject({ text: null, note: "it is none" });
+    expect(picture).toMatchObject({ text: null, note: "it is neither HTML nor plain text" });
     const long = await desk.follow({ id: "p2", url: `${server.origin}/endless` }, settings, never);
     expect(long.title).toBe("long");
     expect(long.text?.length).toBeLessThanOrEqual(800);

@@ -51,7 +51,7 @@ describe("whose a file is", () => {
   test("of several that are named all are given, or none", async () => {
     const { uploads } = openRig();
     const { id } = await keep(uploads, "words");
-    await expect(uploads.send([id, "nothing"], "m1")).rejects.toThrow("attach it again");
+    await expect(uploads.send([id, "nothing"], "m1")).rejects.toThrow("Attach it again");
     expect((await uploads.find(id))?.owner).toBeNull();
     expect(await uploads.drop(id)).toBe(true);
   });
@@ -63,7 +63,7 @@ describe("whose a file is", () => {
     const { uploads } = rig.reopen();
     expect(await uploads.of({ of: "message", id: "m1" })).toHaveLength(1);
     expect(await uploads.of({ of: "answer", id: "m1" })).toEqual([]);
-    await expect(uploads.send([id], "m2")).rejects.toThrow("not here");
+    await expect(uploads.send([id], "m2")).rejects.toThrow("no longer here");
   });
 });
 
@@ -169,7 +169,7 @@ describe("what it is", () => {
   ] as const)("%s is refused", async (_what, bytes, declared) => {
     const { uploads } = openRig();
     const kept = keep(uploads, bytes as Uint8Array | string, { declared });
-    await expect(kept).rejects.toThrow(/announced as .*, but it is/);
+    await expect(kept).rejects.toThrow(/declared as .*, but it is/);
   });
 
   test.prop([fc.string({ unit: "binary", maxLength: 300 })], { numRuns: 60 })(

@@ -128,17 +128,14 @@ describe("a value that an owner sets", () => {
   });
 
   test.each([
-    ["/config set access.dmPolicy open", /who may speak/],
-    ['/config set commands.ownerAllowFrom ["telegram:7"]', /who may speak/],
-    ["/config set channels.telegram.accounts.default.botToken 12:abc", /secrets|file only/],
-    ["/config set agents.list.0.driver.command /bin/sh", /file only/],
+    ["/config set access.dmPolicy open", /access is not set this way/],
+    ['/config set commands.ownerAllowFrom ["telegram:7"]', /access is not set this way/],
+    ["/config set channels.telegram.accounts.default.botToken 12:abc", /secrets|only the file/],
+    ["/config set agents.list.0.driver.command /bin/sh", /only the file/],
     ['/config set plugins ["./x.mjs"]', /programs/],
-    ["/debug set store.driver memory", /runs the machine/],
+    ["/debug set store.driver memory", /on the machine itself/],
     ["/config set engagement.activation sometimes", /engagement\.activation is wrong/],
-    [
-      "/config set engagement.nonsense 1",
-      /Cannot set that as "nonsense" is not a key of engagement/,
-    ],
+    ["/config set engagement.nonsense 1", /Cannot set that: "nonsense" is not a key of engagement/],
     ["/config set engagment.activation x", /did you mean "engagement"\?$/],
     ["/config set __proto__.x 1", /Cannot set \\_\\_proto\\_\\_\.x from a room/],
   ])("is refused with the reason: %s", async (text, why) => {

@@ -17,7 +17,7 @@ import {
   secretValues,
   withoutSecrets,
 } from "../../../src/domain/config/index.ts";
-import { nearest, slips } from "../../../src/domain/config/parse/nearest.ts";
+import { editDistance, nearest } from "../../../src/domain/config/parse/nearest.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 
 const codes = (raw: unknown) => configProblems(raw).map(({ code }) => code);
@@ -130,7 +130,7 @@ describe("what is refused", () => {
     const raw = { contxt: {}, typing: { mode: 1 } };
     expect(configProblems(raw)).toHaveLength(2);
     expect(() => parseConfig(raw, { source: "a.json5" })).toThrow(
-      /Cannot read a\.json5 as .*\nCannot/u,
+      /Cannot read a\.json5: .*\nCannot/u,
     );
   });
 
@@ -191,7 +191,7 @@ describe("what is refused", () => {
     for (const [raw, said] of [
       [{ bindings: [{ match: { channel: "x" }, agentId: "mian" }] }, 'did you mean "main"?'],
       [{ broadcast: { "x:1": ["main", "main"] } }, "named twice"],
-      [{ agents: { list: [{ id: "a" }, { id: "a" }] } }, "names two agents"],
+      [{ agents: { list: [{ id: "a" }, { id: "a" }] } }, "is used twice"],
       [
         {
           agents: {
@@ -427,7 +427,7 @@ describe("secrets and changes", () => {
 });
 
 describe("the nearest word", () => {
-  test("slips are counted as people make them", () => {
+  test("edits are counted the way people make them", () => {
     for (const [one, other, count] of [
       ["trigger", "trigger", 0],
       ["triger", "trigger", 1],
@@ -435,16 +435,16 @@ describe("the nearest word", () => {
       ["Trigger", "trigger", 0],
       ["", "abc", 3],
     ] as const)
-      expect(slips(one, other)).toBe(count);
+      expect(editDistance(one, other)).toBe(count);
     expect(nearest("contxt", ["context", "typing"])).toBe("context");
     expect(nearest("elephant", ["context", "typing"])).toBeNull();
   });
 
   property.prop([fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 })])(
-    "slips are the same both ways and bounded by the longer word",
+    "the edit distance is symmetric and bounded by the longer word",
     (one, other) => {
-      expect(slips(one, other)).toBe(slips(other, one));
-      expect(slips(one, other)).toBeLessThanOrEqual(
+      expect(editDistance(one, other)).toBe(editDistance(other, one));
+      expect(editDistance(one, other)).toBeLessThanOrEqual(
         Math.max(one.toLowerCase().length, other.toLowerCase().length),
       );
     },

@@ -339,7 +339,7 @@ describe("bindings", () => {
     );
     expect(() =>
       parseConfig({ agents: { list: [{ id: "a" }, { id: "b" }, { id: "a" }] } }),
-    ).toThrow(/agents\.list\[2\]\.id is wrong: "a" names two agents/u);
+    ).toThrow(/agents\.list\[2\]\.id is wrong: "a" is used twice/u);
   });
 
   test("the explanation names the binding that was nearly it, and the field that does not hold", () => {

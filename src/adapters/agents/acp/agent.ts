@@ -1,8 +1,8 @@
 /**
  * Turns of an ACP agent
  * =====================
- * Keeps the process, the sessions by key, and runs a turn as one prompt. An agent that does not
- * stop when it is told to loses its session, and its process as soon as no other turn is at it.
+ * Manages the process and the sessions by key, and runs a turn as one prompt. An agent that does
+ * not stop when cancelled loses its session, and its process once no other turn uses it.
  */
 import type { StopReason } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
@@ -15,7 +15,7 @@ import { AcpProcess, type AcpSdk } from "./process.ts";
 import { type AcpSession, configure, loadedSession, newSession, promptOf } from "./session.ts";
 import { UpdateQueue } from "./updates.ts";
 
-/** For the agent to confirm that it has stopped. */
+/** Time for the agent to confirm a cancellation, ms. */
 const cancelMsMax = 500;
 
 export function createAcpAgent(sdk: AcpSdk, config: AcpConfig, program: ChildSpec): AgentPort {
@@ -31,7 +31,7 @@ class AcpAgent {
   readonly #sdk: AcpSdk;
   readonly #config: AcpConfig;
   readonly #program: ChildSpec;
-  /** By session key, the one unused for longest first. */
+  /** By session key, least recently used first. */
   readonly #sessions = new Map<string, AcpSession>();
   readonly #processes = new Set<AcpProcess>();
   #current: Promise<AcpProcess> | null = null;
@@ -58,7 +58,7 @@ class AcpAgent {
       }
     } catch (error) {
       signal.throwIfAborted();
-      // A program that died may be well again when it is started anew.
+      // A restart may fix a program that died.
       yield failure(error, process?.retired ?? false);
     } finally {
       if (process !== null) this.#leave(process);
@@ -75,7 +75,7 @@ class AcpAgent {
     await Promise.all([starting, ...[...this.#processes].map((process) => process.stop())]);
   }
 
-  /** The process for a new turn: the one there is, else another, which the others wait for too. */
+  /** The process for a new turn: the current one, or a new one that concurrent turns share. */
   async #ready(): Promise<AcpProcess> {
     for (;;) {
       const before = this.#current;
@@ -104,13 +104,13 @@ class AcpAgent {
     const key = turn.sessionKey;
     const before = this.#sessions.get(key);
     this.#sessions.delete(key);
-    // A session of ours without a past has been reset: its memory has to go as well.
-    const kept = before?.used === true && turn.transcript.length === 0 ? undefined : before;
-    if (before !== undefined && kept === undefined) this.#forget(key, before);
+    // A session without a transcript was reset: the agent's memory has to go as well.
+    const current = before?.used === true && turn.transcript.length === 0 ? undefined : before;
+    if (before !== undefined && current === undefined) this.#forget(key, before);
     const session =
-      kept?.process === process
-        ? kept
-        : ((kept === undefined ? null : await loadedSession(kept, process, cwd)) ??
+      current?.process === process
+        ? current
+        : ((current === undefined ? null : await loadedSession(current, process, cwd)) ??
           (await newSession(process, cwd)));
     this.#sessions.set(key, session);
     const over = this.#sessions.size - this.#config.sessions;
@@ -123,7 +123,7 @@ class AcpAgent {
     this.#sessions.delete(key);
     const { process, id: sessionId } = session;
     if (process.retired || process.capabilities.sessionCapabilities?.close == null) return;
-    // Only a courtesy: an agent that cannot close it keeps it.
+    // Best effort: an agent that cannot close sessions keeps it.
     process.request("session/close", { sessionId }).catch(() => undefined);
   }
 
@@ -142,7 +142,7 @@ class AcpAgent {
     const answer = process.request("session/prompt", { sessionId, prompt }).then(
       async ({ stopReason }) => {
         reason = stopReason;
-        // Updates that came before the answer are handed out first.
+        // Updates received before the response are delivered first.
         await new Promise(setImmediate);
         settled = true;
         queue.end();
@@ -177,7 +177,7 @@ class AcpAgent {
   }
 }
 
-/** Why an answer that ended so is none. An answer that was cut at a limit is one. */
+/** Why a stop reason is a failure; null: it is not. An answer cut at a limit still counts. */
 function problemOf(reason: StopReason, spoke: boolean): string | null {
   if (reason === "cancelled") return "The agent cancelled the turn itself";
   if (spoke || reason === "end_turn") return null;

@@ -3,12 +3,11 @@
  * ==============
  * Runs any agent that speaks the Agent Client Protocol (agentclientprotocol.com) as a subprocess:
  * one process for an opened agent, one protocol session for each session key. A process that dies
- * fails the turns it was at; the next turn starts another, and loads its session where the agent
- * can.
+ * fails its running turns; the next turn starts another and loads its session where the agent can.
  *
- * The agent gets no file system and no terminal from us, and what it asks permission for is
- * answered by a policy: denied, unless the config or the session says otherwise. The protocol's library is an optional
- * package, loaded when the first such agent is opened.
+ * The agent gets no file system and no terminal from earshot, and its permission requests are
+ * decided by a policy: denied unless the config or the session allows them. The protocol's library
+ * is an optional package, loaded when the first such agent is opened.
  */
 import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -32,8 +31,8 @@ async function loadSdk(agentId: string): Promise<typeof import("@agentclientprot
   } catch (cause) {
     throw new EarshotError(
       "EAR_AGENT_CONFIG",
-      `Cannot open agent "${agentId}" as the package of its driver "acp" is missing: ` +
-        "run npm install @agentclientprotocol/sdk",
+      `Cannot open agent "${agentId}": the package of its driver "acp" is missing. ` +
+        "Run npm install @agentclientprotocol/sdk",
       { cause },
     );
   }

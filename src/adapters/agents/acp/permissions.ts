@@ -1,10 +1,9 @@
 /**
  * Permission requests of an ACP agent
  * ===================================
- * `session/request_permission` answered by the policy of the turn: the driver's own options first,
- * then what the session says, then an owner where it is left to one. An answer is always one of the
- * options that the agent offered; where none of them fits, the request is cancelled, which allows
- * nothing.
+ * Decides `session/request_permission` by the turn's policy: the driver's options first, then the
+ * session's settings, then an owner where one is to be asked. The response is always one of the
+ * options the agent offered; where none fits, the request is cancelled, which allows nothing.
  */
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import {
@@ -17,7 +16,7 @@ import type { AcpConfig } from "./config.ts";
 
 type Kind = RequestPermissionRequest["options"][number]["kind"];
 
-/** What is chosen, the first that is offered. */
+/** Acceptable option kinds, in order of preference. */
 const choices = {
   allow: ["allow_once", "allow_always"],
   once: ["allow_once"],
@@ -26,10 +25,10 @@ const choices = {
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
 export type PermissionChoice = keyof typeof choices;
 
-/** Decides what a turn's agent may do. */
+/** Decides a permission request. */
 export type Judge = (request: PermissionRequest) => Promise<PermissionChoice>;
 
-/** The judge of one turn. Refuses what is asked once the turn is over. */
+/** The judge of one turn. Denies requests made after the turn has ended. */
 export function judgeOf(config: AcpConfig, turn: AgentTurn, signal: AbortSignal): Judge {
   const security = config.permissions === "allow" ? "full" : config.permissions;
   const policy = turn.permissions ?? defaultPermissionPolicy;
@@ -43,12 +42,12 @@ export function judgeOf(config: AcpConfig, turn: AgentTurn, signal: AbortSignal)
   };
 }
 
-/** What the agent asks, in the words it is known by. */
+/** Converts the protocol's request. */
 export function requestOf({ toolCall }: RequestPermissionRequest): PermissionRequest {
   return { kind: toolCall.kind ?? "other", title: toolCall.title ?? "something it does not name" };
 }
 
-/** The protocol's answer. */
+/** Converts the decision to the protocol's response. */
 export function responseOf(
   { options }: RequestPermissionRequest,
   choice: PermissionChoice,

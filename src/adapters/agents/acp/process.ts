@@ -1,9 +1,9 @@
 /**
  * One process of an ACP agent
  * ===========================
- * The program, the protocol over its pipes, and who listens to which session. What it prints that
- * is no message is passed over and shown when it fails; a program that is no such agent is noticed
- * because it does not answer the first question.
+ * The program, the protocol over its pipes, and the listeners of its sessions. Output that is not a
+ * message is skipped, and quoted when the program fails; a program that is not an ACP agent is
+ * detected because it does not answer the first request.
  */
 import type {
   AgentCapabilities,
@@ -25,17 +25,17 @@ import { type Judge, requestOf, responseOf } from "./permissions.ts";
 
 export type AcpSdk = typeof import("@agentclientprotocol/sdk");
 
-/** Lines that are no messages before the program is taken for something else. */
+/** Stray lines tolerated before the program is considered not to be an agent. */
 const strayLinesMax = 1_000;
 
-/** For a program to end after it has closed its output, ms. */
+/** Time for a program to exit after closing its output, ms. */
 const exitMsMax = 500;
 
 /** The listener of a session's updates. */
 export interface SessionListener {
   take(update: SessionUpdate): void;
-  /** Resolves when it can take more: a flood waits in the program's pipe. */
-  room(): Promise<void>;
+  /** Resolves when there is capacity; until then the program's pipe is not read. */
+  capacity(): Promise<void>;
 }
 
 export class AcpProcess {
@@ -50,9 +50,9 @@ export class AcpProcess {
   #end: ChildEnd | null = null;
   #stray: string | null = null;
   #strays = 0;
-  /** Turns that are at it. */
+  /** Running turns. */
   turns = 0;
-  /** No new turn may use it. */
+  /** Not available for new turns. */
   retired = false;
 
   private constructor(sdk: AcpSdk, config: AcpConfig, program: ChildSpec, child: Child) {
@@ -75,7 +75,10 @@ export class AcpProcess {
     });
   }
 
-  /** Starts the program and agrees on the protocol. @throws EarshotError EAR_AGENT_FAILED */
+  /**
+   * Starts the program and negotiates the protocol.
+   * @throws EarshotError EAR_AGENT_FAILED
+   */
   static async start(sdk: AcpSdk, config: AcpConfig, program: ChildSpec): Promise<AcpProcess> {
     const started = new AcpProcess(sdk, config, program, await openChild(program));
     try {
@@ -96,7 +99,10 @@ export class AcpProcess {
     return this.#capabilities;
   }
 
-  /** Asks the agent something. @throws EarshotError EAR_AGENT_FAILED with its reason. */
+  /**
+   * Sends a request.
+   * @throws EarshotError EAR_AGENT_FAILED with the reason.
+   */
   async request<Method extends AgentRequestMethod>(
     method: Method,
     params: AgentRequestParamsByMethod[Method],
@@ -109,8 +115,8 @@ export class AcpProcess {
   }
 
   /**
-   * The same for what needs no thinking: a program that does not answer in time is no good for the
-   * turns that follow either.
+   * As `request`, with a time limit, for requests without model work: a program that is too slow
+   * here is not used for further turns.
    */
   async ask<Method extends AgentRequestMethod>(
     method: Method,
@@ -121,7 +127,7 @@ export class AcpProcess {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         this.retired = true;
-        const message = `The program did not answer ${method} within ${startMs} ms${this.#said()}`;
+        const message = `The program did not answer ${method} within ${startMs} ms${this.#strayNote()}`;
         reject(agentFailed(message));
       }, startMs);
     });
@@ -132,17 +138,17 @@ export class AcpProcess {
     }
   }
 
-  /** Tells the agent to stop what it does in a session. */
+  /** Cancels the running prompt of a session. */
   cancel(sessionId: string): void {
-    // An agent that is gone has stopped.
+    // A dead agent has stopped already.
     this.#connection.agent
       .notify(this.#sdk.methods.agent.session.cancel, { sessionId })
       .catch(() => undefined);
   }
 
   /**
-   * Hands a session's updates to one listener, and what it asks permission for to its judge, until
-   * the returned function is called.
+   * Routes a session's updates to a listener and its permission requests to a judge, until the
+   * returned function is called.
    */
   listen(sessionId: string, listener: SessionListener, judge: Judge): () => void {
     this.#listeners.set(sessionId, listener);
@@ -167,31 +173,31 @@ export class AcpProcess {
     });
     if (answer.protocolVersion !== this.#sdk.PROTOCOL_VERSION)
       throw agentFailed(
-        "Cannot talk to the agent as it speaks another version of the protocol: received " +
+        "Cannot use the agent: it speaks another version of the protocol, received " +
           String(answer.protocolVersion),
       );
     this.#capabilities = answer.agentCapabilities ?? {};
   }
 
-  /** The error of a request in words: the program's own, else how it ended. */
+  /** Describes a request's error: the agent's own message, otherwise how the program ended. */
   async #explained(method: string, error: unknown): Promise<Error> {
     if (error instanceof this.#sdk.RequestError && this.#end === null) {
       const login = error.code === -32_000 ? "; log in with the program itself first" : "";
       return agentFailed(`The agent refused ${method}: ${shown(error.message)}${login}`, error);
     }
-    // The pipe may close a moment before the exit is known.
+    // The pipe may close shortly before the exit is known.
     const end = this.#end ?? (await this.#child.ended);
     const problem = problemOf(this.#program.command, end) ?? "The program ended";
-    return agentFailed(`${problem}${this.#said()}`, error);
+    return agentFailed(`${problem}${this.#strayNote()}`, error);
   }
 
-  #said(): string {
+  #strayNote(): string {
     return this.#stray === null ? "" : `; it said ${shown(this.#stray)}`;
   }
 
   async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const judge = this.#judges.get(request.sessionId);
-    // Without a turn nothing is allowed.
+    // Without a running turn nothing is allowed.
     if (judge === undefined) return { outcome: { outcome: "cancelled" } };
     const choice = await judge(requestOf(request));
     return this.#judges.get(request.sessionId) === judge
@@ -204,7 +210,7 @@ export class AcpProcess {
     return new ReadableStream<AnyMessage>(
       {
         pull: async (controller) => {
-          for (const listener of this.#listeners.values()) await listener.room();
+          for (const listener of this.#listeners.values()) await listener.capacity();
           const message = await this.#next(lines);
           if (message === null) controller.close();
           else controller.enqueue(message);
@@ -215,7 +221,7 @@ export class AcpProcess {
     );
   }
 
-  /** The next message; null when there is no more. */
+  /** The next message; null at the end. */
   async #next(lines: AsyncGenerator<string>): Promise<AnyMessage | null> {
     try {
       for (;;) {
@@ -224,7 +230,7 @@ export class AcpProcess {
         const message = this.#messageOf(line);
         if (message !== null) return message;
       }
-      // It usually ends now; one that only closed its output is of no more use.
+      // The program usually exits now; one that only closed its output is useless.
       setTimeout(() => void this.stop(), exitMsMax).unref();
     } catch (error) {
       this.#stray = error instanceof Error ? error.message : String(error);
@@ -239,7 +245,7 @@ export class AcpProcess {
       const value: unknown = JSON.parse(line);
       if (isMessage(value)) return value as AnyMessage;
     } catch {
-      // Logs on standard output are a habit of many programs.
+      // Many programs log to standard output.
     }
     this.#stray ??= line.slice(0, 500);
     this.#strays += 1;
@@ -254,7 +260,10 @@ export class AcpProcess {
   }
 }
 
-/** A message as the protocol has them; answers only to requests of ours, which are numbered. */
+/**
+ * Whether a value is a protocol message; responses must have a numeric id, as earshot's requests
+ * do.
+ */
 function isMessage(value: unknown): boolean {
   if (typeof value !== "object" || value === null || !("jsonrpc" in value)) return false;
   return "method" in value || ("id" in value && typeof value.id === "number");

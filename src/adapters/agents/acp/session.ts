@@ -1,9 +1,9 @@
 /**
  * One ACP session
  * ===============
- * The protocol's own memory of one of our sessions, and what is put into its prompt. The protocol
- * has no place for standing instructions or for an earlier conversation: a new session is told both
- * in its first prompt.
+ * The protocol's session for one of earshot's, and the content of its prompts. The protocol has no
+ * field for system instructions or earlier messages: both are sent with the first prompt of a new
+ * session.
  */
 import type { ContentBlock, SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { AgentTurn } from "../../../domain/ports/index.ts";
@@ -13,15 +13,15 @@ import type { AcpProcess } from "./process.ts";
 
 export interface AcpSession {
   readonly id: string;
-  /** The process that has it open. */
+  /** The process that holds it. */
   process: AcpProcess;
   /** Whether the agent has been prompted in it. */
   used: boolean;
-  /** A turn is at it. */
+  /** A turn is running in it. */
   busy: boolean;
-  /** Selectors the agent offers, as they stood at the start. */
+  /** Selectors the agent offers, with their values at the start. */
   options: readonly SessionConfigOption[];
-  /** Values we have chosen, by selector. */
+  /** Values set by earshot, by selector. */
   readonly chosen: Map<string, string>;
 }
 
@@ -32,16 +32,16 @@ export async function newSession(process: AcpProcess, cwd: string): Promise<AcpS
   return opened(answer.sessionId, process, false, answer.configOptions);
 }
 
-/** The session in another process of the same agent, or null when it cannot be had back. */
+/** Loads the session in another process of the same agent; null when the agent cannot. */
 export async function loadedSession(
-  before: AcpSession,
+  previous: AcpSession,
   process: AcpProcess,
   cwd: string,
 ): Promise<AcpSession | null> {
   if (process.capabilities.loadSession !== true) return null;
-  const { id: sessionId } = before;
+  const { id: sessionId } = previous;
   try {
-    // The agent tells the old conversation again; nobody listens to it here.
+    // The agent replays the old conversation; these updates are ignored.
     const answer = await process.ask("session/load", { sessionId, cwd, mcpServers: [] });
     return opened(sessionId, process, true, answer?.configOptions);
   } catch (error) {
@@ -54,12 +54,12 @@ function opened(id: string, process: AcpProcess, used: boolean, options: Options
   return { id, process, used, busy: false, options: options ?? [], chosen: new Map() };
 }
 
-/** Chooses the turn's model and thinking level, where the agent offers a choice. */
+/** Sets the turn's model and thinking level, where the agent offers a choice. */
 export async function configure(session: AcpSession, turn: AgentTurn): Promise<void> {
   const model = selector(session.options, "model");
   if (turn.model !== null && model?.values.includes(turn.model) !== true)
     throw agentFailed(
-      `Cannot use the model as the agent does not offer it: received ${shown(turn.model)}`,
+      `Cannot use the model: the agent does not offer it (received ${shown(turn.model)})`,
     );
   await choose(session, model, turn.model);
   const thinking = selector(session.options, "thought_level");
@@ -84,7 +84,7 @@ function selector(options: readonly SessionConfigOption[], category: string): Se
   return null;
 }
 
-/** Null: as the agent had it. */
+/** Null restores the agent's own value. */
 async function choose(session: AcpSession, from: Selector | null, value: string | null) {
   if (from === null) return;
   const wanted = value ?? from.at;
@@ -106,8 +106,10 @@ export function promptOf(turn: AgentTurn, session: AcpSession): ContentBlock[] {
     if (turn.transcript.length > 0)
       say(
         ["## Earlier in this conversation"]
-          // Set in, so that no line of a text can be the other side's.
-          .concat(turn.transcript.map((one) => `${one.role}: ${one.text.replaceAll("\n", "\n  ")}`))
+          // Indented, so that no line of a text can imitate the other side.
+          .concat(
+            turn.transcript.map(({ role, text }) => `${role}: ${text.replaceAll("\n", "\n  ")}`),
+          )
           .join("\n\n"),
       );
   }

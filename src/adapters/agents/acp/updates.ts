@@ -1,8 +1,8 @@
 /**
- * Updates of an ACP session as events of a turn
- * =============================================
- * What the agent reports while it answers, in our words, in order. The queue between the two is
- * bounded: when its reader is slow, the agent's pipe is not read.
+ * Updates of an ACP session as turn events
+ * ========================================
+ * Converts the agent's updates to events, in order. The queue is bounded: while its reader is slow,
+ * the agent's pipe is not read.
  */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentEvent } from "../../../domain/ports/index.ts";
@@ -12,7 +12,7 @@ const queuedMax = 1_000;
 
 export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
   readonly #events: AgentEvent[] = [];
-  /** Names of the tool calls under way, by their id. */
+  /** Names of running tool calls, by id. */
   readonly #tools = new Map<string, string>();
   #inMessage = false;
   #spoke = false;
@@ -20,7 +20,7 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
   #changed: () => void = () => undefined;
   #emptied: () => void = () => undefined;
 
-  /** Whether the agent has said or done anything. */
+  /** Whether the agent has produced any event. */
   get spoke(): boolean {
     return this.#spoke;
   }
@@ -34,20 +34,20 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
     this.#changed();
   }
 
-  async room(): Promise<void> {
+  async capacity(): Promise<void> {
     while (this.#events.length >= queuedMax && this.#over === null)
       await new Promise<void>((resolve) => {
         this.#emptied = resolve;
       });
   }
 
-  /** The answer is complete. What came before is still read. */
+  /** Ends the queue. Queued events can still be read. */
   end(): void {
     if (this.#inMessage) this.#events.push({ type: "message-end" });
     this.#close({});
   }
 
-  /** Nothing more comes, and the reader is told why. */
+  /** Ends the queue with an error for the reader. */
   fail(error: unknown): void {
     this.#close({ error });
   }
@@ -97,7 +97,7 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
         yield* this.#toolEnd(update.toolCallId, update.status);
         break;
       default:
-        // Plans, modes and the like are for editors.
+        // Plans, modes and similar updates are for editors.
         break;
     }
   }

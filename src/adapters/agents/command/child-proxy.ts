@@ -1,20 +1,19 @@
 /**
- * Subprocesses of a worker, started by the main thread
- * ====================================================
- * A process that a thread has started is forgotten when the thread dies: it runs on, and when it
- * ends nobody collects it. So the main thread starts them all and a worker speaks to its own over
- * a port. When the thread is gone, whatever ended it, its programs are ended too.
+ * Subprocesses of workers
+ * =======================
+ * A process started by a thread is orphaned when the thread dies: it keeps running, and no one
+ * reaps it. So the main thread starts all of them, and a worker talks to its own over a port. When
+ * the thread ends for any reason, its programs are stopped too.
  *
- * Output flows by credit: a program that talks faster than its turn reads is held back, as a pipe
- * would do it.
+ * Output uses credit-based flow control: a program faster than its reader is blocked, as by a pipe.
  */
 import type { MessagePort } from "node:worker_threads";
 import { z } from "zod";
 import { type Child, type ChildEnd, type ChildSpec, startChild } from "./child.ts";
 
 const id = z.number().int().min(1);
-/** From the worker, which is not trusted to send nothing else. */
-const orderSchema = z.discriminatedUnion("do", [
+/** From the worker, whose messages are validated. */
+const requestSchema = z.discriminatedUnion("do", [
   z.strictObject({
     id,
     do: z.literal("start"),
@@ -29,67 +28,67 @@ const orderSchema = z.discriminatedUnion("do", [
   z.strictObject({ id, do: z.literal("read"), bytes: z.number().int().min(0) }),
   z.strictObject({ id, do: z.enum(["close-input", "stop"]) }),
 ]);
-type ChildRequest = z.infer<typeof orderSchema>;
-/** To the worker. Output null: there is no more. */
+type ChildRequest = z.infer<typeof requestSchema>;
+/** To the worker. Null output: the end. */
 type ChildUpdate =
   | { readonly id: number; readonly output: Uint8Array | null }
   | { readonly id: number; readonly end: ChildEnd };
 
-/** Bytes under way to a worker before it has read some. */
+/** Bytes in flight to a worker. */
 const windowBytes = 262_144;
 
-interface Served {
+interface ServedChild {
   readonly child: Child;
   credit: number;
   refill: () => void;
 }
 
-/** Tells the worker something. */
-type Post = (told: ChildUpdate) => void;
+/** Sends an update to the worker. */
+type Post = (update: ChildUpdate) => void;
 
 /**
- * Starts and ends programs for one worker, until it is gone; gives what takes its orders, which
- * throws for what is no order.
+ * Starts and stops programs for one worker until it is gone; returns the handler of its requests,
+ * which throws for an invalid request.
  */
-export function serveChildren(post: Post, gone: Promise<unknown>): (order: unknown) => void {
-  const served = new Map<number, Served>();
+export function serveChildren(post: Post, gone: Promise<unknown>): (request: unknown) => void {
+  const served = new Map<number, ServedChild>();
   let over = false;
   void gone.then(() => {
     over = true;
     for (const entry of served.values()) stop(entry);
   });
-  const stop = (entry: Served) => {
+  const stop = (entry: ServedChild) => {
     entry.credit = Number.POSITIVE_INFINITY;
     entry.refill();
     void entry.child.stop();
   };
   const start = (id: number, spec: ChildSpec) => {
-    const entry: Served = { child: startChild(spec), credit: windowBytes, refill: idle };
+    const entry: ServedChild = { child: startChild(spec), credit: windowBytes, refill: idle };
     served.set(id, entry);
-    // Its end is told last, whichever of the two is known first.
+    // The end is reported after all output.
     void Promise.all([entry.child.ended, pump(post, id, entry)]).then(([end, unread]) => {
       served.delete(id);
       post({ id, end: { ...end, problem: end.problem ?? unread } });
     });
   };
-  return (told) => {
+  return (update) => {
     if (over) return;
-    const order = orderSchema.parse(told);
-    if (order.do === "start" && !served.has(order.id)) start(order.id, order.spec);
-    const entry = served.get(order.id);
+    const request = requestSchema.parse(update);
+    if (request.do === "start" && !served.has(request.id)) start(request.id, request.spec);
+    const entry = served.get(request.id);
     if (entry === undefined) return;
-    if (order.do === "write") entry.child.write(order.text);
-    else if (order.do === "close-input") entry.child.closeInput();
-    else if (order.do === "stop") stop(entry);
-    else if (order.do === "read") {
-      entry.credit += order.bytes;
+    if (request.do === "write") entry.child.write(request.text);
+    else if (request.do === "close-input") entry.child.closeInput();
+    else if (request.do === "stop") stop(entry);
+    else if (request.do === "read") {
+      entry.credit += request.bytes;
       entry.refill();
     }
   };
 }
 
-/** Passes the output on; why that failed, if it did. */
-async function pump(post: Post, id: number, entry: Served): Promise<string | null> {
+/** Forwards the output; returns the reason of a failure. */
+async function pump(post: Post, id: number, entry: ServedChild): Promise<string | null> {
   let problem: string | null = null;
   try {
     for await (const part of entry.child.output) {
@@ -110,28 +109,28 @@ async function pump(post: Post, id: number, entry: Served): Promise<string | nul
 
 const idle = () => undefined;
 
-/** A way to start programs; `startChild` is the plain one. */
+/** The signature of `startChild`. */
 export type StartChild = (spec: ChildSpec) => Child;
 
-/** Starts programs through the main thread at the other side of the port. */
+/** Starts programs through the main thread. */
 export function childrenBehind(port: MessagePort): StartChild {
   const open = new Map<number, { take(part: Uint8Array | null): void; end(end: ChildEnd): void }>();
   let ids = 0;
-  port.on("message", (told: ChildUpdate) => {
-    const entry = open.get(told.id);
-    if ("output" in told) entry?.take(told.output);
+  port.on("message", (update: ChildUpdate) => {
+    const entry = open.get(update.id);
+    if ("output" in update) entry?.take(update.output);
     else {
-      open.delete(told.id);
-      entry?.end(told.end);
+      open.delete(update.id);
+      entry?.end(update.end);
     }
-    // An idle port is no reason for a thread to live.
+    // An idle port must not keep the thread alive.
     if (open.size === 0) port.unref();
   });
   port.unref();
   return (spec) => {
     ids += 1;
     const id = ids;
-    const send = (order: ChildRequest) => port.postMessage(order);
+    const send = (request: ChildRequest) => port.postMessage(request);
     const output = new Inflow((bytes) => send({ id, do: "read", bytes }));
     const ended = new Promise<ChildEnd>((resolve) => {
       open.set(id, { take: (part) => output.take(part), end: resolve });
@@ -152,7 +151,7 @@ export function childrenBehind(port: MessagePort): StartChild {
   };
 }
 
-/** What has come and was not read yet. */
+/** Output received and not read yet. */
 class Inflow implements AsyncIterable<Uint8Array> {
   readonly #parts: Uint8Array[] = [];
   readonly #read: (bytes: number) => void;

@@ -1,10 +1,10 @@
 /**
  * A subprocess of an agent
  * ========================
- * One program with its pipes, in a process group of its own, so that what it starts ends with it.
- * It is ended by SIGTERM and 0.3 s later by SIGKILL. When this process dies without a word,
- * a guard (a shell that only waits for its input to end) does the same. There is never a shell
- * between us and the program.
+ * One program with its pipes, in a process group of its own, so that its children end with it. It
+ * is stopped by SIGTERM and 0.3 s later by SIGKILL. If earshot's process is killed, a guard (a
+ * shell that waits for the end of its input) does the same. The program itself is started without a
+ * shell.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
@@ -13,7 +13,7 @@ export interface ChildSpec {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Names of further environment variables it may see. */
+  /** Names of further environment variables passed to it. */
   readonly env: readonly string[];
 }
 
@@ -21,45 +21,45 @@ export interface ChildSpec {
 export interface ChildEnd {
   /** Null: a signal ended it, or it never started. */
   readonly code: number | null;
-  /** In words, null when it ended well or was stopped by us. */
+  /** Description of a failure; null when it succeeded or was stopped on purpose. */
   readonly problem: string | null;
-  /** The last of what it wrote to standard error. */
+  /** The end of its standard error. */
   readonly stderr: string;
 }
 
 export interface Child {
-  /** Its standard output. Unread output holds the program back. */
+  /** Its standard output. Backpressure: unread output blocks the program. */
   readonly output: AsyncIterable<Uint8Array>;
   /** Never rejects. */
   readonly ended: Promise<ChildEnd>;
-  /** To its standard input. What it does not read is lost with it. */
+  /** Writes to its standard input. Unread input is lost when it ends. */
   write(text: string): void;
   closeInput(): void;
-  /** Ends it and all it started; resolves when it is gone. */
+  /** Stops it and its children; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
-const everyone = ["PATH", "HOME", "LANG", "TZ"];
+const alwaysPassed = ["PATH", "HOME", "LANG", "TZ"];
 const stderrBytesMax = 4_096;
-/** Between SIGTERM and SIGKILL, so that an abort is done within a second. */
+/** Time between SIGTERM and SIGKILL, so that an abort takes less than a second. */
 const termMs = 300;
-/** How often the pipes of an ended program are looked at. */
+/** Interval of checks of an ended program's pipes. */
 const drainMs = 200;
 const grouped = process.platform !== "win32";
 
-/** Ends a process group, or what is left of it. */
+/** Signals a process group. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(grouped ? -pid : pid, signal);
   } catch (error) {
-    // Nobody is left: what was wanted. Or it runs as somebody else: then only its input ends.
+    // ESRCH: already gone. EPERM: it runs as another user, so only its input ends.
     if (!["ESRCH", "EPERM"].includes(codeOf(error as Error))) throw error;
   }
 }
 
 const guardScript = 'read -r _ && exit; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"';
 
-/** Waits beside a program for our death. Gives the way to dismiss it. */
+/** Starts a guard for a program. Returns the function that dismisses it. */
 function guard(pid: number): () => void {
   if (!grouped) return () => undefined;
   const watcher = spawn("/bin/sh", ["-c", guardScript, "earshot-guard", String(pid)], {
@@ -67,7 +67,7 @@ function guard(pid: number): () => void {
     stdio: ["pipe", "ignore", "ignore"],
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
   });
-  // A machine without a shell, or short of processes, has no guard; everything else works.
+  // Without a shell or free processes there is no guard; everything else works.
   watcher.on("error", () => undefined);
   watcher.stdin?.on("error", () => undefined);
   return () => void watcher.stdin?.end("\n");
@@ -75,14 +75,14 @@ function guard(pid: number): () => void {
 
 function environment(names: readonly string[]): Record<string, string> {
   const allowed: Record<string, string> = {};
-  for (const name of [...everyone, ...names]) {
+  for (const name of [...alwaysPassed, ...names]) {
     const value = process.env[name];
     if (value !== undefined) allowed[name] = value;
   }
   return allowed;
 }
 
-/** Starts a program. One that cannot be started has ended, with the reason as its problem. */
+/** Starts a program. A failure to start is reported as its end. */
 export function startChild(spec: ChildSpec): Child {
   const env = environment(spec.env);
   let child: ChildProcessWithoutNullStreams;
@@ -103,13 +103,13 @@ export function startChild(spec: ChildSpec): Child {
   const dismiss = guard(pid);
   let stopped = false;
   let kill: NodeJS.Timeout | null = null;
-  // It may close its input early; what it then says or its exit tells more than a broken pipe.
+  // The program may close its input early; its output or exit explains more than a broken pipe.
   child.stdin.on("error", () => undefined);
   const ended = endOf(child, () => stopped).then((end) => {
     if (kill !== null) clearTimeout(kill);
     signalGroup(pid, "SIGKILL");
     dismiss();
-    return { ...end, stderr: without(end.stderr, spec.env, env) };
+    return { ...end, stderr: redactEnvironment(end.stderr, spec.env, env) };
   });
   return {
     output: outputOf(child),
@@ -122,14 +122,14 @@ export function startChild(spec: ChildSpec): Child {
         signalGroup(pid, "SIGTERM");
         kill = setTimeout(() => signalGroup(pid, "SIGKILL"), termMs);
       }
-      // Nobody reads on; an unread pipe would keep the program in a write.
+      // No one reads any more; an unread pipe would block the program.
       child.stdout.destroy();
       await ended;
     },
   };
 }
 
-/** A program that never was. */
+/** The child of a program that could not be started. */
 function unstarted(reason: Promise<unknown>): Child {
   return {
     output: (async function* (): AsyncGenerator<Uint8Array> {})(),
@@ -148,7 +148,7 @@ async function* outputOf(child: ChildProcessWithoutNullStreams): AsyncGenerator<
   try {
     yield* child.stdout;
   } catch (error) {
-    // Closed from this side: how the program ended says the rest.
+    // Closed on this side: the program's end explains the rest.
     if (codeOf(error as Error) !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   }
 }
@@ -166,8 +166,8 @@ function endOf(child: ChildProcessWithoutNullStreams, stopped: () => boolean): P
         settle();
         return;
       }
-      // A process in a session of its own may hold the pipes open after the program has ended:
-      // they are closed once nothing more comes. What waits to be read is not lost.
+      // A process in its own session may hold the pipes open after the program has ended: they are
+      // closed once no more output arrives. Unread output is not lost.
       const late = setInterval(() => {
         if (child.stdout.readableLength > 0) return;
         for (const pipe of pipes) pipe.destroy();
@@ -187,8 +187,12 @@ function endOf(child: ChildProcessWithoutNullStreams, stopped: () => boolean): P
 
 const codeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?? error.message;
 
-/** Secrets handed over by the environment do not come back through its complaints. */
-function without(text: string, names: readonly string[], env: Record<string, string>): string {
+/** Redacts secrets that were passed in the environment. */
+function redactEnvironment(
+  text: string,
+  names: readonly string[],
+  env: Record<string, string>,
+): string {
   return redactSecrets(
     text,
     names.flatMap((name) => env[name] ?? []),

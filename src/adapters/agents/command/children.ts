@@ -1,15 +1,15 @@
 /**
- * Who starts the programs of this thread
- * ======================================
- * On the main thread the thread itself; in a worker host the main thread, once the host has been
- * given a port to it (`child-proxy.ts` says why).
+ * Starting programs from any thread
+ * =================================
+ * On the main thread they are started directly; in a worker host by the main thread, once the host
+ * has a port to it (`child-proxy.ts` says why).
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Child, ChildSpec } from "./child.ts";
 
 let remote: Promise<(spec: ChildSpec) => Child> | null = null;
 
-/** From now on this thread's programs are started at the other side of the port. */
+/** From now on this thread's programs are started on the other side of the port. */
 export function attachChildren(port: MessagePort): void {
   remote = import("./child-proxy.ts").then(({ childrenBehind }) => childrenBehind(port));
 }

@@ -1,13 +1,13 @@
 /**
  * The command driver
  * ==================
- * Runs an agent that is a program on this machine, one process a turn: the turn goes to its
- * standard input as one line of JSON, events come from its standard output, a line each. There is
- * no shell, the arguments stand in the config, and of our environment it sees four variables and
- * those named in the config.
+ * Runs an agent that is a program on this machine, one process per turn: the turn is written to its
+ * standard input as one line of JSON, and events are read from its standard output, one per line.
+ * There is no shell, the arguments come from the config, and of the environment it sees four
+ * variables and those listed in the config.
  *
- * A program that ends well without a word is silent. One that ends badly, or says something that is
- * no event, has failed the turn.
+ * A program that succeeds without output is silent. One that fails, or prints something that is not
+ * an event, fails the turn.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -27,30 +27,32 @@ import {
 import type { Child, ChildEnd } from "./child.ts";
 import { openChild } from "./children.ts";
 
-/** What every driver that starts a program asks for. */
+/** Config fields of every driver that starts a program. */
 export const programFields = {
   command: z
     .string()
     .min(1)
     .max(4_096)
-    .describe("A program on the PATH, or a path, taken from the config file's folder."),
+    .describe("A program on the PATH, or a path relative to the config file's folder."),
   args: z
     .array(z.string().max(65_536))
     .max(256)
     .default([])
-    .describe("Its arguments, as they are."),
+    .describe("Its arguments, passed unchanged."),
   cwd: z
     .string()
     .min(1)
     .max(4_096)
     .optional()
-    .describe("Where it runs: the agent's workspace if it exists, else the config file's folder."),
+    .describe(
+      "Working folder. Left out: the agent's workspace if it exists, otherwise the config file's folder.",
+    ),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "the name of a variable"))
     .max(100)
     .default([])
-    .describe("Environment variables it may see besides PATH, HOME, LANG and TZ."),
-  baseDir: z.string().optional().describe("Where relative paths start; set by the config loader."),
+    .describe("Environment variables passed to it besides PATH, HOME, LANG and TZ."),
+  baseDir: z.string().optional().describe("Folder of relative paths; set by the config loader."),
 };
 
 const configSchema = z.strictObject({
@@ -59,22 +61,22 @@ const configSchema = z.strictObject({
   tools: z
     .boolean()
     .default(true)
-    .describe("Whether it reads `tool-result` lines; without, it is offered no tools."),
+    .describe("Whether it reads `tool-result` lines; otherwise it is offered no tools."),
   steer: z
     .boolean()
     .default(false)
     .describe("Whether it reads `steer` lines. Without both, its input ends after the turn."),
-  images: z.boolean().default(false).describe("Whether it is given the pictures of a turn."),
+  images: z.boolean().default(false).describe("Whether it gets the images of a turn."),
 });
 type CommandConfig = z.infer<typeof configSchema>;
 
 type Program = Pick<CommandConfig, "command" | "args" | "cwd" | "env" | "baseDir">;
 
-/** Time for a program to end after its last word, ms. */
+/** Time for a program to exit after closing its output, ms. */
 const exitMsMax = 500;
 const stderrShownUnitsMax = 240;
 
-/** A configured program as it is started. */
+/** Resolves a configured program to what is started. */
 export function programOf(config: Program, workspace: string | undefined) {
   const base = config.baseDir ?? process.cwd();
   const place = (path: string) => resolve(base, path.replace(/^~(?=$|\/)/, homedir()));
@@ -88,7 +90,7 @@ export function programOf(config: Program, workspace: string | undefined) {
   };
 }
 
-/** Why a program failed, with the end of what it complained about. Null: it did not. */
+/** Why a program failed, with the end of its standard error. Null: it succeeded. */
 export function problemOf(name: string, { problem, stderr }: ChildEnd): string | null {
   if (problem === null) return null;
   const tail = oneLine(stderr.slice(-stderrShownUnitsMax), stderrShownUnitsMax);
@@ -122,16 +124,16 @@ export const commandDriver = defineAgent<CommandConfig>({
           if (!config.tools && !config.steer) child.closeInput();
           for await (const line of linesOf(child.output)) {
             signal.throwIfAborted();
-            const said = line.trim() === "" ? null : readLine(line);
-            if (said === null) continue;
-            if (said.type === "tool-call") {
-              const text = yield* runTool(turn, said, signal);
+            const event = line.trim() === "" ? null : readLine(line);
+            if (event === null) continue;
+            if (event.type === "tool-call") {
+              const text = yield* runTool(turn, event, signal);
               const images = picturesOf(turn.takePictures?.() ?? []);
               const pictures = images.length === 0 ? {} : { images };
-              send(child, { type: "tool-result", id: said.id, text, ...pictures });
+              send(child, { type: "tool-result", id: event.id, text, ...pictures });
             } else {
-              yield said;
-              if (said.type === "error") return;
+              yield event;
+              if (event.type === "error") return;
             }
           }
           running.delete(turn.turnId);
@@ -154,7 +156,7 @@ export const commandDriver = defineAgent<CommandConfig>({
   },
 });
 
-/** How it ended; null when it lives on after it has closed its output. */
+/** How it ended; null when it still runs after closing its output. */
 async function endSoon(child: Child): Promise<ChildEnd | null> {
   let timer: NodeJS.Timeout | null = null;
   const late = new Promise<null>((resolve) => {

@@ -10,7 +10,7 @@ export const oneModelSchema = z.strictObject({
   baseUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe("Required for `openai-compatible`; for the others it points at a proxy."),
+    .describe("Required for `openai-compatible`; for the others, the address of a proxy."),
   apiKey: z.string().min(1).optional(),
 });
 
@@ -23,7 +23,7 @@ export const modelConfigSchema = oneModelSchema
       .array(oneModelSchema)
       .max(8)
       .default([])
-      .describe("Tried in order when the one before refuses before its first word."),
+      .describe("Tried in order when the previous model fails before its first output."),
     maxOutputTokens: z.number().int().min(1).optional(),
     temperature: z.number().min(0).max(2).optional(),
     maxSteps: z
@@ -32,18 +32,20 @@ export const modelConfigSchema = oneModelSchema
       .min(1)
       .max(64)
       .default(8)
-      .describe("Model calls in one turn, tool calls between them."),
+      .describe("Model calls in one turn, with tool calls between them."),
     maxRetries: z
       .number()
       .int()
       .min(0)
       .max(10)
       .default(1)
-      .describe("Tries of one model at 429, 5xx and no connection, with the SDK's back-off."),
+      .describe(
+        "Retries of one model after 429, 5xx and connection failures, with the SDK's backoff.",
+      ),
     images: z
       .boolean()
       .default(false)
-      .describe("Whether the model takes pictures: it is given those of the turn."),
+      .describe("Whether the model accepts images; it then gets those of the turn."),
   })
   .refine((config) => config.provider !== "openai-compatible" || config.baseUrl !== undefined, {
     path: ["baseUrl"],

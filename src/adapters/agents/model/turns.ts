@@ -1,11 +1,11 @@
 /**
  * Turns on a model
  * ================
- * Any language model through the AI SDK. Tools run through the turn's own `callTool`. A steered
- * message joins at the next step boundary; if the model was already in its last step, one more step
- * is taken for it, so it is never lost. Fallback models are tried in order when a model refuses
- * (429, 5xx, no connection) before it has said anything; after the first word a failure is a
- * failure. A turn may name another model of the same provider; the fallbacks stay.
+ * Any language model through the AI SDK. Tools run through the turn's `callTool`. A steered message
+ * joins at the next step; if the model was already in its last step, one more step is run, so the
+ * message is never lost. Fallback models are tried in order when a model fails (429, 5xx, no
+ * connection) before any output; later failures fail the turn. A turn may name another model of the
+ * same provider; the fallbacks stay.
  */
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -29,32 +29,33 @@ import type { ThinkingLevel } from "../../../domain/session.ts";
 import { unlessAborted } from "../shared/wire.ts";
 import type { ModelConfig, OneModel } from "./config.ts";
 
-/** The name under which the SDK passes options to servers that speak OpenAI's protocol. */
+/** The provider name for options of OpenAI-compatible servers. */
 const compatible = "compatible";
 
-function connect(one: OneModel): LanguageModel {
-  const apiKey = one.apiKey === undefined ? {} : { apiKey: one.apiKey };
-  const baseURL = one.baseUrl === undefined ? {} : { baseURL: one.baseUrl };
-  if (one.provider === "anthropic") return createAnthropic({ ...apiKey, ...baseURL })(one.model);
-  if (one.provider === "openai") return createOpenAI({ ...apiKey, ...baseURL })(one.model);
+function connect(entry: OneModel): LanguageModel {
+  const apiKey = entry.apiKey === undefined ? {} : { apiKey: entry.apiKey };
+  const baseURL = entry.baseUrl === undefined ? {} : { baseURL: entry.baseUrl };
+  if (entry.provider === "anthropic")
+    return createAnthropic({ ...apiKey, ...baseURL })(entry.model);
+  if (entry.provider === "openai") return createOpenAI({ ...apiKey, ...baseURL })(entry.model);
   return createOpenAICompatible({
     name: compatible,
-    baseURL: one.baseUrl as string,
+    baseURL: entry.baseUrl as string,
     includeUsage: true,
     ...apiKey,
-  })(one.model);
+  })(entry.model);
 }
 
 type ProviderOptions = NonNullable<Parameters<typeof streamText>[0]["providerOptions"]>;
 
 interface Connected {
-  readonly one: OneModel;
+  readonly entry: OneModel;
   readonly model: LanguageModel;
 }
 
-const connected = (one: OneModel): Connected => ({ one, model: connect(one) });
+const connected = (entry: OneModel): Connected => ({ entry, model: connect(entry) });
 
-/** Tokens an Anthropic model may think, by level; the answer has its own budget beside it. */
+/** Thinking budget of Anthropic models, in tokens; the answer has its own budget. */
 const thinkingTokens: Readonly<Record<Exclude<ThinkingLevel, "off">, number>> = {
   minimal: 1_024,
   low: 4_096,
@@ -64,7 +65,7 @@ const thinkingTokens: Readonly<Record<Exclude<ThinkingLevel, "off">, number>> = 
   max: 48_000,
 };
 
-/** How each provider is told to think. `off`: not at all told, so the model does as it is made. */
+/** Each provider's thinking option. `off` sets none, so the model uses its default. */
 function thinkingOptions({ provider }: OneModel, level: ThinkingLevel): ProviderOptions {
   if (level === "off") return {};
   if (provider === "anthropic")
@@ -72,13 +73,13 @@ function thinkingOptions({ provider }: OneModel, level: ThinkingLevel): Provider
   return { [provider === "openai" ? "openai" : compatible]: { reasoningEffort: level } };
 }
 
-/** Whether another model may be tried instead. */
+/** Whether a fallback may be tried. */
 function refused(error: unknown): boolean {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   return APICallError.isInstance(last) && last.isRetryable;
 }
 
-/** What went wrong in words, with no secret of ours in it. */
+/** Describes an error, with secrets redacted. */
 function describe(error: unknown, model: string, config: ModelConfig): string {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
@@ -87,7 +88,7 @@ function describe(error: unknown, model: string, config: ModelConfig): string {
   return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
 }
 
-/** The turn's tools. The SDK waits for a tool for ever, also after an abort; we do not. */
+/** The turn's tools. The SDK awaits a tool even after an abort; `unlessAborted` does not. */
 function toolsOf(turn: AgentTurn, signal: AbortSignal): ToolSet {
   return Object.fromEntries(
     turn.tools.map((described) => [
@@ -104,7 +105,7 @@ function toolsOf(turn: AgentTurn, signal: AbortSignal): ToolSet {
 /** Messages steered into one running turn, in arrival order. */
 interface Steering {
   waiting: UserContent[];
-  /** Already placed: before which message of the conversation they stand. */
+  /** Already placed, with the index of the message that follows it. */
   placed: { readonly before: number; readonly content: UserContent }[];
 }
 
@@ -179,23 +180,22 @@ async function* converse(
         choice += 1;
         continue;
       }
-      const message = describe(error, model.one.model, config);
+      const message = describe(error, model.entry.model, config);
       yield { type: "error", message, retryable: refused(error) };
       return;
     }
     if ((await call.finishReason) === "error" || !progress.spoke) {
-      const message = `The model ${model.one.model} gave an answer that could not be read`;
+      const message = `The model ${model.entry.model} gave an answer that could not be read`;
       yield { type: "error", message, retryable: false };
       return;
     }
     if (steering.waiting.length === 0) return;
-    // Steered during the last step: the model has answered, so its answer stands before the new
-    // words.
+    // Steered during the last step: the model has answered, so its answer precedes the new message.
     messages.push(...(await call.response).messages);
   }
 }
 
-/** The user's turn, with its pictures for a model that takes them. */
+/** The user's turn, with images for a model that accepts them. */
 function contentOf(turn: AgentTurn, pictures: boolean): UserContent {
   return pictures ? shown(turn.prompt, turn.images) : turn.prompt;
 }
@@ -210,7 +210,7 @@ function shown(text: string, images: AgentTurn["images"]): UserContent {
   ];
 }
 
-/** What joins before the next step: what was steered, and pictures that were asked for. */
+/** Adds steered messages and fetched images before the next step. */
 function join(
   messages: readonly ModelMessage[],
   steering: Steering,
@@ -224,7 +224,7 @@ function join(
 
 function begin(
   config: ModelConfig,
-  { one, model }: Connected,
+  { entry, model }: Connected,
   turn: AgentTurn,
   messages: ModelMessage[],
   steering: Steering,
@@ -241,10 +241,10 @@ function begin(
     }),
     maxRetries: config.maxRetries,
     abortSignal: signal,
-    providerOptions: thinkingOptions(one, turn.thinking),
+    providerOptions: thinkingOptions(entry, turn.thinking),
     ...(config.maxOutputTokens === undefined ? {} : { maxOutputTokens: config.maxOutputTokens }),
     ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-    // Errors come through the stream; the SDK's default would print them to the console as well.
+    // Errors arrive in the stream; the SDK's default would also print them.
     onError: () => undefined,
   });
 }

@@ -1,10 +1,9 @@
 /**
  * The scripted agent
  * ==================
- * Does exactly what its script says and answers `ok` when the script has ended. A turn that is
- * tried again after its host was lost gets the run it had the first time, so a crash does not shift
- * the script. Scripts come from the config (`runs`) or, in a simulated world, from a `ScriptSource`
- * fed line by line.
+ * Follows its script and answers `ok` when the script has ended. A turn retried after its host was
+ * lost gets the same run again, so a crash does not shift the script. Scripts come from the config
+ * (`runs`) or, in a simulation, from a `ScriptSource` fed line by line.
  */
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
@@ -27,7 +26,7 @@ const configSchema = z.strictObject({
 });
 type ScriptedConfig = z.infer<typeof configSchema>;
 
-/** Where runs come from besides the config. Undefined: the script has ended. */
+/** Further runs after the config's. Undefined: the script has ended. */
 export interface ScriptSource {
   next(agentId: string, turnId: string, sessionKey: string): ScriptedRun | undefined;
 }
@@ -36,19 +35,19 @@ export interface ScriptSource {
 const rememberedTurnsMax = 1_000;
 const answerOk: ScriptedRun = { afterMs: 0, steps: [{ text: "ok" }] };
 
-/** A `scripted` driver; `source` is asked once the config's own runs are used up. */
+/** A `scripted` driver; `source` is used once the config's own runs are used up. */
 export function createScriptedDriver(source?: ScriptSource): AgentDriver<ScriptedConfig> {
   return defineAgent<ScriptedConfig>({
     kind: "scripted",
     configSchema: configSchema as z.ZodType<ScriptedConfig>,
     open({ agentId, config, sleep }) {
       const own = [...config.runs];
-      const given = new LRUCache<string, ScriptedRun>({ max: rememberedTurnsMax });
+      const assigned = new LRUCache<string, ScriptedRun>({ max: rememberedTurnsMax });
       const runFor = ({ turnId, sessionKey }: AgentTurn): ScriptedRun => {
-        const before = given.get(turnId);
+        const before = assigned.get(turnId);
         if (before !== undefined) return before;
         const run = own.shift() ?? source?.next(agentId, turnId, sessionKey) ?? answerOk;
-        given.set(turnId, run);
+        assigned.set(turnId, run);
         return run;
       };
       return {
@@ -87,8 +86,8 @@ async function* perform(
 
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const give = () => reject(signal.reason);
-    if (signal.aborted) give();
-    else signal.addEventListener("abort", give, { once: true });
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
   });
 }

@@ -2,8 +2,8 @@
  * The guide
  * =========
  * The agent of a fresh install: no key, no network, no model, and it says so. It answers from the
- * live state of the room: why it spoke, what it heard while it was quiet, who is counted, and how
- * to connect a model. Its lines are plain templates; it pretends nothing.
+ * state of the room: why it was engaged, what it observed, who is counted, and how to connect a
+ * model. Its lines are plain templates.
  */
 import { z } from "zod";
 import type { Rule } from "../../../domain/decision.ts";
@@ -15,7 +15,7 @@ type GuideConfig = z.infer<typeof configSchema>;
 
 const heartbeatDone = "HEARTBEAT_OK";
 
-/** Why a turn happened, said to the person who caused it. */
+/** Explains the rule to the person who caused the turn. */
 const because: Partial<Record<Rule, string>> = {
   dm: "this is a direct chat, and those always engage me",
   mention: "the message mentions me",
@@ -42,7 +42,7 @@ const minutes = (ms: number): string => {
   return whole === 1 ? "1 minute" : `${whole} minutes`;
 };
 
-/** The answer of the guide to one turn, as text. Pure. */
+/** The guide's answer to a turn, as text. Pure. */
 export function guideAnswer(turn: Pick<AgentTurn, "said" | "room" | "transcript">): string {
   const lines: string[] = [];
   const { room } = turn;
@@ -86,7 +86,7 @@ export const guideDriver = defineAgent<GuideConfig>({
     capabilities: { steer: false, tools: false, images: false },
     async *run(turn, { signal }) {
       signal.throwIfAborted();
-      // It looks after nothing, and says so the way a heartbeat asks for.
+      // The guide has no heartbeat tasks: it answers with the acknowledgement.
       yield { type: "text", text: turn.heartbeat ? heartbeatDone : guideAnswer(turn) };
       yield { type: "message-end" };
     },

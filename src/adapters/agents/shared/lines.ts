@@ -1,24 +1,24 @@
 /**
  * Lines of a byte stream
  * ======================
- * Cuts bytes at line feeds and decodes each line whole, so a character that arrives in two chunks
- * is one character. Lines are bounded, and bytes that are no UTF-8 are an error, not a guess.
+ * Splits bytes at line feeds and decodes whole lines, so a character that arrives in two chunks
+ * stays one character. Lines are bounded, and invalid UTF-8 is an error.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 
-/** The largest event as JSON: its text may be escaped, at most six bytes a UTF-16 unit. */
+/** The largest event as JSON: escaped text takes at most six bytes per UTF-16 unit. */
 export const lineBytesMax = 2_097_152;
 
-/** A refusal of what an agent said. */
+/** An error about an agent's output. */
 export const agentFailed = (message: string, cause?: unknown): EarshotError =>
   new EarshotError("EAR_AGENT_FAILED", message, cause === undefined ? {} : { cause });
 
-/** A line of an agent as it may be shown in an error: one line, harmless, short. */
+/** An agent's line quoted for an error: one line, sanitised, short. */
 export const shown = (line: string): string => JSON.stringify(oneLine(line, 120));
 
 /**
- * The lines of a stream without their ends (LF or CRLF); the last one also without an end.
+ * The lines of a stream without line ends (LF or CRLF); the last one may lack its end.
  * @throws EarshotError EAR_AGENT_FAILED for a line that is too long or not UTF-8.
  */
 export async function* linesOf(
@@ -30,7 +30,7 @@ export async function* linesOf(
   const take = (part: Uint8Array) => {
     size += part.length;
     if (size > bytesMax)
-      throw agentFailed(`Cannot read the agent's answer as a line is over ${bytesMax} bytes`);
+      throw agentFailed(`Cannot read the agent's answer: a line is over ${bytesMax} bytes`);
     if (part.length > 0) parts.push(part);
   };
   const line = () => {
@@ -59,6 +59,6 @@ function decode(bytes: Uint8Array): string {
     return text.endsWith("\r") ? text.slice(0, -1) : text;
   } catch (cause) {
     const seen = shown(Buffer.from(bytes.subarray(0, 512)).toString("utf8"));
-    throw agentFailed(`Cannot read the agent's answer as it is not UTF-8: received ${seen}`, cause);
+    throw agentFailed(`Cannot read the agent's answer: it is not UTF-8 (received ${seen})`, cause);
   }
 }

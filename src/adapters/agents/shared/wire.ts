@@ -1,10 +1,9 @@
 /**
  * Turns and events as JSON
  * ========================
- * What a program or a web service is told of a turn, and how its lines are read. Both speak the
- * same: one object for the turn, one object for each event, and a `tool-call` where they want
- * something done. An event of a kind nobody knows is passed over, as everywhere; an event we know
- * in a shape we do not is an error.
+ * The turn as a program or a web service gets it, and how its lines are read. Both use the same
+ * protocol: one object for the turn, one object per event, and a `tool-call` to run a tool. An
+ * event of an unknown type is skipped; a known event with an invalid form is an error.
  */
 import { z } from "zod";
 import { type AgentEvent, type AgentTurn, agentEventSchema } from "../../../domain/ports/index.ts";
@@ -12,7 +11,7 @@ import { agentFailed, shown } from "./lines.ts";
 
 const toolCallSchema = z.object({
   type: z.literal("tool-call"),
-  /** Comes back with the result. */
+  /** Returned with the result. */
   id: z.union([z.string().max(256), z.number()]).default(""),
   name: z.string().max(256),
   input: z.unknown().optional(),
@@ -25,33 +24,35 @@ const known: ReadonlySet<string> = new Set(
 
 /** The turn as an object for JSON. Images are base64. */
 export function turnMessage(turn: AgentTurn): Record<string, unknown> {
-  const { callTool: _call, takePictures: _take, images, ...told } = turn;
-  return { type: "turn", ...told, images: picturesOf(images) };
+  const { callTool: _call, takePictures: _take, images, ...fields } = turn;
+  return { type: "turn", ...fields, images: picturesOf(images) };
 }
 
-/** Pictures as objects for JSON. */
+/** Images as objects for JSON. */
 export const picturesOf = (images: AgentTurn["images"]): object[] =>
   images.map(({ data, ...image }) => ({ ...image, data: base64(data) }));
 
-/** Bytes as text. */
+/** Encodes bytes. */
 export const base64 = (data: Uint8Array): string =>
   Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
 
 /**
- * One line of an agent: an event, a call of a tool, or null for what it may say and we do not know.
- * @throws EarshotError EAR_AGENT_FAILED, showing the line.
+ * Reads one line of an agent: an event, a tool call, or null for an unknown type.
+ * @throws EarshotError EAR_AGENT_FAILED, quoting the line.
  */
 export function readLine(line: string): AgentEvent | ToolCall | null {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    throw agentFailed(`Cannot read the agent's answer as a line is not JSON: ${shown(line)}`);
+    throw agentFailed(
+      `Cannot read the agent's answer: a line is not JSON (received ${shown(line)})`,
+    );
   }
   return readEvent(value);
 }
 
-/** The same for a value that is parsed already. */
+/** As `readLine`, for a parsed value. */
 export function readEvent(value: unknown): AgentEvent | ToolCall | null {
   const type =
     typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
@@ -68,9 +69,11 @@ export function readEvent(value: unknown): AgentEvent | ToolCall | null {
 }
 
 const unreadable = (value: unknown) =>
-  agentFailed(`Cannot read the agent's answer as it is no event: ${shown(JSON.stringify(value))}`);
+  agentFailed(
+    `Cannot read the agent's answer: it is not an event (received ${shown(JSON.stringify(value))})`,
+  );
 
-/** Runs a tool for an agent; the events around it, and what the agent is told. */
+/** Runs a tool for an agent: yields the events around it and returns the result. */
 export async function* runTool(
   turn: AgentTurn,
   call: Pick<ToolCall, "name" | "input">,
@@ -100,7 +103,7 @@ export async function unlessAborted<Value>(
   }
 }
 
-/** An error of ours or of the driver's as the last event of a turn. */
+/** An error as the last event of a turn. */
 export function failure(error: unknown, retryable = false): AgentEvent {
   const message = error instanceof Error ? error.message : String(error);
   return { type: "error", message, retryable };

@@ -1,8 +1,8 @@
 /**
  * Answers of a web service
  * ========================
- * The three forms an answer may have, read into one: events and calls of tools, in order. What is
- * cut off in the middle is an error, never a shorter answer.
+ * Converts the three forms of an answer to events and tool calls, in order. A truncated answer is
+ * an error, never a shorter answer.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -15,19 +15,19 @@ type AnswerEvent = AgentEvent | ToolCall;
 const answerSchema = z.object({
   /** The reply. */
   text: z.string().max(limits.agentEventUnitsMax).optional(),
-  /** The same as events, in order, after `text`. */
+  /** Further events, in order, after `text`. */
   events: z.array(z.unknown()).max(10_000).default([]),
   /** One emoji on the message. */
   react: z.string().min(1).max(64).optional(),
   /** Stop following the conversation. */
   disengage: z.boolean().default(false),
-  /** Say nothing, whatever else stands here. */
+  /** Send nothing, whatever else is set. */
   skip: z.boolean().default(false),
 });
 
 /**
- * What the service said, from a body of the given media type.
- * @throws EarshotError EAR_AGENT_FAILED for what cannot be read.
+ * Reads the events of a body with the given media type.
+ * @throws EarshotError EAR_AGENT_FAILED for an unreadable answer.
  */
 export function eventsOf(
   type: string,
@@ -37,8 +37,8 @@ export function eventsOf(
   if (type === "text/event-stream") return fromFrames(body);
   if (type === "application/x-ndjson" || type === "application/jsonl") return fromLines(body);
   throw agentFailed(
-    `Cannot read the web service's answer as it is neither JSON nor a stream of events: ` +
-      `received ${shown(type)}`,
+    `Cannot read the web service's answer: it is neither JSON nor a stream of events ` +
+      `(received ${shown(type)})`,
   );
 }
 
@@ -50,17 +50,19 @@ async function* fromJson(body: AsyncIterable<Uint8Array>): AsyncGenerator<Answer
   try {
     value = JSON.parse(text);
   } catch {
-    throw agentFailed(`Cannot read the web service's answer as it is not JSON: ${shown(text)}`);
+    throw agentFailed(
+      `Cannot read the web service's answer: it is not JSON (received ${shown(text)})`,
+    );
   }
   const answer = answerSchema.safeParse(value);
   if (!answer.success)
     throw agentFailed(
-      `Cannot read the web service's answer as ${z.prettifyError(answer.error).slice(0, 200)}`,
+      `Cannot read the web service's answer: ${z.prettifyError(answer.error).slice(0, 200)}`,
     );
   yield* inOrder(answer.data);
 }
 
-/** First what it does to the turn, then what it says. */
+/** Tool calls first, then text and events. */
 function* inOrder(answer: z.infer<typeof answerSchema>): Generator<AnswerEvent> {
   const tool = (name: string, input: object): AnswerEvent => ({
     type: "tool-call",
@@ -79,15 +81,15 @@ function* inOrder(answer: z.infer<typeof answerSchema>): Generator<AnswerEvent> 
     yield { type: "message-end" };
   }
   for (const event of answer.events) {
-    const said = readEvent(event);
-    if (said !== null) yield said;
+    const parsed = readEvent(event);
+    if (parsed !== null) yield parsed;
   }
 }
 
 async function* fromLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<AnswerEvent> {
   for await (const line of linesOf(body)) {
-    const said = line.trim() === "" ? null : readLine(line);
-    if (said !== null) yield said;
+    const event = line.trim() === "" ? null : readLine(line);
+    if (event !== null) yield event;
   }
 }
 
@@ -104,11 +106,11 @@ async function* fromFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Answ
     }
     const frame = data.join("\n");
     data = [];
-    // How streams of models say that they are complete.
+    // The end marker of model streams.
     if (frame === "[DONE]") return;
-    const said = frame === "" ? null : readLine(frame);
-    if (said !== null) yield said;
+    const event = frame === "" ? null : readLine(frame);
+    if (event !== null) yield event;
   }
   if (data.length > 0)
-    throw agentFailed("Cannot read the web service's answer as it ends in the middle of an event");
+    throw agentFailed("Cannot read the web service's answer: it ends in the middle of an event");
 }

@@ -1,13 +1,12 @@
 /**
  * The webhook driver
  * ==================
- * Runs an agent that is a web service: the turn is posted to one configured address, the answer is
- * a JSON object, a stream of events (server-sent events or a line each), or 204 for silence. Each
- * request is signed over its time and its bytes, so the service can tell who asks and that nobody
- * plays an old request again.
+ * Runs an agent that is a web service: the turn is posted to one configured address; the answer is
+ * a JSON object, a stream of events (server-sent events or one per line), or 204 for silence. Each
+ * request is signed over time and body, so the service can authenticate the sender and reject
+ * replays.
  *
- * The address comes from the config, never from a room, and an answer leads nowhere else:
- * redirects are refused.
+ * The address comes from the config, never from a room, and redirects are refused.
  */
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -38,12 +37,12 @@ const configSchema = z.strictObject({
     .min(100)
     .max(3_600_000)
     .default(600_000)
-    .describe("For the whole exchange, ms."),
-  images: z.boolean().default(false).describe("Whether it is given the pictures of a turn."),
+    .describe("Time for the whole exchange, ms."),
+  images: z.boolean().default(false).describe("Whether it gets the images of a turn."),
 });
 type WebhookConfig = z.infer<typeof configSchema>;
 
-/** What one answer may be in all, escapes included. */
+/** Size limit of an answer, escapes included. */
 const answerBytesMax = 8_388_608;
 
 export const webhookDriver = defineAgent<WebhookConfig>({
@@ -64,7 +63,7 @@ export const webhookDriver = defineAgent<WebhookConfig>({
         try {
           const answer = await post(client, config, turn, now(), limit.signal);
           try {
-            yield* answered(answer, turn, limit.signal);
+            yield* eventsOfAnswer(answer, turn, limit.signal);
           } finally {
             answer.close();
           }
@@ -100,13 +99,13 @@ function post(
     },
     body,
     signal,
-    // The time is kept outside: whoever waits is told whose limit it was.
+    // The caller enforces the time limit, so that the error names it.
     msMax: config.timeoutMs + 1_000,
     bytesMax: answerBytesMax,
   });
 }
 
-async function* answered(
+async function* eventsOfAnswer(
   answer: HttpStream,
   turn: AgentTurn,
   signal: AbortSignal,
@@ -121,18 +120,18 @@ async function* answered(
     return;
   }
   const { eventsOf } = await import("./answer.ts");
-  for await (const said of eventsOf(contentType(answer), answer.body)) {
+  for await (const event of eventsOf(contentType(answer), answer.body)) {
     signal.throwIfAborted();
-    if (said.type === "tool-call") {
-      yield* runTool(turn, said, signal);
+    if (event.type === "tool-call") {
+      yield* runTool(turn, event, signal);
       continue;
     }
-    yield said;
-    if (said.type === "error") return;
+    yield event;
+    if (event.type === "error") return;
   }
 }
 
-/** Its media type, without parameters. */
+/** The response's media type, without parameters. */
 function contentType({ headers }: HttpStream): string {
   const given = headers["content-type"];
   const [type = ""] = (Array.isArray(given) ? (given[0] ?? "") : (given ?? "")).split(";");

@@ -1,8 +1,8 @@
 /**
  * grammY, for the Telegram client
  * ===============================
- * The one place that loads grammY and builds its `Api`: methods called by name, errors turned into
- * ours. Loaded on the first call of an account.
+ * The only module that loads grammY and builds its `Api`: methods called by name, errors converted.
+ * Loaded on the first call of an account.
  */
 import { Api, InputFile } from "grammy";
 import type { EarshotError } from "../../../domain/errors.ts";
@@ -13,14 +13,14 @@ import { type CallKind, telegramError } from "./errors.ts";
 export interface TelegramApi {
   /** Calls a method of the Bot API. Rejects with grammY's errors: see `errorOf`. */
   call(method: string, args: readonly unknown[]): Promise<never>;
-  /** Bytes as a file of a call. */
+  /** Wraps bytes as a file argument. */
   file(data: Uint8Array, name: string): InputFile;
-  /** What was thrown as an error of ours, without the token. */
+  /** Converts a thrown error to an EarshotError without the token. */
   errorOf(error: unknown, method: string, kind: CallKind): EarshotError;
 }
 
 export function openTelegramApi(config: TelegramAccountConfig): TelegramApi {
-  // `size` is node-fetch's cap on a body, which the types of the global fetch do not know.
+  // `size` is node-fetch's limit of a body, unknown to the types of the global fetch.
   const baseFetchConfig: object = { redirect: "error", size: limits.platformAnswerBytesMax };
   const api = new Api(config.botToken, { apiRoot: config.apiRoot, baseFetchConfig });
   // grammY types each method; called by name they all have this form (getMe takes no payload).

@@ -2,7 +2,7 @@
  * Telegram
  * ========
  * A bot by long polling, which needs no public address, or by webhook. docs/channels/telegram.md
- * tells how to make one. Its rooms are here; each part has a file beside this one (wire form,
+ * describes how to create one. This file assembles the parts, one file each (wire format,
  * normalising, the poll loop, the webhook, sending, markup, errors).
  */
 import type { z } from "zod";
@@ -52,7 +52,8 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
         const { chat_id } = target(route);
         const options = { kind: "ask", signal, msMax: askMsMax } as const;
         const count = await client.call("getChatMemberCount", { chat_id }, options);
-        // Bots are counted too, us among them. Who they are is told only up to one other member.
+        // The count includes bots, this one among them; which members are bots is known only with
+        // at most one other member.
         const others = Math.max(0, count - 1);
         return { humans: others, bots: Math.min(1, count), truncated: others > 1 };
       },
@@ -62,7 +63,7 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
         if (file.file_path === undefined)
           throw new EarshotError(
             "EAR_CHANNEL_REJECTED",
-            "Cannot fetch a file as Telegram does not say where it is",
+            "Cannot fetch a file: Telegram reports no path for it",
           );
         const url = client.fileUrl(file.file_path);
         return http.stream(url, {

@@ -1,9 +1,9 @@
 /**
  * Telegram client
  * ===============
- * grammY's `Api` with what earshot adds to every call: a time limit, no redirects, a cap on the
- * answer, and errors of ours. One per account; nothing else knows the token. grammY is loaded with
- * the first call, so that a daemon without a bot does not wait for it.
+ * grammY's `Api` with additions for every call: a time limit, no redirects, a size limit on the
+ * response, and converted errors. One per account; nothing else knows the token. grammY is loaded
+ * with the first call, so a daemon without a bot does not load it.
  */
 import type { InputFile } from "grammy";
 import type { ApiMethods } from "grammy/types";
@@ -28,9 +28,9 @@ export interface TelegramClient {
     payload: Payload<Name>,
     options: { readonly kind: CallKind; readonly signal: AbortSignal; readonly msMax: number },
   ): Promise<Answer<Name>>;
-  /** Bytes as a file of a call. */
+  /** Wraps bytes as a file argument. */
   file(data: Uint8Array, name: string): Promise<InputFile>;
-  /** Where the file named by `getFile` is. Holds the token: never to be shown. */
+  /** URL of the file named by `getFile`. Contains the token: never show it. */
   fileUrl(path: string): string;
 }
 
@@ -43,7 +43,10 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
   return {
     async call(method, payload, { kind, signal, msMax }) {
       if (signal.aborted)
-        throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", `Cannot ${method} as it was cancelled`);
+        throw new EarshotError(
+          "EAR_CHANNEL_UNAVAILABLE",
+          `Cannot ${method} at Telegram: the call was cancelled`,
+        );
       opening ??= open();
       const api = await opening;
       const limit = deadline(signal, msMax);
@@ -61,7 +64,7 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
       return (await opening).file(data, name);
     },
     fileUrl: (path) => {
-      // Its segments are names, whatever is in them: the path stays below the bot's own.
+      // Segments are encoded, so the path stays below the bot's own.
       const safe = path
         .split("/")
         .map(encodeURIComponent)
@@ -72,13 +75,13 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
 }
 
 /**
- * A platform id as the number Telegram wants.
- * @throws EarshotError EAR_CHANNEL_REJECTED for anything else, a `@name` above all.
+ * Converts a platform id to Telegram's number.
+ * @throws EarshotError EAR_CHANNEL_REJECTED for anything else, such as a `@name`.
  */
 export function numericId(id: string, what: string): number {
   const number = Number(id);
   if (/^-?\d{1,16}$/.test(id) && Number.isSafeInteger(number)) return number;
-  throw new EarshotError("EAR_CHANNEL_REJECTED", `Cannot use the ${what} as it is not a number`);
+  throw new EarshotError("EAR_CHANNEL_REJECTED", `Cannot use the ${what}: it is not a number`);
 }
 
 /** `chat_id` and, in a forum topic, `message_thread_id`. */

@@ -1,23 +1,23 @@
 /**
  * Telegram errors
  * ===============
- * grammY's two error kinds as ours, with the disposition the outbox and the poll loop act on. The
- * original error is dropped on purpose: a failed fetch carries the URL, and the URL carries the
- * token.
+ * Converts grammY's two kinds of errors, with the disposition that the outbox and the poll loop act
+ * on. The original error is dropped on purpose: a failed fetch contains the URL, and the URL
+ * contains the token.
  */
 import { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 
 /**
- * `send`: doing it twice shows, so an unknown end is in doubt. `ask`: may be repeated freely.
- * `connect`: as `ask`, and a refusal means the token.
+ * `send`: a repeat is visible, so an unknown outcome is in doubt. `ask`: may be repeated.
+ * `connect`: as `ask`, and a refusal concerns the token.
  */
 export type CallKind = "send" | "ask" | "connect";
 
 const retryAfterSecondsMax = 3_600;
 
-/** The request never left: nothing can have happened at the other end. */
+/** The request was never sent, so it cannot have had an effect. */
 const notSentCodes = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -30,7 +30,10 @@ const notSentCodes = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
-/** @param token is removed should the platform ever repeat it in a description. */
+/**
+ * Converts an error.
+ * @param token is redacted in case the platform repeats it.
+ */
 export function telegramError(
   error: unknown,
   method: string,
@@ -38,21 +41,24 @@ export function telegramError(
   token: string,
 ): EarshotError {
   if (error instanceof EarshotError) return error;
-  const cannot = `Cannot ${method} at Telegram`;
-  if (error instanceof GrammyError) return refusal(error, cannot, kind, token);
+  const failed = `Cannot ${method} at Telegram`;
+  if (error instanceof GrammyError) return refusal(error, failed, kind, token);
   const cause: unknown = error instanceof HttpError ? error.error : error;
   const why = failureName(cause);
   if (kind === "send" && !notSentCodes.has(why))
-    return new EarshotError("EAR_SEND_IN_DOUBT", `${cannot} for sure as no answer came (${why})`);
-  return new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${cannot} as the request failed (${why})`);
+    return new EarshotError(
+      "EAR_SEND_IN_DOUBT",
+      `${failed}: no answer came, so it may have been sent (${why})`,
+    );
+  return new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${failed}: the request failed (${why})`);
 }
 
-function refusal(error: GrammyError, cannot: string, kind: CallKind, token: string): EarshotError {
-  const told = redactSecrets(`${error.error_code} ${error.description}`, [token]);
+function refusal(error: GrammyError, failed: string, kind: CallKind, token: string): EarshotError {
+  const answer = redactSecrets(`${error.error_code} ${error.description}`, [token]);
   switch (error.error_code) {
     case 429: {
       const seconds = Math.min(error.parameters.retry_after ?? 5, retryAfterSecondsMax);
-      return new EarshotError("EAR_CHANNEL_RATE", `${cannot} as it asks to wait ${seconds} s`, {
+      return new EarshotError("EAR_CHANNEL_RATE", `${failed}: it asks to wait ${seconds} s`, {
         retryAfterMs: seconds * 1_000,
       });
     }
@@ -60,30 +66,30 @@ function refusal(error: GrammyError, cannot: string, kind: CallKind, token: stri
     case 404:
       return new EarshotError(
         "EAR_CHANNEL_AUTH",
-        `${cannot} as the bot token was refused (${told}): take the current one from @BotFather`,
+        `${failed}: the bot token was refused (${answer}). Use the current one from @BotFather`,
       );
     case 403:
       return new EarshotError(
         kind === "connect" ? "EAR_CHANNEL_AUTH" : "EAR_CHANNEL_REJECTED",
-        `${cannot} as the bot may not do this here (${told})`,
+        `${failed}: the bot may not do this here (${answer})`,
       );
     case 409:
       return new EarshotError(
         "EAR_CHANNEL_UNAVAILABLE",
-        `${cannot} as someone else receives this bot's updates (${told})`,
+        `${failed}: another program receives this bot's updates (${answer})`,
       );
     case 400: {
       const moved = error.parameters.migrate_to_chat_id;
       const why =
         moved === undefined
-          ? `it was refused (${told})`
-          : `the group became a supergroup: list it as ${moved} from now on`;
-      return new EarshotError("EAR_CHANNEL_REJECTED", `${cannot} as ${why}`);
+          ? `it was refused (${answer})`
+          : `the group became a supergroup. List it as ${moved} from now on`;
+      return new EarshotError("EAR_CHANNEL_REJECTED", `${failed}: ${why}`);
     }
     default:
       return error.error_code >= 500
-        ? new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${cannot} as it failed there (${told})`)
-        : new EarshotError("EAR_CHANNEL_REJECTED", `${cannot} as it was refused (${told})`);
+        ? new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${failed}: its server failed (${answer})`)
+        : new EarshotError("EAR_CHANNEL_REJECTED", `${failed}: it was refused (${answer})`);
   }
 }
 

@@ -1,14 +1,14 @@
 /**
  * Telegram's poll loop
  * ====================
- * Telegram takes an update for delivered as soon as `getUpdates` is called with a higher offset, so
- * the offset moves only behind what is durable: a batch is delivered with its cursor in one commit,
- * and only then is the next one asked for. Updates that cannot be read are logged and passed over;
- * they never block the line.
+ * Telegram considers an update delivered when `getUpdates` is called with a higher offset, so the
+ * offset only advances past durable updates: a batch is delivered with its cursor in one commit,
+ * and only then is the next one requested. Unreadable updates are logged and skipped; they never
+ * block the queue.
  *
  * The cursor is `<offset>@<ms>`. Telegram restarts its numbering at random after a week without
- * updates, so an offset that old is not used: Telegram keeps updates for a day, and what it repeats
- * is recognised.
+ * updates, so an offset that old is not used: Telegram keeps updates for a day, and repeats are
+ * recognised.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
@@ -25,7 +25,7 @@ type Context = ChannelContext<TelegramAccountConfig>;
 const connectMsMax = 10_000;
 const pauseMsMin = 500;
 const pauseMsMax = 60_000;
-/** How much longer than asked for a long poll may take. */
+/** Extra time for a long poll's response. */
 const pollGraceMs = 10_000;
 const offsetAgeMsMax = 6 * 86_400_000;
 
@@ -34,12 +34,15 @@ interface Position {
   readonly at: Millis;
 }
 
-/** Who the token belongs to. */
+/** The identity of the token's bot. */
 export async function whoAmI(client: TelegramClient, signal: AbortSignal): Promise<TelegramSelf> {
   const options = { kind: "connect", signal, msMax: connectMsMax } as const;
   const self = selfSchema.safeParse(await client.call("getMe", undefined, options));
   if (!self.success)
-    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read who the bot is at Telegram");
+    throw new EarshotError(
+      "EAR_CHANNEL_UNAVAILABLE",
+      "Cannot read the bot's identity: Telegram's getMe has an unexpected form",
+    );
   const { id, username, first_name } = self.data;
   return { id: String(id), username, name: first_name || username };
 }
@@ -62,14 +65,14 @@ export async function receive(
         await removeWebhook(client, context, signal);
         position = readCursor(await context.loadCursor(self.id));
       }
-      // The first poll after a break asks for no waiting, so that being back is known at once.
+      // The first poll after a break does not wait, so that recovery is reported immediately.
       const updates = await poll(client, context, position, live, signal);
       if (!live) context.reportState("live");
       if (!offered) void offerCommands(client, context, signal);
       offered = true;
       live = true;
       failures = 0;
-      position = await take(updates, self, position, context, signal);
+      position = await deliverBatch(updates, self, position, context, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof EarshotError && error.disposition === "terminal") throw error;
@@ -83,7 +86,7 @@ export async function receive(
   }
 }
 
-/** Telegram tells a bot nothing when asked while it still posts somewhere. */
+/** getUpdates returns nothing while a webhook is set. */
 async function removeWebhook(
   client: TelegramClient,
   { log }: Context,
@@ -116,10 +119,13 @@ async function poll(
     { kind: "connect", signal, msMax: timeout * 1_000 + pollGraceMs },
   );
   if (Array.isArray(updates)) return updates;
-  throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read updates as they are not a list");
+  throw new EarshotError(
+    "EAR_CHANNEL_UNAVAILABLE",
+    "Cannot read updates: the response is not a list",
+  );
 }
 
-/** What an update tells; null for nothing, and for what cannot be read, which is logged. */
+/** Converts an update; null for none of interest and for unreadable ones, which are logged. */
 export function readUpdate(
   raw: unknown,
   self: TelegramSelf,
@@ -135,8 +141,8 @@ export function readUpdate(
   return null;
 }
 
-/** Delivers a batch; the new position once it is durable. */
-async function take(
+/** Delivers a batch; returns the new position once it is durable. */
+async function deliverBatch(
   updates: readonly unknown[],
   self: TelegramSelf,
   position: Position | null,
@@ -153,13 +159,13 @@ async function take(
     if (event !== null) events.push(event);
   }
   if (highest === null)
-    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot confirm updates as none has an id");
+    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot confirm updates: none has an id");
   const next = { offset: highest + 1, at: context.clock.now() };
   await deliver(events, `${next.offset}@${next.at}`, context, signal);
   return next;
 }
 
-/** Tries until the store takes it; an event that is refused for good is told and passed over. */
+/** Retries until the store accepts the batch; a permanently refused event is logged and skipped. */
 async function deliver(
   events: readonly ChannelEvent[],
   cursor: string,
@@ -205,9 +211,7 @@ async function deliverSingly(
 
 const codeOf = (error: unknown) => (error instanceof EarshotError ? error.code : "unknown");
 
-/**
- * As long as the platform asked, else growing with the failures, with half of it left to chance.
- */
+/** Waits as long as the platform asked, otherwise exponentially with 50% jitter. */
 export async function pause(
   { clock, random }: Context,
   error: EarshotError,

@@ -1,12 +1,12 @@
 /**
  * Inline Markdown
  * ===============
- * One line: code spans, bold, italic, strike, spoiler, links. Marks are paired with a stack that
- * holds each kind at most once, so entities nest as Telegram asks and the work is linear in the
- * line; a mark without its partner stays as it was written.
+ * One line: code spans, bold, italic, strikethrough, spoiler, links. Marks are paired with a stack
+ * that holds each kind at most once, so entities nest as Telegram requires and the work is linear
+ * in the line; an unpaired mark stays as text.
  *
- * Links go to http, https and mailto only: `tg://user?id=` would ping a person and `javascript:` is
- * never meant well. A link whose label shows nothing shows its address instead.
+ * Only http, https and mailto links are kept: `tg://user?id=` would notify a person, and
+ * `javascript:` is never legitimate. A link with an invisible label shows its address instead.
  */
 import type { Entity, Rendering } from "./rendering.ts";
 
@@ -14,7 +14,7 @@ type Kind = "bold" | "italic" | "strikethrough" | "spoiler" | "link";
 type Piece =
   | { readonly is: "text"; readonly text: string }
   | { readonly is: "code"; readonly text: string }
-  /** A mark: written text until both ends are known, then the begin or end of an entity. */
+  /** A mark: plain text until it is paired, then the begin or end of an entity. */
   | {
       readonly is: "mark";
       readonly text: string;
@@ -61,7 +61,7 @@ function pair(line: string): Piece[] {
   return pieces;
 }
 
-/** Handles the special character at `at`; the number of units it took. */
+/** Handles the special character at `at`; returns the units consumed. */
 function consume(
   line: string,
   at: number,
@@ -110,7 +110,7 @@ function openLink(char: string, next: string, pieces: Piece[], stack: Open[]): n
     pieces.push({ is: "text", text: char });
     return 1;
   }
-  // An earlier bracket that was never closed stays text.
+  // An earlier unclosed bracket stays text.
   const earlier = stack.findIndex(({ kind }) => kind === "link");
   if (earlier >= 0) stack.splice(earlier, 1);
   const piece: Open["piece"] = { is: "mark", text: char === "!" ? "![" : "[", kind: "link" };
@@ -149,7 +149,7 @@ function emphasis(line: string, at: number, pieces: Piece[], stack: Open[]): num
     return piece;
   };
   while (left > 0 && !/\s/.test(before) && !inWord) {
-    const open = stack.findLastIndex((one) => one.char === char);
+    const open = stack.findLastIndex((candidate) => candidate.char === char);
     const opened = stack[open];
     if (opened === undefined || opened.width > left) break;
     stack.length = open;
@@ -158,7 +158,7 @@ function emphasis(line: string, at: number, pieces: Piece[], stack: Open[]): num
   }
   while (left > 0 && !/\s/.test(after) && !inWord) {
     const [width, kind] = opening(char, left);
-    if (kind === null || stack.some((one) => one.char === char && one.width === width)) break;
+    if (kind === null || stack.some((other) => other.char === char && other.width === width)) break;
     const piece = mark(width, kind);
     stack.push({ kind, char, width, piece });
   }

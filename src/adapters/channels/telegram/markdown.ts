@@ -1,15 +1,15 @@
 /**
- * Markdown to Telegram
- * ====================
- * Block structure: fences, tables, headings, quotes, lists. Telegram's markup is sent as text with
- * entities (https://core.telegram.org/bots/api#messageentity) instead of HTML, so no text can break
- * out of anything and "cannot parse entities" cannot happen. One pass over the lines, linear in the
+ * Markdown for Telegram
+ * =====================
+ * Block structure: fences, tables, headings, quotes, lists. The result is text with entities
+ * (https://core.telegram.org/bots/api#messageentity) instead of HTML, so text can never be taken
+ * for markup and "cannot parse entities" cannot occur. One pass over the lines, linear in the
  * input.
  */
 import { inlineMarkdown } from "./inline.ts";
 import { type Rendered, Rendering } from "./rendering.ts";
 
-/** Table cells are padded at most this far, so a wide cell does not blow the others up. */
+/** Largest padding of table cells, so a wide cell does not widen the others. */
 const cellUnitsMax = 40;
 
 const fencePattern = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)/;
@@ -19,7 +19,7 @@ const bulletPattern = /^([ \t]*)[-*+][ \t]+(?=\S)/;
 const rulePattern = /^ {0,3}(?:-[ \t]*){3,}$|^ {0,3}(?:\*[ \t]*){3,}$|^ {0,3}(?:_[ \t]*){3,}$/;
 const tableRulePattern = /^[ \t:|-]+$/;
 
-/** Renders Markdown as text with entities. Unknown or broken markup stays as it was written. */
+/** Renders Markdown as text with entities. Unknown or broken markup stays as text. */
 export function renderMarkdown(markdown: string): Rendered {
   const out = new Rendering();
   const lines = printable(markdown).split("\n");
@@ -49,7 +49,7 @@ function fence(out: Rendering, lines: readonly string[], at: number): number | n
   const open = fencePattern.exec(lines[at] as string);
   if (open === null) return null;
   const [, mark = "", language = ""] = open;
-  // Backticks further on make it a code span, as in ```x```.
+  // Further backticks make it a code span, as in ```x```.
   if (mark[0] === "`" && (lines[at] as string).includes("`", open[0].length)) return null;
   const closes = (candidate: string) => {
     const found = fencePattern.exec(candidate)?.[1] ?? "";

@@ -1,8 +1,8 @@
 /**
- * Telegram's menu of commands
- * ===========================
- * What a person is offered after typing `/`. Telegram keeps it for the bot, so it is asked for first
- * and set only where it differs. A menu that cannot be set is told in the log and harms nothing.
+ * Telegram's command menu
+ * =======================
+ * The commands offered after typing `/`. Telegram stores the menu per bot, so it is read first and
+ * set only where it differs. A failure is logged and has no other effect.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
@@ -11,7 +11,7 @@ import type { TelegramAccountConfig } from "./config.ts";
 
 const menuMsMax = 10_000;
 
-/** Offers the context's commands, if there are any. Never rejects. */
+/** Sets the menu to the context's commands, if any. Never rejects. */
 export async function offerCommands(
   client: TelegramClient,
   { commands = [], log }: ChannelContext<TelegramAccountConfig>,
@@ -22,8 +22,8 @@ export async function offerCommands(
   const wanted = commands.map(({ name, description }) => ({ command: name, description }));
   try {
     const now = await client.call("getMyCommands", {}, options);
-    const same = (one: (typeof wanted)[number], index: number) =>
-      now[index]?.command === one.command && now[index]?.description === one.description;
+    const same = (command: (typeof wanted)[number], index: number) =>
+      now[index]?.command === command.command && now[index]?.description === command.description;
     if (now.length === wanted.length && wanted.every(same)) return;
     await client.call("setMyCommands", { commands: wanted }, options);
     log("info", "telegram.menu", { commands: wanted.length });

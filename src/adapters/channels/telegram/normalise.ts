@@ -1,9 +1,9 @@
 /**
- * Telegram update to channel event
- * ================================
- * Facts only, no decision. What Telegram does not tell stays absent: a mention by username has no
- * id, so it keeps the name as `@name`; a post in the name of a chat has no person behind it, so its
- * author is that chat (`chat:<id>`), which is nobody's user id and matches no list by accident.
+ * Telegram updates to channel events
+ * ==================================
+ * Facts only, no decisions. What Telegram does not report stays absent: a mention by username has
+ * no id, so its id is `@name`; a post in the name of a chat has no person, so its author is that
+ * chat (`chat:<id>`), which is no user id and matches no list by accident.
  */
 import type { Attachment, Edit, Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
@@ -17,7 +17,7 @@ import type {
   WireUser,
 } from "./wire.ts";
 
-/** Who the bot is, from `getMe`. */
+/** The bot's identity, from `getMe`. */
 export interface TelegramSelf {
   readonly id: string;
   readonly username: string;
@@ -26,18 +26,15 @@ export interface TelegramSelf {
 
 type Author = Inbound["author"];
 
-/**
- * The event an update carries, or null for an update that says nothing (joins, pins, unknown
- * kinds).
- */
+/** Converts an update; null for one without a message (joins, pins, unknown kinds). */
 export function eventOf(
   update: WireUpdate,
   account: string,
   self: TelegramSelf,
 ): ChannelEvent | null {
-  const fresh = update.message ?? update.channel_post;
-  if (fresh !== undefined) {
-    const message = inboundOf(fresh, account, self);
+  const created = update.message ?? update.channel_post;
+  if (created !== undefined) {
+    const message = inboundOf(created, account, self);
     return message === null ? null : { type: "message", message };
   }
   const edited = update.edited_message ?? update.edited_channel_post;
@@ -50,7 +47,7 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
   const text = textOf(message);
   const attachments = attachmentsOf(message);
   if (text === "" && attachments.length === 0) return null;
-  // Forwarded words are not the sender's: they name and call nobody here.
+  // Forwarded text is not the author's own: it mentions no one here.
   const forwarded = message.forward_origin !== undefined;
   const mentions = forwarded ? [] : mentionsOf(message, self);
   return {
@@ -81,7 +78,7 @@ function editOf(updateId: number, message: WireMessage, account: string, self: T
     text: textOf(message),
     author: authorOf(message, self),
     editedAt: (message.edit_date ?? message.date) * 1_000,
-    // Its time has whole seconds, in which a message can be changed and changed back.
+    // The edit's time has whole seconds, within which a message may change twice.
     editId: String(updateId),
   };
 }
@@ -93,7 +90,7 @@ function placeOf({ chat, message_thread_id, is_topic_message }: WireMessage) {
     supergroup: "group",
     channel: "channel",
   } as const;
-  // Only forum topics are threads; in other groups the field just names the start of a reply chain.
+  // Only forum topics are threads; in other groups the field is the start of a reply chain.
   const topic = is_topic_message === true && message_thread_id !== undefined;
   return {
     chat: {
@@ -125,7 +122,7 @@ function chatAuthor(chat: WireChat, signature: string | undefined): Author {
   return { id, name: name || id, isBot: false, isSelf: false, isChat: true };
 }
 
-/** `sender_chat` wins: beside it `from` is a stand-in that Telegram fills in for old clients. */
+/** `sender_chat` wins: with it, `from` is a placeholder for old clients. */
 function authorOf(
   message: Pick<WireMessage, "from" | "sender_chat" | "author_signature"> & { chat?: WireChat },
   self: TelegramSelf,
@@ -142,7 +139,7 @@ function authorOf(
 function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
   const parent = message.reply_to_message;
   if (parent === undefined) return null;
-  // In a topic every line "replies" to the service message that opened it.
+  // In a topic every message "replies" to the service message that opened it.
   const opener =
     parent.forum_topic_created !== undefined ||
     (message.is_topic_message === true && parent.message_id === message.message_thread_id);
@@ -158,7 +155,7 @@ function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
   };
 }
 
-/** The words of a message; things that have none are told in one bracketed line. */
+/** The text of a message; content without text becomes one bracketed line. */
 function textOf(content: WireContent): string {
   const words = content.text ?? content.caption;
   if (words !== undefined) return words;
@@ -171,15 +168,15 @@ function textOf(content: WireContent): string {
   return "";
 }
 
-/** Kinds of entities that show words instead of saying them. */
-const shows: ReadonlySet<string> = new Set([
+/** Kinds of entities that quote text. */
+const quotingEntities: ReadonlySet<string> = new Set([
   ...["code", "pre", "blockquote", "expandable_blockquote"],
 ]);
 
 function verbatimIn(content: WireContent, text: string): Pick<Inbound, "verbatim"> {
   const verbatim = entitiesOf(content).flatMap(({ type, offset, length }): [number, number][] => {
     const to = Math.min(offset + length, text.length);
-    return shows.has(type) && offset < to ? [[offset, to]] : [];
+    return quotingEntities.has(type) && offset < to ? [[offset, to]] : [];
   });
   return verbatim.length === 0 ? {} : { verbatim };
 }
@@ -208,11 +205,11 @@ function mentionOf(
   }
   if (entity.type !== "mention" && entity.type !== "bot_command") return null;
   const covered = text.slice(entity.offset, entity.offset + entity.length);
-  // A command is aimed at a bot only when it says so: /help@that_bot.
+  // A command addresses a bot only as /help@that_bot.
   const at = covered.indexOf("@");
   const name = at < 0 ? "" : covered.slice(at + 1);
   if (name === "") return null;
-  // Telegram's usernames are ASCII and compared without case.
+  // Telegram's usernames are ASCII and case-insensitive.
   const isSelf = self.username !== "" && name.toLowerCase() === self.username.toLowerCase();
   return isSelf
     ? { id: self.id, name: self.name, isSelf }
@@ -233,7 +230,7 @@ function attachmentsOf(content: WireContent): Attachment[] {
     attachment("video", content.video_note, "video/mp4"),
     attachment(still ? "image" : "video", sticker, undefined, sticker?.emoji),
   ];
-  return found.filter((one) => one !== null);
+  return found.filter((entry) => entry !== null);
 }
 
 const documentOf = (file: WireFile | undefined) => {

@@ -1,9 +1,9 @@
 /**
- * Sending at Telegram
+ * Sending to Telegram
  * ===================
- * Markdown becomes text with entities and is cut to 4,096 units after that. Telegram has no
- * idempotency key, so a reply of several messages remembers which of them arrived: a retry goes on
- * after the last one and never repeats it.
+ * Markdown becomes text with entities, which is then split at 4,096 units. Telegram has no
+ * idempotency key, so a reply of several messages remembers which of them arrived: a retry
+ * continues after the last one and never repeats it.
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -26,10 +26,10 @@ const askMsMax = 10_000;
 type Reply = { reply_parameters?: { message_id: number; allow_sending_without_reply: true } };
 
 export function createTelegramOutbound(client: TelegramClient): ChannelOutbound {
-  /** Request id to the platform ids of the parts that arrived, for sends that are not complete. */
+  /** Request id to the platform ids of delivered parts, for incomplete sends. */
   const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
 
-  /** Sends the parts that did not arrive yet. */
+  /** Sends the parts that have not arrived yet. */
   const sendParts = async (request: SendRequest, parts: readonly Rendered[], reply: Reply) => {
     const place = target(request.route);
     const messageIds = unfinished.get(request.id) ?? [];
@@ -72,7 +72,7 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
       }),
     sendMedia: (request) => sendFile(client, request),
     async sendTyping(route, on, signal) {
-      // There is no "off": the notice goes with the message or after 5 s.
+      // There is no "off": the indicator ends with the message or after 5 s.
       if (!on) return;
       const payload = { ...target(route), action: "typing" as const };
       await client.call("sendChatAction", payload, { kind: "ask", signal, msMax: askMsMax });
@@ -86,7 +86,7 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
     async editText(request) {
       const [first, ...rest] = partsOf(request, request.growing ? 1 : limits.sendPartsMax);
       await edit(client, request, first);
-      // Rendered it may be longer than its Markdown (a table is padded).
+      // Rendered text may be longer than its Markdown (tables are padded).
       if (rest.length > 0) await sendParts(request, rest, {});
     },
   };
@@ -95,7 +95,7 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
 const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
   splitRendered(renderMarkdown(text), telegramTextLimit, most);
 
-/** Ogg is shown as a voice message; other sounds as music, and the rest as a file. */
+/** Ogg becomes a voice message, other audio music, the rest a file. */
 async function sendFile(
   client: TelegramClient,
   { route, mime, name, data, signal }: MediaRequest,
@@ -120,7 +120,7 @@ async function edit(
   if (part === undefined)
     throw new EarshotError(
       "EAR_CHANNEL_REJECTED",
-      "Cannot edit a message as nothing would be left",
+      "Cannot edit a message: its new text would be empty",
     );
   const payload = {
     chat_id: target(request.route).chat_id,
@@ -134,7 +134,7 @@ async function edit(
       msMax: limits.sendMsMax,
     });
   } catch (error) {
-    // Asked to show what it already shows: done.
+    // The message already has this text: success.
     const same = error instanceof EarshotError && error.message.includes("message is not modified");
     if (!same) throw error;
   }

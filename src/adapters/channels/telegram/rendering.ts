@@ -1,9 +1,8 @@
 /**
  * Text with entities
  * ==================
- * What one Telegram message is made of, and how a long one is cut into several: at a paragraph, a
- * line, a word, and only then between two graphemes. Offsets are UTF-16 units, as in JavaScript and
- * at Telegram.
+ * The content of a Telegram message, and how a long one is split: at a paragraph, a line, a word,
+ * and only then between two graphemes. Offsets are UTF-16 units, as in JavaScript and at Telegram.
  */
 
 export interface Entity {
@@ -27,7 +26,7 @@ export interface Rendered {
   readonly entities: readonly Entity[];
 }
 
-/** Grows a text and its entities together. */
+/** Builds a text and its entities. */
 export class Rendering {
   private readonly parts: string[] = [];
   private readonly entities: Entity[] = [];
@@ -38,13 +37,13 @@ export class Rendering {
     this.length += text.length;
   }
 
-  /** Puts an entity on everything added since `from`; an empty one is left out. */
+  /** Adds an entity over everything added since `from`; an empty one is ignored. */
   mark(entity: Pick<Entity, "type" | "language" | "url">, from: number): void {
     if (this.length > from)
       this.entities.push({ ...entity, offset: from, length: this.length - from });
   }
 
-  /** Whether anything a person can see was added since `from`. */
+  /** Whether anything visible was added since `from`. */
   showsSince(from: number): boolean {
     let skipped = this.length;
     for (let part = this.parts.length - 1; part >= 0 && skipped > from; part -= 1) {
@@ -57,7 +56,7 @@ export class Rendering {
 
   finish(): Rendered {
     const byPlace = (a: Entity, b: Entity) => a.offset - b.offset || b.length - a.length;
-    // Of two on the same words the outer one was put last and comes first.
+    // Of two entities over the same text, the outer one was added last and must come first.
     return { text: this.parts.join(""), entities: this.entities.reverse().sort(byPlace) };
   }
 }
@@ -67,15 +66,15 @@ const entitiesCountMax = 100;
 const cutNote = "\n\n[the rest is too long for this chat]";
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Cuts a rendering into messages of at most `limit` units, at most `partsMax` of them. */
+/** Splits a rendering into messages of at most `limit` units, at most `partsMax` of them. */
 export function splitRendered(whole: Rendered, limit: number, partsMax: number): Rendered[] {
   const parts: Rendered[] = [];
   const { text } = whole;
   let from = 0;
   while (from < text.length) {
     const last = parts.length === partsMax - 1;
-    const room = last && text.length - from > limit ? limit - cutNote.length : limit;
-    const to = cutBefore(text, from, room);
+    const capacity = last && text.length - from > limit ? limit - cutNote.length : limit;
+    const to = cutBefore(text, from, capacity);
     const part = slice(whole, from, to);
     const next = afterCut(text, to);
     if (last && next < text.length) return [...parts, { ...part, text: part.text + cutNote }];
@@ -85,11 +84,11 @@ export function splitRendered(whole: Rendered, limit: number, partsMax: number):
   return parts;
 }
 
-/** Where to end a part that starts at `from`: at most `room` units on. */
-function cutBefore(text: string, from: number, room: number): number {
-  const end = from + room;
+/** The end of a part that starts at `from` and has at most `capacity` units. */
+function cutBefore(text: string, from: number, capacity: number): number {
+  const end = from + capacity;
   if (end >= text.length) return text.length;
-  const earliest = from + Math.floor(room / 2);
+  const earliest = from + Math.floor(capacity / 2);
   for (const mark of ["\n\n", "\n", " "]) {
     const found = text.lastIndexOf(mark, end - mark.length + 1);
     if (found >= earliest) return found;
@@ -102,7 +101,7 @@ function cutBefore(text: string, from: number, room: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }
 
-/** The blank that a cut was made at is not repeated; an indentation after a line break is kept. */
+/** Skips the blank at a cut, but keeps indentation after a line break. */
 function afterCut(text: string, cut: number): number {
   let at = cut;
   while (text[at] === "\n") at += 1;

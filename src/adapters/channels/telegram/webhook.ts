@@ -1,14 +1,14 @@
 /**
- * Telegram, posting to us
- * =======================
- * The account's hook instead of the poll loop. Telegram sends a secret of ours with every update,
- * in a header, so who posts is known before the body is read; without one an account of this kind
- * does not exist. An update is answered 200 only when it is durable, and Telegram repeats what was
- * not: the message's own id tells repeats apart. What can never be read is logged and answered 200,
- * or it would come for a day.
+ * The Telegram webhook
+ * ====================
+ * The account's hook instead of the poll loop. Telegram sends a secret header with every update, so
+ * the sender is authenticated before the body is read; such an account requires a secret. An update
+ * is answered 200 only when it is durable, and Telegram repeats the others; the message's id
+ * identifies repeats. An unreadable update is logged and answered 200, otherwise it would be
+ * repeated for a day.
  *
- * Telegram is told where to post at every start, and asked now and then whether it still knows:
- * any other program with the token may have told it something else.
+ * The webhook is registered at every start and checked periodically: another program with the token
+ * may have changed it.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext, ChannelHook } from "../../../domain/ports/index.ts";
@@ -30,7 +30,7 @@ export interface TelegramWebhook {
 }
 
 const callMsMax = 10_000;
-const lookEveryMs = 300_000;
+const checkEveryMs = 300_000;
 const secretHeader = "x-telegram-bot-api-secret-token";
 
 export function createTelegramWebhook(
@@ -42,36 +42,36 @@ export function createTelegramWebhook(
   return {
     hook: {
       inspectHeaders({ headers }) {
-        const told = headers[secretHeader];
-        if (told === undefined) return { kind: "refused", why: "the secret token is missing" };
-        return sameSecret(told, webhook.secret)
+        const token = headers[secretHeader];
+        if (token === undefined) return { kind: "refused", why: "the secret token is missing" };
+        return sameSecret(token, webhook.secret)
           ? { kind: "proven" }
-          : { kind: "refused", why: "the secret token is another" };
+          : { kind: "refused", why: "the secret token is wrong" };
       },
       verify: () => ({ kind: "verified", replayId: null }),
       async receive(body) {
         if (self === null)
           throw new EarshotError(
             "EAR_CHANNEL_UNAVAILABLE",
-            "Cannot take updates as Telegram has not said yet who the bot is: send them again",
+            "Cannot accept updates: the bot's identity is not known yet. Send them again",
           );
-        await take(body, self, context);
+        await deliverUpdate(body, self, context);
         return {};
       },
     },
     async start(signal) {
       let failures = 0;
-      let told = false;
+      let registered = false;
       while (!signal.aborted) {
         try {
           self ??= await whoAmI(client, signal);
-          if (!told) await tellWhere(client, context, webhook, signal);
-          else await look(client, context, webhook, signal);
-          if (!told || failures > 0) context.reportState("live");
-          if (!told) void offerCommands(client, context, signal);
-          told = true;
+          if (!registered) await registerWebhook(client, context, webhook, signal);
+          else await checkWebhook(client, context, webhook, signal);
+          if (!registered || failures > 0) context.reportState("live");
+          if (!registered) void offerCommands(client, context, signal);
+          registered = true;
           failures = 0;
-          await pauseFor(context.clock, lookEveryMs, signal);
+          await pauseFor(context.clock, checkEveryMs, signal);
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof EarshotError) || error.disposition === "terminal") throw error;
@@ -85,7 +85,11 @@ export function createTelegramWebhook(
   };
 }
 
-async function take(body: Uint8Array, self: TelegramSelf, context: Context): Promise<void> {
+async function deliverUpdate(
+  body: Uint8Array,
+  self: TelegramSelf,
+  context: Context,
+): Promise<void> {
   const event = readUpdate(hookJson(body), self, context);
   if (event === null) return;
   try {
@@ -97,7 +101,7 @@ async function take(body: Uint8Array, self: TelegramSelf, context: Context): Pro
   }
 }
 
-async function tellWhere(
+async function registerWebhook(
   client: TelegramClient,
   { config }: Context,
   { url, secret, connections }: TelegramWebhookConfig,
@@ -116,8 +120,8 @@ async function tellWhere(
   );
 }
 
-/** Puts right what somebody else changed, and passes on what Telegram complains of. */
-async function look(
+/** Restores a changed webhook and logs the errors that Telegram reports. */
+async function checkWebhook(
   client: TelegramClient,
   context: Context,
   webhook: TelegramWebhookConfig,
@@ -127,10 +131,10 @@ async function look(
   const info = await client.call("getWebhookInfo", undefined, options);
   if (info.url !== webhook.url) {
     context.log("warn", "telegram.webhook-moved", { why: "another program has set or removed it" });
-    await tellWhere(client, context, webhook, signal);
+    await registerWebhook(client, context, webhook, signal);
   }
   const failedAgoMs = context.clock.now() - (info.last_error_date ?? 0) * 1_000;
-  if (failedAgoMs < lookEveryMs)
+  if (failedAgoMs < checkEveryMs)
     context.log("warn", "telegram.webhook-failing", {
       told: String(info.last_error_message ?? "").slice(0, 200),
       waiting: info.pending_update_count,

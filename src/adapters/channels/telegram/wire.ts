@@ -1,9 +1,9 @@
 /**
- * Telegram's wire form
- * ====================
+ * Telegram's wire format
+ * ======================
  * The part of an update that earshot reads, parsed once
- * (https://core.telegram.org/bots/api#update). Fields that are not listed are ignored, so a new
- * kind of update never breaks the line; a listed field of the wrong shape refuses that one update.
+ * (https://core.telegram.org/bots/api#update). Unknown fields are ignored, so a new kind of update
+ * never blocks the queue; a known field of the wrong type refuses only that update.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -111,8 +111,8 @@ export const updateSchema = z.object({
 });
 export type WireUpdate = z.infer<typeof updateSchema>;
 
-/** Read on its own, so that an update which is otherwise garbage can still be passed over. */
+/** Parsed separately, so that an unreadable update can still be skipped. */
 export const updateIdSchema = z.object({ update_id: int });
 
-/** What `getMe` tells. */
+/** The result of `getMe`. */
 export const selfSchema = userSchema.extend({ username: label.default("") });

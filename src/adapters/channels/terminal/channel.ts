@@ -1,10 +1,9 @@
 /**
  * Terminal
  * ========
- * The operator at a keyboard: lines in, answers out, one direct chat. It holds no stream of its
- * own; a console (the `chat` command, a test) attaches, gives lines and is told what to show. While
- * nobody is attached the channel is live all the same: what is sent then is shown to the next
- * console, up to a cap.
+ * The operator at a keyboard: lines in, answers out, one direct chat. The channel owns no stream; a
+ * console (the `chat` command, a test) attaches, sends lines and shows messages. Without a console
+ * the channel is still live: messages sent then are shown to the next console, up to a limit.
  */
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -17,12 +16,15 @@ import {
   type SendRequest,
 } from "../../../domain/ports/index.ts";
 
-/** Who sits there. Shown; being the operator comes from the channel being local. */
+/** The operator's display name; the operator's rights come from the channel being local. */
 export interface TerminalConfig {
   readonly userName: string;
 }
 
-/** What a console shows. One that cannot edit is given the last text as another message. */
+/**
+ * What a console shows. Without `edit`, the final text of an edited message is written as a new
+ * one.
+ */
 export interface TerminalConsole {
   write(message: { readonly id: string; readonly text: string }): void;
   edit?(message: { readonly id: string; readonly text: string }): void;
@@ -30,7 +32,7 @@ export interface TerminalConsole {
 }
 
 export interface TerminalSession {
-  /** Says one line. Resolves when it is durable. */
+  /** Sends one line. Resolves when it is durable. */
   say(text: string): Promise<void>;
   detach(): void;
 }
@@ -43,7 +45,7 @@ export interface Terminal {
 
 const chatId = "console";
 
-interface Line {
+interface TerminalAccount {
   readonly context: ChannelContext<TerminalConfig>;
   readonly consoles: Set<TerminalConsole>;
   unshown: { id: string; text: string }[];
@@ -62,7 +64,7 @@ const accountSchema = z.strictObject({
 
 /** One terminal channel for one process. */
 export function createTerminal(): Terminal {
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, TerminalAccount>();
   const definition = defineChannel<TerminalConfig>({
     id: "terminal",
     meta: { name: "Terminal", description: "You, at a keyboard" },
@@ -84,7 +86,13 @@ export function createTerminal(): Terminal {
     accountSchema: accountSchema as z.ZodType<TerminalConfig>,
     local: true,
     open(context) {
-      const line: Line = { context, consoles: new Set(), unshown: [], said: 0, written: 0 };
+      const line: TerminalAccount = {
+        context,
+        consoles: new Set(),
+        unshown: [],
+        said: 0,
+        written: 0,
+      };
       lines.set(context.accountId, line);
       return {
         async start(signal) {
@@ -107,7 +115,7 @@ export function createTerminal(): Terminal {
               if (console.edit !== undefined) console.edit(message);
               else if (growing === undefined) console.write(message);
             }
-            line.unshown = line.unshown.map((one) => (one.id === messageId ? message : one));
+            line.unshown = line.unshown.map((shown) => (shown.id === messageId ? message : shown));
           },
         },
         identify: async () => ({ id: "terminal", name: "this terminal" }),
@@ -118,7 +126,7 @@ export function createTerminal(): Terminal {
 }
 
 function attach(
-  lines: ReadonlyMap<string, Line>,
+  lines: ReadonlyMap<string, TerminalAccount>,
   console: TerminalConsole,
   account: string,
 ): TerminalSession {
@@ -126,18 +134,18 @@ function attach(
   if (line === undefined)
     throw new EarshotError(
       "EAR_CHANNEL_UNAVAILABLE",
-      "Cannot attach a console as the terminal channel is not open: is it switched off?",
+      "Cannot attach a console: the terminal channel is not open. Enable it in the config",
     );
   line.consoles.add(console);
   for (const message of line.unshown.splice(0)) console.write(message);
   return {
     say: (text) =>
-      line.context.deliver([{ type: "message", message: spoken(line, account, text) }]),
+      line.context.deliver([{ type: "message", message: inboundOf(line, account, text) }]),
     detach: () => void line.consoles.delete(console),
   };
 }
 
-function spoken(line: Line, account: string, text: string): Inbound {
+function inboundOf(line: TerminalAccount, account: string, text: string): Inbound {
   const { clock, config } = line.context;
   const now = clock.now();
   line.said += 1;
@@ -158,7 +166,7 @@ function spoken(line: Line, account: string, text: string): Inbound {
   };
 }
 
-function show(line: Line, { text }: SendRequest): { messageIds: string[] } {
+function show(line: TerminalAccount, { text }: SendRequest): { messageIds: string[] } {
   line.written += 1;
   const message = { id: `${line.context.clock.now()}-out-${line.written}`, text };
   for (const console of line.consoles) console.write(message);

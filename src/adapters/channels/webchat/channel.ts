@@ -1,10 +1,10 @@
 /**
  * Webchat
  * =======
- * The direct chat on our own page and in `earshot chat`. The journal is its platform: a reply part
- * is delivered the moment the outbox has recorded it, and pages read it from there. So sending does
- * nothing but confirm, cannot fail, and is never in doubt; what is of the moment (typing, acks) is
- * handed to whoever has a page open.
+ * The direct chat on earshot's own page and in `earshot chat`. The journal is its platform: a reply
+ * is delivered as soon as the outbox has recorded it, and pages read it from there. Sending
+ * therefore only confirms, cannot fail, and is never in doubt; transient signals (typing, acks) go
+ * to open pages.
  */
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -15,21 +15,21 @@ import {
   type MediaRequest,
 } from "../../../domain/ports/index.ts";
 
-/** The one chat there is unless a caller opens others. */
+/** The default chat. */
 export const webChatId = "web";
 
 export interface WebchatListener {
   typing(route: Route, on: boolean): void;
   ack(route: Route, messageId: string, emoji: string, on: boolean): void;
-  /** The bytes of a file that a page gave; null: it is not kept any more. */
+  /** A stream of an uploaded file; null: it is gone. */
   file(attachmentId: string): Promise<ReadableStream<Uint8Array> | null>;
-  /** Shows a file beside the answer it belongs to. */
+  /** Shows a file with the answer it belongs to. */
   media(request: MediaRequest): Promise<void>;
 }
 
 const accountSchema = z.strictObject({});
 
-/** The channel, telling `listener` what open pages should show. */
+/** The channel; `listener` gets what open pages should show. */
 export function createWebchatChannel(
   listener: WebchatListener,
 ): ChannelDefinition<z.infer<typeof accountSchema>> {
@@ -76,7 +76,7 @@ export function createWebchatChannel(
         if (bytes !== null) return bytes;
         throw new EarshotError(
           "EAR_CHANNEL_REJECTED",
-          "Cannot fetch a file as it is not kept any more",
+          "Cannot fetch a file: it is no longer stored",
         );
       },
     }),

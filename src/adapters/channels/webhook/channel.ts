@@ -1,10 +1,10 @@
 /**
  * Webhook
  * =======
- * Plain HTTP in and out, for whatever has no channel of its own. Messages come in through the
- * daemon's API or, signed, through the account's hook; what the agent answers is kept in a bounded
- * list that the API serves, and, where the account has a `url`, posted there as JSON with a
- * signature over its time and its bytes (docs/channels/webhook.md).
+ * Plain HTTP in and out, for platforms without a channel. Messages arrive through the daemon's API
+ * or, signed, through the account's hook. Answers are kept in a bounded list that the API serves;
+ * where the account has a `url`, they are also posted there as JSON, with a signature over time and
+ * body (docs/channels/webhook.md).
  */
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -22,30 +22,30 @@ import { signatureHeaders } from "../../http/signature.ts";
 import { createWebhookHook, type WebhookHookConfig, webhookHookSchema } from "./hook.ts";
 
 export interface WebhookConfig {
-  /** Where answers are posted; absent: they are only kept. */
+  /** Where answers are posted; absent: they are only listed. */
   readonly url?: string | undefined;
   /** Key of the signature; required with `url`. */
   readonly secret?: string | undefined;
-  /** Takes messages by post; absent: only through the API. */
+  /** Accepts posted messages; absent: only through the API. */
   readonly hook?: WebhookHookConfig | undefined;
 }
 
-/** One thing that was sent. */
+/** A sent message. */
 export interface WebhookSent {
   readonly account: string;
   readonly at: Millis;
-  /** `turnId:index`: the same for a repeated try. */
+  /** `turnId:index`; equal for a retry. */
   readonly id: string;
   readonly route: Route;
   readonly replyTo: string | null;
   readonly text: string;
-  /** Posted only: the id of what has this text now. */
+  /** Only in posts: the id of the message that this text replaces. */
   readonly edits?: string;
 }
 
 export interface Webhook {
   readonly definition: ChannelDefinition<WebhookConfig>;
-  /** What was sent last, oldest first, at most 1,000 of all accounts together. */
+  /** The last sent messages, oldest first, at most 1,000 of all accounts together. */
   sent(account?: string): readonly WebhookSent[];
 }
 
@@ -62,7 +62,7 @@ const accountSchema = z
       .min(16)
       .max(1_024)
       .optional()
-      .meta({ description: "Key of the HMAC-SHA256 signature on what is posted." }),
+      .meta({ description: "Key of the HMAC-SHA256 signature of posted answers." }),
     hook: webhookHookSchema.optional(),
   })
   .refine(({ url, secret }) => url === undefined || secret !== undefined, {
@@ -72,7 +72,7 @@ const accountSchema = z
 
 /** One webhook channel for one process. */
 export function createWebhook(): Webhook {
-  const kept: WebhookSent[] = [];
+  const sentMessages: WebhookSent[] = [];
   const definition = defineChannel<WebhookConfig>({
     id: "webhook",
     meta: { name: "Webhook", description: "Plain HTTP in and out" },
@@ -101,7 +101,7 @@ export function createWebhook(): Webhook {
           signal.addEventListener("abort", () => resolve());
         });
       },
-      outbound: outboundOf(context, kept),
+      outbound: outboundOf(context, sentMessages),
       ...(context.config.hook === undefined
         ? {}
         : { hook: createWebhookHook(context, context.config.hook) }),
@@ -110,11 +110,15 @@ export function createWebhook(): Webhook {
   });
   return {
     definition,
-    sent: (account) => kept.filter((one) => account === undefined || one.account === account),
+    sent: (account) =>
+      sentMessages.filter((message) => account === undefined || message.account === account),
   };
 }
 
-function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[]): ChannelOutbound {
+function outboundOf(
+  context: ChannelContext<WebhookConfig>,
+  sentMessages: WebhookSent[],
+): ChannelOutbound {
   const { accountId } = context;
   const { url } = context.config;
   const http = createHttpClient(url === undefined ? {} : { allowPrivate: [new URL(url).origin] });
@@ -129,27 +133,29 @@ function outboundOf(context: ChannelContext<WebhookConfig>, kept: WebhookSent[])
   const send = async (request: SendRequest, replyTo: string | null) => {
     const sent = newOf(request, replyTo);
     if (url !== undefined) await post(http, url, context, sent, request.signal);
-    kept.push(sent);
-    if (kept.length > limits.webhookKeptMax) kept.shift();
+    sentMessages.push(sent);
+    if (sentMessages.length > limits.webhookKeptMax) sentMessages.shift();
     return { messageIds: [request.id] };
   };
   return {
     sendText: (request) => send(request, null),
     replyText: (request) => send(request, request.replyTo),
     async editText({ messageId, growing, ...request }) {
-      const at = kept.findIndex(({ id, account }) => id === messageId && account === accountId);
-      const sent = kept[at];
-      // Posted are a beginning and its end; what is between is only kept.
+      const at = sentMessages.findIndex(
+        ({ id, account }) => id === messageId && account === accountId,
+      );
+      const sent = sentMessages[at];
+      // Only the first and the final text are posted; drafts in between only update the list.
       if (url !== undefined && growing === undefined) {
         const edit = newOf(request, sent?.replyTo ?? null);
         await post(http, url, context, { ...edit, edits: messageId }, request.signal);
       }
-      if (sent !== undefined) kept[at] = { ...sent, text: request.text };
+      if (sent !== undefined) sentMessages[at] = { ...sent, text: request.text };
     },
   };
 }
 
-/** The receiver drops repeats by `id`, so a try that failed on the way may be repeated. */
+/** Retries are safe: the receiver drops repeats by `id`. */
 async function post(
   http: HttpClient,
   url: string,
@@ -170,11 +176,14 @@ async function post(
     bytesMax: answerBytesMax,
   });
   if (status >= 200 && status < 300) return;
-  const cannot = `Cannot post an answer as the receiver said ${status}`;
+  const problem = `Cannot post an answer: the receiver answered ${status}`;
   if (status === 429) {
     const seconds = Number(headers["retry-after"]);
     const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 5_000;
-    throw new EarshotError("EAR_CHANNEL_RATE", cannot, { retryAfterMs });
+    throw new EarshotError("EAR_CHANNEL_RATE", problem, { retryAfterMs });
   }
-  throw new EarshotError(status < 500 ? "EAR_CHANNEL_REJECTED" : "EAR_CHANNEL_UNAVAILABLE", cannot);
+  throw new EarshotError(
+    status < 500 ? "EAR_CHANNEL_REJECTED" : "EAR_CHANNEL_UNAVAILABLE",
+    problem,
+  );
 }

@@ -1,9 +1,9 @@
 /**
  * The webhook channel's hook
  * ==========================
- * Messages posted by a program that holds the account's secret: signed over time and bytes
- * (docs/channels/webhook.md). The secret proves the program, not the people it tells of: their
- * messages are those of strangers until the config lets them speak.
+ * Messages posted by a program that holds the account's secret, signed over time and body
+ * (docs/channels/webhook.md). The secret authenticates the program, not the authors it reports:
+ * they count as strangers until the config lets them speak.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -23,24 +23,24 @@ export const webhookHookSchema = z
       .string()
       .min(16)
       .max(1_024)
-      .meta({ description: "Key of the HMAC-SHA256 signature on what comes in." }),
+      .meta({ description: "Key of the HMAC-SHA256 signature of incoming requests." }),
     windowSeconds: z
       .number()
       .int()
       .min(10)
       .max(limits.hookWindowMsMax / 1_000)
       .default(300)
-      .meta({ description: "How old, or early, a signature may be, seconds." }),
+      .meta({ description: "How far a signature's time may differ from now, seconds." }),
   })
   .meta({
-    description: "Takes signed messages at /hooks/webhook/<account>. Left out: it does not.",
+    description: "Accepts signed messages at /hooks/webhook/<account>. Left out: disabled.",
   });
 
-const where = "channel and account are those of the hook; leave them out";
+const placeProblem = "channel and account are those of the hook; leave them out";
 
-/** One message or an array of them, of this account and of nobody we vouch for. */
+/** One message or an array of them, of this account, by authors who are not the operator. */
 function messagesSchema(account: string): (value: unknown) => z.ZodType<Inbound[]> {
-  const one = z.preprocess(
+  const message = z.preprocess(
     (value) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? { channel: "webhook", account, ...value, outside: true }
@@ -48,13 +48,13 @@ function messagesSchema(account: string): (value: unknown) => z.ZodType<Inbound[
     inboundSchema.refine(
       (message) => message.channel === "webhook" && message.account === account,
       {
-        message: where,
+        message: placeProblem,
       },
     ),
   );
-  const many = z.array(one).min(1).max(limits.inboundArrayCountMax);
-  const alone = one.transform((message) => [message]);
-  return (value) => (Array.isArray(value) ? many : alone);
+  const messages = z.array(message).min(1).max(limits.inboundArrayCountMax);
+  const alone = message.transform((single) => [single]);
+  return (value) => (Array.isArray(value) ? messages : alone);
 }
 
 export function createWebhookHook(
@@ -72,14 +72,14 @@ export function createWebhookHook(
       if (signed.digest === null) return { kind: "unproven" };
       return signsDigest(secret, signed)
         ? { kind: "proven" }
-        : { kind: "refused", why: "the signature does not fit the digest" };
+        : { kind: "refused", why: "the signature does not match the digest" };
     },
     verify({ headers, now }, body) {
       const signed = read(headers, now);
       if (typeof signed === "string") return { kind: "refused", why: signed };
       return signsBody(secret, signed, body)
         ? { kind: "verified", replayId: replayId(signed) }
-        : { kind: "refused", why: "the signature does not fit the body" };
+        : { kind: "refused", why: "the signature does not match the body" };
     },
     async receive(body) {
       const messages = readHookBody(body, schema);

@@ -1,14 +1,14 @@
 /**
- * `context`: what is remembered of messages that were only heard
- * ==============================================================
- * The buffer is shown to the agent with the next turn and then forgotten.
+ * `context`: observed messages for the next turn
+ * ==============================================
+ * Observed messages are buffered, shown to the agent with the next turn, then dropped.
  */
 import { count, ms, section } from "./section.ts";
 
 export const context = section(
   {
-    size: count(0, 1_000).describe("Messages kept; the oldest goes first."),
-    maxAgeMs: ms.describe("Older ones are left out and counted. 0: no limit."),
+    size: count(0, 1_000).describe("Messages kept; the oldest is dropped first."),
+    maxAgeMs: ms.describe("Older messages are left out and counted. 0: no limit."),
     historyLimit: count(0, 200).describe(
       "Messages read from the platform when a room is first seen. 0 switches context off.",
     ),

@@ -1,9 +1,9 @@
 /**
- * `heartbeat`: turns that nobody asked for
- * ========================================
- * Off by default. Said at the top or at an agent it wakes the agent in its main session; said at
- * one conversation it wakes the agent there as well. docs/guide/heartbeat.md has what such a turn
- * may do.
+ * `heartbeat`: scheduled turns without a message
+ * ==============================================
+ * Off by default. Set at the top or at an agent, it wakes the agent in its main session; set at a
+ * conversation, it wakes the agent there as well. docs/guide/heartbeat.md says what such a turn may
+ * do.
  */
 import type { z } from "zod";
 import { limits } from "../../limits.ts";
@@ -15,11 +15,11 @@ export const heartbeat = section(
       .refine((every) => every === 0 || every >= limits.heartbeatMsMin, {
         error: `expected 0 (off) or at least ${limits.heartbeatMsMin}`,
       })
-      .describe("How often the agent is woken; 0: never."),
+      .describe("How often the agent is woken. 0: never."),
     ackMaxChars: count(0, 10_000).describe(
-      "An answer of at most so many units beside the acknowledgement is dropped.",
+      "An answer with at most this many UTF-16 units besides the acknowledgement is dropped.",
     ),
-    model: label.nullable().describe("Another model for it."),
+    model: label.nullable().describe("The model for heartbeats; null: the agent's."),
   },
   { everyMs: 0, ackMaxChars: 300, model: null },
 );

@@ -1,8 +1,8 @@
 /**
- * `loopGuard`: when bots have talked to each other for long enough
- * ================================================================
- * Past the first limits the agent is told that it may stay silent; past the hard limit bots are
- * only heard. A person's word resets it.
+ * `loopGuard`: limits conversations between bots
+ * ==============================================
+ * Past the first limits the agent is told that it may stay silent; past the hard limit bots no
+ * longer engage it. A person's message resets the guard.
  */
 import { count, positiveMs, section } from "./section.ts";
 
@@ -14,7 +14,7 @@ export const loopGuard = section(
     maxInWindow: count(1, 10_000).describe("Such turns within `windowMs`."),
     windowMs: positiveMs.describe("The window of `maxInWindow`."),
     hardLimit: count(0, 10_000).describe(
-      "From here on peer bots engage nothing until a person speaks. 0: off.",
+      "From here on peer bots do not engage until a person speaks. 0: off.",
     ),
   },
   { maxConsecutive: 5, maxInWindow: 5, windowMs: 60_000, hardLimit: 20 },

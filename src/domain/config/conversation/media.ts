@@ -1,16 +1,16 @@
 /**
  * `media`: attachments
  * ====================
- * Metadata until needed. A converter turns one kind into text (or text into speech); without one a
- * placeholder with name, type and size is shown. `pass` hands a picture to a model that takes it.
+ * By default an attachment is only described. A converter turns one kind into text (or text into
+ * speech); without one, the agent sees a placeholder with name, type and size. `pass` gives images
+ * to a model that accepts them.
  *
- * A more specific place replaces a converter whole: half of one program and half of another would
- * be neither.
+ * A more specific level replaces a converter as a whole: parts of two programs do not make one.
  */
 import { z } from "zod";
 import { count, label, positiveMs, section, text } from "./section.ts";
 
-/** Stands in the arguments of a program for the file it works on. */
+/** Placeholder for the file in a program's arguments. */
 export const filePlaceholder = "{file}";
 
 const argument = z
@@ -20,7 +20,7 @@ const argument = z
     message: `"${filePlaceholder}" must be an argument of its own`,
   });
 
-/** A program on this machine. It is started without a shell. */
+/** A program on this machine, started without a shell. */
 const programFields = {
   command: z
     .string()
@@ -35,52 +35,54 @@ const programFields = {
     .array(argument)
     .max(256)
     .refine((args) => args.includes(filePlaceholder), {
-      message: `one of them must be "${filePlaceholder}", which stands for the file`,
+      message: `one of them must be "${filePlaceholder}", the placeholder of the file`,
     })
-    .describe("Fixed; `{file}` stands for the file."),
+    .describe("Its arguments; `{file}` is replaced by the file's path."),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u, "the name of a variable"))
     .max(100)
     .default([])
-    .describe("Environment variables it may see besides PATH, HOME, LANG and TZ."),
+    .describe("Environment variables passed to it besides PATH, HOME, LANG and TZ."),
 };
-/** Reads the file and prints what it is in words. */
+/** Reads the file and prints its content as text. */
 const command = z.strictObject({ kind: z.literal("command"), ...programFields });
 
 const endpoint = {
   kind: z.literal("model"),
   baseUrl: z
     .url({ protocol: /^https?$/u })
-    .describe("Of an OpenAI-compatible server, for example http://127.0.0.1:8080/v1."),
-  model: label.describe("Its name there."),
-  apiKey: z.string().min(1).optional().describe("Its key, better as the name of a variable."),
-  prompt: text.optional().describe("What is asked of the model besides the file."),
+    .describe("URL of an OpenAI-compatible server, for example http://127.0.0.1:8080/v1."),
+  model: label.describe("The model's name there."),
+  apiKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The server's key, preferably from an environment variable."),
+  prompt: text.optional().describe("The instruction sent to the model with the file."),
 };
 const audioModel = z.strictObject({
   ...endpoint,
   language: label
     .optional()
-    .describe("Spoken language, for example `en`; left out: the model tells."),
+    .describe("Spoken language, for example `en`. Left out: the model detects it."),
 });
 const imageModel = z.strictObject(endpoint);
 const videoModel = z.strictObject({
   ...endpoint,
   frame: z
     .strictObject(programFields)
-    .describe(
-      "Prints one frame of the file as a picture, as `ffmpeg` does with `-f image2pipe -`.",
-    ),
+    .describe("Prints one frame of the file as an image, as `ffmpeg` does with `-f image2pipe -`."),
 });
 
 const links = z.strictObject({
   kind: z.literal("extract"),
-  countMax: count(1, 10).default(3).describe("Links of one message that are looked at."),
-  extractChars: count(0, 10_000).default(800).describe("Of the text that is shown of each."),
+  countMax: count(1, 10).default(3).describe("Links of one message that are read."),
+  extractChars: count(0, 10_000).default(800).describe("Characters shown of each page."),
 });
 const speech = z.strictObject({
   kind: z.literal("command"),
   ...programFields,
-  mime: label.default("audio/ogg").describe("Of the file it writes."),
+  mime: label.default("audio/ogg").describe("Type of the file it writes."),
 });
 
 const byKind = <
@@ -91,24 +93,22 @@ const byKind = <
 
 export const media = section(
   {
-    maxBytes: count(1, 1_073_741_824).describe("Fetching stops here."),
-    timeoutMs: positiveMs.describe("For fetching, and again for converting."),
+    maxBytes: count(1, 1_073_741_824).describe("Largest file that is fetched."),
+    timeoutMs: positiveMs.describe("Time limit for fetching, and again for converting."),
     storeBytesMax: count(1_048_576, Number.MAX_SAFE_INTEGER).describe(
-      "Fetched files are kept up to this size in all; the oldest go first.",
+      "Total size of cached files; the oldest are deleted first.",
     ),
-    audio: byKind(audioModel, command).nullable().describe("Turns speech into words."),
+    audio: byKind(audioModel, command).nullable().describe("Transcribes speech."),
     image: z
       .union([z.literal("pass"), byKind(imageModel, command)])
       .nullable()
-      .describe("`pass`: the agent sees pictures itself; else what puts them into words."),
-    video: byKind(videoModel, command).nullable().describe("Puts a video into words."),
-    links: byKind(links)
-      .nullable()
-      .describe("Title and beginning of the pages that a message links to."),
+      .describe("`pass`: the agent sees the images itself; otherwise what describes them."),
+    video: byKind(videoModel, command).nullable().describe("Describes a video."),
+    links: byKind(links).nullable().describe("Reads title and beginning of linked pages."),
     speech: byKind(speech)
       .nullable()
       .describe(
-        "Says answers aloud. The text comes on its standard input, `{file}` is where it writes.",
+        "Speaks answers. The program gets the text on standard input and writes to `{file}`.",
       ),
   },
   {
@@ -123,7 +123,7 @@ export const media = section(
   },
 );
 
-/** What the config says about media, for one conversation. */
+/** The media settings of one conversation. */
 export type MediaSettings = z.output<typeof media.whole>;
 /** A program that reads or writes a media file. */
 export type MediaProgram = Pick<z.output<typeof command>, "command" | "args" | "env">;

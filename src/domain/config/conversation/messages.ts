@@ -1,8 +1,8 @@
 /**
- * `messages`: from a message that engages to the batch that a turn answers
- * ========================================================================
- * Gathering, queueing, acknowledging, and how an answer is attached. `byChannel` is a shorthand for
- * the same value under `channels.<id>.messages`, which wins over it.
+ * `messages`: from an engaged message to the batch that a turn answers
+ * ====================================================================
+ * Batching, queueing, acknowledging, and how an answer is attached. `byChannel` is a shorthand for
+ * the same value under `channels.<id>.messages`, which takes precedence.
  */
 import { z } from "zod";
 import { count, id, ms, positiveMs, section } from "./section.ts";
@@ -19,9 +19,9 @@ export const queueMode = z.enum([
 const inbound = section(
   {
     debounceMs: ms.describe(
-      "Silence of the sender after which what was gathered becomes one batch.",
+      "Silence of the author after which the gathered messages become one batch.",
     ),
-    debounceMaxMs: ms.describe("The batch is cut at this age, silence or not."),
+    debounceMaxMs: ms.describe("A batch is closed at this age in any case."),
     byChannel: z.record(id, ms).describe("Channel id to `debounceMs`."),
   },
   { debounceMs: 500, debounceMaxMs: 2_000, byChannel: {} },
@@ -29,12 +29,12 @@ const inbound = section(
 const queue = section(
   {
     mode: queueMode.describe("What happens to a batch while a turn runs."),
-    debounceMs: ms.describe("Quiet after a turn before what waits becomes the next."),
-    cap: count(1, 1_000).describe("Batches that may wait."),
+    debounceMs: ms.describe("Pause after a turn before the waiting batches start the next."),
+    cap: count(1, 1_000).describe("Batches that may wait per conversation."),
     drop: z
       .enum(["summarize", "old", "new"])
       .describe(
-        "At the cap: one line about the oldest, the oldest goes, or the newest is refused.",
+        "At the cap: summarise the oldest in one line, drop the oldest, or refuse the newest.",
       ),
     byChannel: z.record(id, queueMode).describe("Channel id to `mode`."),
   },
@@ -50,13 +50,13 @@ const dedupe = section(
   },
   { entries: 5_000, ttlMs: 1_200_000, retentionMs: 172_800_000 },
 );
-/** What `responsePrefix` may name. */
-const places = ["model", "agent", "thinkLevel"];
+/** Placeholders of `responsePrefix`. */
+const placeholders = ["model", "agent", "thinkLevel"];
 
-/** The first name in braces that nothing fills in; null: there is none. */
-function unknownPlace(prefix: string): string | null {
+/** The first unknown placeholder; null: none. */
+function unknownPlaceholder(prefix: string): string | null {
   const names = [...prefix.matchAll(/\{([A-Za-z][\w.-]*)\}/g)].map(([, name = ""]) => name);
-  return names.find((name) => !places.includes(name)) ?? null;
+  return names.find((name) => !placeholders.includes(name)) ?? null;
 }
 
 const own = section(
@@ -64,7 +64,7 @@ const own = section(
     ackReaction: z
       .string()
       .max(64)
-      .describe("Put on a message while it is worked on. Empty: none."),
+      .describe("Reaction on a message while it is processed. Empty: none."),
     ackScope: z
       .enum(["engaged", "direct", "group", "off"])
       .describe("Which engaged messages get it."),
@@ -74,12 +74,12 @@ const own = section(
     responsePrefix: z
       .string()
       .max(256)
-      .refine((prefix) => unknownPlace(prefix) === null, {
+      .refine((prefix) => unknownPlaceholder(prefix) === null, {
         error: ({ input }) =>
-          `{${unknownPlace(String(input))}} is not known: there are {${places.join("}, {")}}`,
+          `{${unknownPlaceholder(String(input))}} is not known. Use one of {${placeholders.join("}, {")}}`,
       })
-      .describe("Put before an answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in."),
-    messagePrefix: z.string().max(256).describe("Put before every message as the agent sees it."),
+      .describe("Prefix of an answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in."),
+    messagePrefix: z.string().max(256).describe("Prefix of every message in the agent's prompt."),
   },
   {
     ackReaction: "👀",
@@ -92,12 +92,16 @@ const own = section(
 
 export const messages = {
   whole: own.whole.extend({
-    inbound: inbound.whole.prefault({}).describe("How lines of one sender become one batch."),
-    queue: queue.whole.prefault({}).describe("What happens to what arrives while a turn runs."),
+    inbound: inbound.whole.prefault({}).describe("How messages of one author become one batch."),
+    queue: queue.whole
+      .prefault({})
+      .describe("What happens to batches that arrive while a turn runs."),
     dedupe: dedupe.whole.prefault({}).describe("How a redelivered message is recognised."),
   }),
   override: own.override.extend({
-    inbound: inbound.override.optional().describe("How lines of one sender become one batch."),
-    queue: queue.override.optional().describe("What happens to what arrives while a turn runs."),
+    inbound: inbound.override.optional().describe("How messages of one author become one batch."),
+    queue: queue.override
+      .optional()
+      .describe("What happens to batches that arrive while a turn runs."),
   }),
 };

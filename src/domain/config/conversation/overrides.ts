@@ -1,8 +1,8 @@
 /**
  * Overrides
  * =========
- * The sections that may be said again for an agent, a channel, an account or one conversation. The
- * most specific place wins, field by field.
+ * The sections that may be overridden for an agent, a channel, an account or one conversation. The
+ * most specific level wins, field by field.
  */
 import { z } from "zod";
 import { context } from "./context.ts";
@@ -18,11 +18,11 @@ import { stream } from "./stream.ts";
 import { turn } from "./turn.ts";
 import { typing } from "./typing.ts";
 
-/** Named, so that the published JSON Schema says each of them once. */
+/** Named, so that the published JSON Schema defines each of them once. */
 const named = <Schema extends z.ZodType>(name: string, schema: Schema): Schema =>
-  schema.meta({ id: name, description: "As at the top of the file, for this place only." });
+  schema.meta({ id: name, description: "As at the top of the file, at this level only." });
 
-/** Fields to spread into the schema of a place that may override. */
+/** Fields to spread into the schema of a level that may override. */
 export const overrideFields = {
   engagement: named("engagementOverride", engagement.override).optional(),
   context: named("contextOverride", context.override).optional(),
@@ -39,5 +39,5 @@ export const overrideFields = {
 };
 
 const overridesSchema = z.strictObject(overrideFields);
-/** What a more specific place says differently. */
+/** The overrides of a more specific level. */
 export type Overrides = z.output<typeof overridesSchema>;

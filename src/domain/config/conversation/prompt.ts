@@ -1,16 +1,14 @@
 /**
- * `prompt`: how a turn is laid out for the agent
- * ==============================================
- * `brackets` is the older layout, for agents that were tuned to it.
+ * `prompt`: the layout of a turn's prompt
+ * =======================================
+ * `brackets` is the older layout, for agents tuned to it.
  */
 import { z } from "zod";
 import { section } from "./section.ts";
 
 export const prompt = section(
   {
-    headings: z
-      .enum(["sections", "brackets"])
-      .describe("How the parts of a prompt are told apart."),
+    headings: z.enum(["sections", "brackets"]).describe("How the parts of a prompt are marked."),
   },
   { headings: "sections" },
 );

@@ -1,15 +1,15 @@
 /**
  * Sections
  * ========
- * A config section is written once, as fields and their defaults, and read in two ways: whole
- * (every default filled in) at the top of the file, and as an override, where each field may be
- * left out and no default is filled in, at an agent, a channel, an account or a conversation. A
- * default inside an override would silently undo what a more general place said.
+ * A config section is declared once, as fields and defaults, and used in two ways: whole (every
+ * default filled in) at the top of the file, and as an override of an agent, channel, account or
+ * conversation, where every field is optional and no default is filled in. A default inside an
+ * override would silently undo what a more general level set.
  */
 import { z } from "zod";
 import { limits } from "../../limits.ts";
 
-/** A year: longer waits are mistakes of unit. */
+/** A year; longer waits are unit mistakes. */
 const waitMsMax = 31_536_000_000;
 
 /** Duration in ms. */
@@ -20,18 +20,18 @@ export const positiveMs = z.number().int().min(1).max(waitMsMax);
 export const count = (min: number, max: number) => z.number().int().min(min).max(max);
 /** A platform's stable id: opaque, compared byte for byte, always a string. */
 export const id = z.string().min(1).max(limits.idUnitsMax);
-/** A name made for people, on one line. */
+/** A display name, on one line. */
 export const label = z.string().min(1).max(limits.labelShownUnitsMax);
 /** Text that goes into prompts or messages. */
 export const text = z.string().max(limits.textUnitsMax);
 
-/** Longer defaults are not repeated in words. */
+/** Longer defaults are not printed in descriptions. */
 const defaultUnitsMax = 60;
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 type Defaulted<Shape extends Fields> = { [Name in keyof Shape]: z.ZodDefault<Shape[Name]> };
 
-/** The two readings of a section's fields. */
+/** The two schemas of a section. */
 export interface Section<Shape extends Fields> {
   readonly whole: z.ZodObject<Defaulted<Shape>, z.core.$strict>;
   readonly override: z.ZodObject<
@@ -40,7 +40,7 @@ export interface Section<Shape extends Fields> {
   >;
 }
 
-/** Declares fields with their defaults. Unknown keys are refused in both readings. */
+/** Declares fields with their defaults. Both schemas refuse unknown keys. */
 export function section<Shape extends Fields>(
   fields: Shape,
   defaults: { readonly [Name in keyof Shape]: z.output<Shape[Name]> },
@@ -51,8 +51,8 @@ export function section<Shape extends Fields>(
     );
   const whole = each((field, name, help) => {
     const value = JSON.stringify(defaults[name]);
-    const says = value.length <= defaultUnitsMax ? `${help} Default: ${value}.` : help;
-    return field.default(defaults[name]).describe(says);
+    const withDefault = value.length <= defaultUnitsMax ? `${help} Default: ${value}.` : help;
+    return field.default(defaults[name]).describe(withDefault);
   });
   const override = each((field, _, help) => field.describe(help));
   return {
@@ -61,13 +61,13 @@ export function section<Shape extends Fields>(
   };
 }
 
-/** What an editor shows of a field: what it is for, and the unit that its name stands for. */
+/** A field's description for editors, with the unit its name implies. */
 function helpOf(name: string, { description = "" }: z.ZodType): string {
   if (/Ms(Max)?$/u.test(name)) return `${description} In milliseconds.`;
   return /Bytes(Max)?$/u.test(name) ? `${description} In bytes.` : description;
 }
 
-/** The value of an own key, or undefined: names from a room must not reach a prototype. */
+/** The value of an own key, or undefined: names from a room must not reach the prototype. */
 export function ownValue<Value>(
   record: Readonly<Record<string, Value>>,
   name: string,

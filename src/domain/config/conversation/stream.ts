@@ -1,6 +1,6 @@
 /**
- * `stream`: how an answer is cut and shown while it grows
- * =======================================================
+ * `stream`: how an answer is split and shown while it grows
+ * =========================================================
  * Sizes are UTF-16 units, as platforms count. A channel's own text limit caps `maxChars`.
  */
 import { z } from "zod";
@@ -13,20 +13,18 @@ export const stream = section(
       .describe("`auto`: blocks in direct chats, one message in groups."),
     break: z
       .enum(["text_end", "message_end"])
-      .describe("Blocks end as text comes, or with the whole message."),
-    minChars: count(1, 100_000).describe("A block is not cut before this size."),
-    maxChars: count(32, 100_000).describe("A block is never larger."),
-    prefer: z
-      .enum(["paragraph", "newline", "sentence"])
-      .describe("The break that is looked for first."),
-    coalesceIdleMs: ms.describe("Small neighbours that come within this time are sent as one."),
+      .describe("Blocks are sent as text arrives, or when a message is complete."),
+    minChars: count(1, 100_000).describe("Smallest size of a block."),
+    maxChars: count(32, 100_000).describe("Largest size of a block."),
+    prefer: z.enum(["paragraph", "newline", "sentence"]).describe("The preferred place to split."),
+    coalesceIdleMs: ms.describe("Small blocks that arrive within this time are merged."),
     /** Pause before every block but the first. `natural`: 800 to 2,500 ms. */
     humanDelay: z
       .union([
         z.enum(["off", "natural"]),
         z.strictObject({
-          minMs: ms.describe("At least so long."),
-          maxMs: ms.describe("At most so long."),
+          minMs: ms.describe("Shortest pause."),
+          maxMs: ms.describe("Longest pause."),
         }),
       ])
       .describe("Pause before every block but the first. `natural`: 800 to 2,500 ms."),

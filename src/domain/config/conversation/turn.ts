@@ -1,25 +1,27 @@
 /**
- * `turn`: bounds of one run of an agent and of its delivery
- * =========================================================
- * Nothing hangs for ever: every turn ends within `maxMs` and every reply is sent or expires within
+ * `turn`: limits of an agent's run and of its delivery
+ * ====================================================
+ * Nothing waits for ever: every turn ends within `maxMs`, and every reply is sent or expires within
  * `replyAgeMsMax`.
  */
 import { z } from "zod";
 import { count, ms, positiveMs, section } from "./section.ts";
 
 const perConversation = {
-  idleMs: positiveMs.describe("Without any sign of life from the agent."),
-  maxMs: positiveMs.describe("In all."),
+  idleMs: positiveMs.describe("Longest time without any event from the agent."),
+  maxMs: positiveMs.describe("Longest duration of a turn."),
   replyAgeMsMax: positiveMs.describe(
-    "A part of a reply that could not be sent for so long is not sent any more.",
+    "A part of a reply that could not be sent within this time expires.",
   ),
 };
 const perDaemon = {
-  maxConcurrentTurns: count(1, 10_000).describe("Turns at the same time, per worker."),
+  maxConcurrentTurns: count(1, 10_000).describe("Concurrent turns, per worker."),
   onInDoubt: z
     .enum(["resend-if-fresh", "hold"])
     .describe("What to do with a send whose outcome is unknown."),
-  inDoubtFreshMs: ms.describe("For `resend-if-fresh`: sent again, once, if younger than this."),
+  inDoubtFreshMs: ms.describe(
+    "For `resend-if-fresh`: the send is repeated once if younger than this.",
+  ),
 };
 const own = section(
   { ...perConversation, ...perDaemon },

@@ -1,17 +1,17 @@
 /**
  * `access`: who may speak
  * =======================
- * Direct chats and groups have separate lists, and a list that is empty means nobody: `open` has to
- * be spelled. People are named by stable platform ids, never by names that anyone may choose. At
- * the top of the file an id carries its channel (`telegram:123`), because the same number is
+ * Direct chats and groups have separate lists, and an empty list allows no one: `open` has to be
+ * set explicitly. People are named by stable platform ids, never by names that anyone may choose.
+ * At the top of the file an id carries its channel (`telegram:123`), because the same number is
  * another person elsewhere; under `channels.<id>` the bare id is enough.
  */
 import { z } from "zod";
 import { id, section } from "../conversation/section.ts";
 
-const everyoneHint = 'lists name people; to let everyone in, set the policy to "open"';
+const everyoneHint = 'lists contain ids of people; to allow everyone, set the policy to "open"';
 
-/** Whether an id carries its channel: `telegram:123`. The id itself may hold colons. */
+/** Whether an id carries its channel: `telegram:123`. The id itself may contain colons. */
 export function isScopedId(value: string): boolean {
   const colon = value.indexOf(":");
   return colon > 0 && colon < value.length - 1 && !/\s/u.test(value.slice(0, colon));
@@ -32,26 +32,26 @@ export const groupPolicy = z.enum(["allowlist", "open", "disabled"]);
 
 /** One group that may be heard. */
 const group = z.strictObject({
-  enabled: z.boolean().default(true).describe("false: not heard, whatever else is listed."),
+  enabled: z.boolean().default(true).describe("false: ignored, whatever else is listed."),
   allowFrom: z
     .array(localId)
     .max(10_000)
     .optional()
     .describe(
-      "Only these senders; left out: `groupAllowFrom` if it names anyone, else everyone in the group.",
+      "Only these authors. Left out: `groupAllowFrom` if it is not empty, otherwise everyone in the group.",
     ),
 });
 
-const people = <Id extends z.ZodType>(one: Id) => z.array(one).max(100_000);
+const people = <Id extends z.ZodType>(personId: Id) => z.array(personId).max(100_000);
 
 export const access = section(
   {
     dmPolicy: dmPolicy.describe(
-      "Who may write directly: approved by a pairing code, listed, anyone, nobody.",
+      "Who may write directly: people approved by a pairing code, listed people, anyone, no one.",
     ),
-    groupPolicy: groupPolicy.describe("Which groups are heard: those listed, any, none."),
-    allowFrom: people(scopedId).describe("May speak in direct chats."),
-    groupAllowFrom: people(scopedId).describe("May speak in any group."),
+    groupPolicy: groupPolicy.describe("Which groups are heard: listed ones, any, none."),
+    allowFrom: people(scopedId).describe("People who may speak in direct chats."),
+    groupAllowFrom: people(scopedId).describe("People who may speak in any group."),
     groups: z.record(scopedId, group).describe("`telegram:-100123` to the group's own rules."),
   },
   {
@@ -63,16 +63,16 @@ export const access = section(
   },
 );
 
-/**
- * The same under `channels.<id>` and its accounts; what is said there replaces the general list.
- */
+/** The same under `channels.<id>` and its accounts, where they replace the general list. */
 export const accessFields = {
   dmPolicy: dmPolicy
     .optional()
-    .describe("Who may write directly: approved by a pairing code, listed, anyone, nobody."),
-  groupPolicy: groupPolicy.optional().describe("Which groups are heard: those listed, any, none."),
-  allowFrom: people(localId).optional().describe("May speak in direct chats."),
-  groupAllowFrom: people(localId).optional().describe("May speak in any group."),
+    .describe(
+      "Who may write directly: people approved by a pairing code, listed people, anyone, no one.",
+    ),
+  groupPolicy: groupPolicy.optional().describe("Which groups are heard: listed ones, any, none."),
+  allowFrom: people(localId).optional().describe("People who may speak in direct chats."),
+  groupAllowFrom: people(localId).optional().describe("People who may speak in any group."),
   groups: z.record(localId, group).optional().describe("Group id to the group's own rules."),
 };
 export type GroupAccess = z.output<typeof group>;

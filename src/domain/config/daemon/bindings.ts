@@ -1,8 +1,8 @@
 /**
- * `bindings`: which agent hears which place
+ * `bindings`: which agent hears which chats
  * =========================================
- * A list of matches, each naming an agent. All fields given must hold. The most specific kind of
- * match wins, and within a kind the first of the file (docs/guide/routing.md).
+ * A list of matches, each naming an agent. All fields of a match must hold. The most specific kind
+ * of match wins, and within a kind the first in the file (docs/guide/routing.md).
  */
 import { z } from "zod";
 import { id } from "../conversation/section.ts";
@@ -18,9 +18,9 @@ const match = z
       })
       .optional()
       .describe("`group` and `channel` mean the same. `*`: every peer of that kind."),
-    guildId: id.optional().describe("Of a server."),
-    teamId: id.optional().describe("Of a workspace."),
-    roles: z.array(id).min(1).max(100).optional().describe("The sender has one of these."),
+    guildId: id.optional().describe("Id of a server (guild)."),
+    teamId: id.optional().describe("Id of a workspace (team)."),
+    roles: z.array(id).min(1).max(100).optional().describe("The author has one of these roles."),
   })
   .refine((given) => given.roles === undefined || given.guildId !== undefined, {
     path: ["roles"],
@@ -30,8 +30,8 @@ const match = z
 export const bindings = z
   .array(
     z.strictObject({
-      match: match.describe("What a message must fit; every field that is there has to."),
-      agentId: id.describe("Who answers what fits."),
+      match: match.describe("What a message must match; all given fields must hold."),
+      agentId: id.describe("The agent that answers matching messages."),
     }),
   )
   .max(1_000_000)

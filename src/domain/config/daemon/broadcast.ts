@@ -1,7 +1,8 @@
 /**
  * `broadcast`: several agents in one room
  * =======================================
- * A peer (`telegram:-100123`, or the bare id) to the agents that hear it, each in its own session.
+ * Maps a peer (`telegram:-100123`, or the bare id) to the agents that hear it, each in its own
+ * session.
  */
 import { z } from "zod";
 import { id } from "../conversation/section.ts";

@@ -1,16 +1,16 @@
 /**
- * `channels`: the rooms' side
- * ===========================
- * Channel id to its accounts. What an account needs (tokens, servers) is the channel's own schema,
- * given when the config is parsed; what every account may say beside it (access, overrides) is
- * here. The local channels exist without being written down; `enabled: false` switches one off.
+ * `channels`: channels and their accounts
+ * =======================================
+ * Channel id to its accounts. What an account needs (tokens, servers) is defined by the channel's
+ * own schema, given when the config is parsed; the fields of every account (access, overrides) are
+ * here. The local channels exist without being listed; `enabled: false` turns one off.
  */
 import { z } from "zod";
 import { overrideFields } from "../conversation/overrides.ts";
 import { id } from "../conversation/section.ts";
 import { accessFields } from "./access.ts";
 
-/** Fields every account understands, whatever its channel. */
+/** Fields of every account, whatever its channel. */
 export const accountFields = {
   enabled: z.boolean().optional().describe("false: the account is off."),
   ...accessFields,
@@ -21,7 +21,7 @@ export type AccountConfig = z.output<typeof account>;
 
 export const channelSchema = z.strictObject({
   enabled: z.boolean().default(true).describe("false: the channel is off."),
-  enforceOwner: z.boolean().optional().describe("true: only owners give commands here."),
+  enforceOwner: z.boolean().optional().describe("true: only owners may use commands here."),
   accounts: z
     .record(id, account)
     .optional()
@@ -31,16 +31,17 @@ export const channelSchema = z.strictObject({
 });
 export type ChannelConfig = z.output<typeof channelSchema>;
 
-/** On in every daemon unless switched off: their sender is the operator. */
+/** On in every daemon unless turned off: their author is the operator. */
 export const localChannels = ["webchat", "terminal", "webhook"] as const;
 
-export const channels = z.record(id, channelSchema).transform((given) => {
-  const all = { ...given };
-  for (const name of localChannels) if (!Object.hasOwn(all, name)) all[name] = { enabled: true };
-  return all;
+export const channels = z.record(id, channelSchema).transform((configured) => {
+  const withLocal = { ...configured };
+  for (const name of localChannels)
+    if (!Object.hasOwn(withLocal, name)) withLocal[name] = { enabled: true };
+  return withLocal;
 });
 
-/** Accounts of a channel that are switched on, in the order of the file. */
+/** Enabled accounts of a channel, in the order of the file. */
 export function accountsOf(channel: ChannelConfig): readonly (readonly [string, AccountConfig])[] {
   if (!channel.enabled) return [];
   if (channel.accounts === undefined) return [["default", {}]];

@@ -1,8 +1,8 @@
 /**
- * `commands`: who may give them
- * =============================
- * `allowFrom`, where set for a channel (or `*`), is the only list; else the channel's own allow
- * lists count. Owners are named apart.
+ * `commands`: who may use commands
+ * ================================
+ * `allowFrom`, where set for a channel (or `*`), is the only list; otherwise the channel's own
+ * allow lists apply. Owners are listed separately.
  */
 import { z } from "zod";
 import { id, section } from "../conversation/section.ts";
@@ -10,7 +10,7 @@ import { scopedId } from "./access.ts";
 
 export const commands = section(
   {
-    text: z.boolean().describe("Whether `/words` in a message are commands at all."),
+    text: z.boolean().describe("Whether `/words` in a message are treated as commands."),
     allowFrom: z
       .record(id, z.array(id).max(10_000))
       .describe("Channel id to ids; under `*` each id carries its channel."),
@@ -21,7 +21,7 @@ export const commands = section(
     stopWords: z
       .array(z.string().trim().min(1).max(64))
       .max(20)
-      .describe("A message that is nothing but one of these words is `/stop`."),
+      .describe("A message of only one of these words is `/stop`."),
   },
   { text: true, allowFrom: {}, ownerAllowFrom: [], stopWords: ["stop"] },
 );

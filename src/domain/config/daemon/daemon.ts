@@ -1,7 +1,7 @@
 /**
  * `workers`, `server`, `store`, `log`, `engine`: how the daemon runs
  * ==================================================================
- * None of these changes a decision: the same messages under other values here are decided alike.
+ * None of these changes a decision.
  */
 import { z } from "zod";
 import { count, positiveMs, section } from "../conversation/section.ts";
@@ -10,26 +10,26 @@ export const workers = section(
   {
     count: z
       .union([z.literal("auto"), count(0, 64)])
-      .describe("`auto`: one less than the cores, at least 1. 0: everything in one thread."),
+      .describe(
+        "`auto`: one less than the number of cores, at least 1. 0: everything in one thread.",
+      ),
     liveConversations: count(1, 1_000_000).describe(
-      "Conversations kept live per worker; the rest are records.",
+      "Live conversations per worker; others are snapshots in the store.",
     ),
-    memoryMb: count(64, 65_536).describe(
-      "Heap of one worker, MiB; beyond it the worker is replaced.",
-    ),
+    memoryMb: count(64, 65_536).describe("Heap of one worker, MiB; a larger worker is replaced."),
     loopMs: positiveMs.describe(
-      "A worker that does not answer for so long is replaced; on Linux only time in which it had " +
-        "a processor, or wanted none, counts.",
+      "A worker that does not respond for this long is replaced; on Linux only time in which it had " +
+        "a processor, or needed none, counts.",
     ),
   },
   { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
 );
 
 const path = z.string().min(1).max(4_096);
-/** Everybody is no proxy. */
+/** Every address is not a proxy. */
 const proxyAddress = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
-  .refine((address) => !/\/0+$/u.test(address), "this would be every address there is");
+  .refine((address) => !/\/0+$/u.test(address), "this would be every address");
 
 export const server = section(
   {
@@ -42,24 +42,26 @@ export const server = section(
       .url({ protocol: /^https$/ })
       .refine((url) => /^https:\/\/[^/?#@]+\/?$/u.test(url), "expected https, a host and no path")
       .nullable()
-      .describe("Where others find this server: requests for that name are answered, too."),
+      .describe(
+        "The server's address for others: requests for this host name are answered as well.",
+      ),
     tls: z
       .strictObject({
-        cert: path.describe("PEM file of the certificate and those above it."),
+        cert: path.describe("PEM file of the certificate chain."),
         key: path.describe("PEM file of its key, readable by this user only."),
       })
       .nullable()
-      .describe("Answers https beyond this machine. Files are read again when they change."),
+      .describe("Serves https beyond this machine. Changed files are reloaded."),
     proxy: z
       .strictObject({
         addresses: z
           .array(proxyAddress)
           .min(1)
           .max(100)
-          .describe("From where it connects: addresses or ranges such as 10.0.0.0/24."),
+          .describe("The proxy's addresses or ranges such as 10.0.0.0/24."),
       })
       .nullable()
-      .describe("A proxy that ends TLS. Only its `X-Forwarded-For` is believed."),
+      .describe("A proxy that ends TLS. Only its `X-Forwarded-For` is trusted."),
   },
   {
     host: "127.0.0.1",
@@ -73,7 +75,7 @@ export const server = section(
 
 export const store = section(
   {
-    driver: z.enum(["sqlite", "memory"]).describe("`memory` keeps nothing over a restart."),
+    driver: z.enum(["sqlite", "memory"]).describe("`memory` loses everything at a restart."),
     path: z.string().min(1).max(4_096).describe("`<state>` is filled in."),
   },
   { driver: "sqlite", path: "<state>/earshot.db" },
@@ -83,8 +85,8 @@ export const log = section(
   {
     level: z
       .enum(["trace", "debug", "info", "warn", "error", "fatal"])
-      .describe("Less than this is not logged."),
-    showText: z.boolean().describe("Whether what people wrote may stand in the log."),
+      .describe("Lower levels are not logged."),
+    showText: z.boolean().describe("Whether message text may appear in the log."),
   },
   { level: "info", showText: false },
 );
@@ -95,7 +97,7 @@ export const engine = section(
 );
 
 /**
- * Whether a host name means this machine only. Addresses are read as addresses: `127.evil.com`,
+ * Whether a host name means only this machine. Addresses are parsed strictly: `127.evil.com`,
  * `0x7f.1` and `localhost.` are not loopback.
  */
 export function isLoopbackHost(host: string): boolean {

@@ -1,7 +1,7 @@
 /**
- * The whole file
- * ==============
- * Every section of earshot.json5 under its name. The JSON Schema that editors use is made from this
+ * The config schema
+ * =================
+ * Every section of earshot.json5 under its name. The JSON Schema for editors is generated from this
  * one.
  */
 import { z } from "zod";
@@ -30,40 +30,46 @@ import { session } from "./session.ts";
 
 export const configSchema = z.strictObject({
   $schema: z.string().max(1_024).optional().describe("For editors; ignored."),
-  agents: agents.prefault({}).describe("Who answers, and with what."),
+  agents: agents.prefault({}).describe("The agents and their drivers."),
   bindings: bindings.describe("Which agent hears what; the most specific match wins."),
   broadcast: broadcast.describe("Rooms that several agents share."),
-  channels: channels.prefault({}).describe("The rooms' side: channel id to its accounts."),
-  access: access.whole.prefault({}).describe("Who may speak. Lists that are empty mean nobody."),
-  engagement: engagement.whole.prefault({}).describe("When a message is answered."),
-  context: context.whole.prefault({}).describe("What was observed and is shown to the next turn."),
-  loopGuard: loopGuard.whole
+  channels: channels.prefault({}).describe("Channel id to its accounts."),
+  access: access.whole.prefault({}).describe("Who may speak. An empty list allows no one."),
+  engagement: engagement.whole.prefault({}).describe("When a message engages the agent."),
+  context: context.whole
     .prefault({})
-    .describe("Keeps bots that wake each other from going on for ever."),
-  messages: messages.whole.prefault({}).describe("How messages are gathered, queued and answered."),
-  stream: stream.whole.prefault({}).describe("How an answer is cut into messages while it comes."),
-  typing: typing.whole.prefault({}).describe("When typing is shown."),
-  silent: silent.whole.prefault({}).describe("How an agent says that it says nothing."),
-  heartbeat: heartbeat.whole.prefault({}).describe("Turns that nobody asked for."),
-  media: media.whole.prefault({}).describe("Pictures, sound, links: what becomes of them."),
-  plugins: z.array(id).max(100).default([]).describe("Packages that bring channels and agents."),
-  turn: turn.whole.prefault({}).describe("Bounds of one run of an agent and of its delivery."),
-  session: session.prefault({}).describe("Which messages share a session, and how long."),
-  commands: commands.whole.prefault({}).describe("Commands in messages, and who may give them."),
+    .describe("Observed messages that are shown to the next turn."),
+  loopGuard: loopGuard.whole.prefault({}).describe("Stops bots from waking each other endlessly."),
+  messages: messages.whole.prefault({}).describe("How messages are batched, queued and answered."),
+  stream: stream.whole
+    .prefault({})
+    .describe("How an answer is split into messages while it arrives."),
+  typing: typing.whole.prefault({}).describe("When the typing indicator is shown."),
+  silent: silent.whole.prefault({}).describe("How an agent declines to answer."),
+  heartbeat: heartbeat.whole.prefault({}).describe("Scheduled turns without a message."),
+  media: media.whole.prefault({}).describe("How images, audio, video and links are handled."),
+  plugins: z
+    .array(id)
+    .max(100)
+    .default([])
+    .describe("Packages with channels, agents, hooks and commands."),
+  turn: turn.whole.prefault({}).describe("Limits of an agent's run and of its delivery."),
+  session: session.prefault({}).describe("Which messages share a session, and for how long."),
+  commands: commands.whole.prefault({}).describe("Commands in messages, and who may use them."),
   prompt: prompt.whole.prefault({}).describe("How the prompt is laid out."),
-  errors: errors.whole.prefault({}).describe("Whom an error is told."),
+  errors: errors.whole.prefault({}).describe("Where errors are reported."),
   workers: workers.whole.prefault({}).describe("Worker threads."),
-  server: server.whole.prefault({}).describe("The page and the API."),
-  store: store.whole.prefault({}).describe("The journal."),
+  server: server.whole.prefault({}).describe("The pages and the API."),
+  store: store.whole.prefault({}).describe("Where the journal is stored."),
   log: log.whole.prefault({}).describe("The log."),
-  engine: engine.whole.prefault({}).describe("What runs the conversations."),
+  engine: engine.whole.prefault({}).describe("What runs the conversations: the engine."),
   conversations: z
     .record(id, z.strictObject(overrideFields))
     .default({})
-    .describe("Session key to what is different in that one conversation."),
+    .describe("Session key to overrides for that one conversation."),
 });
 
 /** A parsed config: every default filled in, drivers and accounts checked. */
 export type EarshotConfig = z.output<typeof configSchema>;
-/** What a person may write. */
+/** The config as a user may write it. */
 export type EarshotConfigInput = z.input<typeof configSchema>;

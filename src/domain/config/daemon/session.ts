@@ -1,7 +1,7 @@
 /**
- * `session`: which chats share a memory
- * =====================================
- * By default all direct chats of the operator are one session and every group its own.
+ * `session`: which chats share a transcript
+ * =========================================
+ * By default all direct chats of the operator share one session, and every group has its own.
  */
 import { z } from "zod";
 import { chatKindSchema } from "../../message.ts";
@@ -23,11 +23,14 @@ const own = section(
       .string()
       .min(1)
       .max(4_096)
-      .refine((path) => path.includes("{agentId}"), "{agentId} is missing: agents keep apart")
+      .refine(
+        (path) => path.includes("{agentId}"),
+        "{agentId} is missing: every agent needs its own folder",
+      )
       .describe("Folder of an agent's transcripts; `<state>` and `{agentId}` are filled in."),
     identityLinks: z
       .record(id, z.array(scopedId).min(1).max(100))
-      .describe("One person to their ids on several channels; their direct chats become one."),
+      .describe("A person's ids on several channels; their direct chats share one session."),
     resetTriggers: z
       .array(z.string().trim().min(1).max(64))
       .max(20)
@@ -44,7 +47,7 @@ const own = section(
 );
 const reset = section(
   {
-    mode: z.enum(["none", "daily", "idle"]).describe("When a session begins anew by itself."),
+    mode: z.enum(["none", "daily", "idle"]).describe("When a new session begins automatically."),
     atHour: count(0, 23).describe("For `daily`: local hour."),
     idleMinutes: count(1, 525_600).describe("For `idle`."),
   },
@@ -63,39 +66,39 @@ const resets = reset.whole.extend({
       thread: resetOverride.optional(),
     })
     .prefault({})
-    .describe("What differs for a kind of session; a thread of any chat is a thread."),
+    .describe("Overrides for a kind of session; a thread of any chat is a thread."),
   byChannel: z
     .record(id, resetOverride)
     .default({})
-    .describe("Channel id to what differs there; over `byType`."),
+    .describe("Channel id to overrides there; they take precedence over `byType`."),
 });
 
 const policy = z.enum(["allow", "deny"]);
 const sendPolicy = section(
   {
-    default: policy.describe("Where no rule fits."),
+    default: policy.describe("Where no rule matches."),
     rules: z
       .array(
         z.strictObject({
-          action: policy.describe("What becomes of an answer that fits."),
+          action: policy.describe("The policy for matching answers."),
           match: z
             .strictObject({
               channel: id.optional().describe("Channel id."),
               chatKind: chatKindSchema.optional().describe("What kind of chat."),
               keyPrefix: id.optional().describe("How the session key begins."),
             })
-            .describe("Where the rule counts."),
+            .describe("Where the rule applies."),
         }),
       )
       .max(1_000)
-      .describe("The first that fits counts; every field of `match` that is there has to hold."),
+      .describe("The first matching rule decides; all fields of its `match` must hold."),
   },
   { default: "allow", rules: [] },
 );
 
 export const session = own.whole.extend({
-  reset: resets.prefault({}).describe("When a session begins anew."),
+  reset: resets.prefault({}).describe("When a new session begins."),
   sendPolicy: sendPolicy.whole
     .prefault({})
-    .describe("Whether answers leave at all. A turn whose words are denied is silent."),
+    .describe("Whether answers are sent. With `deny` turns run silently."),
 });

@@ -1,9 +1,9 @@
 /**
  * JSON Schema
  * ===========
- * The config's schema in the form that editors understand, made from the zod schemas that the
- * daemon parses with, so that it cannot say anything else. Known channels and drivers put their own
- * options in; others are left open, as a plugin may bring them.
+ * The config's schema in the form that editors understand, generated from the zod schemas the
+ * daemon parses with. Known channels and drivers contribute their own options; others stay open,
+ * because plugins may bring them.
  */
 import { z } from "zod";
 import type { AgentDriver, ChannelDefinition } from "../../ports/index.ts";
@@ -13,7 +13,7 @@ import { isSecretPath } from "../parse/secrets.ts";
 
 type Json = Record<string, unknown>;
 
-/** A zod schema as JSON Schema, for what a person writes (defaults left out). */
+/** A zod schema as JSON Schema for input (defaulted fields are optional). */
 export function jsonSchemaOf(schema: z.ZodType): Json {
   const made = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Json;
   const { $schema: _dialect, ...rest } = made;
@@ -32,7 +32,7 @@ const environment = {
   description: "The name of an environment variable that holds the secret.",
 };
 
-/** Secret texts may also be the name of an environment variable. */
+/** Secret strings may also be a reference to an environment variable. */
 function withEnvironment(properties: Json): Json {
   return Object.fromEntries(
     Object.entries(properties).map(([name, value]) => {
@@ -77,7 +77,7 @@ function driverSchema(drivers: ReadonlyMap<string, Pick<AgentDriver, "configSche
   return { anyOf: [{ enum: [...drivers.keys(), "auto"] }, ...options] };
 }
 
-const driverHelp = "What answers: a name, or an object with `kind` and its options.";
+const driverHelp = "The driver: a name, or an object with `kind` and its options.";
 const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 
 /** The JSON Schema of earshot.json5. */

@@ -1,10 +1,10 @@
 /**
- * The reference
- * =============
- * Every key of the config file as tables of docs/reference/config.md, made from the JSON Schema
- * that editors use, which is made from the schemas that the daemon parses with: it can leave
- * nothing out and say nothing else. A section that may be said again for a more special place says
- * so once; its keys are listed where they stand at the top.
+ * The config reference
+ * ====================
+ * Every key of the config file as tables for docs/reference/config.md, generated from the JSON
+ * Schema, which is generated from the schemas the daemon parses with, so it is complete and
+ * accurate. Sections that may be overridden at more specific levels say so once; their keys are
+ * listed at the top level.
  */
 
 import { overrideFields } from "../conversation/overrides.ts";
@@ -20,13 +20,13 @@ export interface ConfigKey {
   /** `agents.list[].id`, `channels.<channel>.accounts.<account>.enabled`. */
   readonly path: string;
   readonly type: string;
-  /** As it would be written; null: there is none. */
+  /** As written in the file; null: none. */
   readonly default: string | null;
   readonly required: boolean;
   readonly about: string;
 }
 
-/** Where a section is explained, from the folder of the reference. */
+/** The page that explains a section, relative to the reference's folder. */
 const pages: Readonly<Record<string, string>> = {
   agents: "../agents/README.md",
   bindings: "../guide/routing.md",
@@ -53,8 +53,8 @@ const pages: Readonly<Record<string, string>> = {
   log: "../operate/operating.md",
 };
 
-/** What stands for the names that a person chooses. */
-const chosen: Readonly<Record<string, string>> = {
+/** Placeholders for names that the user chooses. */
+const placeholders: Readonly<Record<string, string>> = {
   channels: "channel",
   accounts: "account",
   groups: "group",
@@ -65,7 +65,7 @@ const chosen: Readonly<Record<string, string>> = {
   allowFrom: "channel",
 };
 
-/** A longest wait, or the largest number there is, is no bound worth telling. */
+/** Upper bounds from here on are not worth printing. */
 const boundMax = 31_536_000_000;
 
 const objectOf = (value: unknown): Json => (isPlain(value) ? (value as Json) : {});
@@ -83,14 +83,14 @@ export function configKeys(schema: Json = jsonSchemaOf(configSchema)): readonly 
     .flatMap(([name, section]) => below(objectOf(section), name, false));
 }
 
-/** The schema with what it names put in its place; what is said again elsewhere is left named. */
+/** Inlines `$ref`s. */
 function resolved(schema: unknown, defs: Json): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => resolved(one, defs));
+  if (Array.isArray(schema)) return schema.map((part) => resolved(part, defs));
   if (!isPlain(schema)) return schema;
   const { $ref, $defs: _, ...rest } = schema;
   const name = textOf($ref).split("/").at(-1) ?? "";
   if (Object.hasOwn(defs, name)) return { ...(resolved(defs[name], defs) as Json), ...rest };
-  return Object.fromEntries(Object.entries(rest).map(([key, one]) => [key, resolved(one, defs)]));
+  return Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, resolved(part, defs)]));
 }
 
 const isOverride = (path: string, name: string) =>
@@ -99,16 +99,16 @@ const isOverride = (path: string, name: string) =>
 const optionsOf = ({ anyOf, oneOf }: Json): readonly Json[] =>
   [...listOf(anyOf), ...listOf(oneOf)].map(objectOf);
 
-/** Takes fields that somebody else checks: a driver, a channel. */
+/** Accepts fields that another schema checks: a driver, a channel. */
 const isOpen = ({ additionalProperties: any }: Json): boolean =>
   isPlain(any) && Object.keys(any).length === 0;
 
-/** The rows of a value: one, or those of the fields in it. */
+/** The rows of a value: its own, or those of its fields. */
 function below(schema: Json, path: string, required: boolean): ConfigKey[] {
   const item = objectOf(schema.items);
   if (isPlain(item.properties))
     return [keyOf(schema, path, required), ...fieldsOf(item, `${path}[]`)];
-  const [option, ...more] = optionsOf(schema).filter((one) => isPlain(one.properties));
+  const [option, ...more] = optionsOf(schema).filter((part) => isPlain(part.properties));
   const isWhole = option !== undefined && more.length === 0 && !isOpen(option);
   if (/\.by[A-Z]\w*\.[^.]+$/u.test(path)) return [keyOf(schema, path, required)];
   if (isWhole) return [keyOf(schema, path, required), ...fieldsOf(option, path)];
@@ -126,19 +126,17 @@ function fieldsOf(schema: Json, path: string): ConfigKey[] {
   return isPlain(any) ? [...own, ...mapped(schema, objectOf(any), path)] : own;
 }
 
-/** A table of names that a person chooses: what stands under such a name. */
+/** A map with user-chosen names: the rows of its values. */
 function mapped(schema: Json, value: Json, path: string): ConfigKey[] {
-  const named = `${path}.<${chosen[path.split(".").at(-1) ?? ""] ?? "name"}>`;
+  const named = `${path}.<${placeholders[path.split(".").at(-1) ?? ""] ?? "name"}>`;
   const [first, ...more] = below(value, named, false);
   if (first === undefined) {
-    const about = "Any of the sections that may be said again.";
+    const about = "Any of the sections that may be overridden.";
     return [{ path: named, type: "object", default: null, required: false, about }];
   }
   if (first.path !== named || more.length > 0) return [first, ...more];
   if (isOpen(schema))
-    return [
-      { ...first, type: "", about: "What its channel takes besides: see the channel's page." },
-    ];
+    return [{ ...first, type: "", about: "The channel's own fields: see the channel's page." }];
   return [{ ...first, about: first.about || withoutDefault(textOf(schema.description)) }];
 }
 
@@ -156,7 +154,7 @@ function keyOf(schema: Json, path: string, required: boolean): ConfigKey {
 const defaultOf = ({ default: value }: Json): string | null =>
   value === undefined || JSON.stringify(value) === "{}" ? null : JSON.stringify(value);
 
-/** What a parsed config has there: the schema does not tell the default of what is transformed. */
+/** The default from a parsed config: the JSON Schema omits defaults of transformed fields. */
 function defaultAt(path: string): string | null {
   let value: unknown = defaultConfig;
   for (const name of path.split(".")) value = isPlain(value) ? value[name] : undefined;
@@ -166,12 +164,12 @@ function defaultAt(path: string): string | null {
 const withoutDefault = (about: string): string =>
   about.replace(/ Default: .*\.$/u, "").replace(/ In (milliseconds|bytes)\.$/u, "");
 
-/** What may be written there, in words. */
+/** Describes the accepted values. */
 function typeOf(schema: Json, path: string): string {
   const name = path.split(".").at(-1) ?? "";
   if (schema.enum !== undefined) return values(listOf(schema.enum));
   if (schema.const !== undefined) return values([schema.const]);
-  const choices = optionsOf(schema).map((one) => typeOf(one, path));
+  const choices = optionsOf(schema).map((part) => typeOf(part, path));
   if (choices.length > 0) return [...new Set(choices)].join(", ");
   switch (schema.type) {
     case "boolean":
@@ -202,7 +200,8 @@ function listType(item: Json, path: string): string {
 }
 
 const plural = (type: string) => (type === "text" ? "texts" : type);
-const values = (all: readonly unknown[]) => all.map((one) => code(JSON.stringify(one))).join(", ");
+const values = (all: readonly unknown[]) =>
+  all.map((part) => code(JSON.stringify(part))).join(", ");
 
 function numberType({ minimum, maximum }: Json, name: string): string {
   const unit = /Ms(Max)?$/u.test(name) ? "ms" : /Bytes(Max)?$/u.test(name) ? "bytes" : "";
@@ -220,7 +219,7 @@ function row({ path, type, default: value, required, about }: ConfigKey): string
   return `| ${[code(path), type, otherwise, about].map(cell).join(" | ")} |`;
 }
 
-/** The tables, a heading for each section. */
+/** The tables, one heading per section. */
 function tables(schema: Json): string {
   const keys = configKeys(schema);
   const sections = Object.entries(objectOf(schema.properties));
@@ -231,7 +230,7 @@ function tables(schema: Json): string {
       const page = pages[name];
       const more = page === undefined ? "" : ` More: [${page}](${page}).`;
       const also = Object.hasOwn(overrideFields, name)
-        ? " May be said again for an agent, a channel, an account or a conversation."
+        ? " May be overridden for an agent, a channel, an account or a conversation."
         : "";
       const own = keys.filter(({ path }) => path.split(/[.[]/u)[0] === name);
       const head = ["| key | type | default | |", "|---|---|---|---|"];
@@ -243,7 +242,7 @@ function tables(schema: Json): string {
 const begin = "<!-- made by `node scripts/schema.mjs` -->\n";
 const end = "<!-- end -->";
 
-/** docs/reference/config.md with the reference as the schema has it. */
+/** Inserts the generated reference into docs/reference/config.md. */
 export function withConfigReference(page: string): string {
   const schema = jsonSchemaOf(configSchema);
   const from = page.indexOf(begin) + begin.length;

@@ -1,7 +1,7 @@
 /**
- * What differs between two configs, and where each value comes from
- * =================================================================
- * Both walk the leaves of parsed configs. Values of secrets are never part of an answer.
+ * Config differences and origins
+ * ==============================
+ * Both walk the leaves of parsed configs. Secret values never appear in a result.
  */
 
 import { redacted } from "../../redact-secrets.ts";
@@ -21,7 +21,7 @@ function* leaves(value: unknown, path: Path = []): Iterable<readonly [Path, unkn
   for (const [key, item] of entries) yield* leaves(item, [...path, key]);
 }
 
-/** The paths at which two configs say different things, in order, each once. */
+/** The distinct paths at which two configs differ, in order. */
 export function changedPaths(before: EarshotConfig, after: EarshotConfig): string[] {
   const old = new Map([...leaves(before)].map(([path, value]) => [pathText(path), value]));
   const changed = new Set<string>();
@@ -46,7 +46,7 @@ function rawAt(raw: unknown, path: Path): unknown {
   let value = raw;
   for (const step of path) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) {
-      // A name alone is short for an object with that `kind`.
+      // A string is short for an object with that `kind`.
       return step === "kind" && typeof value === "string" ? value : undefined;
     }
     value = (value as Record<PropertyKey, unknown>)[step];
@@ -55,7 +55,7 @@ function rawAt(raw: unknown, path: Path): unknown {
 }
 
 /**
- * Every value of a config with its origin. `raw` is the file as read; `flags` are over everything.
+ * Every value of a config with its origin. `raw` is the file as read; `flags` override everything.
  */
 export function configValues(
   config: EarshotConfig,

@@ -1,10 +1,9 @@
 /**
- * Values said in a room
- * =====================
- * What an owner may put over the config file with `/config set` and `/debug set`. A room is a place
- * where somebody else may one day sit at an owner's keyboard: what decides who an owner is, what
- * runs on the machine, and where secrets go is refused, whoever asks (docs/reference/commands.md
- * has the list).
+ * Config overrides from chats
+ * ===========================
+ * Values an owner sets over the config file with `/config set` and `/debug set`. An owner's chat
+ * account may be taken over, so some values cannot be set from a room by anyone: who is an owner,
+ * what runs on the machine, and where secrets go (docs/reference/commands.md has the list).
  */
 import { EarshotError } from "../../errors.ts";
 import { overrideFields } from "../conversation/overrides.ts";
@@ -20,17 +19,17 @@ const ofAgent = new Set([...ofAgents, "name", "aliases", "system"]);
 const forbidden = new Set(["__proto__", "constructor", "prototype"]);
 
 const reasons = {
-  secret: "secrets are not said in rooms: write them into the file or the environment",
-  people: "who may speak and give orders is not decided here: use /allowlist, or the file",
-  machine: "that is decided by whoever runs the machine, in the file",
-  programs: "it may name programs to run: that stands in the file only",
-  accounts: "accounts and lists of channels stand in the file only",
-  agents: "which program or model answers, and in which folder, stands in the file only",
-  identity: "who is the same person is not decided here",
-  name: "that is no name in a config",
+  secret: "secrets are not accepted in rooms: use the file or the environment",
+  people: "access is not set this way: use /allowlist, or the file",
+  machine: "only the config file sets this, on the machine itself",
+  programs: "it may name programs to run: only the file sets this",
+  accounts: "only the file sets accounts and channel lists",
+  agents: "only the file sets an agent's program, model and folder",
+  identity: "only the file links identities",
+  name: "that is not a config path",
 } as const;
 
-/** Sections of which nothing may be said. */
+/** Sections that cannot be overridden at all. */
 const closed: Readonly<Record<string, keyof typeof reasons>> = {
   $schema: "name",
   access: "people",
@@ -43,7 +42,7 @@ const closed: Readonly<Record<string, keyof typeof reasons>> = {
   media: "programs",
 };
 
-/** Why nothing may be said at this place; null: it may. */
+/** Why this path cannot be overridden; null: it can. */
 export function refusalOf(path: Path): string | null {
   const [section = "", first, second, third] = path;
   if (path.some((name) => name === "" || forbidden.has(name))) return reasons.name;
@@ -62,7 +61,7 @@ export function refusalOf(path: Path): string | null {
   return first === "list" && ofAgent.has(third ?? "") ? null : reasons.agents;
 }
 
-/** A place as it is written in a room: names and numbers of list entries with dots between. */
+/** Parses a path as written in a room: names and list indexes separated by dots. */
 export const overridePath = (text: string): Path => text.split(".");
 
 function* placesIn(value: unknown, path: Path): Generator<Path> {
@@ -71,44 +70,50 @@ function* placesIn(value: unknown, path: Path): Generator<Path> {
   for (const [name, below] of Object.entries(value)) yield* placesIn(below, [...path, name]);
 }
 
-/** @throws EarshotError EAR_CONFIG_UNSAFE where the place, or one inside the value, is refused. */
+/**
+ * Checks a path and every path inside the value.
+ * @throws EarshotError EAR_CONFIG_UNSAFE for a refused one.
+ */
 export function assertMayOverride(path: Path, value: unknown): void {
   for (const place of placesIn(value, path)) {
     const why = refusalOf(place);
     if (why !== null)
       throw new EarshotError(
         "EAR_CONFIG_UNSAFE",
-        `Cannot set ${place.join(".").slice(0, 200)} from a room as ${why}`,
+        `Cannot set ${place.join(".").slice(0, 200)} from a room: ${why}`,
       );
   }
 }
 
 /**
- * The file's values with those that were said over them, in order. Nothing is changed in place.
- * @throws EarshotError EAR_CONFIG_INVALID where the file has no such list entry.
+ * The file's values with the overrides applied in order. Pure.
+ * @throws EarshotError EAR_CONFIG_INVALID when the file has no such list entry.
  */
 export function withChatOverrides(
   raw: unknown,
-  said: readonly { readonly path: string; readonly value: unknown }[],
+  overrides: readonly { readonly path: string; readonly value: unknown }[],
 ): unknown {
-  return said.reduce((whole, { path, value }) => put(whole, overridePath(path), value, path), raw);
+  return overrides.reduce(
+    (config, { path, value }) => put(config, overridePath(path), value, path),
+    raw,
+  );
 }
 
-function put(holder: unknown, [name, ...rest]: Path, value: unknown, whole: string): unknown {
+function put(holder: unknown, [name, ...rest]: Path, value: unknown, config: string): unknown {
   if (name === undefined) return value;
   if (Array.isArray(holder)) {
     const index = Number(name);
-    if (!/^\d{1,4}$/u.test(name) || index >= holder.length) throw missing(whole);
-    return holder.map((one, at) => (at === index ? put(one, rest, value, whole) : one));
+    if (!/^\d{1,4}$/u.test(name) || index >= holder.length) throw missing(config);
+    return holder.map((entry, at) => (at === index ? put(entry, rest, value, config) : entry));
   }
-  if (holder !== undefined && !isPlain(holder)) throw missing(whole);
+  if (holder !== undefined && !isPlain(holder)) throw missing(config);
   const below = holder !== undefined && Object.hasOwn(holder, name) ? holder[name] : undefined;
-  if (below === undefined && /^\d+$/u.test(rest[0] ?? "")) throw missing(whole);
-  return { ...holder, [name]: put(below, rest, value, whole) };
+  if (below === undefined && /^\d+$/u.test(rest[0] ?? "")) throw missing(config);
+  return { ...holder, [name]: put(below, rest, value, config) };
 }
 
 const missing = (path: string) =>
   new EarshotError(
     "EAR_CONFIG_INVALID",
-    `Cannot set ${path.slice(0, 200)} as the config file has no such entry`,
+    `Cannot set ${path.slice(0, 200)}: the config file has no such entry`,
   );

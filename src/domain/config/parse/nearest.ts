@@ -1,14 +1,14 @@
 /**
  * The nearest known word
  * ======================
- * For "did you mean": edit distance with swapped neighbours counted as one slip, the most common
- * one.
+ * For "did you mean": edit distance in which swapping two neighbours, the most common typo, counts
+ * as one edit.
  */
 
-/** Slips between two words: inserted, left out, changed or swapped characters. Ignores case. */
-export function slips(one: string, other: string): number {
-  const a = one.toLowerCase();
-  const b = other.toLowerCase();
+/** Edit distance between two words (insert, delete, replace, swap), ignoring case. */
+export function editDistance(left: string, right: string): number {
+  const a = left.toLowerCase();
+  const b = right.toLowerCase();
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {
@@ -31,14 +31,14 @@ export function slips(one: string, other: string): number {
   return previous[b.length] as number;
 }
 
-/** The known word a person most likely meant, or null when none is close. */
+/** The known word most likely meant, or null when none is close. */
 export function nearest(word: string, known: readonly string[]): string | null {
   const tried = word.slice(0, 64);
   let best: string | null = null;
   let least = Math.max(2, Math.floor(tried.length / 3)) + 1;
   for (const candidate of known) {
     if (candidate === word) continue;
-    const distance = slips(tried, candidate);
+    const distance = editDistance(tried, candidate);
     if (distance < least) {
       best = candidate;
       least = distance;

@@ -1,23 +1,23 @@
 /**
  * Overlaying
  * ==========
- * One value over another: objects field by field, everything else (lists too) replaced whole. Only
- * own keys are read, and the names by which an object's prototype could be reached are refused
- * before, so a config can put nothing where it does not belong.
+ * Merges one value over another: objects field by field, everything else (lists too) as a whole.
+ * Only own keys are read, and names that reach an object's prototype are refused first, so a config
+ * cannot pollute prototypes.
  */
 
-/** Deeper nesting than this is refused: the schema has less, and a walk must end. */
+/** Deeper nesting is refused; the schema needs less, and recursion must end. */
 const depthMax = 40;
 const forbidden: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** Whether a value is an object made of fields: not a list, not null. */
+/** Whether a value is a plain object: not a list, not null. */
 export function isPlain(value: unknown): value is Plain {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A place in a config, as people write it: `agents.list[0].name`. */
+/** A config path as people write it: `agents.list[0].name`. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = "";
   for (const step of path) {
@@ -29,7 +29,7 @@ export function pathText(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** The path of the first key that no config may have, or null. */
+/** The path of the first forbidden key, or null. */
 export function unsafePath(
   value: unknown,
   path: readonly (string | number)[] = [],
@@ -45,9 +45,7 @@ export function unsafePath(
   return null;
 }
 
-/**
- * `over` laid over `base`. Neither is changed; fields that are undefined in `over` do not count.
- */
+/** Merges `over` into a copy of `base`. Undefined fields of `over` are ignored. */
 export function overlay<Base>(base: Base, over: unknown): Base {
   if (over === undefined) return base;
   if (!isPlain(base) || !isPlain(over)) return over as Base;

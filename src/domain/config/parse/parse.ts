@@ -1,9 +1,9 @@
 /**
  * Parsing a config
  * ================
- * From what the file says to what the program may trust, or to a list of everything that is wrong
- * with it. Channels and drivers bring their own schemas with them; without them their parts are
- * taken as they are (replays, tests). Parsing what was parsed gives the same again.
+ * From the file's content to a config the program can trust, or to a list of all problems. Channels
+ * and drivers bring their own schemas; without those, their parts are accepted unchecked (replays,
+ * tests). Parsing is idempotent.
  */
 import type { z } from "zod";
 import { EarshotError } from "../../errors.ts";
@@ -17,13 +17,13 @@ import { relationProblems } from "./relations.ts";
 export type { ConfigProblem } from "./problems.ts";
 
 export interface ParseOptions {
-  /** Channels by id; with them unknown channels are refused and accounts are checked. */
+  /** Channels by id. If given, unknown channels are refused and accounts are checked. */
   readonly channels?: ReadonlyMap<string, Pick<ChannelDefinition, "id" | "accountSchema">>;
-  /** Drivers by kind; with them unknown drivers are refused and their options are checked. */
+  /** Drivers by kind. If given, unknown drivers are refused and their options are checked. */
   readonly drivers?: ReadonlyMap<string, Pick<AgentDriver, "kind" | "configSchema">>;
   /** Name of the file, for messages. @default "the config" */
   readonly source?: string;
-  /** Where a path stands, put behind its problem: ` (line 12)`. */
+  /** The location of a path in the file, appended to its problem: ` (line 12)`. */
   readonly locate?: (path: readonly PropertyKey[]) => string;
 }
 
@@ -34,7 +34,7 @@ interface Checked {
 
 type Part = Record<string, unknown>;
 
-/** A driver that is chosen when the daemon starts, by looking around. */
+/** The driver that the daemon chooses at start. */
 const autoKind = "auto";
 
 function checkPart(
@@ -49,7 +49,7 @@ function checkPart(
   return null;
 }
 
-/** Replaces each agent's driver options by what the driver's schema makes of them. */
+/** Replaces each agent's driver options by the parsed ones. */
 function checkDrivers(
   config: EarshotConfig,
   drivers: NonNullable<ParseOptions["drivers"]>,
@@ -79,7 +79,9 @@ function checkDrivers(
   });
 }
 
-/** Splits an account into what every account understands and what its channel does. */
+/**
+ * Checks each account's own fields by its channel's schema; the common fields are already checked.
+ */
 function checkAccounts(
   config: EarshotConfig,
   channels: NonNullable<ParseOptions["channels"]>,
@@ -106,7 +108,7 @@ function checkAccounts(
 function check(raw: unknown, options: ParseOptions): Checked {
   const unsafe = unsafePath(raw);
   if (unsafe !== null) {
-    const message = `${pathText(unsafe)} is a key that no config may have`;
+    const message = `${pathText(unsafe)} is a forbidden key`;
     return { problems: [{ code: "EAR_CONFIG_UNSAFE", path: unsafe, message }], config: null };
   }
   const parsed = configSchema.safeParse(raw);
@@ -119,7 +121,7 @@ function check(raw: unknown, options: ParseOptions): Checked {
   return { problems, config: problems.length === 0 ? config : null };
 }
 
-/** Everything that is wrong with a config, in the order of the file; nothing when it is fine. */
+/** All problems of a config, in the order of the file. */
 export function configProblems(raw: unknown, options: ParseOptions = {}): readonly ConfigProblem[] {
   return check(raw, options).problems;
 }
@@ -127,9 +129,9 @@ export function configProblems(raw: unknown, options: ParseOptions = {}): readon
 const problemsShownMax = 20;
 
 /**
- * The config that `raw` (an object as read from the file) stands for.
- * @throws EarshotError EAR_CONFIG_UNKNOWN_KEY | EAR_CONFIG_INVALID | EAR_CONFIG_UNSAFE with every
- * problem on a line of its own, the first problem's code.
+ * Parses `raw`, the object read from the file.
+ * @throws EarshotError EAR_CONFIG_UNKNOWN_KEY | EAR_CONFIG_INVALID | EAR_CONFIG_UNSAFE with one
+ * problem per line and the first problem's code.
  */
 export function parseConfig(raw: unknown, options: ParseOptions = {}): EarshotConfig {
   const { problems, config } = check(raw, options);
@@ -138,20 +140,18 @@ export function parseConfig(raw: unknown, options: ParseOptions = {}): EarshotCo
   const source = options.source ?? "the config";
   const lines = problems
     .slice(0, problemsShownMax)
-    .map(
-      ({ message, path }) => `Cannot read ${source} as ${message}${options.locate?.(path) ?? ""}`,
-    );
+    .map(({ message, path }) => `Cannot read ${source}: ${message}${options.locate?.(path) ?? ""}`);
   const more = problems.length - problemsShownMax;
   if (more > 0) lines.push(`and ${more} more`);
   throw new EarshotError(first?.code ?? "EAR_CONFIG_INVALID", lines.join("\n"));
 }
 
-/** What a daemon without a config file runs on: the guide, web chat and terminal. */
+/** The config of a daemon without a config file: guide, web chat and terminal. */
 export const defaultConfig: EarshotConfig = parseConfig({});
 
 /**
- * The config of a scenario: its header over `base` (as read from a file). Access is open unless
- * either says otherwise, so that a bare scenario shows engagement.
+ * The config of a scenario: its header over `base` (as read from a file). Access is open by
+ * default, so that a bare scenario shows engagement.
  * @throws as `parseConfig`.
  */
 export function scenarioConfig(

@@ -1,8 +1,8 @@
 /**
- * What is wrong with a config, in words
- * =====================================
- * A problem names the place, what was expected there, and where it can be told, the fix: the
- * nearest known key, or the section a key belongs to. Values of secret fields are never repeated.
+ * Config problems
+ * ===============
+ * A problem names the place, what was expected there and, where possible, the fix: the nearest
+ * known key, or the section a key belongs to. Secret values are never repeated.
  */
 import type { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
@@ -21,7 +21,7 @@ export interface ConfigProblem {
 type Issue = z.core.$ZodIssue;
 const shownUnitsMax = 60;
 
-/** A value as it may stand in a message: one line, short, harmless. */
+/** A value for a message: one line, short, printable. */
 function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? String(value);
   const plain = json.replace(/[^\x20-\x7e]/gu, "?");
@@ -38,7 +38,7 @@ function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** How near a branch of a union came: the deeper it complains, the more of it fitted. */
+/** How well a union branch fits: the deeper its first issue, the more of it matched. */
 function depthOf(branch: readonly Issue[]): number {
   const depths = branch.map((issue) =>
     issue.code === "unrecognized_keys" ? issue.path.length + 1 : issue.path.length,
@@ -46,7 +46,7 @@ function depthOf(branch: readonly Issue[]): number {
   return Math.max(0, ...depths);
 }
 
-/** The complaints of the branch of a union that came closest; the issue itself if none did. */
+/** The issues of the union branch that fits best; the issue itself if none does. */
 function closest(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const branches = issue.errors as readonly (readonly Issue[])[];
@@ -57,7 +57,7 @@ function closest(issue: Issue): Issue[] {
   );
 }
 
-/** What the branches of a union would have taken. */
+/** What the branches of a union accept. */
 function expectedOf(issue: Issue): string {
   if (issue.code === "invalid_union") {
     const parts = issue.errors.flatMap(([first]) =>
@@ -73,7 +73,7 @@ function expectedOf(issue: Issue): string {
     .replace(/^Too (?:small|big): expected \w+ to (?:be|have) /u, "expected ");
 }
 
-/** Where a key that is unknown here would be known, if in exactly one section. */
+/** The section where an unknown key belongs, if exactly one knows it. */
 function homeOf(schema: z.core.$ZodType, key: string): string | null {
   const homes = knownKeys(schema, []).filter((name) => knownKeys(schema, [name]).includes(key));
   return homes.length === 1 ? `${homes[0]}.${key}` : null;
@@ -86,12 +86,12 @@ function unknownKey(
   key: string,
 ): ConfigProblem {
   const known = knownKeys(schema, path);
-  const near = nearest(key, known);
+  const similar = nearest(key, known);
   const place = [...base, ...path];
   const home = place.length === 0 ? homeOf(schema, key) : null;
   const fix =
-    near !== null
-      ? `: did you mean "${near}"?`
+    similar !== null
+      ? `: did you mean "${similar}"?`
       : home !== null
         ? `: it belongs to "${home}"`
         : known.length > 0
@@ -105,9 +105,7 @@ function unknownKey(
   };
 }
 
-/**
- * Turns zod's complaints about `raw` into problems. `schema` is what was parsed with, at `base`.
- */
+/** Converts zod's issues about `raw` to problems. `schema` is the schema used, at path `base`. */
 export function problemsOf(
   error: z.core.$ZodError,
   raw: unknown,

@@ -1,8 +1,8 @@
 /**
- * What must fit together
- * ======================
- * Rules between values that no single field can check: names that refer to each other, bounds in
- * order, and values that are safe only together.
+ * Relations between config values
+ * ===============================
+ * Rules that no single field can check: references between names, ordered bounds, and values that
+ * are safe only together.
  */
 import { isSessionKey } from "../../key.ts";
 import { messages as messagesSection } from "../conversation/messages.ts";
@@ -22,7 +22,7 @@ const wrong = (path: readonly PropertyKey[], reason: string): ConfigProblem => (
   path,
   message: `${pathText(path)} is wrong: ${reason}`,
 });
-const meant = (word: string, known: readonly string[]): string => {
+const suggestion = (word: string, known: readonly string[]): string => {
   const near = nearest(word, known);
   return near === null
     ? `, known are ${known.slice(0, 40).join(", ")}`
@@ -37,7 +37,7 @@ function* agentProblems(config: EarshotConfig): Problems {
     if (known.has(id))
       yield wrong(
         ["agents", "list", index, "id"],
-        `${quoted(id)} names two agents; ids are unique`,
+        `${quoted(id)} is used twice; agent ids are unique`,
       );
     known.add(id);
   }
@@ -48,7 +48,7 @@ function* agentProblems(config: EarshotConfig): Problems {
     if (!known.has(agentId))
       yield wrong(
         ["bindings", index, "agentId"],
-        `no agent is called ${quoted(agentId)}${meant(agentId, ids)}`,
+        `no agent is called ${quoted(agentId)}${suggestion(agentId, ids)}`,
       );
   for (const [peer, agents] of Object.entries(config.broadcast)) {
     if (!Array.isArray(agents)) continue;
@@ -58,7 +58,7 @@ function* agentProblems(config: EarshotConfig): Problems {
           ["broadcast", peer, index],
           known.has(agentId)
             ? `${quoted(agentId)} is named twice`
-            : `no agent is called ${quoted(agentId)}${meant(agentId, ids)}`,
+            : `no agent is called ${quoted(agentId)}${suggestion(agentId, ids)}`,
         );
   }
 }
@@ -68,8 +68,8 @@ const debounceDefault = messagesSection.whole.parse({}).inbound;
 const turnDefault = turnSection.whole.parse({});
 
 /**
- * Bounds in order. Who lowers an upper bound alone means just that: a lower one that is still the
- * default gives way, in the runtime, without a word.
+ * Lower bounds must not exceed upper bounds. Lowering only an upper bound is allowed: a lower bound
+ * still at its default is reduced at runtime.
  */
 function* boundProblems(config: EarshotConfig): Problems {
   const { stream, messages, turn } = config;
@@ -130,7 +130,7 @@ function* placeProblems(
       code: "EAR_CONFIG_UNSAFE",
       path: ["server", "exposed"],
       message:
-        `server.exposed is true for ${quoted(host)}, where the token would travel for anyone to read: ` +
+        `server.exposed is true for ${quoted(host)}, where the token would be sent unencrypted: ` +
         "set server.tls to a certificate and its key, or server.proxy to the addresses of a proxy " +
         "that ends TLS",
     };
@@ -149,11 +149,11 @@ function* placeProblems(
       yield {
         code: "EAR_CONFIG_UNKNOWN_KEY",
         path: ["channels", id],
-        message: `${quoted(id)} is not a channel${meant(id, known)}`,
+        message: `${quoted(id)} is not a channel${suggestion(id, known)}`,
       };
 }
 
-/** Everything that does not fit together in a config whose fields are each fine. */
+/** All relation problems of a config whose fields are valid on their own. */
 export function relationProblems(
   config: EarshotConfig,
   channels?: ReadonlyMap<string, unknown>,

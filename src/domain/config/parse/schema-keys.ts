@@ -1,14 +1,14 @@
 /**
  * Known keys
  * ==========
- * Walks a zod schema by a config path and tells which keys may stand there: for error messages, for
- * the origin of values, for completion.
+ * Finds the keys that a zod schema allows at a config path: for error messages, the origin of
+ * values and completion.
  */
 import type { z } from "zod";
 
 type Schema = z.core.$ZodType;
 
-/** The schema under defaults, options and transforms. */
+/** Unwraps defaults, optionals and transforms; one schema per branch of a union. */
 function bare(schema: Schema): Schema[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -32,8 +32,8 @@ function bare(schema: Schema): Schema[] {
 }
 
 function step(schema: Schema, name: PropertyKey): Schema[] {
-  return bare(schema).flatMap((one) => {
-    const { def } = (one as z.core.$ZodTypes)._zod;
+  return bare(schema).flatMap((branch) => {
+    const { def } = (branch as z.core.$ZodTypes)._zod;
     if (def.type === "object") {
       const shape = def.shape as Record<string, Schema>;
       if (Object.hasOwn(shape, name)) return [shape[String(name)] as Schema];
@@ -45,12 +45,12 @@ function step(schema: Schema, name: PropertyKey): Schema[] {
   });
 }
 
-/** The keys an object at `path` may have; none where the schema takes any key or no object. */
+/** The keys an object at `path` may have; none where any key is allowed or no object is. */
 export function knownKeys(schema: Schema, path: readonly PropertyKey[]): string[] {
   let here = [schema];
-  for (const name of path) here = here.flatMap((one) => step(one, name));
-  return here.flatMap(bare).flatMap((one) => {
-    const { def } = (one as z.core.$ZodTypes)._zod;
+  for (const name of path) here = here.flatMap((branch) => step(branch, name));
+  return here.flatMap(bare).flatMap((branch) => {
+    const { def } = (branch as z.core.$ZodTypes)._zod;
     return def.type === "object" ? Object.keys(def.shape) : [];
   });
 }

@@ -1,28 +1,34 @@
 /**
  * Secrets in a config
  * ===================
- * Secrets are recognised by the name of their field, so a driver or channel written elsewhere gets
- * the same care without asking for it: any text under `channels`, `agents` or `media` whose field
- * name ends in one of the words below, whatever its case, dashes and underscores. Only such a field may be `${NAME}`, and it is never printed,
- * journalled or handed to a thread that does not need it.
+ * Secrets are recognised by the name of their field, so third-party drivers and channels are
+ * covered as well: any string under `channels`, `agents` or `media` whose field name ends in one of
+ * the words below, ignoring case, dashes and underscores. Only such a field may be `${NAME}`, and
+ * its value is never printed, journalled or sent to a thread that does not need it.
  */
 import { redacted } from "../../redact-secrets.ts";
 import { isPlain } from "./overlay.ts";
 
-const words = ["token", "secret", "password", "passphrase", "apikey", "privatekey", "accesskey"];
-const places: ReadonlySet<string> = new Set(["channels", "agents", "media"]);
+const secretSuffixes = [
+  "token",
+  "secret",
+  "password",
+  "passphrase",
+  "apikey",
+  "privatekey",
+  "accesskey",
+];
+const secretSections: ReadonlySet<string> = new Set(["channels", "agents", "media"]);
 
-/** Whether the field at this path holds a secret. The silent token is a word, not a secret. */
+/** Whether the field at this path holds a secret. The silent token is not a secret. */
 export function isSecretPath(path: readonly PropertyKey[]): boolean {
-  if (path.length < 2 || !places.has(String(path[0]))) return false;
+  if (path.length < 2 || !secretSections.has(String(path[0]))) return false;
   if (path.at(-2) === "silent") return false;
   const name = String(path.at(-1)).toLowerCase().replaceAll(/[_-]/gu, "");
-  return words.some((word) => name.endsWith(word));
+  return secretSuffixes.some((word) => name.endsWith(word));
 }
 
-/**
- * A copy in which `change` was applied to every text, with its path. Throws what `change` throws.
- */
+/** A copy with `change` applied to every string and its path. Errors of `change` are thrown. */
 export function mapTexts(
   value: unknown,
   change: (text: string, path: readonly PropertyKey[]) => unknown,
@@ -42,7 +48,7 @@ export function withoutSecrets<Config>(config: Config): Config {
   return mapTexts(config, (text, path) => (isSecretPath(path) ? redacted : text)) as Config;
 }
 
-/** Every secret's value, longest first, so that sinks can blot them out. */
+/** All secret values, longest first, for sinks that redact them. */
 export function secretValues(config: unknown): string[] {
   const found = new Set<string>();
   mapTexts(config, (text, path) => {

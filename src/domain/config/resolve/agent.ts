@@ -1,7 +1,7 @@
 /**
- * An agent as configured
- * ======================
- * The entry of the list with the shared defaults filled in, and the names it listens to.
+ * A configured agent
+ * ==================
+ * The list entry with the shared defaults filled in, and the names the agent answers to.
  */
 import { EarshotError } from "../../errors.ts";
 import type { AgentEntry, DriverConfig } from "../daemon/agents.ts";
@@ -10,7 +10,7 @@ import type { EarshotConfig } from "../daemon/schema.ts";
 export interface ConfiguredAgent {
   readonly id: string;
   readonly name: string;
-  /** Implicit names first; no two equal. */
+  /** Implicit names first; distinct. */
   readonly aliases: readonly string[];
   readonly driver: DriverConfig;
   readonly workspace: string;
@@ -18,22 +18,25 @@ export interface ConfiguredAgent {
   readonly maxConcurrent: number;
   readonly contextTokens: number;
   readonly thinking: EarshotConfig["agents"]["defaults"]["thinking"];
-  /** Over the driver's own; null: the driver's. */
+  /** Overrides the driver's model; null: the driver's. */
   readonly model: string | null;
-  /** Names of the tools it is offered; null: all. */
+  /** Names of the tools offered to the agent; null: all. */
   readonly tools: readonly string[] | null;
 }
 
-/** An id that says nothing about the agent, so nobody means it when saying it. */
+/** A generic id, which is not a name of the agent. */
 const genericId = "main";
 
-/** The agent's name in a room: as given, else `earshot` for the generic agent, else its id. */
+/**
+ * The agent's name in a room: the configured one, `earshot` for the generic agent, otherwise its
+ * id.
+ */
 export function agentName(entry: AgentEntry): string {
   return entry.name ?? (entry.id === genericId ? "earshot" : entry.id);
 }
 
 /**
- * The agent's names: its own, its id unless generic, its folder's if one was given, then the
+ * The agent's names: its own, its id unless generic, its folder's name if configured, then the
  * aliases.
  */
 export function agentAliases(entry: AgentEntry): readonly string[] {
@@ -47,14 +50,14 @@ export function agentAliases(entry: AgentEntry): readonly string[] {
   return [...new Set(names.map((name) => name.trim()).filter((name) => name !== ""))];
 }
 
-/** The agent that answers where no binding says otherwise. */
+/** The agent that answers where no binding matches. */
 export function defaultAgentId(config: EarshotConfig): string {
   const { list } = config.agents;
   return (list.find((agent) => agent.default) ?? list[0])?.id ?? genericId;
 }
 
 /**
- * The agent of that id, complete.
+ * The agent with this id, with defaults filled in.
  * @throws EarshotError EAR_ASSERT when the config has no such agent.
  */
 export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent {
@@ -62,7 +65,7 @@ export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent
   if (entry === undefined)
     throw new EarshotError(
       "EAR_ASSERT",
-      `Cannot find an agent as the config has none of that id: received ${JSON.stringify(agentId)}`,
+      `Cannot find an agent: the config has none with this id (received ${JSON.stringify(agentId)})`,
     );
   const { defaults } = config.agents;
   return {

@@ -1,8 +1,8 @@
 /**
- * Who is woken, how often, and with which model
- * =============================================
- * Read where heartbeats are timed and composed, never by a conversation: when the next one falls due
- * changes nothing that was said.
+ * Heartbeat settings
+ * ==================
+ * Which conversations have heartbeats, how often, and with which model. Read where heartbeats are
+ * scheduled and composed, never by a conversation: the schedule does not affect decisions.
  */
 import { formatSessionKey } from "../../key.ts";
 import type { HeartbeatSettings } from "../conversation/heartbeat.ts";
@@ -15,20 +15,22 @@ export function resolveHeartbeat(
   config: EarshotConfig,
   scope: Omit<SettingsScope, "chatKind">,
 ): HeartbeatSettings {
-  const said = placesOf(config, scope).flatMap(({ heartbeat }) => Object.entries(heartbeat ?? {}));
-  const given = said.filter(([, value]) => value !== undefined);
-  return { ...config.heartbeat, ...Object.fromEntries(given) };
+  const overrides = placesOf(config, scope).flatMap(({ heartbeat }) =>
+    Object.entries(heartbeat ?? {}),
+  );
+  const defined = overrides.filter(([, value]) => value !== undefined);
+  return { ...config.heartbeat, ...Object.fromEntries(defined) };
 }
 
-/** The key of the session in which an agent is woken: the one its direct chats share. */
+/** The key of an agent's main session, which its direct chats share. */
 function mainSessionKey({ session }: EarshotConfig, agentId: string): string {
   const mainKey = session.scope === "global" ? "global" : session.mainKey;
   return formatSessionKey({ agentId, kind: "main", mainKey, thread: null });
 }
 
 /**
- * The conversations in which the config may wake an agent: each agent's main session, and those
- * whose own entry says how often.
+ * The conversations that may have heartbeats: each agent's main session, and those whose own entry
+ * sets `everyMs`.
  */
 export function heartbeatKeys(config: EarshotConfig): readonly string[] {
   const main = config.agents.list.map(({ id }) => mainSessionKey(config, id));

@@ -1,9 +1,9 @@
 /**
- * Settings of one conversation
- * ============================
- * Five places may speak: the file's own sections, then the agent, the channel, the account and the
- * conversation's entry, each over the ones before, field by field. `byChannel` shorthands count as
- * a part of the place where they stand.
+ * Settings of a conversation
+ * ==========================
+ * Five levels, each overriding the previous field by field: the file's own sections, the agent, the
+ * channel, the account and the conversation's entry. `byChannel` shorthands belong to the level
+ * that contains them.
  */
 import type { Trigger } from "../../decision.ts";
 import type { ChatKind } from "../../message.ts";
@@ -31,7 +31,7 @@ type General = Pick<
 > &
   Pick<EarshotConfig, "prompt" | "errors">;
 
-/** The places that may say something else than the file's own sections, the most specific last. */
+/** The levels that may override the file's own sections, the most specific last. */
 export function placesOf(
   config: EarshotConfig,
   scope: Omit<SettingsScope, "chatKind">,
@@ -47,15 +47,20 @@ export function placesOf(
   return places.filter((place) => place !== undefined) as readonly Overrides[];
 }
 
-/** The debounce and queue mode of the most specific place that says one, its shorthand included. */
+/**
+ * The debounce and queue mode of the most specific level that sets one, including its shorthand.
+ */
 function shorthands(general: General, places: readonly Overrides[], channel: string) {
   const { inbound, queue } = general.messages;
   let idleMs = ownValue(inbound.byChannel, channel) ?? inbound.debounceMs;
   let mode = ownValue(queue.byChannel, channel) ?? queue.mode;
   for (const { messages } of places) {
-    const { inbound: one, queue: other } = messages ?? {};
-    idleMs = (one?.byChannel && ownValue(one.byChannel, channel)) ?? one?.debounceMs ?? idleMs;
-    mode = (other?.byChannel && ownValue(other.byChannel, channel)) ?? other?.mode ?? mode;
+    const { inbound: ownInbound, queue: ownQueue } = messages ?? {};
+    idleMs =
+      (ownInbound?.byChannel && ownValue(ownInbound.byChannel, channel)) ??
+      ownInbound?.debounceMs ??
+      idleMs;
+    mode = (ownQueue?.byChannel && ownValue(ownQueue.byChannel, channel)) ?? ownQueue?.mode ?? mode;
   }
   return { idleMs, mode };
 }
@@ -68,7 +73,7 @@ function ackOf(messages: General["messages"], kind: ChatKind): string | null {
   return ackReaction;
 }
 
-/** The first rule that fits says it; none: the default. */
+/** The first matching rule decides; otherwise the default. */
 function sendPolicy({ session }: EarshotConfig, scope: SettingsScope): SendPolicy {
   const { rules, default: otherwise } = session.sendPolicy;
   const rule = rules.find(
@@ -83,8 +88,8 @@ function sendPolicy({ session }: EarshotConfig, scope: SettingsScope): SendPolic
 const isTrigger = (name: string): name is Trigger => name !== "everyone";
 
 /**
- * What the config says for one conversation. Pure; callers keep the result per config version and
- * key. An agent the config no longer has keeps its id as its only name.
+ * Resolves the settings of one conversation. Pure; callers cache the result per config version and
+ * key. An agent that the config no longer contains keeps its id as its only name.
  */
 export function resolveSettings(
   config: EarshotConfig,
@@ -152,7 +157,7 @@ export function resolveSettings(
 
 const capDefault = messagesSection.whole.parse({}).inbound.debounceMaxMs;
 
-/** A cap that somebody set is hard; the default one gives way to a longer window of one channel. */
+/** A configured cap is hard; the default cap yields to a channel's longer window. */
 function debounceCap(maxMs: number, idleMs: number): number {
   return maxMs === capDefault ? Math.max(maxMs, idleMs) : maxMs;
 }

@@ -113,7 +113,7 @@ describe("telegram poll loop", () => {
     const steal = await fetch(`${server.apiRoot}/bot${sampleToken}/getUpdates`, { method: "POST" });
     expect(steal.ok).toBe(true);
     await channel.state("backing-off");
-    expect(channel.states.at(-1)?.detail).toContain("someone else receives");
+    expect(channel.states.at(-1)?.detail).toContain("another program receives");
     await channel.live();
     const id = say("still mine");
     await channel.message(id);
