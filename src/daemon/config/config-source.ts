@@ -51,11 +51,11 @@ export interface ConfigSourceOptions {
 
 /** The config file that applies, or null: the defaults do. A named file counts even if it is missing. */
 export function configPathOf(
-  told: string | undefined,
+  given: string | undefined,
   env: NodeJS.ProcessEnv,
   stateDir: string,
 ): string | null {
-  const named = told ?? env.EARSHOT_CONFIG;
+  const named = given ?? env.EARSHOT_CONFIG;
   if (named !== undefined && named !== "") return resolve(named);
   const inState = join(stateDir, "earshot.json5");
   return existsSync(inState) ? inState : null;

@@ -26,13 +26,13 @@ export function guardHost(known: () => KnownHosts): MiddlewareHandler<HttpEnv> {
       return refuse(context, "wrong-host", "Cannot answer: this server does not go by that Host");
     if (url === undefined || !url.startsWith("/") || url.startsWith("//"))
       return refuse(context, "bad-request", "Cannot answer: the path is not a plain path");
-    if (!known().origin(one(headers.origin)) || headers["sec-fetch-site"] === "cross-site")
+    if (!known().origin(joined(headers.origin)) || headers["sec-fetch-site"] === "cross-site")
       return refuse(context, "foreign-origin", "Cannot answer: another site asks (wrong Origin)");
     return next();
   };
 }
 
-const one = (header: string | string[] | undefined) =>
+const joined = (header: string | string[] | undefined) =>
   Array.isArray(header) ? header.join(",") : header;
 
 /** Whether the request carries the current token. */

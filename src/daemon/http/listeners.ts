@@ -54,9 +54,9 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
     const server = await listen({ ...shared, ...where });
     open.push(server);
     const scheme = where.tls === undefined ? "http" : "https";
-    const one = { host: where.host, port: server.port, scheme } as const;
-    bound.push(one);
-    return one;
+    const added = { host: where.host, port: server.port, scheme } as const;
+    bound.push(added);
+    return added;
   };
   const port = options.port ?? options.server.port;
   try {

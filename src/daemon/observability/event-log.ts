@@ -17,23 +17,23 @@ export function logReader(
     const id = traces?.idOf(line);
     return id === undefined ? {} : { trace_id: id };
   };
-  return (told) => {
-    const { kind, line } = tagged(told);
+  return (event) => {
+    const { kind, line } = tagged(event);
     if (kind === "decision") {
       const { id, key, decision, rule, credit, channel, author } = line;
       // The intake logs denials itself, at a limited rate.
       if (decision === "denied") return;
       const who = { key, id, channel, author };
-      log("info", "decision", { decision, rule, credit, ...who, ...traceOf(told) });
+      log("info", "decision", { decision, rule, credit, ...who, ...traceOf(event) });
     } else if (kind === "agent_end") {
       const { key, turn, outcome, reason } = line;
       const level = outcome === "failed" ? "warn" : "info";
-      log(level, "turn", { key, turn, outcome, reason, ...traceOf(told) });
+      log(level, "turn", { key, turn, outcome, reason, ...traceOf(event) });
     } else if (kind === "send") {
       const { id, key, channel, status, text } = line;
       const level = status === "sent" ? "debug" : "warn";
       const words = showText() ? { text } : {};
-      log(level, "send", { id, key, channel, status, ...words, ...traceOf(told) });
+      log(level, "send", { id, key, channel, status, ...words, ...traceOf(event) });
     } else if (kind === "dropped") {
       log("info", "dropped", { key: line.key, id: line.message, why: line.why });
     }

@@ -86,7 +86,7 @@ export function createHealth(ports: HealthPorts): HealthService {
     read,
     watch(reader) {
       let over = false;
-      let told = "";
+      let sent = "";
       let timer: ReturnType<Clock["setTimer"]> | null = null;
       const look = async () => {
         timer = null;
@@ -97,8 +97,8 @@ export function createHealth(ports: HealthPorts): HealthService {
         if (over) return;
         if (health !== null) {
           const form = JSON.stringify({ ...health, now: 0 });
-          if (form !== told) reader(health);
-          told = form;
+          if (form !== sent) reader(health);
+          sent = form;
         }
         timer = clock.setTimer(clock.now() + lookMs, () => void look());
       };

@@ -146,11 +146,10 @@ export const logTable: readonly LogEvent[] = [
     ["webchat.read-failed", "What the webchat missed could not be read."],
     ["what-if.failed", "A What-if run failed."],
   ),
-  ...events(
-    "fatal",
-    ["journal.gate", "A simulation does not come to rest."],
-    ["recovery.failed", "What was journalled before this start cannot be applied."],
-  ),
+  ...events("fatal", [
+    "recovery.failed",
+    "What was journalled before this start cannot be applied.",
+  ]),
   ...events(
     "debug",
     ["draft.unshown", "A growing answer was not shown."],

@@ -13,8 +13,8 @@ import { EarshotError } from "../../domain/errors.ts";
 import { foreignMachine, machineName, rememberMachine } from "./machine-id.ts";
 
 /** The directory to use: the given one, else EARSHOT_STATE_DIR, else `~/.earshot`; absolute. */
-export function stateDirOf(told: string | undefined, env: NodeJS.ProcessEnv): string {
-  const named = told ?? env.EARSHOT_STATE_DIR;
+export function stateDirOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  const named = given ?? env.EARSHOT_STATE_DIR;
   if (named === undefined || named === "") return join(homedir(), ".earshot");
   if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(2));
   return resolve(named);

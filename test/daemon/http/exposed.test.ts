@@ -112,7 +112,7 @@ test("a certificate that cannot be read, or fits no key, stops the start by its 
   const one = tlsFolder();
   const other = tlsFolder();
   await expect(readTls({ ...one.files, key: "/nowhere/key.pem" })).rejects.toThrow(
-    "server.tls.key as /nowhere/key.pem cannot be read (ENOENT)",
+    "server.tls.key: /nowhere/key.pem cannot be read (ENOENT)",
   );
   const mixed = { cert: one.files.cert, key: other.files.key };
   await expect(readTls(mixed)).rejects.toThrow("are no certificate and its key");

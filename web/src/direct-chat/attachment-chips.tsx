@@ -38,7 +38,7 @@ export function Chips({ chosen, uploads, onEmpty }: ChipsProps) {
       {chosen.map((item, index) => (
         <ChosenChip
           key={item.key}
-          one={item}
+          chosen={item}
           onRemove={() => remove(index)}
           onAgain={() => uploads.again(item.key)}
         />
@@ -48,12 +48,12 @@ export function Chips({ chosen, uploads, onEmpty }: ChipsProps) {
 }
 
 interface ChosenChipProps {
-  readonly one: Chosen;
+  readonly chosen: Chosen;
   readonly onRemove: () => void;
   readonly onAgain: () => void;
 }
 
-function ChosenChip({ one, onRemove, onAgain }: ChosenChipProps) {
+function ChosenChip({ chosen: one, onRemove, onAgain }: ChosenChipProps) {
   const { fate } = one;
   // What it is, the daemon knows better than its name.
   const { kind } = fate.state === "there" ? fate.file : one;
@@ -61,7 +61,10 @@ function ChosenChip({ one, onRemove, onAgain }: ChosenChipProps) {
   const failed = fate.state === "failed";
   return (
     <li class={failed ? "chosen bad" : "chosen"} data-state={fate.state}>
-      <Preview one={one} fallback={<Icon name={failed ? "bad" : kind} size={failed ? 12 : 16} />} />
+      <Preview
+        chosen={one}
+        fallback={<Icon name={failed ? "bad" : kind} size={failed ? 12 : 16} />}
+      />
       <span class="file-words">
         <bdi class="cut" title={name}>
           {name}
@@ -97,12 +100,12 @@ function factsOf({ fate, bytes: size }: Chosen): string {
 }
 
 interface PreviewProps {
-  readonly one: Chosen;
+  readonly chosen: Chosen;
   readonly fallback: preact.ComponentChildren;
 }
 
 /** A small copy of a picture while this page has its bytes. */
-function Preview({ one, fallback }: PreviewProps) {
+function Preview({ chosen: one, fallback }: PreviewProps) {
   const [address, setAddress] = useState<string | null>(null);
   const { blob, kind } = one;
   useEffect(() => {

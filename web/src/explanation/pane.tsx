@@ -43,7 +43,7 @@ export function WhyPane(props: WhyPaneProps) {
     ladder.current.focus();
     onFocused();
   });
-  const told = why?.explanation?.verdict ?? why?.recorded ?? verdict;
+  const decided = why?.explanation?.verdict ?? why?.recorded ?? verdict;
   const back = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -56,21 +56,21 @@ export function WhyPane(props: WhyPaneProps) {
         <bdi class="of small muted cut">{of}</bdi>
       </div>
       <div class="scroll">
-        {told === null ? (
+        {decided === null ? (
           <NothingPicked note={note} onHelp={onHelp} />
         ) : (
           <div class="why">
-            <Announced text={`${told.decision}, ${told.rule}. ${sentenceOf(told.rule)}`} />
+            <Announced text={`${decided.decision}, ${decided.rule}. ${sentenceOf(decided.rule)}`} />
             <div class="answer">
               <div class="top">
-                <Chip decision={told.decision} rule={told.rule} />
+                <Chip decision={decided.decision} rule={decided.rule} />
               </div>
-              <p>{sentenceOf(told.rule)}</p>
+              <p>{sentenceOf(decided.rule)}</p>
             </div>
             {why?.explanation ? (
               <Ladder explanation={why.explanation} list={ladder} />
             ) : (
-              <p class="muted">{note ?? why?.admission ?? deciderOf(told, why !== null)}</p>
+              <p class="muted">{note ?? why?.admission ?? deciderOf(decided, why !== null)}</p>
             )}
             {why && <Facts {...props} why={why} />}
           </div>

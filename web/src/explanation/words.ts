@@ -30,9 +30,9 @@ const sentences: Readonly<Record<Rule, string>> = {
 export const sentenceOf = (rule: Rule): string => sentences[rule];
 
 /** Who decided, where the ladder was not asked; nothing while the ladder is still on its way. */
-export function deciderOf(told: { decision: Decision; rule: Rule }, isWhole: boolean): string {
-  if (told.rule === "loop-guard") return "The guard decided, before the ladder was asked.";
-  if (told.decision !== "engage" && told.decision !== "observe")
+export function deciderOf(verdict: { decision: Decision; rule: Rule }, isWhole: boolean): string {
+  if (verdict.rule === "loop-guard") return "The guard decided, before the ladder was asked.";
+  if (verdict.decision !== "engage" && verdict.decision !== "observe")
     return "Admission decided, before the ladder was asked.";
   return isWhole ? "The ladder cannot be walked again for this message." : "";
 }

@@ -15,7 +15,7 @@ export function Lanes({ lanes }: Pick<Health, "lanes">) {
       </header>
       <ul class="lanes">
         {lanes.map(({ agent, name, running, waiting, slots }) => {
-          const told = `${running} of ${slots} busy`;
+          const label = `${running} of ${slots} busy`;
           const shown = Math.min(slots, slotsShownMax);
           const busy = Math.ceil((running / slots) * shown);
           return (
@@ -23,12 +23,12 @@ export function Lanes({ lanes }: Pick<Health, "lanes">) {
               <span class="cut">
                 <bdi title={agent}>{name}</bdi>
               </span>
-              <span class="slots" role="img" aria-label={told}>
+              <span class="slots" role="img" aria-label={label}>
                 {Array.from({ length: shown }, (_, index) => (
                   <i key={index} class={index < busy ? "busy" : ""} />
                 ))}
               </span>
-              <span class="num">{waiting === 0 ? told : `${told}, ${amount(waiting)} wait`}</span>
+              <span class="num">{waiting === 0 ? label : `${label}, ${amount(waiting)} wait`}</span>
             </li>
           );
         })}

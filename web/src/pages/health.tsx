@@ -75,9 +75,9 @@ function useHealth({ token, onLink }: Pick<PageProps, "token" | "onLink">): Live
           onLink(link);
         },
         onData: (data) => {
-          const told = JSON.parse(data) as Health;
-          setAhead(told.now - Date.now());
-          setHealth(told);
+          const received = JSON.parse(data) as Health;
+          setAhead(received.now - Date.now());
+          setHealth(received);
         },
       }),
     [token],

@@ -298,15 +298,15 @@ function roomKeys({ rows, selected, select, ways }: RoomKeyTools) {
   };
 }
 
-interface Told {
+interface Explained {
   readonly key: string;
   readonly why: Why | null;
   readonly note: string | null;
 }
 
 /** The ladder of a line, asked for again while what became of it is open. */
-function useWhy(token: string, room: Room, row: LineRow | null): Told | null {
-  const [told, setTold] = useState<Told | null>(null);
+function useWhy(token: string, room: Room, row: LineRow | null): Explained | null {
+  const [told, setTold] = useState<Explained | null>(null);
   const person = row?.kind === "person" && row.entry.verdict !== null ? row : null;
   const open = told?.key === person?.key && told?.why != null && told.why.fate.outcome === null;
   // What became of it can only change with a turn.
@@ -337,7 +337,7 @@ function whyIn(answer: unknown, key: string, seq: number): Why | null {
 type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;
 
 /** What the Why pane says of a line. */
-function whyOf(row: LineRow | null, told: Told | null, agentName: string): About {
+function whyOf(row: LineRow | null, told: Explained | null, agentName: string): About {
   const blank = { of: "", why: null, verdict: null, note: null, command: null };
   if (row === null) return blank;
   const at = clockTime(row.entry.at);
@@ -357,7 +357,7 @@ function whyOf(row: LineRow | null, told: Told | null, agentName: string): About
   return { ...blank, of, note };
 }
 
-function personWhy({ entry }: PersonRow, told: Told | null, at: string): About {
+function personWhy({ entry }: PersonRow, told: Explained | null, at: string): About {
   const { author, verdict, id, history, fellow } = entry;
   const overheard =
     history === true

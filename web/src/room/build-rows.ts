@@ -154,8 +154,8 @@ function kept(row: Row, before: Row | undefined): Row {
   return before;
 }
 
-function isSameQuote(one: unknown, other: unknown): boolean {
-  const [a, b] = [one as Quoted | null, other as Quoted | null];
+function isSameQuote(first: unknown, other: unknown): boolean {
+  const [a, b] = [first as Quoted | null, other as Quoted | null];
   return a !== null && b !== null && a.name === b.name && a.text === b.text;
 }
 

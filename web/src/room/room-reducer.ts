@@ -78,11 +78,11 @@ export function withFrame(
 /** Starts again from an `open` frame; a reader further up keeps what is on the screen. */
 function opened(
   room: Room | null,
-  { view: told, writing }: Extract<RoomFrame, { type: "open" }>,
+  { view: opened, writing }: Extract<RoomFrame, { type: "open" }>,
   at: number,
   reader: Reader,
 ): Room {
-  const { state, history, ...view } = told;
+  const { state, history, ...view } = opened;
   const now = { view, state, before: null, writing, ahead: state.now - at };
   const { entries, before: older } = history;
   if (room === null) return { ...now, entries, older, newer: null, amends: [], arrived: 0 };

@@ -115,16 +115,16 @@ function tooMany(context: Context, waitMs: number): never {
 
 /** Tells who is refused, and why, without letting a stranger fill the log. */
 function createRefusalLog({ clock, log }: Pick<RouteDeps, "clock" | "log">) {
-  const told = new Map<string, { at: Millis; since: number }>();
+  const logged = new Map<string, { at: Millis; since: number }>();
   return {
     refuse({ channel, account }: Place, why: string, from: string): never {
       const id = JSON.stringify([channel, account]);
-      const last = told.get(id) ?? { at: Number.NEGATIVE_INFINITY, since: 0 };
+      const last = logged.get(id) ?? { at: Number.NEGATIVE_INFINITY, since: 0 };
       const now = clock.now();
       const due = now - last.at >= loggedEveryMs || now < last.at;
       const unloggedBefore = last.since;
       if (due) log("warn", "hook.refused", { channel, account, why, from, unloggedBefore });
-      told.set(id, due ? { at: now, since: 0 } : { ...last, since: last.since + 1 });
+      logged.set(id, due ? { at: now, since: 0 } : { ...last, since: last.since + 1 });
       throw new ApiRefusal("signature", "Cannot take this: it is not signed as agreed");
     },
   };

@@ -97,8 +97,8 @@ async function init(options: InitOptions): Promise<void> {
 /** The options with which `start` finds what was written. */
 function placeFlags({ config, stateDir }: InitOptions, path: string): string {
   if (config !== undefined) return ` --config ${path}`;
-  const told = stateDir !== undefined && stateDir !== process.env.EARSHOT_STATE_DIR;
-  return told ? ` --state-dir ${stateDir}` : "";
+  const isNamed = stateDir !== undefined && stateDir !== process.env.EARSHOT_STATE_DIR;
+  return isNamed ? ` --state-dir ${stateDir}` : "";
 }
 
 const alreadyThere = (path: string): EarshotError =>
