@@ -90,6 +90,8 @@ export interface RuntimePorts {
    * time. @default true
    */
   readonly housekeeping?: boolean;
+  /** UTF-16 units of transcripts that are kept in memory. @default 33,554,432 */
+  readonly transcriptUnitsMax?: number;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */

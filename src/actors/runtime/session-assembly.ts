@@ -33,7 +33,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const config = () => configs.current();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
-  const tails = createTranscriptCache(store);
+  const tails = createTranscriptCache(store, ports.transcriptUnitsMax);
   const toFiles = createTranscriptFiles({ clock, log, store, files, onHealth });
   const projection: TranscriptFiles = {
     ...toFiles,

@@ -22,6 +22,9 @@ import type { OutboundDirectory, Runtime } from "../protocol/runtime.ts";
 import { createRuntimeEvents } from "../protocol/runtime-events.ts";
 import { createRuntime } from "../runtime/runtime.ts";
 
+/** Its store is near: more transcripts in memory gain little, and long replays have many. */
+const transcriptUnitsMax = 2_097_152;
+
 export interface SimulatedProcess {
   readonly runtime: Runtime;
   /** Whether its host was given up: nothing is decided any more. */
@@ -91,6 +94,7 @@ export function startProcess(
     }),
     workers: 0,
     housekeeping: false,
+    transcriptUnitsMax,
     live: false,
   });
   return {
