@@ -32,7 +32,69 @@ const below = (...folders: string[]) =>
     folders.some((folder) => relative(root, path).startsWith(`src/${folder}/`)),
   );
 
+/**
+ * Words of an earlier vocabulary, each with the field's term and the reason. They are looked for in
+ * comments and, word by word, in identifiers. Strings may hold them: stored names keep their readers.
+ */
+const gone: readonly { readonly word: RegExp; readonly say: string; readonly why: string }[] = [
+  { word: /strands?|braid(s|ed)?/, say: "partition, merge", why: "replays run on one thread" },
+  { word: /glances?/, say: "summary", why: "it is a summary of a conversation" },
+  { word: /pulses?/, say: "heartbeat", why: "shared memory that shows a thread is alive" },
+  { word: /desks?/, say: "service", why: "one word for a part with methods" },
+  { word: /shelf|shelves/, say: "cache, registry", why: "it caches files or registers skills" },
+  { word: /lanes?/, say: "turn slot, send queue", why: "it meant both" },
+  { word: /taps?/, say: "listener, telemetry", why: "listeners are called listeners" },
+  // Not `told:`, a field of log lines.
+  { word: /told(?!:)/, say: "notify, report, emit", why: "it named data, events and calls" },
+  { word: /whoever|whom/, say: "the caller, the author, who", why: "name who it is" },
+  { word: /befalls?/, say: "happens to", why: "archaic" },
+  { word: /knock(s|ed|ing)?/, say: "access request, header check", why: "two different things" },
+  { word: /fellows?/, say: "sibling agent", why: "agents of one room are siblings" },
+  { word: /struck/, say: "redact, delete, record a death", why: "it meant all three" },
+  { word: /breath(s|e)?/, say: "next event loop turn", why: "it is a turn of the event loop" },
+  { word: /houses?/, say: "daemon", why: "the program is a daemon" },
+  { word: /teach(es)?|taught|lessons?/, say: "help text", why: "commands have help" },
+  { word: /mend(s|ed|ing)?/, say: "repair, retry, fix", why: "say which" },
+  { word: /books?/, say: "store, index", why: "it stores or indexes" },
+  { word: /blot(s|ted|ting)?/, say: "redact", why: "secrets are redacted" },
+  { word: /incarnations?/, say: "process, epoch", why: "a host has epochs" },
+  { word: /aloud/, say: "synthesize, speech", why: "text to speech" },
+  { word: /hardly|anew|thereby/, say: "rarely, again, so", why: "archaic" },
+];
+/** Folders that are clean of them. Grows until it is all of src, web, test and bench. */
+const plain = [
+  ...["domain/", "adapters/agents/", "adapters/channels/", "adapters/files/", "adapters/http/"],
+  ...["adapters/inspectors/", "adapters/media/", "adapters/system/", "actors/access/"],
+  ...["actors/agent-run/", "actors/channels/", "actors/commands/", "actors/recording/"],
+  ...["actors/sessions/", "actors/turns/"],
+];
+/** What is read of a file for the words: comments as they are, identifiers in words. */
+function vocabulary(text: string): string {
+  const strings = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
+  const comments = text.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm) ?? [];
+  const names = text
+    .replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm, " ")
+    .replace(strings, " ")
+    .replace(/([a-z])([A-Z])/g, "$1 $2");
+  // Stored names in comments stand between backticks.
+  return `${comments.join("\n").replace(/`[^`\n]*`/g, " ")}\n${names}`;
+}
+
 describe("tidy", () => {
+  test.each(gone)("no $word: say $say, as $why", ({ word }) => {
+    const whole = new RegExp(`\\b(${word.source})\\b`, "i");
+    const files = sources.filter((path) =>
+      plain.some((folder) => relative(resolve(root, "src"), path).startsWith(folder)),
+    );
+    expect(files.length).toBeGreaterThan(100);
+    const found = files.flatMap((path) =>
+      vocabulary(read(path))
+        .split("\n")
+        .flatMap((line) => (whole.test(line) ? [`${relative(root, path)}: ${line.trim()}`] : [])),
+    );
+    expect(found).toEqual([]);
+  });
+
   test("domain and machines are pure: no clock, chance, timer, process or network", () => {
     const impure =
       /\b(Date\.now|new Date\(\)|Math\.random|setTimeout|setInterval|setImmediate|queueMicrotask|performance\.now|process\.|fetch\()/;

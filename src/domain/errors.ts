@@ -1,7 +1,7 @@
 /**
  * Errors
  * ======
- * One class, one table. The disposition tells the runtime what to do next, so no caller has to
+ * One class, one table. The disposition decides what the runtime does next, so no caller has to
  * parse a message. Message form: "Cannot <do what>: <why> (<what was received>). <What to do>",
  * with values sanitised.
  */

@@ -85,7 +85,7 @@ function chatBase(words: readonly string[], first: number, account: string): Bas
   return null;
 }
 
-/** Forms are told apart by position, not by their text: a channel may be called `direct`. */
+/** Forms differ by position, not by their text: a channel may be called `direct`. */
 function parseBase(words: readonly string[]): Base | null {
   if (words.length === 1) return { kind: "main", mainKey: at(words, 0) };
   if (words.length === 2 && words[0] === "direct") return { kind: "per-peer", peer: at(words, 1) };

@@ -1,7 +1,7 @@
 /**
  * The notice after a restart
  * ==========================
- * The author of `/restart` is told when it is done. The notice is stored before the shutdown and
+ * The author of `/restart` gets a message when it is done. The notice is stored before the shutdown and
  * becomes an outbox row in the first commit of the next start, so it is sent once, also if that
  * start follows a crash.
  */

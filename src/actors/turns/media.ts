@@ -146,8 +146,8 @@ class MediaBudget implements Media {
     message: FoundMessage,
     { item }: MediaRef,
   ): Promise<Outcome<MediaReading>> {
-    const { service: desk } = this.#ports;
-    if (desk === null) return { note: "nothing can be fetched here" };
+    const { service: mediaService } = this.#ports;
+    if (mediaService === null) return { note: "nothing can be fetched here" };
     const { settings } = this.#terms(key, message);
     const before = this.#jobs.known<MediaReading>(item.id);
     // On request, a failed job is tried again.
@@ -157,7 +157,7 @@ class MediaBudget implements Media {
       conv: message.conv,
       msMax: settings.timeoutMs * 2,
       keep: () => true,
-      work: (signal) => desk.read(item, settings, signal),
+      work: (signal) => mediaService.read(item, settings, signal),
     });
   }
 
@@ -166,15 +166,15 @@ class MediaBudget implements Media {
     message: FoundMessage,
     { item }: MediaRef,
   ): Promise<Picture | null> {
-    const { service: desk } = this.#ports;
+    const { service: mediaService } = this.#ports;
     const { settings, passes } = this.#terms(key, message);
-    if (desk === null || !passes || item.attachment.kind !== "image") return null;
+    if (mediaService === null || !passes || item.attachment.kind !== "image") return null;
     const outcome = await this.#jobs.run<Picture>({
       id: `${item.id}:asked`,
       conv: message.conv,
       msMax: settings.timeoutMs * 2,
       keep: () => false,
-      work: (signal) => desk.picture(item, settings, signal),
+      work: (signal) => mediaService.picture(item, settings, signal),
     });
     return "found" in outcome ? outcome.found : { image: null, note: outcome.note };
   }
@@ -184,12 +184,12 @@ class MediaBudget implements Media {
   }
 
   start(): void {
-    const { clock, service: desk, log, config } = this.#ports;
-    if (desk === null) return;
+    const { clock, service: mediaService, log, config } = this.#ports;
+    if (mediaService === null) return;
     const again = () => {
       if (this.#stopped) return;
       const { media, messages } = config();
-      desk
+      mediaService
         .prune(clock.now() - messages.dedupe.retentionMs, media.storeBytesMax)
         .catch((error: unknown) => log("warn", "media.sweep", { error: String(error) }))
         .finally(() => {
@@ -219,8 +219,8 @@ class MediaBudget implements Media {
 
   /** What is read of a message without a request. */
   #worksOf(terms: Terms, message: FoundMessage): Work[] {
-    const { service: desk } = this.#ports;
-    if (desk === null) return [];
+    const { service: mediaService } = this.#ports;
+    if (mediaService === null) return [];
     const { settings, passes } = terms;
     const msMax = settings.timeoutMs * 2;
     const work = <Found extends MediaReading | Picture>(
@@ -241,12 +241,12 @@ class MediaBudget implements Media {
             item.id,
             `${item.id}:picture`,
             ({ image }) => image === null,
-            (signal) => desk.picture(item, settings, signal),
+            (signal) => mediaService.picture(item, settings, signal),
           ),
         ];
       const converter = kind === "file" ? null : settings[kind];
       if (converter === null || converter === "pass") return [];
-      const read = (signal: AbortSignal) => desk.read(item, settings, signal);
+      const read = (signal: AbortSignal) => mediaService.read(item, settings, signal);
       return [work<MediaReading>(item.id, item.id, () => true, read)];
     });
     const pages = linksOf(terms, message, this.#ports.digest).map((link) =>
@@ -254,7 +254,7 @@ class MediaBudget implements Media {
         link.id,
         link.id,
         () => true,
-        (signal) => desk.follow(link, settings, signal),
+        (signal) => mediaService.follow(link, settings, signal),
       ),
     );
     return [...files, ...pages];

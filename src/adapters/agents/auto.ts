@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 
-/** Where Ollama listens unless told otherwise (its documentation: OLLAMA_HOST). */
+/** Where Ollama listens by default (its documentation: OLLAMA_HOST). */
 const ollamaUrl = "http://127.0.0.1:11434";
 const probeMs = 1_000;
 

@@ -104,7 +104,7 @@ export interface DeadlineWrite {
   /** With `at: null`: clear it only if it is the one due at this moment, not a later one. */
   readonly onlyAt?: Millis;
 }
-/** A conversation that waits for a lane or runs a turn; gone when the lane is released. */
+/** A conversation that waits for a turn slot or runs a turn; removed when the slot is released. */
 export interface RunRow {
   readonly conv: number;
   readonly key: string;
@@ -219,13 +219,13 @@ export interface MetaWrite {
   readonly name: string;
   readonly value: string;
 }
-/** A line of the access book: who may speak, which codes are open. `name` tells it from others. */
+/** A row of the access store: who may speak, which codes are open. `name` is its key. */
 export interface AccessRow {
   readonly name: string;
-  /** JSON; only the book reads it. */
+  /** JSON; only the access store reads it. */
   readonly body: string;
 }
-/** Sets a line of the access book, or strikes it out (`body: null`). */
+/** Sets a row of the access store, or deletes it (`body: null`). */
 export interface AccessWrite {
   readonly kind: "access";
   readonly name: string;
@@ -330,7 +330,7 @@ export interface Store {
   /** Each agent's session that was made last. */
   newestSessions(): Promise<{ readonly agentId: string; readonly sessionId: string }[]>;
   usageByAgent(): Promise<(SessionUsage & { readonly agentId: string })[]>;
-  /** The whole access book, by name. */
+  /** All rows of the access store, by name. */
   access(): Promise<AccessRow[]>;
   cursor(channel: string, account: string, identity: string): Promise<string | null>;
   config(version: number): Promise<string | null>;

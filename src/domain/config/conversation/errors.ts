@@ -1,5 +1,5 @@
 /**
- * `errors`: whether a room is told that a turn failed
+ * `errors`: whether a room learns that a turn failed
  * ===================================================
  * One short plain line; details stay in the log.
  */

@@ -1,7 +1,7 @@
 /**
  * `loopGuard`: limits conversations between bots
  * ==============================================
- * Past the first limits the agent is told that it may stay silent; past the hard limit bots no
+ * Past the first limits the prompt says that the agent may stay silent; past the hard limit bots no
  * longer engage it. A person's message resets the guard.
  */
 import { count, positiveMs, section } from "./section.ts";
