@@ -98,7 +98,7 @@ export interface RuntimePorts {
   readonly prompts?: boolean;
   /** Module (URL) that worker hosts import drivers from; the built-in registry if left out. */
   readonly hostModule?: string;
-  /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
+  /** Entry file of a worker host, for tests that poison one. @default src/actors/host/worker.ts */
   readonly hostEntry?: URL;
   /** What is told to those who look into conversations. @default nobody is told */
   readonly onInspect?: (report: InspectReport) => void;

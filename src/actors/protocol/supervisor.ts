@@ -81,7 +81,7 @@ export interface SupervisorPorts {
    * @default src/adapters/host-ports.ts
    */
   readonly hostModule?: string;
-  /** Entry file of a worker host, for tests that poison one. @default src/actors/host.ts */
+  /** Entry file of a worker host, for tests that poison one. @default src/actors/host/worker.ts */
   readonly hostEntry?: URL;
   readonly supervision?: Partial<Supervision>;
   /** Incarnation numbers start above this, so that a record of an older process never wins. */

@@ -46,10 +46,8 @@ const heardSchema = z.object({
 export type HeardEntry = Shape<typeof heardSchema>;
 
 const editedSchema = z.object({ kind: z.literal("edited"), ...entry, id: text, text });
-export type EditedEntry = Shape<typeof editedSchema>;
 
 const deletedSchema = z.object({ kind: z.literal("deleted"), ...entry, id: text });
-export type DeletedEntry = Shape<typeof deletedSchema>;
 
 const commandSchema = z.object({
   kind: z.literal("command"),
@@ -63,8 +61,6 @@ const commandSchema = z.object({
 export type CommandEntry = Shape<typeof commandSchema>;
 
 const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });
-/** A turn began: it has a turn slot. */
-export type TurnEntry = Shape<typeof turnSchema>;
 
 const endedSchema = z.object({
   kind: z.literal("ended"),
@@ -157,8 +153,6 @@ const overheardSchema = z.object({
   author: personSchema,
   text,
 });
-/** An overheard line that the next turn is shown. */
-export type RoomOverheard = Shape<typeof overheardSchema>;
 
 export const roomStateSchema = z.object({
   now: millis.describe("the daemon's clock, for countdowns"),

@@ -16,7 +16,6 @@ const lastLineSchema = z.object({
   author: text,
   text: text.nullable().describe("one safe line, cut; null: it was deleted"),
 });
-export type LastLine = Shape<typeof lastLineSchema>;
 
 export const roomRowSchema = z.object({
   key: text,

@@ -140,7 +140,6 @@ export const fieldsSchema = z.strictObject({
   z: millis.exactOptional(),
   ...Object.fromEntries(rows.map(([, { letter, schema }]) => [letter, schema.exactOptional()])),
 });
-export type WrittenFields = z.infer<typeof fieldsSchema>;
 
 /** The context without what is at its usual value. */
 export function writeFields(context: ConversationContext): Record<string, unknown> {
