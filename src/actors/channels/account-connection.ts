@@ -15,6 +15,7 @@ import type {
   ConnectionState,
 } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
+import { late, within } from "../../domain/within.ts";
 import { connectionMachine } from "../../machines/connection.machine.ts";
 
 export interface ConnectionStatus {
@@ -100,11 +101,7 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
   let life = begin();
   const end = async ({ stopping, running }: Life): Promise<void> => {
     stopping.abort();
-    const late = new Promise<"late">((resolve) => {
-      const timer = clock.setTimer(clock.now() + stopMsMax, () => resolve("late"));
-      void running.finally(() => clock.clearTimer(timer));
-    });
-    if ((await Promise.race([running, late])) === "late") log("error", "connection.stop-late");
+    if ((await within(clock, stopMsMax, running)) === late) log("error", "connection.stop-late");
   };
 
   return {

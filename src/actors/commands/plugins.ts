@@ -7,11 +7,10 @@
  */
 import { limits } from "../../domain/limits.ts";
 import { cut } from "../../domain/sanitize.ts";
+import { late, within } from "../../domain/within.ts";
 import type { CommandGiven } from "../../machines/events/events.ts";
 import type { CommandPorts } from "./ports.ts";
 import { type CommandAnswer, commandRow } from "./reply-row.ts";
-
-const late = Symbol("late");
 
 /** Calls a plugin's command and sends its answer. `index` numbers the answer. */
 export async function answerByPlugin(
@@ -28,7 +27,7 @@ export async function answerByPlugin(
   const { route, messageId, author, owner } = asked;
   const agentId = ports.agentOf(key);
   const called = { at, key, agentId, text: args[0] ?? "", messageId, author, owner };
-  const answer = await withinTime(ports, async (signal) =>
+  const answer = await within(ports.clock, limits.commandMsMax, async (signal) =>
     handler.run({ ...called, route: structuredClone(route) }, { signal }),
   ).catch((error: unknown) => {
     ports.log("warn", "command.plugin-failed", { command, error: String(error) });
@@ -38,20 +37,4 @@ export async function answerByPlugin(
   const text = typeof answer === "string" ? answer.trim() : "";
   if (text !== "") return say(cut(text, limits.commandAnswerUnitsMax));
   return say(`/${command}: ${answer === late ? "took too long" : "gave no answer"}.`);
-}
-
-function withinTime(
-  { clock }: CommandPorts,
-  work: (signal: AbortSignal) => Promise<unknown>,
-): Promise<unknown> {
-  const stop = new AbortController();
-  return new Promise((resolve, reject) => {
-    const timer = clock.setTimer(clock.now() + limits.commandMsMax, () => {
-      stop.abort(new Error("took too long"));
-      resolve(late);
-    });
-    work(stop.signal)
-      .then(resolve, reject)
-      .finally(() => clock.clearTimer(timer));
-  });
 }

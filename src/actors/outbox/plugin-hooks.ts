@@ -9,6 +9,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Clock, HookContext, HookName, Hooks, Log, Plugin } from "../../domain/ports/index.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import { late, within } from "../../domain/within.ts";
 
 export interface HookPorts {
   readonly clock: Clock;
@@ -48,8 +49,6 @@ interface Listener {
 }
 
 const reasonUnitsMax = 200;
-const late = Symbol("late");
-
 export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRunner {
   const listeners = plugins.map((plugin): Listener => ({ plugin, open: 0 }));
 
@@ -58,6 +57,8 @@ export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRun
     log("warn", `hook.${outcome}`, { plugin, hook, error: oneLine(words, reasonUnitsMax) });
     onCall({ plugin, hook, outcome });
   }
+
+  const tooLate = () => new EarshotError("EAR_PLUGIN", "Cannot wait for the hook any longer");
 
   /** Calls one hook; undefined where it failed or is late. */
   async function call<Name extends HookName>(
@@ -75,34 +76,18 @@ export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRun
       return undefined;
     }
     listener.open += 1;
-    const stop = new AbortController();
-    const answer = (async () => hook(structuredClone(event), { signal: stop.signal }))().finally(
-      () => {
+    const answer = (signal: AbortSignal) =>
+      (async () => hook(structuredClone(event), { signal }))().finally(() => {
         listener.open -= 1;
-      },
-    );
+      });
     try {
-      const given = await withinLimit(answer, stop);
+      const given = await within(clock, limits.hookMsMax, answer, tooLate);
       if (given !== late) return given;
-      // Whatever it still says is too late, also that it failed.
-      answer.catch(() => undefined);
       trouble(plugin.name, name, "late", `it took longer than ${limits.hookMsMax} ms`);
     } catch (error) {
       trouble(plugin.name, name, "failed", error);
     }
     return undefined;
-  }
-
-  async function withinLimit(answer: Promise<unknown>, stop: AbortController): Promise<unknown> {
-    let callOff: () => void = () => undefined;
-    const over = new Promise<typeof late>((resolve) => {
-      const timer = clock.setTimer(clock.now() + limits.hookMsMax, () => {
-        stop.abort(new EarshotError("EAR_PLUGIN", "Cannot wait for the hook any longer"));
-        resolve(late);
-      });
-      callOff = () => clock.clearTimer(timer);
-    });
-    return Promise.race([answer, over]).finally(callOff);
   }
 
   return {

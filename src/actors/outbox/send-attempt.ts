@@ -8,6 +8,7 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ChannelOutbound, Clock } from "../../domain/ports/index.ts";
+import { late, within } from "../../domain/within.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
 export type SendOutcome =
@@ -45,23 +46,14 @@ export async function tryCall(
   clock: Clock,
   call: (signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<SendOutcome> {
-  const stop = new AbortController();
-  let timer: ReturnType<Clock["setTimer"]> | null = null;
-  const late = new Promise<SendOutcome>((resolve) => {
-    timer = clock.setTimer(clock.now() + limits.sendMsMax, () => {
-      stop.abort(
-        new EarshotError("EAR_SEND_IN_DOUBT", `Cannot tell whether it was sent: ${tooSlow}`),
-      );
-      resolve({ kind: "doubt", error: tooSlow, told: false });
-    });
-  });
-  const answer = call(stop.signal).then(
-    (messageIds): SendOutcome => ({ kind: "confirm", messageIds }),
-    outcomeOf,
+  const outcome = await within(
+    clock,
+    limits.sendMsMax,
+    (signal) =>
+      call(signal).then((messageIds): SendOutcome => ({ kind: "confirm", messageIds }), outcomeOf),
+    () => new EarshotError("EAR_SEND_IN_DOUBT", `Cannot tell whether it was sent: ${tooSlow}`),
   );
-  const outcome = await Promise.race([answer, late]);
-  if (timer !== null) clock.clearTimer(timer);
-  return outcome;
+  return outcome === late ? { kind: "doubt", error: tooSlow, told: false } : outcome;
 }
 
 async function perform(

@@ -7,6 +7,7 @@
  */
 import type { EarshotError } from "../../domain/errors.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
+import { within } from "../../domain/within.ts";
 import { createIngress } from "../ingress/ingress.ts";
 import { findUnapplied, recoverRuns } from "../journal/recovery.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
@@ -156,14 +157,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   /** Records of everything idle, so that the next start has little to look through. */
   async function passivate(untilMs: number): Promise<void> {
     const { supervisor, checkpointer: sweep, journal, projection } = opened();
-    const { clock } = ports;
-    let callOff: () => void = () => undefined;
-    const late = new Promise<void>((resolve) => {
-      const timer = clock.setTimer(clock.now() + untilMs, resolve);
-      callOff = () => clock.clearTimer(timer);
-    });
-    await Promise.race([unlessStoreFails([journal, projection], supervisor.passivateAll()), late]);
-    callOff();
+    const work = unlessStoreFails([journal, projection], supervisor.passivateAll());
+    await within(ports.clock, untilMs, work);
     await sweep.mark();
   }
 

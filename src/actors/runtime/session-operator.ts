@@ -14,6 +14,7 @@ import {
   type Session,
   type SessionPatch,
 } from "../../domain/session.ts";
+import { within } from "../../domain/within.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import type { Parts } from "./parts.ts";
@@ -80,23 +81,13 @@ export function createSessionOperator(
     const identity = `reset|${sessionId}`;
     await journal.append([newEvent({ conv, key }, configs.version(), event, { identity })]);
     if (!wait) return null;
-    await atMost(begun);
+    await within(clock, resetMsMax, begun);
     const row = await store.session(sessionId);
     if (row !== null) return withoutNumber(row);
     throw new EarshotError(
       "EAR_HOST_LOST",
       "Cannot tell the new session yet as its conversation is busy: it begins when its turn has come",
     );
-  }
-
-  async function atMost(work: Promise<void>): Promise<void> {
-    let callOff = () => {};
-    const late = new Promise<void>((resolve) => {
-      const timer = clock.setTimer(clock.now() + resetMsMax, resolve);
-      callOff = () => clock.clearTimer(timer);
-    });
-    await Promise.race([work, late]);
-    callOff();
   }
 
   return {

@@ -12,6 +12,7 @@ import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Clock, Digest, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
+import { late, within } from "../../domain/within.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
 import { contextToolInputs, isContextTool } from "../protocol/context-tool-schemas.ts";
@@ -78,7 +79,8 @@ export function createContextTools(ports: ContextToolPorts): ContextTools {
         ports.log("warn", "ask.failed", { tool: question.tool, error: String(error) });
         return refused("that cannot be looked up at the moment.");
       });
-      return withinTime(ports.clock, work);
+      const answer = await within(ports.clock, limits.askMsMax, work);
+      return answer === late ? refused("it took too long.") : answer;
     },
   };
 }
@@ -99,18 +101,6 @@ function perform(
     case "history_search":
       return search(ports, turn, input as Input<"history_search">);
   }
-}
-
-function withinTime(clock: Clock, work: Promise<ContextAnswer>): Promise<ContextAnswer> {
-  return new Promise((resolve) => {
-    const late = clock.setTimer(clock.now() + limits.askMsMax, () =>
-      resolve(refused("it took too long.")),
-    );
-    void work.then((answer) => {
-      clock.clearTimer(late);
-      resolve(answer);
-    });
-  });
 }
 
 /** The rows of a conversation among the newest rows of the journal, and where those begin. */

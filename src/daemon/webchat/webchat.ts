@@ -24,6 +24,7 @@ import type {
   DecisionLine,
   StreamLine,
 } from "../../domain/stream.ts";
+import { within } from "../../domain/within.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { TokenReader } from "../state/token.ts";
 import {
@@ -308,11 +309,7 @@ function createFollower(
     }
   };
   async function done(): Promise<void> {
-    const late = new Promise<void>((go) => {
-      const timer = clock.setTimer(clock.now() + closeMsMax, go);
-      void work.then(() => clock.clearTimer(timer));
-    });
-    await Promise.race([work, late]);
+    await within(clock, closeMsMax, work);
   }
   return { line: follow, done };
 }

@@ -6,6 +6,8 @@
  */
 import type { StopReason } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
+import { within } from "../../../domain/within.ts";
+import { createSystemClock } from "../../system/clock.ts";
 import type { ChildSpec } from "../command/child.ts";
 import { agentFailed } from "../shared/lines.ts";
 import { failure, unlessAborted } from "../shared/wire.ts";
@@ -166,7 +168,7 @@ class AcpAgent {
       signal.removeEventListener("abort", stop);
       if (!settled) {
         stop();
-        await within(answer, cancelMsMax);
+        await within(createSystemClock(), cancelMsMax, answer);
       }
       unlisten();
       if (!settled) {
@@ -183,14 +185,4 @@ function problemOf(reason: StopReason, spoke: boolean): string | null {
   if (spoke || reason === "end_turn") return null;
   if (reason === "refusal") return "The agent refused to answer";
   return `The agent said nothing before its limit (${reason})`;
-}
-
-/** Waits for the promise, at most `ms`. */
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | null = null;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  if (timer !== null) clearTimeout(timer);
 }

@@ -16,6 +16,8 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
+import { late, within } from "../../../domain/within.ts";
+import { createSystemClock } from "../../system/clock.ts";
 import type { Child, ChildEnd, ChildSpec } from "../command/child.ts";
 import { openChild } from "../command/children.ts";
 import { problemOf } from "../command/driver.ts";
@@ -123,19 +125,11 @@ export class AcpProcess {
     params: AgentRequestParamsByMethod[Method],
   ): Promise<AgentRequestResponsesByMethod[Method]> {
     const { startMs } = this.#config;
-    let timer: NodeJS.Timeout | null = null;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.retired = true;
-        const message = `The program did not answer ${method} within ${startMs} ms${this.#strayNote()}`;
-        reject(agentFailed(message));
-      }, startMs);
-    });
-    try {
-      return await Promise.race([this.request(method, params), late]);
-    } finally {
-      if (timer !== null) clearTimeout(timer);
-    }
+    const answer = await within(createSystemClock(), startMs, this.request(method, params));
+    if (answer !== late) return answer;
+    this.retired = true;
+    const message = `The program did not answer ${method} within ${startMs} ms${this.#strayNote()}`;
+    throw agentFailed(message);
   }
 
   /** Cancels the running prompt of a session. */

@@ -15,6 +15,8 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { type AgentContext, type AgentEvent, defineAgent } from "../../../domain/ports/index.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import { late, within } from "../../../domain/within.ts";
+import { createSystemClock } from "../../system/clock.ts";
 import { linesOf } from "../shared/lines.ts";
 import {
   failure,
@@ -158,11 +160,6 @@ export const commandDriver = defineAgent<CommandConfig>({
 
 /** How it ended; null when it still runs after closing its output. */
 async function endSoon(child: Child): Promise<ChildEnd | null> {
-  let timer: NodeJS.Timeout | null = null;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, exitMsMax, null);
-  });
-  const end = await Promise.race([child.ended, late]);
-  if (timer !== null) clearTimeout(timer);
-  return end;
+  const end = await within(createSystemClock(), exitMsMax, child.ended);
+  return end === late ? null : end;
 }

@@ -12,6 +12,7 @@ import { creditUseSchema, decisionSchema, ruleSchema } from "../../../domain/dec
 import { limits } from "../../../domain/limits.ts";
 import { type Inbound, inboundSchema } from "../../../domain/message.ts";
 import type { Clock } from "../../../domain/ports/index.ts";
+import { late, within } from "../../../domain/within.ts";
 import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { Endpoints } from "../../http/endpoint.ts";
@@ -90,18 +91,13 @@ async function take(
 }
 
 /** Bounds how long a request waits for a host that is restarting. */
-function inTime<Answer>(clock: Clock, work: Promise<Answer>): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const timer = clock.setTimer(clock.now() + answerMsMax, () =>
-      reject(
-        new ApiRefusal(
-          "not-ready",
-          `Cannot answer within ${answerMsMax} ms. Send the same request again: an id is taken once`,
-        ),
-      ),
-    );
-    work.then(resolve, reject).finally(() => clock.clearTimer(timer));
-  });
+async function inTime<Answer>(clock: Clock, work: Promise<Answer>): Promise<Answer> {
+  const answer = await within(clock, answerMsMax, work);
+  if (answer !== late) return answer;
+  throw new ApiRefusal(
+    "not-ready",
+    `Cannot answer within ${answerMsMax} ms. Send the same request again: an id is taken once`,
+  );
 }
 
 /** One entry for each agent that heard it. */

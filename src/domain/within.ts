@@ -1,0 +1,39 @@
+/**
+ * Work with a time limit
+ * ======================
+ * Whoever waits for others (a platform, a plugin, a program, a host) waits so long and no longer.
+ * Time is that of the clock that is given, so a simulation's limits are kept in its own time.
+ */
+import type { Clock } from "./ports/index.ts";
+
+/** What comes of work that is not done in time. */
+export const late: unique symbol = Symbol("late");
+
+/**
+ * The result of the work, or `late` once `ms` have passed. Work that is given as a function gets a
+ * signal, which is aborted at that moment. What late work says afterwards, also that it failed, is
+ * ignored.
+ */
+export function within<Result>(
+  clock: Clock,
+  ms: number,
+  work: Promise<Result> | ((signal: AbortSignal) => Promise<Result>),
+  reason: () => Error = () => new Error("took too long"),
+): Promise<Result | typeof late> {
+  const stop = typeof work === "function" ? new AbortController() : null;
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimer(clock.now() + ms, () => {
+      stop?.abort(reason());
+      resolve(late);
+    });
+    const settle = (act: () => void) => {
+      clock.clearTimer(timer);
+      act();
+    };
+    const begun = stop !== null && typeof work === "function" ? work(stop.signal) : work;
+    (begun as Promise<Result>).then(
+      (result) => settle(() => resolve(result)),
+      (error: unknown) => settle(() => reject(error)),
+    );
+  });
+}
