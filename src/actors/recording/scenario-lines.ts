@@ -251,9 +251,16 @@ function chatOf(key: string): Place | null {
   return { channel, account, chat: { id, kind }, thread };
 }
 
-/** Adds to a bounded map, dropping the oldest entries. */
+/**
+ * Adds to a bounded map. The oldest entries are dropped many at a time: the first key of a map that
+ * has lost its first ones is searched from the start, so one at a time takes ever longer.
+ */
 function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > rememberedMax) map.delete(map.keys().next().value as Key);
+  if (map.size < rememberedMax * 1.25) return;
+  for (const oldest of map.keys()) {
+    if (map.size <= rememberedMax) return;
+    map.delete(oldest);
+  }
 }
