@@ -15,7 +15,7 @@ import type {
   ConnectionState,
 } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
-import { late, within } from "../../domain/within.ts";
+import { late, within } from "../../domain/ports/within.ts";
 import { connectionMachine } from "../../machines/connection.machine.ts";
 
 export interface ConnectionStatus {

@@ -6,8 +6,8 @@
  * at most once: a crash before its answer leaves the command unanswered.
  */
 import { limits } from "../../domain/limits.ts";
+import { late, within } from "../../domain/ports/within.ts";
 import { cut } from "../../domain/sanitize.ts";
-import { late, within } from "../../domain/within.ts";
 import type { CommandGiven } from "../../machines/events/events.ts";
 import type { CommandPorts } from "./ports.ts";
 import { type CommandAnswer, commandRow } from "./reply-row.ts";

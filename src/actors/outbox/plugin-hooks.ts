@@ -8,8 +8,8 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Clock, HookContext, HookName, Hooks, Log, Plugin } from "../../domain/ports/index.ts";
+import { late, within } from "../../domain/ports/within.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { late, within } from "../../domain/within.ts";
 
 export interface HookPorts {
   readonly clock: Clock;

@@ -8,7 +8,7 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ChannelOutbound, Clock } from "../../domain/ports/index.ts";
-import { late, within } from "../../domain/within.ts";
+import { late, within } from "../../domain/ports/within.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
 export type SendOutcome =

@@ -7,7 +7,7 @@
  */
 import type { EarshotError } from "../../domain/errors.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
-import { within } from "../../domain/within.ts";
+import { within } from "../../domain/ports/within.ts";
 import { createIngress } from "../ingress/ingress.ts";
 import { findUnapplied, recoverRuns } from "../journal/recovery.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";

@@ -8,13 +8,13 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import type { SessionRow, StoreWrite } from "../../domain/ports/index.ts";
+import { within } from "../../domain/ports/within.ts";
 import {
   defaultSessionSettings,
   patchedSettings,
   type Session,
   type SessionPatch,
 } from "../../domain/session.ts";
-import { within } from "../../domain/within.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import type { Parts } from "./parts.ts";

@@ -18,13 +18,13 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Attachment, type Inbound, inboundSchema } from "../../domain/message.ts";
 import type { Clock, Log, OutboxRow, Store } from "../../domain/ports/index.ts";
+import { within } from "../../domain/ports/within.ts";
 import type {
   AgentEndLine,
   AgentStartLine,
   DecisionLine,
   StreamLine,
 } from "../../domain/stream.ts";
-import { within } from "../../domain/within.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { TokenReader } from "../state/token.ts";
 import {

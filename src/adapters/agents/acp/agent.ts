@@ -6,7 +6,7 @@
  */
 import type { StopReason } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
-import { within } from "../../../domain/within.ts";
+import { within } from "../../../domain/ports/within.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import type { ChildSpec } from "../command/child.ts";
 import { agentFailed } from "../shared/lines.ts";

@@ -16,7 +16,7 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
-import { late, within } from "../../../domain/within.ts";
+import { late, within } from "../../../domain/ports/within.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import type { Child, ChildEnd, ChildSpec } from "../command/child.ts";
 import { openChild } from "../command/children.ts";

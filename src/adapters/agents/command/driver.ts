@@ -14,8 +14,8 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { type AgentContext, type AgentEvent, defineAgent } from "../../../domain/ports/index.ts";
+import { late, within } from "../../../domain/ports/within.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
-import { late, within } from "../../../domain/within.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import { linesOf } from "../shared/lines.ts";
 import {

@@ -12,7 +12,7 @@ import { creditUseSchema, decisionSchema, ruleSchema } from "../../../domain/dec
 import { limits } from "../../../domain/limits.ts";
 import { type Inbound, inboundSchema } from "../../../domain/message.ts";
 import type { Clock } from "../../../domain/ports/index.ts";
-import { late, within } from "../../../domain/within.ts";
+import { late, within } from "../../../domain/ports/within.ts";
 import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { Endpoints } from "../../http/endpoint.ts";

@@ -1,7 +1,7 @@
 /** Waiting with a limit, on a clock that is moved by hand. */
 import { describe, expect, test } from "vitest";
-import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
-import { late, within } from "../../src/domain/within.ts";
+import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { late, within } from "../../../src/domain/ports/within.ts";
 
 const never = () => new Promise<string>(() => undefined);
 

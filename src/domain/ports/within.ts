@@ -1,10 +1,10 @@
 /**
  * Work with a time limit
  * ======================
- * Whoever waits for others (a platform, a plugin, a program, a host) waits so long and no longer.
+ * Waiting for others (a platform, a plugin, a program, a host) has an end.
  * Time is that of the clock that is given, so a simulation's limits are kept in its own time.
  */
-import type { Clock } from "./ports/index.ts";
+import type { Clock } from "./system.ts";
 
 /** What comes of work that is not done in time. */
 export const late: unique symbol = Symbol("late");
