@@ -1,6 +1,7 @@
 /** What leaves: order, waiting, doubts, expiry, and what a restart finds. */
 import { expect, test } from "vitest";
 import { createOutbox } from "../../../src/actors/outbox/outbox.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import type { OutboxRow } from "../../../src/domain/ports/index.ts";
 import { nextDelivery } from "../../../src/machines/delivery.machine.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -56,6 +57,7 @@ test("a row that arrives while everything stops sets no timer and is found at th
     clock: world.clock,
     journal: { keep: async () => [] },
     log: () => undefined,
+    events: createRuntimeEvents(() => undefined),
     directory: { ready: () => true, outbound: () => null },
   } as unknown as Parameters<typeof createOutbox>[0]);
   await world.runtime.stop();
