@@ -157,7 +157,7 @@ export const conversationMachine = setup({
               },
             },
             waiting: {
-              description: "A batch is ready and wants a lane.",
+              description: "A batch is ready and waits for a turn slot.",
               entry: "requestLane",
               on: {
                 "deadline.due": {
@@ -165,7 +165,7 @@ export const conversationMachine = setup({
                   target: "waiting",
                   reenter: true,
                   actions: "notePassed",
-                  description: "The lane is asked for once the agents before us have ended.",
+                  description: "The slot is asked for once the agents before us have ended.",
                 },
                 "lane.granted": [
                   {

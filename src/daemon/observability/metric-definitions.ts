@@ -129,7 +129,7 @@ export const metricTable = [
     type: "gauge",
     unit: "turns",
     labels: {},
-    help: "Turns that wait for a lane: the queue.",
+    help: "Turns that wait for a turn slot: the queue.",
   },
   {
     name: "turns_total",
