@@ -472,7 +472,9 @@ describe("sessions", () => {
       sessionFolderOf(config({ session: given }), "/var/state $&", agentId);
     expect(folder({}, "ops")).toBe("/var/state $&/agents/ops/sessions");
     expect(folder({ store: "/srv/{agentId}/talk" }, "a.b")).toBe("/srv/a.b/talk");
-    expect(() => config({ session: { store: "/srv/talk" } })).toThrow("agents keep apart");
+    expect(() => config({ session: { store: "/srv/talk" } })).toThrow(
+      "every agent needs its own folder",
+    );
   });
 
   test("one person linked across channels has one direct session, unless all share one anyway", () => {

@@ -114,7 +114,7 @@ describe("on a terminal", () => {
         await answer("Who answers?", "");
         await answer("Is there a Telegram bot for it?", "y", false);
         await answer("Its token from @BotFather?", wrongToken);
-        await answer("take the current one from", sampleToken);
+        await answer("Use the current one from", sampleToken);
         await answer("Where is the token kept?", "");
         await answer("Your own id there", "77");
         await answer("Which group may it hear?", "-100123");
