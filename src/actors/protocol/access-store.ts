@@ -31,12 +31,12 @@ export interface AccessStore extends KnownPeople {
   redeem(code: string, person: Person): Pending & { readonly result: Redeemed | Refused };
 
   /**
-   * Lets in whoever was told this code. `from`: the place where an operator says it, whose guesses
+   * Admits the person who received this code. `from`: the place where an operator says it, whose guesses
    * are counted; left out: the console.
    * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL from all that follow: nothing changed.
    */
   approve(code: string, by: string, from?: AccessPlace): Promise<Approved | Refused>;
-  /** Lets in whoever waits under this id; null: nobody does. */
+  /** Admits the person who waits under this id; null: nobody does. */
   approvePerson(id: string, by: string): Promise<Approved | null>;
   /** Puts somebody on the list of direct chats or of groups, or into a role. False: it is full. */
   allow(person: Person & { readonly scope: GrantScope }, by: string): Promise<boolean>;

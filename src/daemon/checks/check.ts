@@ -1,7 +1,7 @@
 /**
  * Checks of a config
  * ==================
- * A check looks at a config that is valid and finds what its author hardly means, what this machine
+ * A check looks at a config that is valid and finds what its author is unlikely to want, what this machine
  * lacks for it, or what it gives away. config-checks.ts is the table of all checks.
  */
 
@@ -11,7 +11,7 @@ import type { ConfigFinding } from "../../domain/config-finding.ts";
 import type { TlsFacts } from "./tls-facts.ts";
 
 /**
- * `mistake`: the config hardly means it; shown at the start, by `config check` and `doctor`.
+ * `mistake`: probably not what the author wants; shown at the start, by `config check` and `doctor`.
  * `missing`: this machine lacks something; shown by `config check` and `doctor`.
  * `risk`: it gives somebody more than the defaults do; shown by `doctor`.
  */
