@@ -3,7 +3,7 @@
 // JavaScript: worker hosts of the built code load it as it stands.
 import { z } from "zod";
 
-export { createSystemClock } from "../dist/adapters/clock.js";
+export { createSystemClock } from "../dist/adapters/system/clock.js";
 
 const words = "a few words that come one after the other ".split(/(?<= )/);
 
