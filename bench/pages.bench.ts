@@ -73,7 +73,7 @@ async function throughput(): Promise<void> {
       decided: (...what) => tap?.decided?.(...what),
       ended: (...what) => tap?.ended?.(...what),
       changed: (...what) => tap?.changed?.(...what),
-      amended: (...what) => tap?.amended?.(...what),
+      edited: (...what) => tap?.edited?.(...what),
     },
   });
   const list = listOf(house);

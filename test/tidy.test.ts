@@ -67,6 +67,10 @@ const plain = [
   ...["adapters/inspectors/", "adapters/media/", "adapters/system/", "actors/access/"],
   ...["actors/agent-run/", "actors/channels/", "actors/commands/", "actors/recording/"],
   ...["actors/sessions/", "actors/turns/"],
+  "actors/ingress/",
+  "actors/effects/",
+  "actors/journal/",
+  "actors/outbox/",
 ];
 /** What is read of a file for the words: comments as they are, identifiers in words. */
 function vocabulary(text: string): string {

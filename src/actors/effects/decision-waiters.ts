@@ -2,26 +2,26 @@
  * Waiting for decisions
  * =====================
  * A caller may ask to be answered with the decision on its message, not only with its durability.
- * He is noted before the message is stored, because a decision may be there before the store's
- * answer is.
+ * The waiter is registered before the message is stored, because a decision may arrive before the
+ * store's answer.
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
 import type { RuntimeEvents, RuntimeListener } from "../protocol/runtime-events.ts";
 
 export interface DecisionWaiter {
-  /** Null: the runtime stopped first, or the wait was given up. */
+  /** Null: the runtime stopped first, or the caller gave up. */
   readonly decision: Promise<Verdict | null>;
   giveUp(): void;
 }
 
 export interface DecisionWaiters {
   expect({ write }: NewEvent): DecisionWaiter;
-  /** Lets everybody go. */
+  /** Releases all waiters. */
   stop(): void;
 }
 
-/** Listens to decisions only while somebody waits for one. */
+/** Listens to decisions only while a caller waits for one. */
 export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaiters {
   const waiting = new Map<string, Set<(verdict: Verdict | null) => void>>();
   let stopListening: (() => void) | null = null;

@@ -1,11 +1,11 @@
 /**
  * Effects
  * =======
- * What hosts answer becomes durable in one commit (marks, records, rows) and only then happens: timers,
- * lanes, sends, turns, and the lines that tell of it, in the order of the journal. A result that holds
- * nothing but decisions waits for nobody: its marks ride with the next commit, and a crash of the
- * process before that makes the same decisions again. A host that dies meanwhile is told that they were
- * made (`unmarked`), so that each is published once.
+ * What a host answers becomes durable in one commit (marks, records, rows) and only then happens:
+ * timers, turn slots, sends, turns, and the lines of the event stream, in the order of the journal.
+ * A result of nothing but decisions does not wait: its marks go with the next commit, and after a
+ * crash before that the same decisions are made again. If the host dies meanwhile, its successor
+ * gets them as `unmarked`, so that each is published once.
  */
 import { decodeVerdict } from "../../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../../domain/ports/index.ts";
@@ -50,28 +50,28 @@ export interface EffectPorts {
   readonly sessions: Sessions;
   readonly projection: Pick<TranscriptFiles, "write">;
   readonly turns: TurnStarter;
-  /**
-   * The last applied event of each conversation whose marks nobody waits for, until they are durable.
-   */
+  /** The last applied event of each conversation whose mark is not durable yet. */
   readonly unmarked: Map<number, number>;
   readonly directory: Pick<OutboundDirectory, "refreshMembership" | "outbound">;
   readonly settings: (key: string) => ConversationSettings;
   readonly agentOf: (key: string) => string;
-  /** The event of a journal row, for decisions made while a tail was caught up. */
+  /**
+   * The event of a journal row, for decisions made while a conversation caught up with its journal.
+   */
   readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
-  /** The words of messages, as a transcript has them. */
-  readonly wordsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
+  /** The texts of messages, as a transcript has them. */
+  readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
   readonly media: Pick<Media, "engaged">;
   readonly commands: CommandExecutor;
   readonly approvals: Pick<Approvals, "ended">;
   readonly quarantine: Pick<Quarantine, "note">;
   readonly events: Pick<RuntimeEvents, "emit">;
   readonly live: boolean;
-  /** Called when transcript lines stand in their files and nothing of them was shown yet. */
+  /** Called when transcript lines are in their files and nothing of them is published yet. */
   readonly onPoint?: (point: "after-lines") => void;
 }
 
-/** One applied event: its verdict, and what else it led to. */
+/** One applied event: its verdict, and whether it had other effects. */
 interface Applied {
   readonly seq: number;
   readonly conv: number;
@@ -107,34 +107,34 @@ export function createEffects(ports: EffectPorts): Effects {
     for (const event of applied) act(event);
   }
 
-  /** What a list of rooms would not see by itself. */
+  /** Reports changes that a list of rooms would not see otherwise. */
   function reportToRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {
     for (const conv of passivated) emit.changed?.(conv);
-    const { amended } = emit;
-    if (amended === undefined) return;
+    const { edited } = emit;
+    if (edited === undefined) return;
     for (const { conv, event } of entries)
-      if (event.type === "message.edited") amended(conv, event.edit.id, event.edit.text);
-      else if (event.type === "message.deleted") amended(conv, event.deletion.id, null);
+      if (event.type === "message.edited") edited(conv, event.edit.id, event.edit.text);
+      else if (event.type === "message.deleted") edited(conv, event.deletion.id, null);
   }
 
   function filedLines({ key, plan }: Applied): FiledLine[] {
     return (plan?.lines ?? []).map((line) => ({ agentId: ports.agentOf(key), line }));
   }
 
-  /** Notes that these were applied, for as long as the store does not know it. */
+  /** Keeps marks in memory until the store has them. */
   async function mark(applied: readonly Applied[], stored: Promise<void>): Promise<void> {
     const { unmarked } = ports;
     for (const { conv, seq } of applied) unmarked.set(conv, seq);
     try {
       await stored;
     } catch (error) {
-      // Only a stopped journal rejects, and then the same decisions are made at the next start.
+      // Only a stopped journal rejects, and then the next start makes the same decisions again.
       ports.log("debug", "marks.lost", { error: String(error) });
     }
     for (const { conv, seq } of applied) if (unmarked.get(conv) === seq) unmarked.delete(conv);
   }
 
-  /** A timer must not fire for a deadline that is just being replaced. */
+  /** A timer must not fire for a deadline that is being replaced. */
   function disarm({ conv, effects }: HostStep): void {
     for (const effect of effects) {
       if (effect.type === "deadline.set" || effect.type === "deadline.clear") {
@@ -240,11 +240,11 @@ export function createEffects(ports: EffectPorts): Effects {
 }
 
 /**
- * Learns the sessions of turns that end or speak here and that nobody has told of in this life, and
- * reads the words that joined them, or that a turn which ended too soon has not written down yet.
+ * Loads the sessions of turns that end or answer here and are not loaded in this process, and the
+ * text of messages that joined them, or that an early ending left unwritten.
  */
 async function prepareTurns(
-  { sessions, wordsOf }: EffectPorts,
+  { sessions, textsOf: wordsOf }: EffectPorts,
   { steps }: HostResult,
 ): Promise<ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>> {
   const unwritten = new Map<Joined | OutcomeReached, readonly SaidLine[]>();
@@ -259,7 +259,7 @@ async function prepareTurns(
   return unwritten;
 }
 
-/** What steps are planned with. */
+/** The context in which steps are planned. */
 async function contextOf(ports: EffectPorts, result: HostResult): Promise<PlanContext> {
   const { sessions, agentOf, settings, directory } = ports;
   const unwritten = await prepareTurns(ports, result);
@@ -270,8 +270,8 @@ async function contextOf(ports: EffectPorts, result: HostResult): Promise<PlanCo
 const isVerdict = (code: number) => code >= 0 || code === quarantinedCode;
 
 /**
- * Every event that was applied, in journal order: the entries, and events of tails that were caught up
- * on the way, whose words have to be read again if they were decided.
+ * Every applied event in journal order: the entries, and events that were caught up on the way. The
+ * text of the latter is read again if they were decided.
  */
 async function appliedEvents(
   ports: EffectPorts,
@@ -279,7 +279,7 @@ async function appliedEvents(
   entries: readonly HostEntry[],
 ): Promise<Applied[]> {
   const steps = new Map(result.steps.map((step) => [step.seq, step]));
-  // Most results are nothing but decisions.
+  // Most results hold nothing but decisions.
   const context = steps.size === 0 ? null : await contextOf(ports, result);
   const planOf = (step: HostStep | undefined) =>
     step === undefined || context === null ? null : planStep(step, context);

@@ -1,9 +1,9 @@
 /**
- * What a step leads to
- * ====================
- * A step's effects, turned into what is stored and what is done once that is durable. Storing and
- * doing are apart so that a crash between them repeats nothing: what was stored is found at the
- * next start, and what was not is made again by the same step.
+ * The plan of a step
+ * ==================
+ * Turns a step's effects into what is stored and what is done once that is durable. Storing and
+ * doing are separate, so a crash between them repeats nothing: what was stored is found at the next
+ * start, and what was not is planned again by the same step.
  */
 import { limits } from "../../domain/limits.ts";
 import type { Route } from "../../domain/message.ts";
@@ -18,26 +18,26 @@ import type { HostStep } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
 import { type SessionPlanContext, sessionWrites } from "../sessions/session-writes.ts";
 
-/** What one step leads to, in the order of its effects. */
+/** The plan of one step, in the order of its effects. */
 export interface StepPlan {
   readonly step: HostStep;
   readonly writes: readonly StoreWrite[];
   /** Rows among `writes` that go to the outbox once they are durable. */
   readonly rows: readonly OutboxRow[];
-  /** Lines among `writes` that have to stand in their files before anything is shown. */
+  /** Lines among `writes` that must be in their files before anything is published. */
   readonly lines: readonly TranscriptLine[];
 }
 
 export interface PlanContext extends SessionPlanContext {
-  /** What commands lead to, by their effects; worked out beforehand. */
+  /** The outcomes of commands, by their effects; computed beforehand. */
   readonly commands: ReadonlyMap<CommandDue, CommandOutcome>;
   readonly settings: (key: string) => ConversationSettings;
   readonly directory: Pick<OutboundDirectory, "outbound">;
 }
 
 /**
- * Whether the platform of a route has such a thing. One whose account is not configured just now is
- * thought able: it will say so itself when it is back.
+ * Whether the platform of a route can show something. An account that is not configured at the
+ * moment counts as able: the channel refuses by itself when the account is back.
  */
 export function canShow(
   directory: PlanContext["directory"],
@@ -108,7 +108,7 @@ function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWr
   }
 }
 
-/** Written last where it is spread: V8 is slow with fields that follow a spread which leads. */
+/** Placed last in a literal with a spread: V8 is slow with fields that follow a leading spread. */
 const fresh = { state: "pending", attempts: 0, doubts: 0, messageIds: null, error: null } as const;
 
 function textRow(block: Block, { conv, key, at }: HostStep, settings: ConversationSettings) {

@@ -1,16 +1,15 @@
 /**
  * Lines of the event stream
  * =========================
- * From what happened to the line that tells it (domain/stream.ts). Where and who stand only in the
- * live stream: a replay's output is compared byte for byte and holds what the scenario cannot tell
- * by itself.
+ * From events to lines (domain/stream.ts). Fields of place and person are only in the live stream:
+ * the output of a replay is compared byte for byte and holds only what follows from the scenario.
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import type { AgentEndLine, AgentStartLine, DecisionLine, ReactLine } from "../../domain/stream.ts";
 import type { OutcomeReached, React, TurnRun, Unreact } from "../../machines/events/effects.ts";
 
-/** Every message has exactly one of these for each agent that heard it. */
+/** Every message has exactly one of these for each agent that receives it. */
 export function decisionLine(
   t: Millis,
   message: Pick<Inbound, "id" | "channel" | "chat" | "author">,

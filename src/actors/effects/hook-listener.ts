@@ -1,7 +1,8 @@
 /**
- * Plugins that look on
- * ====================
- * Tells plugins of messages and turns. Their answer is not waited for and changes nothing.
+ * Hooks of plugins
+ * ================
+ * Calls the hooks of plugins for messages and turns. Their result is not awaited and changes
+ * nothing.
  */
 import type { Clock } from "../../domain/ports/index.ts";
 import type { HookRunner } from "../outbox/plugin-hooks.ts";
@@ -13,7 +14,7 @@ export interface HookListenerPorts {
   readonly agentOf: (key: string) => string;
 }
 
-/** A listener for the hooks that some plugin has. */
+/** A listener for the hooks that plugins define. */
 export function hookListener({ clock, hooks, agentOf }: HookListenerPorts): RuntimeListener {
   const where = (key: string) => ({ at: clock.now(), key, agentId: agentOf(key) });
   const listener: RuntimeListener = {};

@@ -1,9 +1,9 @@
 /**
  * One message, several agents
  * ===========================
- * What each agent of a broadcast group is told besides the message: that it calls others by name,
- * and who answers before and after it. Worked out once, when the message is admitted, from the
- * config of that moment; it is journalled with the message and never worked out again.
+ * What each agent of a broadcast group gets with the message: the names of the agents that it
+ * calls, and who answers before and after. It is computed once, at admission, from the config of
+ * that moment, and is journalled with the message.
  */
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { hash52 } from "../../domain/key.ts";
@@ -12,10 +12,10 @@ import { type Called, narrowTo } from "../../machines/engagement/called-agents.t
 import type { MessageReceived } from "../../machines/events/events.ts";
 import { isSequential, type ResolvedRoute } from "../../machines/routing/routing.ts";
 
-/** What one agent is told of the others. */
+/** What one agent learns about the others. */
 export type Share = Pick<MessageReceived, "namesOnly" | "relay">;
 
-/** The agents of these routes under their names. */
+/** The agents of these routes, by name. */
 export function calledBy(
   config: EarshotConfig,
   routes: readonly Pick<ResolvedRoute, "agentId">[],
@@ -24,19 +24,19 @@ export function calledBy(
 }
 
 /**
- * The share of each route, in order. `words` are those that are left for the agents, `identity`
- * tells the message from all others.
+ * The share of each route, in order. `text` is what is left for the agents after commands are taken
+ * out; `identity` is the same for every delivery of the message.
  */
 export function sharesOf(
   message: Inbound,
-  words: string,
+  text: string,
   identity: string,
   routes: readonly ResolvedRoute[],
   { config }: { readonly config: EarshotConfig },
 ): readonly Share[] {
   if (routes.length < 2) return routes.map(() => ({}));
   const agents = calledBy(config, routes);
-  const called = narrowTo(words, message, agents);
+  const called = narrowTo(text, message, agents);
   const answering = called ?? routes.map((_, place) => place);
   const inTurn = isSequential(config) && answering.length > 1;
   const keys = answering.map((place) => routes[place]?.sessionKey ?? "");

@@ -1,10 +1,9 @@
 /**
- * Commands on their way in
- * ========================
- * What a message orders becomes journal rows in the same commit as the message itself: one that has
- * the runtime carry the commands out and answer them, and one for each change of a conversation.
- * So an order is taken once, however often its message is delivered, and is carried out after a
- * crash if it was taken before.
+ * Commands of a message
+ * =====================
+ * The commands in a message become journal rows in the same commit as the message: one row that
+ * makes the runtime run and answer them, and one for each change of a conversation. So a command
+ * runs once, however often its message is delivered, and it still runs after a crash.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { type Inbound, type Millis, routeOf } from "../../domain/message.ts";
@@ -37,15 +36,15 @@ export interface CommandIntake {
   readonly extensions: readonly ExtraCommand[];
 }
 
-/** What a message orders, and of which of the agents that hear it. */
+/** The commands of a message, and for which of the receiving agents they are. */
 export interface Ordered extends Orders {
-  /** Places of those whom it calls by name; left out: it is for all of them. */
+  /** Indexes of the agents that it calls by name; absent: all of them. */
   readonly places?: readonly number[];
 }
 
 /**
- * What a message that was admitted orders. Where several agents hear it, a name in front of a
- * command orders it of that one alone, and directives beside a message are for those whom it calls.
+ * Finds the commands of an admitted message. Where several agents receive it, a name in front of a
+ * command addresses that agent alone, and directives beside text are for the agents that it calls.
  */
 export function ordersIn(
   message: Inbound,
@@ -71,13 +70,16 @@ function withoutCall(message: Inbound, units: number): Inbound {
   const { text, verbatim } = message;
   const rest = { ...message, text: text.slice(units) };
   if (verbatim === undefined) return rest;
-  const left = verbatim.filter(([, to]) => to > units);
-  return { ...rest, verbatim: left.map(([from, to]) => [Math.max(0, from - units), to - units]) };
+  const remaining = verbatim.filter(([, to]) => to > units);
+  return {
+    ...rest,
+    verbatim: remaining.map(([from, to]) => [Math.max(0, from - units), to - units]),
+  };
 }
 
 /**
- * What a conversation whose agent has the skill is told of a message that asks for it: who gives an
- * agent's command speaks to it, wherever that is.
+ * What the conversation of an agent that has the skill gets when a message asks for the skill. A
+ * message with a command of an agent mentions that agent, in every room.
  */
 export function skillOf(
   message: Inbound,
@@ -91,15 +93,19 @@ export function skillOf(
   return { skill, message: { ...message, mentions } };
 }
 
-/** The words of an edit without what they order. */
-export function wordsOfEdit(text: string, authority: Authority, config: EarshotConfig): string {
+/** The text of an edit without its commands. */
+export function editWithoutCommands(
+  text: string,
+  authority: Authority,
+  config: EarshotConfig,
+): string {
   if (!config.commands.text) return text;
   return editedText(text, { authority, resetTriggers: config.session.resetTriggers });
 }
 
 /**
- * The rows of what a message orders, for each conversation that it orders it of. Where those are
- * several, each answers for itself what concerns its session; the rest is answered by the first.
+ * The rows for the commands of a message, for each conversation that they address. Each of several
+ * conversations answers what concerns its own session; the first one answers the rest.
  */
 export function orderRows(
   message: Inbound,
@@ -122,16 +128,16 @@ export function orderRows(
         identity: `${what}|${identity}`,
         sentAt: message.sentAt,
       });
-    const given = commandOf(own, quiet, context.now, asked);
+    const command = commandOf(own, quiet, context.now, asked);
     return [
-      ...(given === null ? [] : [row(given, "command")]),
+      ...(command === null ? [] : [row(command, "command")]),
       ...changes([...own, ...quiet], context.now).map(([what, event]) => row(event, what)),
       ...(resets ? [row(resetNow(context), "reset")] : []),
     ];
   });
 }
 
-/** Commands that concern one agent's session: each agent of a room has an answer of its own. */
+/** Commands about one agent's session: each agent of a room answers them itself. */
 const ofSession: ReadonlySet<string> = new Set<CommandCall["command"]>([
   ...(["status", "new", "reset", "stop", "activation", "send", "usage", "session"] as const),
   ...(["compact", "context", "models", "disengage", "export", "think", "verbose"] as const),
@@ -166,12 +172,12 @@ function askedBy(message: Inbound, owner: boolean, as: string | undefined): Comm
   return as === undefined ? asked : { ...asked, as };
 }
 
-/** What commands change in a conversation, with a word that tells the rows apart. */
+/** What commands change in a conversation, with a name that makes each row's identity unique. */
 function changes(calls: readonly CommandCall[], at: Millis): [string, ConversationEvent][] {
   const found: [string, ConversationEvent][] = [];
-  const said = new Set(calls.map(({ command }) => command));
-  if (said.has("stop")) found.push(["stop", { type: "run.aborted", at, by: "stop" }]);
-  if (said.has("disengage")) found.push(["disengage", { type: "disengage", at }]);
+  const names = new Set(calls.map(({ command }) => command));
+  if (names.has("stop")) found.push(["stop", { type: "run.aborted", at, by: "stop" }]);
+  if (names.has("disengage")) found.push(["disengage", { type: "disengage", at }]);
   const override = overrideOf(calls);
   if (override !== null) {
     const event: SessionOverridden = { type: "session.overridden", at, ...override, merge: true };

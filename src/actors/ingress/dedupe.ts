@@ -1,15 +1,15 @@
 /**
  * Dedupe in memory
  * ================
- * A cheap front for the journal's unique index: most redeliveries come soon after the first
- * delivery. A claim says "being stored": a copy that arrives meanwhile waits for its end, because a
- * platform must not be told of a message that is not durable yet. A claim that failed is released
- * and may be tried again. A copy does not make the entry younger.
+ * A cheap check in front of the journal's unique index: most redeliveries come within seconds. A
+ * claim says "being stored": a copy that arrives meanwhile waits for the result, because a platform
+ * must not be acknowledged before the message is durable. A failed claim is released and the
+ * message may be tried again. A copy does not extend the entry's lifetime.
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/ports/index.ts";
 
-/** The right to store a message, and the duty to say how that ended. */
+/** The right to store a message, and the duty to report the result. */
 export interface Claim {
   commit(): void;
   release(): void;
@@ -17,13 +17,13 @@ export interface Claim {
 
 export interface Dedupe {
   /**
-   * A claim: ours to store. A promise: someone is at it or has done it; it resolves to whether the
-   * message is stored.
+   * A claim: the caller stores the message. A promise: another call stores it or has stored it; it
+   * resolves to whether the message is stored.
    */
   claim(id: string): Claim | Promise<boolean>;
 }
 
-/** One message: a promise is made only for a copy that comes while the first is being stored. */
+/** One message. A promise is created only when a copy arrives while the first is being stored. */
 class Entry implements Claim {
   readonly #cache: LRUCache<string, Entry>;
   readonly #id: string;
@@ -63,7 +63,7 @@ export function createDedupe(clock: Clock, entries: number, ttlMs: number): Dedu
   const cache = new LRUCache<string, Entry>({
     max: entries,
     ttl: ttlMs,
-    // The library takes a start of 0 for "never ends".
+    // The library treats a start of 0 as "never expires".
     perf: { now: () => clock.monotonic() + 1 },
     ttlResolution: 0,
   });

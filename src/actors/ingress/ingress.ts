@@ -1,9 +1,9 @@
 /**
  * The intake
  * ==========
- * Own words dropped, copies recognised, strangers turned away, the rest journalled: one commit for
- * all events of a call and the platform's cursor. Only after that may the platform be told, so
- * nothing that was acknowledged can be lost, and nothing that was refused was taken.
+ * Drops our own messages, recognises copies, refuses strangers and journals the rest: one commit
+ * for all events of a call and the platform's cursor. The platform is acknowledged only after that,
+ * so an acknowledged message cannot be lost, and a refused one was not stored.
  */
 import type { Verdict } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -57,30 +57,30 @@ export interface IngressPorts {
 }
 
 export interface Ingress {
-  /** As `Runtime.ingest`. */
+  /** See `Runtime.ingest`. */
   ingest(
     channel: string,
     account: string,
     events: readonly ChannelEvent[],
     options?: IngestOptions,
   ): Promise<IngestOutcome[]>;
-  /** Events admitted and not yet durable. */
+  /** Events that are admitted and not yet durable. */
   pending(): number;
-  /** Events refused because the intake or the store was full. */
+  /** Events that were refused because the intake or the store was full. */
   refused(): number;
-  /** Takes nothing any more. */
+  /** Refuses every further event. */
   stop(): void;
 }
 
 const duplicate: Verdict = { decision: "duplicate", rule: "duplicate", credit: "none" };
 const fullRetryMs = 1_000;
 
-/** One event on its way: ours to store, or a copy of one that someone else stores. */
+/** One event in progress: stored here, or a copy of one that another call stores. */
 interface Taken {
   readonly prepared: Prepared;
   readonly claim: Claim | null;
   readonly copyOf: Promise<boolean> | null;
-  /** What came of its access request. */
+  /** The answer to its access request. */
   readonly access: AccessReply | null;
 }
 
@@ -119,14 +119,14 @@ export function createIngress(ports: IngressPorts): Ingress {
     if (prepared.dedupeId === null) return { prepared, claim: null, copyOf: null, access: null };
     const claim = dedupe.claim(prepared.dedupeId);
     if (claim instanceof Promise) return { prepared, claim: null, copyOf: claim, access: null };
-    const door = requestAccess(prepared);
-    if (door === null) return { prepared, claim, copyOf: null, access: door };
-    const { event, ended, explanation } = door;
+    const access = requestAccess(prepared);
+    if (access === null) return { prepared, claim, copyOf: null, access };
+    const { event, ended, explanation } = access;
     return {
       prepared: { ...prepared, events: [event], ended, explanation },
       claim,
       copyOf: null,
-      access: door,
+      access,
     };
   }
 
@@ -143,7 +143,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     });
   }
 
-  /** Stores what is ours; the numbers of each, or null for a copy. */
+  /** Stores the events of this call; the journal numbers of each, or null for a copy. */
   async function store(
     taken: readonly Taken[],
     cursor: CursorWrite | null,
@@ -153,7 +153,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     const writes: StoreWrite[] = [];
     for (const { prepared } of own) {
       events.push(...prepared.before, ...prepared.events);
-      writes.push(...heardIn(prepared));
+      writes.push(...lastRoutes(prepared));
     }
     if (cursor !== null) writes.push(cursor);
     try {
@@ -161,44 +161,44 @@ export function createIngress(ports: IngressPorts): Ingress {
         events.length + writes.length === 0 ? [] : await journal.offer(events, writes);
       for (const { claim } of own) claim?.commit();
       let at = 0;
-      return taken.map(({ copyOf, prepared, access: door }) => {
+      return taken.map(({ copyOf, prepared, access }) => {
         if (copyOf !== null) return null;
         at += prepared.before.length + prepared.events.length;
-        const given = numbers.slice(at - prepared.events.length, at);
-        if (given[0] === 0) door?.undo();
-        else if (door !== null) ports.outbox.enqueue(door.rows);
-        return given;
+        const stored = numbers.slice(at - prepared.events.length, at);
+        if (stored[0] === 0) access?.undo();
+        else if (access !== null) ports.outbox.enqueue(access.rows);
+        return stored;
       });
     } catch (error) {
-      for (const { claim, access: door } of [...own].reverse()) {
+      for (const { claim, access } of [...own].reverse()) {
         claim?.release();
-        door?.undo();
+        access?.undo();
       }
       refused += events.length;
       throw error;
     }
   }
 
-  /** Where the conversations heard somebody last, for what is said there unasked. */
-  function heardIn({ message, keys, ended }: Prepared): MetaWrite[] {
+  /** The last route of each conversation, for messages that the agent starts by itself. */
+  function lastRoutes({ message, keys, ended }: Prepared): MetaWrite[] {
     if (message === null || ended !== null) return [];
     const route = routeOf(message);
-    const heard: MetaWrite[] = [];
+    const writes: MetaWrite[] = [];
     for (const key of keys) {
       const write = key === null ? null : ports.heartbeats.heard(key, route);
-      if (write !== null) heard.push(write);
+      if (write !== null) writes.push(write);
     }
-    return heard;
+    return writes;
   }
 
-  /** Copies count as taken only when the original is. */
+  /** A copy counts as stored only when the original is. */
   async function awaitCopies(taken: readonly Taken[]): Promise<void> {
     for (const { copyOf } of taken) {
       if (copyOf === null || (await copyOf)) continue;
       refused += 1;
       throw new EarshotError(
         "EAR_STORE_FAILED",
-        "Cannot take a message as its first delivery could not be stored: send it again",
+        "Cannot accept the message: its first delivery could not be stored. Send it again.",
       );
     }
   }
@@ -232,20 +232,20 @@ export function createIngress(ports: IngressPorts): Ingress {
     throw new EarshotError(
       "EAR_INGRESS_FULL",
       stopped
-        ? "Cannot take messages as earshot is stopping: send them again"
-        : `Cannot take messages as ${pending} wait to be stored: send them again later`,
+        ? "Cannot accept messages: earshot is stopping. Send them again."
+        : `Cannot accept messages: too many wait to be stored (${pending}). Send them again later.`,
       { retryAfterMs: fullRetryMs },
     );
   }
 
-  /** Waits for the hosts; not while the store fails, because then nothing is taken at all. */
-  async function untilStoreFails(room: Promise<void>): Promise<void> {
-    let callOff: () => void = () => undefined;
+  /** Waits for the hosts, but not while the store fails: nothing is accepted then. */
+  async function untilStoreFails(hasCapacity: Promise<void>): Promise<void> {
+    let cancel: () => void = () => undefined;
     const failing = new Promise<void>((resolve) => {
-      callOff = journal.onceFailing(resolve);
+      cancel = journal.onceFailing(resolve);
     });
-    await Promise.race([room, failing]);
-    callOff();
+    await Promise.race([hasCapacity, failing]);
+    cancel();
   }
 
   async function ingest(
@@ -292,8 +292,8 @@ export function createIngress(ports: IngressPorts): Ingress {
       pending += events.length;
       const since = clock.now();
       try {
-        const room = ports.supervisor.capacity();
-        if (room !== null) await untilStoreFails(room);
+        const hasCapacity = ports.supervisor.capacity();
+        if (hasCapacity !== null) await untilStoreFails(hasCapacity);
         return await ingest(channel, account, events, options, since);
       } finally {
         pending -= events.length;
@@ -307,16 +307,16 @@ export function createIngress(ports: IngressPorts): Ingress {
   };
 }
 
-/** A message with the forms of it that its conversations hear. */
+/** A message, and the form of it that each of its conversations receives. */
 function admittedOf({ prepared: { message, events } }: Taken): Admitted[] {
   if (message === null) return [];
-  const heard = events.flatMap(({ event }) =>
+  const received = events.flatMap(({ event }) =>
     event.type === "message.received" ? event.message : [],
   );
-  return [{ message, heard }];
+  return [{ message, received }];
 }
 
-/** The outcome with what the conversations decided, where somebody waits for that. */
+/** The outcome with the decisions of the conversations, where the caller waits for them. */
 async function decided(
   { id, heard }: IngestOutcome,
   waiting: readonly DecisionWaiter[],

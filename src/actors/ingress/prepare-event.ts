@@ -1,8 +1,8 @@
 /**
  * From a channel's event to journal rows
  * ======================================
- * What happens before the journal: who may speak, which conversations hear it, and under which
- * identity a second delivery is recognised. Pure apart from the clock's time that is passed in.
+ * What happens before the journal: who may speak, which conversations receive the event, and the
+ * identity by which a second delivery is recognised. Pure: the time is passed in.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { encodeVerdict, type Membership, type Verdict } from "../../domain/decision.ts";
@@ -25,7 +25,7 @@ import { type AccessRequest, decideIntake, type Intake } from "../../machines/ro
 import type { ResolvedRoute } from "../../machines/routing/routing.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import { sharesOf } from "./broadcast.ts";
-import { orderRows, ordersIn, skillOf, wordsOfEdit } from "./command-events.ts";
+import { editWithoutCommands, orderRows, ordersIn, skillOf } from "./command-events.ts";
 
 export interface PrepareContext {
   readonly config: EarshotConfig;
@@ -33,10 +33,10 @@ export interface PrepareContext {
   readonly now: Millis;
   /** The operator's own channel. */
   readonly local: boolean;
-  /** Whom the access book knows. */
+  /** The people in the access store. */
   readonly known: KnownPeople;
   readonly membership: (route: Route) => Membership | null;
-  /** One of our accounts on this channel writes under that id. */
+  /** Whether the author is one of our accounts on this channel. */
   readonly isOurs: (authorId: string) => boolean;
   /** Commands of plugins and agents. */
   readonly extensions: readonly ExtraCommand[];
@@ -46,23 +46,23 @@ export interface PrepareContext {
 
 /** What one event of a channel becomes. */
 export interface Prepared {
-  /** The message, where it is one. */
+  /** The message, if the event is one. */
   readonly message: Inbound | null;
-  /** Names the delivery for the dedupe in memory; null: never a duplicate. */
+  /** Identity of the delivery for the dedupe in memory; null: never a duplicate. */
   readonly dedupeId: string | null;
-  /** What the conversations are told before it, in the same commit. */
+  /** Events for the conversations before it, in the same commit. */
   readonly before: readonly NewEvent[];
-  /** One per conversation that hears it, or one that says how admission ended. */
+  /** One per conversation that receives it, or one that records how admission ended it. */
   readonly events: readonly NewEvent[];
-  /** What admission decided; null where the conversations decide, or there is nothing to decide. */
+  /** The decision of admission; null where the conversations decide, or nothing is decided. */
   readonly ended: Verdict | null;
   /** Session keys of `events`; null where admission ended it. */
   readonly keys: readonly (string | null)[];
-  /** For the log where it was refused: what would admit it. */
+  /** For the log of a refused message: what would admit it. */
   readonly explanation: string;
-  /** What it wants of the access store, which is asked only when it is no copy. */
+  /** Its request to the access store, made only when the event is no copy. */
   readonly request: AccessRequest | null;
-  /** Who hears it, or would. */
+  /** The conversations that receive it, or would receive it. */
   readonly routes: readonly ResolvedRoute[];
 }
 
@@ -92,7 +92,7 @@ export function prepare(
   if (place.channel !== channel || place.account !== account) {
     throw new EarshotError(
       "EAR_INBOUND_INVALID",
-      "Cannot take an event as it names another channel or account than the one that delivered it",
+      `Cannot accept the event: it names another channel or account than the one that delivered it (${place.channel}, ${place.account}). Deliver it through its own.`,
     );
   }
   const intake = decideIntake(event, context.config, context);
@@ -117,7 +117,7 @@ function prepareMessage(message: Inbound, intake: Intake, context: PrepareContex
   const common = { message, dedupeId: identity, explanation, before, request, routes };
   const isWhole = orders.text === message.text;
   const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
-  // Rows of what was heard are told from others by how they begin: the type is first.
+  // Stored rows of messages are recognised by their beginning: `type` comes first.
   const type = "message.received";
   const at = context.now;
   if (admission.decision !== null || orders.ended) {
@@ -157,22 +157,22 @@ function prepareMessage(message: Inbound, intake: Intake, context: PrepareContex
   return { events, ended: null, keys, ...common };
 }
 
-/** Words of another agent of ours, which speaks through another account: told, never decided. */
+/** A message of another of our agents, from an account of its own: passed on, never decided. */
 function prepareSibling(
   message: Inbound,
   { routes }: Intake,
   { cfg, now: at }: PrepareContext,
 ): Prepared {
   const identity = `fellow|${messageIdentity(message)}`;
-  const said = { ...message, author: { ...message.author, isBot: true } };
-  const made = { type: "fellow.spoke", at, seq: 0, message: said } as const;
+  const sibling = { ...message, author: { ...message.author, isBot: true } };
+  const made = { type: "fellow.spoke", at, seq: 0, message: sibling } as const;
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), cfg, made, { identity }));
-  return { ...nothingSaid, events, keys, routes };
+  return { ...noMessage, events, keys, routes };
 }
 
-/** What is no message that anybody waits for an answer about. */
-const nothingSaid = {
+/** Fields of an event that nobody expects an answer to. */
+const noMessage = {
   message: null,
   dedupeId: null,
   before: [],
@@ -186,8 +186,8 @@ function messageIdentity({ channel, account, chat, thread, id }: Inbound): strin
 }
 
 /**
- * What is no message. A copy is recognised in the journal; what has nothing to recognise it by is
- * taken each time.
+ * Prepares an event that is no message. The journal recognises copies; an event without an identity
+ * is stored each time.
  */
 function prepareOther(
   event: Exclude<ChannelEvent, { type: "message" }>,
@@ -200,7 +200,7 @@ function prepareOther(
   const { routes } = intake;
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
-  return { ...nothingSaid, events, keys, routes };
+  return { ...noMessage, events, keys, routes };
 }
 
 function conversationEvent(
@@ -211,8 +211,8 @@ function conversationEvent(
   const at = context.now;
   switch (event.type) {
     case "edit": {
-      // It ordered something when it was said; an edit orders nothing.
-      const text = wordsOfEdit(event.edit.text, admission.authority, context.config);
+      // Its commands ran when it was first sent; an edit runs none.
+      const text = editWithoutCommands(event.edit.text, admission.authority, context.config);
       const edit = text === event.edit.text ? event.edit : { ...event.edit, text };
       return { type: "message.edited", at, seq: 0, edit };
     }
@@ -229,13 +229,13 @@ function conversationEvent(
   }
 }
 
-/** What a second delivery of it has in common with the first; null: nothing. */
+/** What a second delivery has in common with the first; null: nothing. */
 function otherIdentity(event: Exclude<ChannelEvent, { type: "message" }>): string | null {
   switch (event.type) {
     case "edit": {
       const { editId, editedAt, text } = event.edit;
       if (editId === undefined && editedAt === undefined) return null;
-      // Without an id two edits at the same time are told apart by their words.
+      // Without an id, the text distinguishes two edits of the same time.
       return eventIdentity("edit", event.edit, [editedAt ?? null, editId ?? hash52(text)]);
     }
     case "delete":

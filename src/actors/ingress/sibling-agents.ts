@@ -1,14 +1,15 @@
 /**
- * Fellows
- * =======
- * Agents of one earshot in one room hear each other, and never trigger each other. What one of them
- * has said is told to the conversations of the others as an event of its own: a line with its name
- * for their next turn, without a decision, and nothing that a loop guard counts. It is journalled in
- * the commit that marks the words as delivered, under the name of that delivery, so it comes once,
- * whatever dies; words that never reached the room are told to nobody.
+ * Sibling agents
+ * ==============
+ * Agents of one earshot in one room see each other's answers and never trigger each other. An
+ * answer of one is sent to the conversations of the others as an event of its own: a line with its
+ * name for their next turn, without a decision, and not counted by a loop guard. The event is
+ * journalled in the commit that marks the delivery as sent, with an identity made of the delivery's
+ * id, so it is stored exactly once, also after a crash. An answer that did not reach the room is
+ * not passed on.
  *
- * Where the agents speak through accounts of their own, the platform shows the words of one to the
- * other: those are known by the author's id and go the same way.
+ * Where the agents speak through accounts of their own, the platform delivers the messages of one
+ * to the others: they are recognised by the author's id and handled the same way.
  */
 
 import type { EarshotConfig } from "../../domain/config/index.ts";
@@ -25,7 +26,7 @@ export interface SiblingContext {
   readonly now: Millis;
 }
 
-/** What the other agents of the place are told of words that were delivered. */
+/** The events for the other agents of the chat after a delivery. */
 export function forSiblings(
   delivery: Delivery,
   agentId: string,
@@ -46,7 +47,7 @@ export function forSiblings(
   );
 }
 
-/** Words of an agent that stay as they are: no line of the runtime, nothing that still grows. */
+/** An answer of an agent in its final form: no notice of the runtime, no growing draft. */
 const isAnswer = ({ state, kind }: OutboxRow, { draft, aside }: TextBody): boolean =>
   state === "sent" && kind !== "notice" && draft === undefined && aside === undefined;
 

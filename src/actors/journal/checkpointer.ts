@@ -1,9 +1,9 @@
 /**
- * The sweep
- * =========
- * Keeps tails short and the journal bounded while nothing else is to do. A conversation that has
- * gone quiet gets its record written, folded here from record and tail, so a start has little to
- * look through; rows past the retention that every record covers are deleted, a slice at a time.
+ * The checkpointer
+ * ================
+ * Keeps unsnapshotted events few and the journal bounded while the runtime is idle. It computes and
+ * writes the record of a conversation that has gone quiet, so a start has little to read, and
+ * deletes rows past the retention that every record covers, a slice at a time.
  */
 import type { EarshotError } from "../../domain/errors.ts";
 import type {
@@ -30,9 +30,9 @@ export interface CheckpointerPorts {
 
 export interface Checkpointer {
   start(): void;
-  /** One round now; resolves to the number of records written. */
+  /** Runs one round now; resolves to the number of records written. */
   round(): Promise<number>;
-  /** Notes how far everything is covered by records: the next start looks from there on. */
+  /** Stores up to where records cover everything: the next start looks from there on. */
   mark(): Promise<void>;
   /** Conversations with events after their record, as of the last round. */
   dirty(): number;
@@ -41,7 +41,7 @@ export interface Checkpointer {
 
 const periodMs = 30_000;
 const dirtyLookedAtMax = 10_000;
-/** Conversations folded, and rows deleted, between two turns of the event loop. */
+/** Conversations computed, and rows deleted, between two turns of the event loop. */
 const foldSlice = 8;
 const pruneSlice = 1_000;
 const pruneSlicesMax = 100;
@@ -56,11 +56,13 @@ export function createCheckpointer({
 }: CheckpointerPorts): Checkpointer {
   let timer: TimerHandle | null = null;
   let stopped = false;
-  /** The last journal number of the round before: what has not moved since is quiet. */
+  /**
+   * The last journal number of the previous round: conversations without newer events are quiet.
+   */
   let quietSince = 0;
   let dirty = 0;
 
-  /** The record of a conversation as of its last event; null while an event is still under way. */
+  /** The record of a conversation as of its last event; null while an event is in progress. */
   async function recordOf(conv: number): Promise<StoreWrite | null> {
     const row = await store.conversation(conv);
     if (row === null) return null;

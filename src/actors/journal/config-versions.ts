@@ -1,10 +1,9 @@
 /**
  * Config versions
  * ===============
- * Every journalled event names the config that was in force when it was admitted, so that a
- * conversation folds to the same state tomorrow. A version is stored once, without secrets; the
- * running one is kept with them. Settings are resolved once per version and conversation, in a
- * bounded cache.
+ * Every journalled event names the config that was current when it was admitted, so a conversation
+ * replays to the same state later. A version is stored once, without secrets; the running version
+ * has them in memory. Settings are resolved once per version and conversation, in a bounded cache.
  */
 import { LRUCache } from "lru-cache";
 import { type EarshotConfig, parseConfig, withoutSecrets } from "../../domain/config/index.ts";
@@ -29,22 +28,22 @@ export interface Configs extends ConfigHistory {
   /** Settings of a conversation under the current config. */
   settings(key: string): ConversationSettings;
   /**
-   * Takes a config over. The answer is what has to be stored before the first event that names the
-   * new version, or null when nothing but secrets changed.
+   * Makes a config current. Returns what must be stored before the first event that names the new
+   * version, or null when nothing but secrets changed.
    */
   next(config: EarshotConfig): ConfigWrite | null;
 }
 
 const settingsCachedMax = 10_000;
-/** Versions that a reader beside the runtime keeps. */
-const versionsKeptMax = 16;
+/** Versions that a reader besides the runtime caches. */
+const versionsCachedMax = 16;
 
-/** The versions of a store, for who only reads; `current` stands in for an unreadable one. */
+/** The versions of a store, for a reader; `current` replaces an unreadable one. */
 export function createConfigHistory(
   store: Pick<Store, "config">,
   current: () => EarshotConfig,
 ): ConfigHistory {
-  const known = new LRUCache<number, EarshotConfig>({ max: versionsKeptMax });
+  const known = new LRUCache<number, EarshotConfig>({ max: versionsCachedMax });
   return {
     async load(versions) {
       for (const version of new Set(versions))
@@ -76,7 +75,7 @@ function createConfigs(
 ): Configs {
   const known = new Map<number, EarshotConfig>();
   const cache = new LRUCache<string, ConversationSettings>({
-    // Told its `max`, it would make room for all of them at once.
+    // With `max` the cache would allocate all entries in advance.
     maxSize: settingsCachedMax,
     sizeCalculation: () => 1,
   });
@@ -134,8 +133,8 @@ function createConfigs(
 }
 
 /**
- * A stored version, or `current` where this earshot cannot read it any more: its events go on under
- * today's rules rather than not at all.
+ * A stored version, or `current` if this earshot cannot read it: its events are then decided by
+ * today's rules.
  */
 function parsedOr(current: EarshotConfig, stored: string | null): EarshotConfig {
   try {

@@ -2,12 +2,11 @@
  * Durable deadlines
  * =================
  * A deadline is a row before it is a timer: it survives the process and fires once, not before its
- * time, also when it fell due while nobody was there. When it fires, its row goes in the same
- * commit that journals `deadline.due`, so a crash on either side repeats nothing.
+ * time, also when it became due while no process was running. When it fires, its row is deleted in
+ * the commit that journals `deadline.due`, so a crash on either side repeats nothing.
  *
- * The clock arms a timer by the time that is left, so a wall clock set forward or back neither
- * fires all deadlines at once nor keeps any from firing; `at` of the event is never before the
- * deadline.
+ * The clock arms a timer by the remaining time, so setting the wall clock neither fires all
+ * deadlines at once nor blocks any; `at` of the event is never before the deadline.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, StoreWrite, TimerHandle } from "../../domain/ports/index.ts";
@@ -22,7 +21,7 @@ export interface Deadline {
 }
 
 export interface Deadlines {
-  /** Arms a deadline whose row is stored. Replaces the one of the same conversation and id. */
+  /** Arms a deadline whose row is stored. Replaces the one with the same conversation and id. */
   set(deadline: Deadline): void;
   clear(conv: number, id: string): void;
   count(): number;
@@ -30,7 +29,10 @@ export interface Deadlines {
   stop(): void;
 }
 
-/** `fire` gets the deadline and the event's time. It removes the row with the event it journals. */
+/**
+ * `fire` gets the deadline and the event's time. It deletes the row with the event that it
+ * journals.
+ */
 export function createDeadlines(
   clock: Clock,
   fire: (deadline: Deadline, at: Millis) => void,
@@ -76,7 +78,7 @@ export function createDeadlines(
   };
 }
 
-/** The deadlines, due at once, by which those behind hear that somebody has ended. */
+/** Deadlines due immediately, which notify the agents behind that one of them has ended. */
 export function relayDeadlines({ token, place, to }: RelayPassed, at: Millis): readonly Deadline[] {
   const id = passedId(token, place);
   return to.map((key) => ({ conv: conversationOf(key).conv, id, at }));

@@ -1,14 +1,14 @@
 /**
  * The journal
  * ===========
- * Group commit: whatever is waiting at the end of a tick becomes one transaction and costs one
- * fsync. Events come back in the order of their numbers, through one callback, so their
- * conversations are fed in exactly the order that a recovery would use.
+ * Group commit: everything that waits at the end of a tick becomes one transaction with one fsync.
+ * Events come back in the order of their numbers, through one callback, so conversations get them
+ * in exactly the order that a recovery would use.
  *
- * Two kinds of callers. `offer` is the intake: when the store fails it is told so, and the platform
- * is not acknowledged. `append` and `keep` are consequences of what is already durable: they stay
- * queued, in order, and are tried again until the store takes them. Nothing else starts while the
- * store fails.
+ * There are two kinds of callers. `offer` is for the intake: when the store fails it rejects, and
+ * the platform is not acknowledged. `append` and `keep` are for consequences of what is already
+ * durable: they stay queued, in order, and are tried again until the store accepts them. Nothing
+ * else starts while the store fails.
  */
 
 import { EarshotError } from "../../domain/errors.ts";
@@ -25,9 +25,9 @@ export interface JournalPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Store;
-  /** The last number the store gave before. */
+  /** The last number in the store. */
   readonly lastSeq: number;
-  /** Takes events to be applied, in the order of their numbers, right after their commit. */
+  /** Gets events to apply, in the order of their numbers, right after their commit. */
   readonly startGate: Pick<StartGate, "pass">;
   /** The store began to fail, or works again (null). */
   readonly onHealth: (error: EarshotError | null) => void;
@@ -37,28 +37,31 @@ export interface JournalPorts {
 
 export interface Journal {
   /**
-   * Stores events from outside. The answer has a number per event, 0 for a duplicate.
-   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was stored.
+   * Stores events from outside. Resolves to a number for each event, 0 for a duplicate.
+   * @throws EarshotError EAR_STORE_FAILED
+   *
+   * EAR_STORE_FULL: nothing was stored.
    */
   offer(events: readonly NewEvent[], writes?: readonly StoreWrite[]): Promise<readonly number[]>;
-  /** Stores events the runtime made itself, and what belongs to them; waits for the store. */
+  /** Stores events of the runtime and their writes; waits until the store accepts them. */
   append(events: readonly NewEvent[], writes?: readonly StoreWrite[]): Promise<readonly number[]>;
-  /** Stores consequences of applied events; waits for the store. */
+  /** Stores consequences of applied events; waits until the store accepts them. */
   keep(writes: readonly StoreWrite[]): Promise<void>;
   /** Why the store fails, or null. */
   failing(): EarshotError | null;
   /**
-   * Calls back once, as soon as the store fails (at once if it does). The answer calls that off.
+   * Calls back once, as soon as the store fails (immediately if it does). Returns a function that
+   * cancels.
    */
   onceFailing(call: () => void): () => void;
-  /** Whether nothing is being written or about to be. */
+  /** Whether nothing is being written or queued. */
   isQuiet(): boolean;
   lastCommitMs(): number;
-  /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows each had. */
+  /** Of the newest commits: the 99th percentile in ms, and the number of rows of each. */
   commits(): { readonly msP99: number | null; readonly rows: number | null };
-  /** The highest number ever given; 0 before the first. */
+  /** The highest number so far; 0 before the first. */
   lastSeq(): number;
-  /** Ends the retries; what is still queued is rejected. */
+  /** Ends the retries and rejects what is queued. */
   stop(): Promise<void>;
 }
 
@@ -107,12 +110,12 @@ export function createJournal(ports: JournalPorts): Journal {
     scheduled = true;
     ports.scheduler.soon(() => {
       scheduled = false;
-      // commitNext answers every error itself.
+      // `commitNext` handles every error itself.
       void commitNext();
     });
   }
 
-  /** The next jobs that fit one commit; always at least one. */
+  /** The next jobs that fit one commit; at least one. */
   function take(): Job[] {
     let rows = 0;
     let count = 0;
@@ -235,6 +238,6 @@ export function createJournal(ports: JournalPorts): Journal {
 function closedError(): EarshotError {
   return new EarshotError(
     "EAR_STORE_FAILED",
-    "Cannot write the journal as the runtime has stopped: nothing was taken",
+    "Cannot write the journal: the runtime has stopped. Nothing was stored.",
   );
 }

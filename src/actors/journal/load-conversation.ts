@@ -1,9 +1,9 @@
 /**
- * Activation
- * ==========
- * A conversation as the store has it, for the host that is about to bring it to life: its record
- * and the events since, as text: the host that steps them reads them, because the thread that asks
- * here is the one that everybody waits for. Asked for only when a conversation is not live.
+ * Loading a conversation
+ * ======================
+ * A conversation from the store, for the host that is about to load it: its record and the events
+ * since, as text. The host parses them, because this thread serves everybody. Called only when no
+ * host has the conversation in memory.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { Store } from "../../domain/ports/index.ts";
@@ -13,8 +13,8 @@ import type { Configs } from "./config-versions.ts";
 const nothing: Activation = { record: null, recordSeq: 0, tail: [] };
 
 /**
- * Reads record and tail before `beforeSeq`. With `rebuild` the record is left out. Events up to
- * `markedUpTo` are applied although the store may not know it yet.
+ * Reads the record and the events after it before `beforeSeq`. `rebuild` ignores the record. Events
+ * up to `markedUpTo` count as applied although the store may not know it yet.
  * @throws EarshotError EAR_RECORD_INVALID when the number belongs to another session key.
  */
 export async function loadActivation(
@@ -39,7 +39,7 @@ export async function loadActivation(
   if (row.key !== key) {
     throw new EarshotError(
       "EAR_RECORD_INVALID",
-      `Cannot open conversation ${conv} as it belongs to another session key: received ${key}`,
+      `Cannot open conversation ${conv}: it belongs to another session key (${key}).`,
     );
   }
   const recordSeq = rebuild ? 0 : row.recordSeq;

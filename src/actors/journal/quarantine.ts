@@ -1,17 +1,17 @@
 /**
  * The quarantine
  * ==============
- * An event that no host survives, or that its conversation cannot be told, is marked and never
- * dispatched again. Nothing may wait for what it would have led to: where others answer after this
- * agent they are told, in the same commit, that it is through with the message.
+ * An event that no host survives, or that its conversation cannot accept, is marked and never
+ * dispatched again. Nothing waits for its consequences: if other agents answer after this one, they
+ * are notified in the same commit that it is done with the message.
  *
- * A row of several reports of one turn is not set aside whole: its reports are journalled again, one
- * a row.
+ * A row with several reports of one turn is not quarantined as a whole: its reports are journalled
+ * again, one per row.
  *
- * A list of what was set aside is kept for the operator, in the same commit as the mark. Trying one
- * again journals the event once more, as heard now: what came after it has long been applied and is
- * not undone. The old row stays where it is and is left out of every fold; the new one names it, so
- * however often it is asked for, each row is tried again once.
+ * A list of quarantined events is stored for the operator, in the same commit as the mark. A retry
+ * journals the event once more, as if it arrived now: later events have been applied and are not
+ * undone. The old row stays where it is and is skipped by every replay; the new one names it, so
+ * each row is retried once, however often a retry is requested.
  */
 import type { EventRow, Log, Store, StoreWrite } from "../../domain/ports/index.ts";
 import type { RelayPassed } from "../../machines/events/effects.ts";
@@ -33,7 +33,7 @@ export interface QuarantinePorts {
   readonly now: () => number;
 }
 
-/** An event that is to be set aside, and why. */
+/** An event to quarantine, and why. */
 export interface Culprit {
   readonly conv: number;
   readonly seq: number;
@@ -43,21 +43,21 @@ export interface Culprit {
 export interface Quarantine {
   /** What waits for the operator, the oldest first. */
   list(): readonly QuarantinedEvent[];
-  /** Puts events on the list; what has to be committed with their marks. */
+  /** Adds events to the list; returns what must be committed with their marks. */
   note(culprits: readonly Culprit[]): Promise<readonly StoreWrite[]>;
-  /** Sets an event aside for good, if that was not done yet. Rejects once the journal has stopped. */
+  /** Quarantines an event, if that is not done yet. Rejects once the journal has stopped. */
   add(culprit: Culprit): Promise<void>;
   retry(seq: number): Promise<RetryOutcome>;
-  /** Takes it off the list. False: it is not there. */
+  /** Removes an event from the list. False: it is not there. */
   drop(seq: number): Promise<boolean>;
 }
 
 const name = "quarantine";
-/** The oldest beyond these are only found in the journal. */
+/** Older entries than these are only in the journal. */
 const listedMax = 100;
 const errorUnitsMax = 500;
 
-/** The list as the last start left it, without what the journal does not have any more. */
+/** The list of the last start, without entries whose rows are gone from the journal. */
 export async function readQuarantine(
   store: Pick<Store, "events" | "meta">,
 ): Promise<QuarantinedEvent[]> {
@@ -67,7 +67,7 @@ export async function readQuarantine(
   return listed.filter(({ seq }) => marked.has(seq));
 }
 
-/** Makes the quarantine from what `readQuarantine` has found. */
+/** Creates the quarantine from the result of `readQuarantine`. */
 export function createQuarantine(
   { log, store, journal, timers, configs, now }: QuarantinePorts,
   found: readonly QuarantinedEvent[],
@@ -85,8 +85,8 @@ export function createQuarantine(
   }
 
   /**
-   * A row of several reports: each becomes a row of its own, so that only the one that fails is set
-   * aside and the turn still ends.
+   * A row of several reports: each becomes a row of its own, so that only the failing one is
+   * quarantined and the turn can end.
    */
   async function takenApart(row: EventRow): Promise<boolean> {
     const event = readable(row);
@@ -98,7 +98,7 @@ export function createQuarantine(
         identity: `apart|${row.seq}|${place}`,
       }),
     );
-    // Not awaited: what is journalled waits until the hosts have settled, and they wait for this.
+    // Not awaited: the new rows wait until the hosts have settled, and the hosts wait for this.
     journal.append(rows).catch((error: unknown) => {
       log("debug", "event.unsaid", { error: String(error) });
     });
@@ -109,7 +109,7 @@ export function createQuarantine(
     const writes: StoreWrite[] = [];
     for (const culprit of culprits) {
       const [row] = await store.events([culprit.seq]);
-      // A marked one was noted before, and may have been dealt with since.
+      // A marked event was listed before, and may have been handled since.
       if (row === undefined || row.code === quarantinedCode) continue;
       if (await takenApart(row)) {
         writes.push({ kind: "applied", seq: culprit.seq, code: quarantinedCode });
@@ -136,17 +136,17 @@ export function createQuarantine(
       if (row?.code !== quarantinedCode || key === undefined) return "unknown";
       const event = readable(row);
       if (event === null) return "unreadable";
-      const latest = amended(event, await store.tail(row.conv, seq));
+      const latest = latestForm(event, await store.tail(row.conv, seq));
       if (latest === null) return "deleted";
       const again: TriedAgain = { ...latest, at: now(), again: triesOf(event) + 1 };
       const messageId = isMessage(again) ? again.message.id : null;
       const named = { identity: `again|${seq}`, messageId };
       listed = without(seq);
-      const [given] = await journal.append(
+      const [added] = await journal.append(
         [newEvent({ conv: row.conv, key }, configs.version(), again, named)],
         [written()],
       );
-      return given === 0 ? "unknown" : "retried";
+      return added === 0 ? "unknown" : "retried";
     },
     async drop(seq) {
       const rest = without(seq);
@@ -167,14 +167,16 @@ function readable(row: EventRow): JournalEvent | null {
   }
 }
 
-/** It may be here because it is not what it says it is. */
+/** The row may be in quarantine because its content is wrong. */
 function isMessage(event: JournalEvent): event is MessageReceived {
   const { message } = event as Partial<MessageReceived>;
   return event.type === "message.received" && typeof message?.id === "string";
 }
 
-/** An event as it is said today: nobody waits for it, and its words are the latest. Null: deleted. */
-function amended(event: JournalEvent, since: readonly EventRow[]): JournalEvent | null {
+/**
+ * An event as it would arrive today: no caller waits, and the text is the latest. Null: deleted.
+ */
+function latestForm(event: JournalEvent, since: readonly EventRow[]): JournalEvent | null {
   if (!isMessage(event)) return event;
   const { relay: _, ...rest } = event;
   let { message } = rest;

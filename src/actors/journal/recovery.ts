@@ -2,8 +2,8 @@
  * Recovery
  * ========
  * What a start finds in the store: events that were journalled and not applied, turns that waited
- * or ran, deadlines, open sends. Events are fed again in journal order, before anything new; turns
- * that ran are told that their process is gone. Nothing is guessed: each row says by itself how far
+ * or ran, deadlines, open sends. Events are dispatched again in journal order, before anything new;
+ * turns that ran are notified that their process is gone. Nothing is guessed: each row says how far
  * it came.
  */
 import type { Clock, EventRow, Log, RunRow, Scheduler, Store } from "../../domain/ports/index.ts";
@@ -16,7 +16,7 @@ import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
 import type { Quarantine } from "./quarantine.ts";
 
-/** Journal rows looked through between two turns of the event loop. */
+/** Journal rows scanned between two turns of the event loop. */
 const sliceRows = 10_000;
 
 export interface RecoveryPorts {
@@ -26,7 +26,7 @@ export interface RecoveryPorts {
   readonly journal: Journal;
   readonly configs: Configs;
   readonly slots: TurnSlots;
-  /** Number of this start, for the identity of what it journals. */
+  /** Number of this start, part of the identity of the events that it journals. */
   readonly boot: number;
 }
 
@@ -36,9 +36,9 @@ type FindPorts = Pick<RecoveryPorts, "store" | "configs" | "log"> & {
 };
 
 /**
- * Events up to `lastSeq` whose consequences were never committed, in order. Looked for from the
- * low-water mark on, in slices. A row that cannot be read is set aside and told, so that it stops
- * nobody else.
+ * Finds events up to `lastSeq` whose consequences were never committed, in order. The scan starts
+ * at the low-water mark and goes in slices. An unreadable row is quarantined and logged, so that it
+ * blocks nothing else.
  */
 export async function findUnapplied(
   { store, configs, quarantine, log, scheduler }: FindPorts,
@@ -46,8 +46,8 @@ export async function findUnapplied(
 ): Promise<HostEntry[]> {
   const entries: HostEntry[] = [];
   const keys = new Map<number, string>();
-  const swept = Number((await store.meta("sweptSeq")) ?? 0);
-  for (let from = swept; from < lastSeq; from += sliceRows) {
+  const checked = Number((await store.meta("sweptSeq")) ?? 0);
+  for (let from = checked; from < lastSeq; from += sliceRows) {
     const rows = await store.unapplied(from, Math.min(from + sliceRows, lastSeq));
     await configs.load(rows.map(({ cfg }) => cfg));
     for (const row of rows) {
@@ -73,19 +73,19 @@ function readable(row: EventRow, log: Log): JournalEvent | null {
 }
 
 /**
- * Takes up the turns: who waited waits again, who was granted a slot has it, who ran is told by an
- * event that follows everything found above. A conversation that is already to be told is not told
- * twice.
+ * Restores the turns: a waiting turn waits again, a granted turn has its slot, and a running turn
+ * gets an event after everything found above. A conversation that already has such an event gets no
+ * second one.
  */
 export async function recoverRuns(
-  { clock, configs, journal, slots: lanes, boot }: Omit<RecoveryPorts, "store" | "log">,
+  { clock, configs, journal, slots, boot }: Omit<RecoveryPorts, "store" | "log">,
   runs: readonly RunRow[],
   unapplied: readonly HostEntry[],
 ): Promise<void> {
   const pending = new Set(
     unapplied.flatMap(({ conv, event }) => (event.type === "host.recovered" ? [conv] : [])),
   );
-  for (const run of runs) if (run.turnId !== null) lanes.occupy(run);
+  for (const run of runs) if (run.turnId !== null) slots.occupy(run);
   const lost = runs.filter(({ state, conv }) => state === "running" && !pending.has(conv));
   const events = lost.map(({ conv, key, turnId }) =>
     newEvent(
@@ -98,5 +98,5 @@ export async function recoverRuns(
     ),
   );
   if (events.length > 0) await journal.append(events);
-  for (const run of runs) if (run.turnId === null) lanes.request(run);
+  for (const run of runs) if (run.turnId === null) slots.request(run);
 }

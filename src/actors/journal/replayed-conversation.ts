@@ -3,8 +3,8 @@
  * ======================================
  * Its record and the journal rows after it, through the same pure machine as on its host, with the
  * settings of each row's config version and without performing any effect. The checkpointer writes
- * records with it, explanations go back to a message with it, and the Room page reads its state from
- * it. Rows in quarantine are left out, as on the host.
+ * records with it, `why` replays up to a message with it, and the Room page reads its state from
+ * it. Rows in quarantine are skipped, as on the host.
  */
 import type { EventRow } from "../../domain/ports/index.ts";
 import type { Effect } from "../../machines/events/effects.ts";
@@ -29,7 +29,7 @@ export interface ReplayedStep {
 
 export interface ReplayedConversation {
   readonly conversation: Conversation;
-  /** Applies a row, whose version was loaded; null: it is in quarantine. */
+  /** Applies a row whose config version is loaded; null: it is in quarantine. */
   step(row: EventRow): ReplayedStep | null;
 }
 

@@ -1,20 +1,20 @@
 /**
  * The start gate
  * ==============
- * Holds new events back while a start still looks for old ones: an event must not overtake what was
- * journalled before it. What comes in meanwhile is durable and acknowledged already; it only waits.
+ * Holds new events back while a start looks for old ones: an event must not overtake what was
+ * journalled before it. A held event is durable and acknowledged; it only waits.
  */
 import type { HostEntry } from "../protocol/host-protocol.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
 
 export interface StartGate {
-  /** Takes new events, in journal order. */
+  /** Accepts new events, in journal order. */
   pass(entries: readonly HostEntry[]): void;
-  /** Lets the old ones through, then those that waited, then everything. */
+  /** Dispatches the old ones, then those that waited, then passes everything on. */
   open(old: readonly HostEntry[]): void;
 }
 
-/** A closed gate in front of the supervisor, which is made later. */
+/** A closed gate in front of the supervisor, which is created later. */
 export function createStartGate(supervisor: () => Pick<Supervisor, "dispatch">): StartGate {
   let held: HostEntry[] | null = [];
   return {

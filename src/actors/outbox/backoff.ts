@@ -1,23 +1,23 @@
 /**
- * The outbox's pace
- * =================
- * How long to wait before the next try of a row, and between two messages of one answer. Chance
- * comes from the port, so that a simulation waits the same every time.
+ * Backoff of the outbox
+ * =====================
+ * How long to wait before a row is tried again, and between two messages of one answer. Randomness
+ * comes from the port, so a simulation waits the same every time.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, OutboxRow, Random } from "../../domain/ports/index.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
 export interface Backoff {
-  /** When the next text may leave: a person would pause between two blocks of one answer. */
+  /** When the next text may be sent: pauses like a person between two blocks of one answer. */
   between(last: Delivery, next: Delivery | undefined): Millis;
-  /** ms; as long as the platform said, and without a word from it longer each time. */
-  afterTry(row: OutboxRow, toldMs: number | null): number;
+  /** In ms: as long as the platform asks; if it names no time, longer after every attempt. */
+  afterTry(row: OutboxRow, askedMs: number | null): number;
 }
 
 export const backoffMsMin = 1_000;
 const backoffMsMax = 60_000;
-/** A platform that names very short waits is taken at its word this often. */
+/** So often a very short wait that the platform names is followed exactly. */
 const quickTriesMax = 8;
 
 export function createBackoff(clock: Clock, random: Random): Backoff {
@@ -30,8 +30,8 @@ export function createBackoff(clock: Clock, random: Random): Backoff {
       const [min, max] = pauseMs;
       return clock.now() + min + Math.floor(random.next(next.row.id) * (max - min));
     },
-    afterTry({ id, attempts }, toldMs) {
-      if (toldMs !== null) return Math.max(toldMs, attempts > quickTriesMax ? backoffMsMin : 1);
+    afterTry({ id, attempts }, askedMs) {
+      if (askedMs !== null) return Math.max(askedMs, attempts > quickTriesMax ? backoffMsMin : 1);
       const whole = Math.min(backoffMsMin * 2 ** (attempts - 1), backoffMsMax);
       return Math.round(whole * (0.5 + random.next(id) / 2));
     },

@@ -1,13 +1,13 @@
 /**
  * The outbox
  * ==========
- * Everything that leaves, one row each. A row is committed as `sending` before the platform is
- * called and as `sent` after it answered, so a crash can only leave a row whose outcome is unknown,
- * and that one is marked. Texts of a conversation leave one by one in order; accounts do not wait
- * for each other; a row that is too old is not sent any more. An edit may be repeated, so it is
- * never in doubt. Reactions are best effort: in order, tried a few times, dropped.
+ * Everything that is sent, one row each. A row is committed as `sending` before the platform is
+ * called and as `sent` after it answered, so a crash can only leave a row with an unknown result,
+ * and that row is in doubt. Texts of a conversation are sent one by one in order; accounts do not
+ * wait for each other; a row that is too old is not sent. An edit may be repeated, so it is never
+ * in doubt. Reactions are best effort.
  *
- * The states and their changes are `deliveryMachine`; this file decides when, and tells the
+ * `deliveryMachine` defines the states; this file decides when they change and notifies the
  * conversation.
  */
 import { type ChannelOutbound, noConversation, type OutboxRow } from "../../domain/ports/index.ts";
@@ -47,7 +47,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
   let stopped = false;
-  const lanes = createSendQueues({
+  const queues = createSendQueues({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
     start: (item) => {
@@ -59,8 +59,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     clock,
     log,
     directory: ports.directory,
-    pause: lanes.pause,
-    pausedUntil: lanes.pausedUntil,
+    pause: queues.pause,
+    pausedUntil: queues.pausedUntil,
   });
 
   const tally = (from: string | null, to: string) => {
@@ -68,7 +68,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     counts[to] = (counts[to] ?? 0) + 1;
   };
 
-  /** The row after an event; null when the event means nothing in its state. */
+  /** The row after an event; null when its state does not accept the event. */
   function changed(row: OutboxRow, event: DeliveryEvent["type"], more: Partial<OutboxRow> = {}) {
     const next = nextDelivery(row, { type: event });
     return next === row ? null : { ...row, ...next, ...more };
@@ -79,7 +79,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     item.delivery = deliveryWith(item.delivery, row);
   }
 
-  /** Commits a row's end and tells its conversation in the same commit; then says so. */
+  /** Commits a row's end and the event for its conversation together, then publishes it. */
   async function finish(delivery: Delivery, row: OutboxRow): Promise<void> {
     const write = { kind: "outbox", row } as const;
     if (!isText(delivery)) return journal.keep([write]);
@@ -103,9 +103,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   }
 
   async function expire(item: QueuedDelivery): Promise<void> {
-    const row = changed(item.delivery.row, "expire", { error: "too old to be said" });
+    const row = changed(item.delivery.row, "expire", { error: "too old to be sent" });
     if (row === null) return;
-    lanes.remove(item);
+    queues.remove(item);
     await end(item, row);
   }
 
@@ -121,7 +121,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   async function send(item: QueuedDelivery): Promise<void> {
     const { row, body } = item.delivery;
     const outbound = ports.directory.outbound(body.route.channel, body.route.account);
-    if (outbound === null) return lanes.park(item);
+    if (outbound === null) return queues.park(item);
     if (clock.now() >= body.expiresAt) return expire(item);
     if (completed.has(row.id)) await giveUp(item, "the whole answer was there before it");
     const passed = await askHooks(item.delivery, ports);
@@ -129,10 +129,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (passed?.kind === "refuse") return void (await giveUp(item, passed.why));
     if (passed?.kind === "send") put(item, asAsked(item.delivery.row, passed.text));
     const target = await targetOf(item, outbound);
-    // It may have been given up meanwhile.
+    // The operator may have given it up meanwhile.
     if (!queued.has(row.id)) return;
     const sending = changed(item.delivery.row, "send");
-    if (sending === null) return lanes.park(item);
+    if (sending === null) return queues.park(item);
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
     const outcome = await trySend(clock, outbound, item.delivery, target);
@@ -142,8 +142,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   }
 
   /**
-   * The platform's id of the message that an edit replaces. Without one it becomes a message of its
-   * own, or, if it stands beside the answer, nothing.
+   * The platform's id of the message that an edit replaces. Without one, an answer is sent as a new
+   * message and a side message is dropped.
    */
   async function targetOf(item: QueuedDelivery, outbound: ChannelOutbound) {
     const { row, body } = item.delivery;
@@ -173,7 +173,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       error: outcome.error,
     });
     if (outcome.kind === "defer") return defer(item, outcome);
-    // Somebody removed the message meanwhile: what it should have become is said all the same.
+    // The message was deleted meanwhile: its final text is sent as a new one.
     if (outcome.kind === "refuse" && row.kind === "edit" && body.aside === undefined) {
       put(item, asMessage(row));
       const { error } = outcome;
@@ -190,16 +190,16 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     put(item, again);
     await journal.keep([{ kind: "outbox", row: again }]);
     reportDoubt(item.delivery);
-    lanes.release(item, again.dueAt);
+    queues.release(item, again.dueAt);
   }
 
-  /** Says that a row is in doubt although it goes again: the room may see it twice. */
+  /** Reports a row in doubt that is sent again: the room may see it twice. */
   function reportDoubt(delivery: Delivery): void {
     if (isText(delivery))
       emit.line?.(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
   }
 
-  /** The policy for doubts: once more, if young enough and never in doubt before. */
+  /** The policy for rows in doubt: sent once more, if young enough and never in doubt before. */
   function resendOnce(row: OutboxRow): OutboxRow | null {
     const { policy, freshMs } = ports.doubts();
     const now = clock.now();
@@ -216,34 +216,34 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { row, body } = item.delivery;
     const dueAt = clock.now() + pace.afterTry(row, afterMs);
     const next = changed(row, "defer", { dueAt, error }) as OutboxRow;
-    if (wholeAccount) lanes.pause(body.route.channel, body.route.account, dueAt);
+    if (wholeAccount) queues.pause(body.route.channel, body.route.account, dueAt);
     if (next.state === "dead") return done(item, next);
     put(item, next);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: next }]);
-    lanes.release(item, dueAt);
+    queues.release(item, dueAt);
   }
 
   async function settleReaction(item: QueuedDelivery, outcome: SendOutcome): Promise<void> {
     const { row } = item.delivery;
     if (outcome.kind === "confirm") return done(item, changed(row, "confirm") as OutboxRow);
     log("debug", "reaction.failed", { id: row.id, error: outcome.error });
-    // Nobody misses a reaction; one that stays tells people that they are still being answered.
+    // A missing reaction does no harm; one that stays suggests that an answer is on its way.
     const isTiring = row.kind === "react" && row.attempts >= reactionTriesMax;
     if (outcome.kind === "refuse" || isTiring) {
       return done(item, changed(row, "refuse", { error: outcome.error }) as OutboxRow);
     }
-    // Putting a reaction twice is putting it once, so a doubt is just another try.
+    // Adding a reaction twice adds it once, so one in doubt is simply tried again.
     const afterMs = outcome.kind === "defer" ? outcome.afterMs : null;
     await defer(item, { kind: "defer", afterMs, wholeAccount: false, error: outcome.error });
   }
 
   async function done(item: QueuedDelivery, row: OutboxRow): Promise<void> {
     await end(item, row);
-    lanes.next(item, pace.between(item.delivery, lanes.following(item)?.delivery));
+    queues.next(item, pace.between(item.delivery, queues.following(item)?.delivery));
   }
 
   function add(row: OutboxRow, counted = true): void {
-    // Committed, so the next start finds it; a timer now would keep the process from ending.
+    // Committed, so the next start finds it; a timer would keep the process running.
     if (stopped) return;
     const delivery = deliveryOf(row);
     if (counted) tally(null, row.state);
@@ -260,10 +260,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         log("warn", "outbox.stopped", { id: row.id, error: String(error) }),
       );
     });
-    lanes.add(item);
+    queues.add(item);
   }
 
-  /** Calls off the reaction that a row takes off; true: the row has nothing to do then. */
+  /** Cancels the reaction that a row removes; true: the row has nothing to do then. */
   function isUndone(delivery: Delivery): boolean {
     const undone = reactions.undoneBy(delivery);
     if (undone === null) return false;
@@ -288,7 +288,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     }
   }
 
-  /** A draft found at start: what it began is lost, or is sent whole by another row. */
+  /** A draft found at start: its turn is lost, or another row sends the whole text. */
   async function endDraft(row: OutboxRow): Promise<void> {
     const doubted = changed(row, "doubt") ?? row;
     const dead = changed(doubted, "drop", { error: cutShort }) as OutboxRow;
@@ -299,7 +299,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   async function giveUp(item: QueuedDelivery, why: string): Promise<boolean> {
     const row = changed(item.delivery.row, "drop", { error: why });
     if (row === null) return false;
-    lanes.remove(item);
+    queues.remove(item);
     await end(item, row);
     return true;
   }
@@ -340,7 +340,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       });
       await Promise.all(marked);
     },
-    wake: lanes.wake,
+    wake: queues.wake,
     discard(turnId, why) {
       drafts.forget(turnId);
       giveUpAll(why, ({ row }) => row.turnId === turnId);
@@ -383,11 +383,11 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       return true;
     },
     counts: () => counts,
-    active: () => lanes.active() + drafts.active(),
+    active: () => queues.active() + drafts.active(),
     stop() {
       stopped = true;
       drafts.stop();
-      lanes.stop();
+      queues.stop();
       for (const item of queued.values()) if (item.expiry !== null) clock.clearTimer(item.expiry);
       queued.clear();
     },

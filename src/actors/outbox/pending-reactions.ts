@@ -1,9 +1,8 @@
 /**
  * Reactions that wait
  * ===================
- * An eye that nobody saw need not be closed: a reaction that is taken off before it was put is
- * never put. One that may have been put, by this process or the one before, is taken off for sure,
- * however long the platform was away.
+ * A reaction that is removed before it was added is never added. One that may have been added, by
+ * this process or the one before, is always removed, however long the platform was unreachable.
  */
 import type { Delivery, ReactionBody } from "./row-body.ts";
 import type { QueuedDelivery } from "./send-queues.ts";
@@ -13,8 +12,8 @@ export interface WaitingReactions {
   added(item: QueuedDelivery, found: boolean): void;
   ended(item: QueuedDelivery): void;
   /**
-   * What a row takes off again, where that still waits. `unseen`: it was never tried, so there is
-   * nothing to take off.
+   * The waiting reaction that a row removes. `unseen`: it was never tried, so there is nothing to
+   * remove.
    */
   undoneBy(delivery: Delivery): { readonly item: QueuedDelivery; readonly unseen: boolean } | null;
 }

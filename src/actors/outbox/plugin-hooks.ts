@@ -1,9 +1,10 @@
 /**
  * Hooks
  * =====
- * Calls plugins, and trusts none of them: each gets a copy, a time limit, and no way to stop what
- * it is told of. Looking is not waited for, so a slow plugin delays nobody; a word on what is sent is,
- * up to its limit. A plugin that has too many calls open is told no more until some have ended.
+ * Calls plugins and does not trust them: each gets a copy and a time limit, and none can stop an
+ * event that it watches. Watching hooks are not awaited, so a slow plugin delays nothing; the
+ * answer about a text to send is awaited up to its limit. A plugin with too many open calls gets no
+ * more until some have ended.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -15,7 +16,7 @@ export interface HookPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly plugins: readonly Plugin[];
-  /** A call did something else than look. */
+  /** A call of a hook that changes or refuses, or a failed call. */
   readonly onCall: (call: HookCall) => void;
 }
 
@@ -28,23 +29,25 @@ export interface HookCall {
 type EventOf<Name extends HookName> = Parameters<NonNullable<Hooks[Name]>>[0];
 type WatchingHook = Exclude<HookName, "message.sending">;
 
-/** What became of a text that plugins were asked about. */
+/** The result of asking plugins about a text. */
 export type HookVerdict =
   | { readonly kind: "send"; readonly text: string }
   | { readonly kind: "refuse"; readonly why: string };
 
 export interface HookRunner {
-  /** Whether any plugin listens: nobody has to copy what nobody is told. */
+  /** Whether any plugin listens: without one the caller need not copy the event. */
   hears(name: HookName): boolean;
-  /** Tells the plugins that look. Never throws. */
+  /** Notifies the plugins that watch. Never throws. */
   notify<Name extends WatchingHook>(name: Name, event: EventOf<Name>): void;
-  /** Asks each plugin in turn about a text; each sees what the one before left. Never rejects. */
+  /**
+   * Asks each plugin in turn about a text; each sees the result of the one before. Never rejects.
+   */
   sending(event: EventOf<"message.sending">): Promise<HookVerdict>;
 }
 
 interface Listener {
   readonly plugin: Plugin;
-  /** Calls that have not ended, whether they are still waited for or not. */
+  /** Calls that have not ended, awaited or not. */
   open: number;
 }
 
@@ -53,14 +56,14 @@ export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRun
   const listeners = plugins.map((plugin): Listener => ({ plugin, open: 0 }));
 
   function trouble(plugin: string, hook: HookName, outcome: HookCall["outcome"], error: unknown) {
-    const words = error instanceof Error ? error.message : String(error);
-    log("warn", `hook.${outcome}`, { plugin, hook, error: oneLine(words, reasonUnitsMax) });
+    const reason = error instanceof Error ? error.message : String(error);
+    log("warn", `hook.${outcome}`, { plugin, hook, error: oneLine(reason, reasonUnitsMax) });
     onCall({ plugin, hook, outcome });
   }
 
   const tooLate = () => new EarshotError("EAR_PLUGIN", "Cannot wait for the hook any longer");
 
-  /** Calls one hook; undefined where it failed or is late. */
+  /** Calls one hook; undefined if it failed or is late. */
   async function call<Name extends HookName>(
     listener: Listener,
     name: Name,
@@ -81,8 +84,8 @@ export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRun
         listener.open -= 1;
       });
     try {
-      const given = await within(clock, limits.hookMsMax, answer, tooLate);
-      if (given !== late) return given;
+      const result = await within(clock, limits.hookMsMax, answer, tooLate);
+      if (result !== late) return result;
       trouble(plugin.name, name, "late", `it took longer than ${limits.hookMsMax} ms`);
     } catch (error) {
       trouble(plugin.name, name, "failed", error);
@@ -116,7 +119,7 @@ export function createHooks({ clock, log, plugins, onCall }: HookPorts): HookRun
   };
 }
 
-/** A hook's answer, checked; null: nothing. */
+/** A hook's checked answer; null: nothing. */
 function changeOf(
   answer: unknown,
 ): { readonly text: string } | { readonly refuse: string } | { readonly wrong: string } | null {

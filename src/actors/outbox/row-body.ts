@@ -1,9 +1,9 @@
 /**
- * What an outbox row says
- * =======================
- * The part of a row that only the outbox reads: where it goes and what is said, fixed when the
- * block was decided. A reply cannot follow a conversation that has moved on, because its way back
- * is in here.
+ * The body of an outbox row
+ * =========================
+ * The part of a row that only the outbox reads: its destination and its text, fixed when the block
+ * was decided. A reply stays in its room when the conversation moves on, because its route is in
+ * the row.
  */
 import type { Millis, Route } from "../../domain/message.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
@@ -18,19 +18,19 @@ export interface TextBody {
   readonly quote: boolean;
   /** ms since the epoch; not sent from then on. */
   readonly expiresAt: Millis;
-  /** A pause before it, as a person would make; only between blocks of one reply. */
+  /** A pause before it, like that of a person; only between blocks of one reply. */
   readonly pauseMs?: readonly [min: number, max: number];
-  /** The beginning of an answer that grows; the whole of it is another row's. */
+  /** The beginning of a growing answer; another row holds the whole. */
   readonly draft?: true;
   /** Kind `edit`: the row whose message gets this text. */
   readonly edits?: string;
-  /** Beside the answer. */
+  /** A side message: no part of the answer. */
   readonly aside?: "reasoning" | "status";
   /** Plugins were asked about it. */
   readonly asked?: true;
 }
 
-/** A reaction to put on a message or to take off. */
+/** A reaction to add to a message or to remove. */
 export interface ReactionBody {
   readonly route: Route;
   readonly message: string;
@@ -38,7 +38,7 @@ export interface ReactionBody {
   readonly expiresAt: Millis;
 }
 
-/** A row with its body read. */
+/** A row with its parsed body. */
 export type Delivery =
   | {
       readonly row: OutboxRow & { readonly kind: "reply" | "notice" | "edit" };
@@ -49,27 +49,27 @@ export type Delivery =
       readonly body: ReactionBody;
     };
 
-/** Bodies of rows that were made in this process and not read yet. */
+/** Bodies of rows that were created in this process and not read yet. */
 const written = new WeakMap<OutboxRow, TextBody | ReactionBody>();
 
-/** Notes what the body of a new row says, which is text in the store. */
+/** Remembers the body of a new row; the store has it as text. */
 export function asWritten(row: OutboxRow, body: TextBody | ReactionBody): OutboxRow {
   written.set(row, body);
   return row;
 }
 
-/** Reads a row of our own making. */
+/** Reads a row that the runtime wrote. */
 export function deliveryOf(row: OutboxRow): Delivery {
   return { row, body: written.get(row) ?? JSON.parse(row.body) } as Delivery;
 }
 
-/** The delivery after a change of its row; the body is read again only if it changed. */
+/** The delivery after a change of its row; the body is parsed again only if it changed. */
 export function deliveryWith(delivery: Delivery, row: OutboxRow): Delivery {
   if (row.body !== delivery.row.body) return deliveryOf(row);
   return { ...delivery, row } as Delivery;
 }
 
-/** The beginning of an answer that grows. */
+/** The beginning of a growing answer. */
 export function isDraft(row: OutboxRow): boolean {
   return row.kind === "reply" && (JSON.parse(row.body) as TextBody).draft === true;
 }
@@ -79,13 +79,13 @@ export function isText(delivery: Delivery): delivery is Delivery & { body: TextB
   return kind === "reply" || kind === "notice" || kind === "edit";
 }
 
-/** The row of an edit as one that is sent as a message of its own. */
+/** The row of an edit, changed to be sent as a new message. */
 export function asMessage(row: OutboxRow): OutboxRow {
   const { edits: _, ...body } = JSON.parse(row.body) as TextBody;
   return { ...row, kind: "reply", body: JSON.stringify(body) };
 }
 
-/** What a conversation is told of a text that has ended. */
+/** The event for the conversation when a text has ended. */
 export function reportOf(row: OutboxRow, at: Millis): DeliverySent | DeliveryFailed {
   const { turnId, index } = row;
   if (row.state === "sent") {
@@ -96,7 +96,7 @@ export function reportOf(row: OutboxRow, at: Millis): DeliverySent | DeliveryFai
   return { type: "delivery.failed", at, turnId, index, status };
 }
 
-/** The line that tells how a text ended. */
+/** The line of the event stream that reports the end of a text. */
 export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: SendStatus): SendLine {
   const { draft, edits, aside } = body;
   return {

@@ -1,9 +1,8 @@
 /**
- * One try of one send
+ * One attempt to send
  * ===================
- * Calls the platform within `sendMsMax` and says in one word what is known afterwards. A call that
- * was made and not answered is in doubt: only an error that says that nothing was taken allows
- * another try.
+ * Calls the platform within `sendMsMax` and classifies what is known afterwards. A call without an
+ * answer is in doubt: only an error that says that nothing was sent allows another attempt.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -20,8 +19,8 @@ export type SendOutcome =
       error: string;
     }
   | { readonly kind: "refuse"; readonly error: string }
-  /** `told`: the adapter says so itself. */
-  | { readonly kind: "doubt"; readonly error: string; readonly told: boolean };
+  /** `stated`: the adapter reports the doubt itself. */
+  | { readonly kind: "doubt"; readonly error: string; readonly stated: boolean };
 
 const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
 
@@ -36,12 +35,12 @@ export async function trySend(
   target: string | null,
 ): Promise<SendOutcome> {
   const outcome = await tryCall(clock, (signal) => perform(outbound, delivery, target, signal));
-  // Giving a message the same text twice is giving it once: without an answer it is tried again.
-  if (delivery.row.kind !== "edit" || outcome.kind !== "doubt" || outcome.told) return outcome;
+  // Writing the same text twice changes nothing: an edit without an answer is tried again.
+  if (delivery.row.kind !== "edit" || outcome.kind !== "doubt" || outcome.stated) return outcome;
   return { kind: "defer", afterMs: null, wholeAccount: false, error: outcome.error };
 }
 
-/** One call of a platform, which gives the ids of what it made. */
+/** One call of a platform; resolves to the ids of the messages that it created. */
 export async function tryCall(
   clock: Clock,
   call: (signal: AbortSignal) => Promise<readonly string[]>,
@@ -51,9 +50,9 @@ export async function tryCall(
     limits.sendMsMax,
     (signal) =>
       call(signal).then((messageIds): SendOutcome => ({ kind: "confirm", messageIds }), outcomeOf),
-    () => new EarshotError("EAR_SEND_IN_DOUBT", `Cannot tell whether it was sent: ${tooSlow}`),
+    () => new EarshotError("EAR_SEND_IN_DOUBT", `Cannot confirm the send: ${tooSlow}`),
   );
-  return outcome === late ? { kind: "doubt", error: tooSlow, told: false } : outcome;
+  return outcome === late ? { kind: "doubt", error: tooSlow, stated: false } : outcome;
 }
 
 async function perform(
@@ -84,9 +83,9 @@ async function perform(
 
 function outcomeOf(error: unknown): SendOutcome {
   if (!(error instanceof EarshotError)) {
-    // An adapter that fails in a way of its own may have sent before it failed.
+    // An adapter that fails with an unknown error may have sent before it failed.
     const what = String((error as Error)?.message ?? error);
-    return { kind: "doubt", error: `unexpected: ${what}`, told: false };
+    return { kind: "doubt", error: `unexpected: ${what}`, stated: false };
   }
   switch (error.disposition) {
     case "retry":
@@ -99,6 +98,6 @@ function outcomeOf(error: unknown): SendOutcome {
     case "terminal":
       return { kind: "refuse", error: error.message };
     default:
-      return { kind: "doubt", error: error.message, told: true };
+      return { kind: "doubt", error: error.message, stated: true };
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Plugins' word on a text
- * =======================
- * A text is put before the plugins once, when its first try begins, and what they leave of it rides
- * with the commit before the send: nothing is ever sent that is not stored, and another try sends the
+ * Plugins and texts to send
+ * =========================
+ * Plugins are asked about a text once, when its first attempt begins. Their result is part of the
+ * commit before the send: nothing is ever sent that is not stored, and another attempt sends the
  * same.
  */
 import type { Clock, OutboxRow } from "../../domain/ports/index.ts";
@@ -15,7 +15,7 @@ export interface OutboxHooks {
   readonly agentOf: (key: string) => string;
 }
 
-/** Asks about a text; null: there is nothing to ask, or it was asked before. */
+/** Asks about a text; null: there is nobody to ask, or it was asked before. */
 export async function askHooks(
   delivery: Delivery,
   { clock, hooks, agentOf }: OutboxHooks,
@@ -29,7 +29,7 @@ export async function askHooks(
   return hooks.sending({ ...about, id, route, text, replyTo, kind });
 }
 
-/** The row with the text that the plugins left. */
+/** The row with the text that the plugins returned. */
 export function asAsked(row: OutboxRow, text: string): OutboxRow {
   const body = JSON.parse(row.body) as TextBody;
   return { ...row, body: JSON.stringify({ ...body, text, asked: true }) };

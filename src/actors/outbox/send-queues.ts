@@ -1,10 +1,10 @@
 /**
- * Send lanes
- * ==========
- * Who may send next. Every account is a lane of its own with a bound on calls at the same time and
- * a pause after a rate limit; in it every conversation is a queue whose head alone may be sent, so
- * order holds inside a conversation and a slow one delays nobody else. Reactions of a conversation
- * queue apart from its texts.
+ * Send queues
+ * ===========
+ * Which row is sent next. Every account has a send queue with a bound on concurrent calls and a
+ * pause after a rate limit. In it every conversation has a queue of its own, of which only the head
+ * may be sent: order holds inside a conversation, and a slow conversation delays no other.
+ * Reactions of a conversation queue apart from its texts.
  */
 
 import { limits } from "../../domain/limits.ts";
@@ -15,28 +15,28 @@ import { type Delivery, isText } from "./row-body.ts";
 /** A row in a queue; the outbox replaces `delivery` as the row changes. */
 export interface QueuedDelivery {
   delivery: Delivery;
-  /** Fires when the row is too old to be said. */
+  /** Fires when the row is too old to be sent. */
   expiry: TimerHandle | null;
-  /** Where it waits, once it has been added. */
+  /** The queue that holds it, once it has been added. */
   queue: Queue | null;
 }
 
 export interface SendQueues {
   add(item: QueuedDelivery): void;
-  /** Takes a row out that is not being sent. */
+  /** Removes a row that is not being sent. */
   remove(item: QueuedDelivery): void;
-  /** The head's try has ended without an end: it is the head again at `dueAt`. */
+  /** The attempt has ended and the row stays open: it is the head again at `dueAt`. */
   release(item: QueuedDelivery, dueAt: Millis): void;
-  /** The head is over: the one behind it may go, not before `notBefore`. */
+  /** The head is done: the row behind it may be sent, not before `notBefore`. */
   next(item: QueuedDelivery, notBefore: Millis): void;
-  /** The head cannot start as its account is gone: it waits for `wake`. */
+  /** The head cannot start because its account is gone: it waits for `wake`. */
   park(item: QueuedDelivery): void;
   /** The row behind the head, if any. */
   following(item: QueuedDelivery): QueuedDelivery | null;
   pause(channel: string, account: string, until: Millis): void;
   pausedUntil(channel: string, account: string): Millis;
   wake(channel: string, account: string): void;
-  /** Rows being sent, or that could be if there were room. */
+  /** Rows that are being sent, or could be if the limit allowed it. */
   active(): number;
   stop(): void;
 }
@@ -44,15 +44,15 @@ export interface SendQueues {
 export interface SendQueuePorts {
   readonly clock: Clock;
   readonly ready: (channel: string, account: string) => boolean;
-  /** Starts a try; ends in `release`, `next`, `park` or `remove`. */
+  /** Starts an attempt; it ends in `release`, `next`, `park` or `remove`. */
   readonly start: (item: QueuedDelivery) => void;
 }
 
 export interface Queue {
   readonly id: string;
-  readonly lane: SendQueue;
+  readonly sendQueue: SendQueue;
   readonly items: QueuedDelivery[];
-  /** `idle`: empty or due later; `ready`: in the lane's list; `busy`: its head is being sent. */
+  /** `idle`: empty or due later; `ready`: in the account's list; `busy`: its head is being sent. */
   state: "idle" | "ready" | "busy";
   timer: TimerHandle | null;
 }
@@ -71,14 +71,14 @@ const queueId = ({ delivery }: QueuedDelivery) =>
   `${delivery.row.conv} ${isText(delivery) ? "text" : "reaction"}`;
 
 export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQueues {
-  const lanes = new Map<string, SendQueue>();
+  const accounts = new Map<string, SendQueue>();
   let stopped = false;
 
   function sendQueueOf(channel: string, account: string): SendQueue {
     const id = sendQueueId(channel, account);
-    let lane = lanes.get(id);
-    if (lane === undefined) {
-      lane = {
+    let sendQueue = accounts.get(id);
+    if (sendQueue === undefined) {
+      sendQueue = {
         channel,
         account,
         queues: new Map(),
@@ -87,9 +87,9 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
         pausedUntil: 0,
         timer: null,
       };
-      lanes.set(id, lane);
+      accounts.set(id, sendQueue);
     }
-    return lane;
+    return sendQueue;
   }
   function queueOf(item: QueuedDelivery): Queue {
     item.queue ??= findQueue(item);
@@ -97,24 +97,24 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
   }
   function findQueue(item: QueuedDelivery): Queue {
     const { channel, account } = item.delivery.body.route;
-    const lane = sendQueueOf(channel, account);
+    const sendQueue = sendQueueOf(channel, account);
     const id = queueId(item);
-    let queue = lane.queues.get(id);
+    let queue = sendQueue.queues.get(id);
     if (queue === undefined) {
-      queue = { id, lane, items: [], state: "idle", timer: null };
-      lane.queues.set(id, queue);
+      queue = { id, sendQueue, items: [], state: "idle", timer: null };
+      sendQueue.queues.set(id, queue);
     }
     return queue;
   }
 
-  /** Puts an idle queue's head in line, now or when it is due. */
+  /** Schedules the head of an idle queue, now or when it is due. */
   function line(queue: Queue, notBefore: Millis = 0): void {
     if (queue.timer !== null) clock.clearTimer(queue.timer);
     queue.timer = null;
     const head = queue.items[0];
     queue.state = "idle";
     if (head === undefined) {
-      queue.lane.queues.delete(queue.id);
+      queue.sendQueue.queues.delete(queue.id);
       return;
     }
     const dueAt = Math.max(head.delivery.row.dueAt, notBefore);
@@ -127,37 +127,37 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
   }
   function enter(queue: Queue): void {
     queue.state = "ready";
-    queue.lane.ready.push(queue);
-    pump(queue.lane);
+    queue.sendQueue.ready.push(queue);
+    pump(queue.sendQueue);
   }
 
-  function pump(lane: SendQueue): void {
-    if (stopped || lane.ready.length === 0) return;
-    if (clock.now() < lane.pausedUntil) {
-      lane.timer ??= clock.setTimer(lane.pausedUntil, () => {
-        lane.timer = null;
-        pump(lane);
+  function pump(sendQueue: SendQueue): void {
+    if (stopped || sendQueue.ready.length === 0) return;
+    if (clock.now() < sendQueue.pausedUntil) {
+      sendQueue.timer ??= clock.setTimer(sendQueue.pausedUntil, () => {
+        sendQueue.timer = null;
+        pump(sendQueue);
       });
       return;
     }
-    if (!ready(lane.channel, lane.account)) return;
-    // At most one round: a queue whose account vanished goes back in line and must not spin here.
-    for (let left = lane.ready.length; left > 0; left -= 1) {
-      if (lane.busy >= limits.sendsPerAccountMax) return;
-      const queue = lane.ready.shift();
-      // A head that is over when it is tried lets the next start before it comes back here.
+    if (!ready(sendQueue.channel, sendQueue.account)) return;
+    // One round at most: a queue whose account vanished is added again and must not loop here.
+    for (let remaining = sendQueue.ready.length; remaining > 0; remaining -= 1) {
+      if (sendQueue.busy >= limits.sendsPerAccountMax) return;
+      const queue = sendQueue.ready.shift();
+      // A head that ends during its attempt starts the next one before control returns here.
       if (queue === undefined) return;
       const head = queue.items[0];
       if (queue.state !== "ready" || head === undefined) continue;
       queue.state = "busy";
-      lane.busy += 1;
+      sendQueue.busy += 1;
       start(head);
     }
   }
 
-  /** The head's try is over. */
+  /** The head's attempt is over. */
   function free(queue: Queue): void {
-    if (queue.state === "busy") queue.lane.busy -= 1;
+    if (queue.state === "busy") queue.sendQueue.busy -= 1;
     queue.state = "idle";
   }
 
@@ -175,50 +175,52 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
       if (place > 0) return;
       free(queue);
       line(queue);
-      pump(queue.lane);
+      pump(queue.sendQueue);
     },
     release(item, dueAt) {
       const queue = queueOf(item);
       free(queue);
       line(queue, dueAt);
-      pump(queue.lane);
+      pump(queue.sendQueue);
     },
     next(item, notBefore) {
       const queue = queueOf(item);
       queue.items.shift();
       free(queue);
       line(queue, notBefore);
-      pump(queue.lane);
+      pump(queue.sendQueue);
     },
     park(item) {
       const queue = queueOf(item);
       free(queue);
       queue.state = "ready";
-      queue.lane.ready.push(queue);
+      queue.sendQueue.ready.push(queue);
     },
     following: (item) => queueOf(item).items[1] ?? null,
     pause(channel, account, until) {
-      const lane = sendQueueOf(channel, account);
-      lane.pausedUntil = Math.max(lane.pausedUntil, until);
+      const sendQueue = sendQueueOf(channel, account);
+      sendQueue.pausedUntil = Math.max(sendQueue.pausedUntil, until);
     },
-    pausedUntil: (channel, account) => lanes.get(sendQueueId(channel, account))?.pausedUntil ?? 0,
+    pausedUntil: (channel, account) =>
+      accounts.get(sendQueueId(channel, account))?.pausedUntil ?? 0,
     wake(channel, account) {
-      const lane = lanes.get(sendQueueId(channel, account));
-      if (lane !== undefined) pump(lane);
+      const sendQueue = accounts.get(sendQueueId(channel, account));
+      if (sendQueue !== undefined) pump(sendQueue);
     },
     active() {
       let count = 0;
-      for (const lane of lanes.values()) {
-        count += lane.busy;
-        if (ready(lane.channel, lane.account)) count += lane.ready.length;
+      for (const sendQueue of accounts.values()) {
+        count += sendQueue.busy;
+        if (ready(sendQueue.channel, sendQueue.account)) count += sendQueue.ready.length;
       }
       return count;
     },
     stop() {
       stopped = true;
-      for (const lane of lanes.values()) {
-        if (lane.timer !== null) clock.clearTimer(lane.timer);
-        for (const { timer } of lane.queues.values()) if (timer !== null) clock.clearTimer(timer);
+      for (const sendQueue of accounts.values()) {
+        if (sendQueue.timer !== null) clock.clearTimer(sendQueue.timer);
+        for (const { timer } of sendQueue.queues.values())
+          if (timer !== null) clock.clearTimer(timer);
       }
     },
   };

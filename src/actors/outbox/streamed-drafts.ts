@@ -1,11 +1,10 @@
 /**
  * Growing messages
  * ================
- * A draft was sent; here it is edited while the answer grows. Nothing of this is durable and nothing
- * is queued: of all the texts that come while a room's next edit waits for its moment the newest is
- * shown. A room gets an edit a second at most, whatever grows in it, and a platform that asks to
- * wait is waited for. What the message says in the end is a row of the outbox like any other, sent
- * when the last edit of this kind is over.
+ * Edits a sent draft while its answer grows. Nothing here is durable or queued: of all texts that
+ * arrive before a room's next edit, only the newest is shown. A room gets one edit a second at
+ * most, however many drafts grow in it, and a rate limit of the platform is respected. The final
+ * text is a row of the outbox like any other, sent when the last of these edits is over.
  */
 import { limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
@@ -18,24 +17,24 @@ export interface DraftPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly directory: Pick<OutboundDirectory, "outbound" | "ready">;
-  /** The account has to wait as a whole. */
+  /** Pauses the whole account. */
   readonly pause: (channel: string, account: string, until: Millis) => void;
   /** When the account may be called again. */
   readonly pausedUntil: (channel: string, account: string) => Millis;
 }
 
 export interface Drafts {
-  /** A draft is about to be sent; what is told of others is not heard. */
+  /** A draft is about to be sent; updates of unknown drafts are ignored. */
   open(id: string): void;
   /** It has reached the platform. */
   sent(id: string, route: Route, messageId: string, text: string): void;
-  /** What it should show by now. */
+  /** The text that it should show now. */
   update(draft: TurnDraft): void;
-  /** Edits it no more; resolves when an edit under way is over. */
+  /** Stops editing it; resolves when an edit in progress is over. */
   seal(id: string): Promise<void>;
   /** The turn is over: none of its drafts is edited any more. */
   forget(turnId: string): void;
-  /** Edits under way. */
+  /** Edits in progress. */
   active(): number;
   stop(): void;
 }
@@ -47,7 +46,7 @@ interface Draft {
   shown: string;
   next: string | null;
   timer: TimerHandle | null;
-  /** The edit under way. */
+  /** The edit in progress. */
   work: Promise<void> | null;
   sealed: boolean;
 }
@@ -102,7 +101,7 @@ export function createDrafts(ports: DraftPorts): Drafts {
     const until = clock.now() + (afterMs ?? limits.draftBackoffMs);
     if (outcome.kind === "defer" && outcome.wholeAccount) ports.pause(channel, account, until);
     room.nextAt = until;
-    // Perhaps not shown: told again, unless something newer came.
+    // Perhaps not shown: sent again, unless a newer text arrived.
     draft.next ??= text;
     draft.shown = "";
   }

@@ -1,7 +1,7 @@
 /**
- * The outbox's face
- * =================
- * What the outbox must be given, and what the rest of the runtime may ask of it.
+ * Interface of the outbox
+ * =======================
+ * The ports of the outbox, and its methods for the rest of the runtime.
  */
 
 import type { Clock, Log, OutboxRow, OutboxState, Random } from "../../domain/ports/index.ts";
@@ -20,19 +20,19 @@ export interface OutboxPorts {
   readonly journal: Journal;
   readonly directory: OutboundDirectory;
   readonly events: Pick<RuntimeEvents, "emit">;
-  /** What to do with a doubt, and until what age. */
+  /** What to do with rows in doubt, and up to what age. */
   readonly doubts: () => { readonly policy: "resend-if-fresh" | "hold"; readonly freshMs: number };
-  /** Config version for the events that tell the conversation. */
+  /** Config version for the events that go to conversations. */
   readonly cfg: () => number;
   /** Tests end the process here. */
   readonly onPoint: (point: "after-send" | "before-mark") => void;
   /** Asks plugins about texts. */
   readonly hooks: Pick<HookRunner, "hears" | "sending">;
-  /** The agent that speaks in a conversation. */
+  /** The agent of a conversation. */
   readonly agentOf: (key: string) => string;
-  /** What others are told of a text that has ended, in the commit that says so. */
+  /** Events for other conversations after a text has ended, stored in the same commit. */
   readonly onSettled: (delivery: Delivery) => readonly NewEvent[];
-  /** A row as the store has it. */
+  /** A row from the store. */
   readonly row: (id: string) => Promise<OutboxRow | null>;
 }
 
@@ -40,10 +40,10 @@ export interface OutboxPorts {
 export const givenUp = "given up by the operator";
 
 export interface Outbox {
-  /** Takes rows that are durable, in order. */
+  /** Accepts durable rows, in order. */
   enqueue(rows: readonly OutboxRow[]): void;
   /**
-   * Takes up what was found at start: the open rows, and how many rows are in each state. Resolves
+   * Resumes what was found at start: the open rows, and the number of rows in each state. Resolves
    * when those found in `sending` are marked.
    */
   recover(
@@ -54,19 +54,19 @@ export interface Outbox {
   wake(channel: string, account: string): void;
   /** Gives up what a turn has not sent yet. */
   discard(turnId: string, why: string): void;
-  /** What the message of a draft should show by now. */
+  /** Sets the text that the message of a draft should show now. */
   draft(draft: TurnDraft): void;
-  /** The turn is over. `broken`: drafts that were not sent yet are not sent any more. */
+  /** The turn is over. `broken`: its unsent drafts are not sent. */
   endTurn(turnId: string, broken: boolean): void;
   /**
-   * The operator sends a row again, or gives it up; one that is dead is marked as seen. False: its
+   * For the operator: sends a row again, or gives it up; a dead row is marked as seen. False: its
    * state does not allow it.
    */
   resend(row: OutboxRow): Promise<boolean>;
   drop(row: OutboxRow): Promise<boolean>;
   counts(): Readonly<Record<string, number>>;
-  /** Texts that could be sent now or are being sent. */
+  /** Texts that are being sent or could be sent now. */
   active(): number;
-  /** Starts nothing any more. */
+  /** Starts nothing new. */
   stop(): void;
 }

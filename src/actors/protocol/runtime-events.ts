@@ -22,7 +22,7 @@ import type { TurnReport } from "./host-protocol.ts";
 export interface Admitted {
   readonly message: Inbound;
   /** As its conversations will hear it; the same objects that `decided` shows later. */
-  readonly heard: readonly Inbound[];
+  readonly received: readonly Inbound[];
 }
 
 /** What can be listened to. Messages are named by their journal numbers, which are unique. */
@@ -44,7 +44,7 @@ export interface RuntimeListener {
   /** More than a decision was applied: how the conversation stands may have changed. */
   changed?(conv: number): void;
   /** A message of the conversation has another text now; null: it was deleted. */
-  amended?(conv: number, messageId: string, text: string | null): void;
+  edited?(conv: number, messageId: string, text: string | null): void;
   /** The message of this journal number will never reach the agent. */
   dropped?(seq: number): void;
   /** A try of a turn begins; the first has `attempt` 1. */
@@ -71,7 +71,7 @@ const names: readonly EventName[] = [
   "decided",
   "applied",
   "changed",
-  "amended",
+  "edited",
   "dropped",
   "turnStarted",
   "agentCalled",

@@ -243,7 +243,7 @@ class Assembly {
           const event = row === undefined ? null : decodeEvent(row);
           return event?.type === "message.received" ? event : null;
         },
-        wordsOf: async (refs) => {
+        textsOf: async (refs) => {
           const said = await readMessages({ store, media: this.parts.media }, refs);
           return said.map((message) => ({ ...message, text: spokenWords(message) }));
         },

@@ -114,12 +114,7 @@ function suffer(fate: ScriptedOutcome, signal: AbortSignal): Promise<never> {
     case "hang":
       return new Promise((_, reject) => {
         const give = () =>
-          reject(
-            new EarshotError(
-              "EAR_SEND_IN_DOUBT",
-              "Cannot tell whether it was sent: no answer came",
-            ),
-          );
+          reject(new EarshotError("EAR_SEND_IN_DOUBT", "Cannot confirm the send: no answer came"));
         if (signal.aborted) give();
         else signal.addEventListener("abort", give, { once: true });
       });

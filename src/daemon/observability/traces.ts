@@ -175,7 +175,7 @@ class TraceBook implements Traces {
     return { span, context, journal: null, durableAt: null, open };
   }
 
-  #admitted({ message, heard }: Admitted, since: Millis): void {
+  #admitted({ message, received: heard }: Admitted, since: Millis): void {
     const walk = this.#begin(message, since, Math.max(1, heard.length));
     this.#start("earshot.admission", walk.context, { at: since }).end(this.#now());
     walk.journal = this.#start("earshot.journal", walk.context);

@@ -35,7 +35,7 @@ export interface LiveRooms {
 const latelyMs = 60_000;
 const sparedMax = 8;
 
-type RoomListener = Required<Pick<RuntimeListener, "decided" | "ended" | "changed" | "amended">>;
+type RoomListener = Required<Pick<RuntimeListener, "decided" | "ended" | "changed" | "edited">>;
 
 export class RoomIndex {
   readonly activity = new ActivityWindow();
@@ -95,7 +95,7 @@ export class RoomIndex {
       const room = known ?? this.#places.get(placeOf(message));
       if (room !== undefined) this.#note(room, message, verdict, now);
     },
-    amended: (conv, messageId, text) => {
+    edited: (conv, messageId, text) => {
       const room = this.#rooms.get(conv);
       if (room === undefined) this.#missed = true;
       else if (room.amend(messageId, text)) this.touch(room);

@@ -93,7 +93,7 @@ describe.each(Object.entries(absences))("a platform that %s for 20 minutes", (_,
     const rows = await world.store.outboxByState(["expired"], 1_000);
     const texts = rows.filter(({ kind }) => kind === "reply");
     expect(texts.map(({ id }) => id).toSorted()).toEqual(expired.map(({ id }) => id).toSorted());
-    for (const { error } of texts) expect(error).toBe("too old to be said");
+    for (const { error } of texts) expect(error).toBe("too old to be sent");
     const [why] = await world.runtime.why("kitchen 0");
     expect(why?.fate.deliveries).toMatchObject([{ status: "expired" }]);
   });
