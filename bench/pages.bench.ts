@@ -129,8 +129,8 @@ function listOf({ store, runtime }: House): RoomList {
     clock: createSystemClock(),
     log: () => undefined,
     store,
-    glances: (convs) => runtime.summaries(convs),
-    tally: () => runtime.count(),
+    summaries: (convs) => runtime.summaries(convs),
+    counts: () => runtime.count(),
   });
 }
 
@@ -143,7 +143,7 @@ async function opened(list: RoomList): Promise<{ close: () => number }> {
       told += frame.length;
       if (frame.startsWith('{"type":"window"')) resolve();
     };
-    off = list.watch({ tell, idle: () => true }, look);
+    off = list.watch({ send: tell, idle: () => true }, look);
   });
   told = 0;
   return {

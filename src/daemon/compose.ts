@@ -2,13 +2,13 @@
  * The daemon's services
  * =====================
  * Creates each service and wires it to the others. The runtime and the connections need each other,
- * and the webchat needs both; this file closes that circle with callbacks, and no other file does.
+ * and the webchat needs both; this file resolves that cycle with callbacks, and no other file does.
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Connections, createConnections } from "../actors/channels/connections.ts";
 import { createExtensionCommands } from "../actors/commands/extension-commands.ts";
-import type { Runtime } from "../actors/protocol/runtime.ts";
+import type { Runtime, RuntimePorts } from "../actors/protocol/runtime.ts";
 import { createRuntimeEvents, type RuntimeEvents } from "../actors/protocol/runtime-events.ts";
 import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
@@ -47,16 +47,16 @@ export interface ServicePorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: number;
-  /** Holds the folders of fetched files and of uploads. */
+  /** Contains the folders of fetched files and of uploads. */
   readonly stateDir: string;
   readonly plugins: LoadedPlugins;
   readonly readToken: TokenReader;
   /** Address of the Stately inspector. */
   readonly inspectorUrl: string;
-  /** The config in force. */
+  /** The current config. */
   readonly config: () => EarshotConfig;
   readonly skills: SkillRegistry;
-  /** What owners may change from a chat. */
+  /** Settings that owners may change from a chat. */
   readonly control: DaemonControl;
   /** Null: no OpenTelemetry SDK is registered. */
   readonly traces: Traces | null;
@@ -93,7 +93,7 @@ function extensionCommands({ plugins, skills, config }: ServicePorts): readonly 
 
 /** Creates all services. None of them has started when it returns. */
 export function composeServices(ports: ServicePorts): Services {
-  const { clock, log, registry, store, config, skills, traces } = ports;
+  const { clock, log, registry, store, config, skills } = ports;
   const ids = createIds(() => clock.now());
   const events = createRuntimeEvents(log);
   const metrics: Metrics = createMetrics({
@@ -109,16 +109,6 @@ export function composeServices(ports: ServicePorts): Services {
     log,
     unique: () => ids.next(),
     download: (...file) => connections.download(...file),
-  });
-  const whatIf = createWhatIf({ store, clock, ids, config, layers: ports.control.layers });
-  const titleOf = (key: string) => roomList.load().then(() => roomList.titleOf(key));
-  const roomViews = createRoomViews({ store, clock, log, config, titleOf });
-  const roomList = createRoomList({
-    clock,
-    log,
-    store,
-    glances: (convs) => runtime.summaries(convs),
-    tally: () => runtime.count(),
   });
   const inspector = createInspector({
     clock,
@@ -139,18 +129,6 @@ export function composeServices(ports: ServicePorts): Services {
   });
   const webchat = webchatOf(ports, ids, events, runtime);
   registry.show(webchat);
-  const health = createHealth({
-    clock,
-    log,
-    store,
-    version,
-    config,
-    roomList,
-    channels: registry.channels,
-    status: () => runtime.status(),
-    connections: () => connections.states(),
-    storePath: storeFileOf(ports),
-  });
   const speech = createSpeech({
     clock,
     log,
@@ -159,31 +137,57 @@ export function composeServices(ports: ServicePorts): Services {
     directory: connections.directory,
     session: (key) => runtime.session(key),
   });
+  const whatIf = createWhatIf({ store, clock, ids, config, layers: ports.control.layers });
+  const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
+  const main = { events, metrics, runtime, connections, webchat, speech, inspector };
+  const views = viewsOf(ports, runtime, connections);
+  listen(ports, main, views);
+  return { ...main, ...views, whatIf, skills, commands };
+}
+
+type Views = Pick<Services, "roomViews" | "roomList" | "health">;
+
+/** The read models of the pages. */
+function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections): Views {
+  const { clock, log, store, config } = ports;
+  const roomList = createRoomList({
+    clock,
+    log,
+    store,
+    summaries: (convs) => runtime.summaries(convs),
+    counts: () => runtime.count(),
+  });
+  const titleOf = (key: string) => roomList.load().then(() => roomList.titleOf(key));
+  const health = createHealth({
+    clock,
+    log,
+    store,
+    version,
+    config,
+    roomList,
+    channels: ports.registry.channels,
+    status: () => runtime.status(),
+    connections: () => connections.states(),
+    storePath: storeFileOf(ports),
+  });
+  return { roomList, health, roomViews: createRoomViews({ store, clock, log, config, titleOf }) };
+}
+
+/** Adds the listeners, in this order: the log names the trace of a line, so traces come before it. */
+function listen(
+  { log, config, traces }: ServicePorts,
+  { events, metrics, speech }: Pick<Services, "events" | "metrics" | "speech">,
+  { roomViews, roomList }: Views,
+): void {
   events.add({ applied: roomViews.applied, line: roomViews.line });
   events.add(roomList.listener);
   events.add({ line: speech.line });
   events.add(metrics.listener);
   if (traces !== null) events.add(traces.listener);
   events.add({ line: logReader(log, () => config().log.showText, traces) });
-  const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
-  return {
-    events,
-    metrics,
-    runtime,
-    connections,
-    webchat,
-    speech,
-    roomViews,
-    roomList,
-    health,
-    inspector,
-    whatIf,
-    skills,
-    commands,
-  };
 }
 
-/** The platform accounts. `runtime` is asked for when it is needed: it needs the accounts, too. */
+/** The platform accounts. `runtime` is a function, because the runtime needs the accounts, too. */
 function connectionsOf(
   ports: ServicePorts,
   events: RuntimeEvents,
@@ -205,10 +209,12 @@ function connectionsOf(
   });
 }
 
-/** What the runtime takes from the daemon's own ports. */
-function runtimePorts(ports: ServicePorts) {
+/** The runtime's ports that come from the daemon's own ports. */
+function runtimePorts(
+  ports: ServicePorts,
+): Omit<RuntimePorts, "ids" | "media" | "directory" | "events"> {
   const { clock, log, registry, store, config, plugins, skills, stateDir } = ports;
-  const { session, store: kept } = config();
+  const { session, store: storeConfig } = config();
   const folderOf = (agentId: string) => sessionFolderOf({ session }, stateDir, agentId);
   return {
     clock,
@@ -222,8 +228,8 @@ function runtimePorts(ports: ServicePorts) {
     control: ports.control,
     skills: skills.list,
     workspaces: createWorkspaces(plugins.baseDir),
-    // A store in memory leaves no files either.
-    ...(kept.driver === "memory" ? {} : { sessionFiles: createSessionFiles(folderOf) }),
+    // With a store in memory nothing is written to disk.
+    sessionFiles: storeConfig.driver === "memory" ? undefined : createSessionFiles(folderOf),
     zoneOffset: localOffset,
     version,
     workers: ports.workers,
@@ -256,7 +262,7 @@ function webchatOf(
   });
 }
 
-/** The store's file; null: nothing is kept on disk. What the driver is, the start decided. */
+/** The store's file; null: nothing is stored on disk. The driver is fixed at the start. */
 function storeFileOf({ config, stateDir }: ServicePorts): () => string | null {
   const { driver } = config().store;
   return () => (driver === "memory" ? null : storePathOf(config(), stateDir));

@@ -48,7 +48,7 @@ import { websocketRoutes } from "./websocket-routes.ts";
 export interface DaemonOptions {
   /** @default EARSHOT_STATE_DIR, else ~/.earshot */
   readonly stateDir?: string;
-  /** Config file. @default EARSHOT_CONFIG, else `<state>/earshot.json5` if it is there */
+  /** Config file. @default EARSHOT_CONFIG, else `<state>/earshot.json5` if it exists */
   readonly config?: string;
   /** Overrides the config. 0: any free port. */
   readonly port?: number;
@@ -59,13 +59,13 @@ export interface DaemonOptions {
   readonly logPretty?: boolean;
   /** Receives each line of the log. @default stderr */
   readonly writeLog?: (line: string) => void;
-  /** Further channels that the config may name. */
+  /** Additional channels for the config. */
   readonly channels?: readonly ChannelDefinition[];
   /** Folder of the built pages. @default beside the built daemon */
   readonly pagesDir?: string;
   /** The inspector of statecharts that our page opens. @default https://stately.ai/inspect */
   readonly inspectorUrl?: string;
-  /** Run before the plugins that the config names. */
+  /** Plugins that run before those of the config. */
   readonly plugins?: readonly Plugin[];
   /** An owner asked for a restart that can succeed, as far as is known. @default not possible */
   readonly onRestart?: () => void;
@@ -95,7 +95,7 @@ export interface Daemon {
 type Closers = (() => Promise<void> | void)[];
 
 /**
- * Starts a daemon. Resolves when it listens and takes messages.
+ * Starts a daemon. Resolves when it listens and accepts messages.
  * @throws EarshotError that names the obstacle and how to clear it; everything opened is closed.
  */
 export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
@@ -275,7 +275,7 @@ function daemonControl(
   return { layers, restart: { problem, start: () => void setTimeout(onRestart, restartDelayMs) } };
 }
 
-/** Reads the current token, and keeps it out of the log, also one written while the daemon runs. */
+/** Reads the current token and redacts it in the log, also one written while the daemon runs. */
 function tokenReader(stateDir: string, { keepSecret }: DaemonLog): TokenReader {
   let known: string | null = null;
   return async () => {
@@ -287,7 +287,7 @@ function tokenReader(stateDir: string, { keepSecret }: DaemonLog): TokenReader {
 }
 
 interface Readiness {
-  /** Why messages cannot be taken, beyond what the runtime knows; null: they can. */
+  /** Why messages are not accepted, besides the runtime's reasons; null: they are. */
   problem: string | null;
 }
 
@@ -360,7 +360,7 @@ async function openStore(config: EarshotConfig, stateDir: string): Promise<Store
   return openSqliteStore({ path: storePathOf(config, stateDir) });
 }
 
-/** What a simulation takes from the config: rules and agents, not who may speak where. */
+/** The part of the config that a simulation uses: rules and agents, not access. */
 function simulatedConfig(config: EarshotConfig): unknown {
   const { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt } = config;
   return { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt };

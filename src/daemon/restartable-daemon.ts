@@ -1,21 +1,21 @@
 /**
  * A daemon that can restart
  * =========================
- * Runs a daemon. When an owner sends `/restart`, it stops the daemon as a signal would (work under
- * way finishes, the journal keeps the rest) and starts another one in the same process with the
- * current config. If that start fails, it calls `failed`, and the service manager has to start the
+ * Runs a daemon. When an owner sends `/restart`, it stops the daemon as a signal would (running work
+ * finishes, the journal has the rest) and starts another one in the same process with the current
+ * config. If that start fails, it calls `failed`, and the service manager has to start the
  * process again.
  */
 import { type Daemon, type DaemonOptions, startDaemon } from "./daemon.ts";
 
 export interface RestartableDaemon {
-  /** The one that runs now, or ran last. */
+  /** The running daemon, or the last one. */
   current(): Daemon;
   stop(): Promise<void>;
 }
 
 export interface RestartListener {
-  /** Another one runs. */
+  /** A new daemon runs. */
   readonly restarted: (daemon: Daemon) => void;
   readonly failed: (error: unknown) => void;
 }

@@ -1,7 +1,7 @@
 /**
  * WebSocket routes
  * ================
- * The two paths that take a WebSocket: the chat, and the inspector, which alone may carry a query
+ * The two paths that accept a WebSocket: the web chat, and the inspector, whose path may have a query
  * (its ticket).
  */
 import type { Services } from "./compose.ts";

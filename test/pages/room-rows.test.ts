@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type {
-  HeardEntry,
+  MessageEntry,
+  ReplyEntry,
   RoomEntry,
   RoomFrame,
   RoomState,
-  SaidEntry,
 } from "../../src/daemon/api-types/room.ts";
 import { conversationMachine } from "../../src/machines/conversation.machine.ts";
 import { initials } from "../../web/src/lib/sanitize.ts";
@@ -26,7 +26,7 @@ import {
 import { isLine, merged, newestDecided } from "../../web/src/room/transcript.ts";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
-const heard = (seq: number, id = `m${seq}`): HeardEntry => ({
+const heard = (seq: number, id = `m${seq}`): MessageEntry => ({
   kind: "heard",
   seq,
   at: seq * 1_000,
@@ -38,7 +38,7 @@ const heard = (seq: number, id = `m${seq}`): HeardEntry => ({
   files: [],
   verdict: { decision: "observe", rule: "default", credit: "none" },
 });
-const said = (seq: number, more: Partial<SaidEntry> = {}): SaidEntry => ({
+const said = (seq: number, more: Partial<ReplyEntry> = {}): ReplyEntry => ({
   kind: "said",
   seq,
   at: seq * 1_000,

@@ -6,7 +6,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type {
-  HeardEntry,
+  MessageEntry,
   RoomEntry,
   RoomFrame,
   RoomHistory,
@@ -287,7 +287,7 @@ describe("the window over a long list", () => {
 });
 
 const author = { id: "ann", name: "Ann", isBot: false };
-const heard = (seq: number, text = `line ${seq}`): HeardEntry => ({
+const heard = (seq: number, text = `line ${seq}`): MessageEntry => ({
   kind: "heard",
   seq,
   at: seq * 1_000,

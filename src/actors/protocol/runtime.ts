@@ -72,7 +72,7 @@ export interface RuntimePorts {
   /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
   readonly workspaces?: Workspaces;
   /** Where transcripts are written for people; left out: nowhere. */
-  readonly sessionFiles?: SessionFiles;
+  readonly sessionFiles?: SessionFiles | undefined;
   readonly config: EarshotConfig;
   /**
    * Drivers by kind, for turns that run in-process; worker hosts load the same registry themselves.

@@ -76,7 +76,7 @@ export function createContextTools(ports: ContextToolPorts): ContextTools {
       const input = contextToolInputs[question.tool].safeParse(question.input ?? {});
       if (!input.success) return refused(cut(z.prettifyError(input.error), 500));
       const work = perform(ports, turn, question.tool, input.data).catch((error: unknown) => {
-        ports.log("warn", "ask.failed", { tool: question.tool, error: String(error) });
+        ports.log("warn", "turn.lookup-failed", { tool: question.tool, error: String(error) });
         return refused("that cannot be looked up at the moment.");
       });
       const answer = await within(ports.clock, limits.askMsMax, work);

@@ -11,6 +11,7 @@ import { dirname } from "node:path";
 import { watch as watchFile } from "chokidar";
 import JSON5 from "json5";
 import {
+  ConfigError,
   changedPaths,
   type EarshotConfig,
   isPlain,
@@ -180,7 +181,8 @@ export function configFromText(
   const overridden = options.over?.(raw) ?? raw;
   if (unsafePath(overridden) !== null) return { config: parseConfig(overridden, parse), raw };
   const complete = withSecrets(overridden, options.env, (code, path, why) => {
-    throw new EarshotError(code, `Cannot read ${source}: ${pathText(path)} ${why}${locate(path)}`);
+    const problem = { code, path, message: `${pathText(path)} ${why}` };
+    throw new ConfigError([problem], { cannot: `read ${source}`, locate });
   });
   return { config: parseConfig(complete, parse), raw };
 }

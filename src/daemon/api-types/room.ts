@@ -26,7 +26,7 @@ const fileSchema = z.object({
 /** A file of a message: what is known of it, and nothing it could be fetched by. */
 export type RoomFile = Shape<typeof fileSchema>;
 
-const heardSchema = z.object({
+const messageSchema = z.object({
   kind: z.literal("heard"),
   ...entry,
   id: text,
@@ -43,7 +43,7 @@ const heardSchema = z.object({
   fellow: z.literal(true).exactOptional().describe("said by another agent of this daemon"),
 });
 /** A message as it was heard. */
-export type HeardEntry = Shape<typeof heardSchema>;
+export type MessageEntry = Shape<typeof messageSchema>;
 
 const editedSchema = z.object({ kind: z.literal("edited"), ...entry, id: text, text });
 
@@ -72,7 +72,7 @@ const endedSchema = z.object({
 /** An attempt of a turn's agent ended. The last attempt of a turn counts. */
 export type EndedEntry = Shape<typeof endedSchema>;
 
-const saidSchema = z.object({
+const replySchema = z.object({
   kind: z.literal("said"),
   ...entry,
   id: text.describe("`turnId:index`, as in the outbox"),
@@ -88,16 +88,16 @@ const saidSchema = z.object({
     .describe("who got a credit by it, as far as the journal was read"),
 });
 /** A part of an answer that was delivered, or will not be. */
-export type SaidEntry = Shape<typeof saidSchema>;
+export type ReplyEntry = Shape<typeof replySchema>;
 
 const entrySchema = z.discriminatedUnion("kind", [
-  heardSchema,
+  messageSchema,
   editedSchema,
   deletedSchema,
   commandSchema,
   turnSchema,
   endedSchema,
-  saidSchema,
+  replySchema,
 ]);
 export type RoomEntry = Shape<typeof entrySchema>;
 

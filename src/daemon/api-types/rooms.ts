@@ -41,7 +41,7 @@ export const roomRowSchema = z.object({
 });
 export type RoomRow = Shape<typeof roomRowSchema>;
 
-const pulseSchema = z
+const activitySchema = z
   .object({
     perMinute: z.number(),
     engagedPercent: z.number().nullable(),
@@ -51,7 +51,7 @@ const pulseSchema = z
     barMs: millis,
   })
   .describe("the last 15 minutes");
-export type PulseView = Shape<typeof pulseSchema>;
+export type ActivityView = Shape<typeof activitySchema>;
 
 export const roomCountsSchema = z.object({ live: count, asleep: count });
 export type RoomCounts = Shape<typeof roomCountsSchema>;
@@ -85,7 +85,7 @@ export const roomsFrameSchema = z.discriminatedUnion("type", [
       now: millis.describe("the daemon's clock, for countdowns"),
       counts: roomCountsSchema,
       filters: filterCountsSchema,
-      pulse: pulseSchema,
+      pulse: activitySchema,
     })
     .describe("about once a second"),
 ]);

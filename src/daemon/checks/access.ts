@@ -1,4 +1,4 @@
-/** Checks of who is heard, and of who reads what another person said. */
+/** Checks of who may write, and of sessions that several people share. */
 import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { accessOf } from "../../machines/access/access-rules.ts";
 import type { CheckFacts, ConfigCheck, Fields, Findings } from "./check.ts";
@@ -54,20 +54,20 @@ function* sharedDirectChats(config: EarshotConfig, facts: CheckFacts): Findings 
   const linked = new Map(
     Object.entries(identityLinks).flatMap(([name, ids]) => ids.map((id) => [id, name] as const)),
   );
-  const people = new Set(facts.approved.map((id) => linked.get(id) ?? id));
-  let anyone = false;
+  const known = new Set(facts.approved.map((id) => linked.get(id) ?? id));
+  let isOpen = false;
   for (const { channel, account } of foreignAccounts(config, facts)) {
     const rules = accessOf(config, channel, account);
-    anyone ||= rules.dmPolicy === "open";
+    isOpen ||= rules.dmPolicy === "open";
     if (rules.dmPolicy === "disabled") continue;
     for (const id of rules.allowFrom)
-      if (id.startsWith(`${channel}:`)) people.add(linked.get(id) ?? id);
+      if (id.startsWith(`${channel}:`)) known.add(linked.get(id) ?? id);
   }
-  if (!anyone && people.size < 2) return;
-  const who = anyone ? "anyone may write, and all" : `${people.size} people write, and their`;
+  if (!isOpen && known.size < 2) return;
+  const people = isOpen ? "anyone may write, and all" : `${known.size} people write, and their`;
   yield {
     at: "session.dmScope",
-    wrong: `${who} direct chats are one session, so one person may be told what another said`,
+    wrong: `${people} direct chats share one session, so one person may learn what another wrote`,
     fix: 'set it to "per-channel-peer", or link the ids of one person in session.identityLinks',
   };
 }
@@ -82,7 +82,7 @@ export const accessChecks: readonly ConfigCheck[] = [
       if (session.scope === "global")
         yield {
           at: "session.scope",
-          wrong: "all rooms are one session, so one person may be told what another said",
+          wrong: "all rooms share one session, so one person may learn what another wrote",
           fix: 'set it to "per-sender"',
         };
     },
@@ -102,7 +102,7 @@ export const accessChecks: readonly ConfigCheck[] = [
         if (/^telegram:(-|chat:)/u.test(id))
           yield {
             at: `commands.ownerAllowFrom[${index}]`,
-            wrong: "this is a chat, and whoever may post as it is an owner",
+            wrong: "this is a chat, so everyone who may post as it is an owner",
             fix: "name the person's own id",
           };
     },

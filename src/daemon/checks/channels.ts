@@ -27,7 +27,7 @@ function valuesOf(
   );
 }
 
-/** What a request to a hook must show, and what requests are signed with. */
+/** Secrets that requests to a hook must carry, or are signed with. */
 const secrets = (own: Fields) => ({
   "hook.secret": fieldsOf(own.hook).secret,
   "webhook.secret": fieldsOf(own.webhook).secret,
@@ -40,7 +40,7 @@ const addresses = (own: Fields) => ({
   "webhook.url": fieldsOf(own.webhook).url,
 });
 
-/** A secret with fewer different characters can be guessed. */
+/** A secret with fewer distinct characters can be guessed. */
 const secretSignsMin = 8;
 
 export const channelChecks: readonly ConfigCheck[] = [
@@ -55,8 +55,8 @@ export const channelChecks: readonly ConfigCheck[] = [
         if (other !== undefined)
           yield {
             at,
-            wrong: `this is also ${other}, so whoever knows one opens both`,
-            fix: "make another",
+            wrong: `${other} has the same secret, so one who knows it can use both`,
+            fix: "generate another one",
           };
         seen.set(value, at);
       }
@@ -69,7 +69,11 @@ export const channelChecks: readonly ConfigCheck[] = [
     *find(config) {
       for (const { at, value } of valuesOf(config, secrets))
         if (new Set(value).size < secretSignsMin)
-          yield { at, wrong: "this could be guessed", fix: "make one with `openssl rand -hex 32`" };
+          yield {
+            at,
+            wrong: "this could be guessed",
+            fix: "generate one with `openssl rand -hex 32`",
+          };
     },
   },
   {
@@ -81,7 +85,7 @@ export const channelChecks: readonly ConfigCheck[] = [
         if (inTheClear(value))
           yield {
             at,
-            wrong: "secrets and words can be read on the way there",
+            wrong: "secrets and messages can be read on the network",
             fix: "use https",
           };
     },

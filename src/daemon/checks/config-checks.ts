@@ -3,7 +3,7 @@
  * ==========================
  * `earshot config check`, `earshot doctor` and the warnings at the start of the daemon come from this
  * table; each prints the kinds that concern it (check.ts). A new check is one entry. Nothing here is
- * forbidden: what nobody may configure, the config's schema refuses.
+ * forbidden: forbidden values are refused by the config's schema.
  */
 
 import type { EarshotConfig } from "../../domain/config/index.ts";
@@ -18,7 +18,7 @@ import { programChecks } from "./programs.ts";
 import { serverChecks } from "./server.ts";
 
 export interface CheckedFinding extends ConfigFinding {
-  /** Of the check. */
+  /** The check's id. */
   readonly id: string;
   readonly level: CheckLevel;
 }
@@ -52,7 +52,7 @@ export const configChecks: readonly ConfigCheck[] = [
       if (loopGuard.hardLimit === 0)
         yield {
           at: "loopGuard.hardLimit",
-          wrong: "bots that wake each other are never stopped, whatever it costs",
+          wrong: "bots that answer each other are never stopped, whatever it costs",
           fix: "set a limit",
         };
     },
@@ -86,7 +86,7 @@ export const configChecks: readonly ConfigCheck[] = [
   ...serverChecks,
 ];
 
-/** What the checks of some kinds find, in the order of the table. */
+/** The findings of the checks of some kinds, in the order of the table. */
 export async function checkConfig(
   config: EarshotConfig,
   kinds: readonly CheckKind[],

@@ -1,9 +1,9 @@
 /**
  * Names and words that cannot work
  * ================================
- * A valid config may name somebody who can never come: a person by a name on a platform that knows
- * numbers, a channel that is not configured. Such an entry admits nobody, and nothing says so when
- * the person writes. It does not stop the daemon, because the channel may be added later.
+ * A valid config may contain an entry that never matches: a person by name on a platform with
+ * numeric ids, or a channel that is not configured. Such an entry admits nobody, and no error appears
+ * when the person writes. It does not stop the daemon, because the channel may be added later.
  */
 
 import { type EarshotConfig, pathText } from "../../domain/config/index.ts";
@@ -21,7 +21,7 @@ const telegramId = /^(?:chat:)?-?\d{1,32}$/u;
 const shownUnitsMax = 64;
 const shown = (text: string) => JSON.stringify(text.slice(0, shownUnitsMax));
 
-/** Entries that can match nobody. */
+/** Entries that match nobody. */
 export function unknownNames(config: EarshotConfig): readonly ConfigFinding[] {
   const known = (channel: string) => Object.hasOwn(config.channels, channel);
   const fixed = config.bindings.flatMap(({ match: { channel } }, index) =>
@@ -35,8 +35,8 @@ export function unknownNames(config: EarshotConfig): readonly ConfigFinding[] {
     return [
       {
         at: pathText(path),
-        wrong: `this is ${shown(id)}, and Telegram knows people and groups by numbers, not names`,
-        fix: "write the number; the log has it when they are refused",
+        wrong: `this is ${shown(id)}, but Telegram identifies people and groups by numbers, not names`,
+        fix: "use the number; the log shows it when they are refused",
       },
     ];
   });
@@ -49,7 +49,7 @@ const noChannel = (path: Path, channel: string): ConfigFinding => ({
   fix: "add it there, or correct its name",
 });
 
-/** Every person and group that the config admits somewhere, or gives commands to. */
+/** Every person and group that the config admits or allows commands. */
 function* peopleIn({ access, channels, commands }: EarshotConfig): Generator<Named> {
   yield* listed(access.allowFrom, ["access", "allowFrom"], null);
   yield* listed(access.groupAllowFrom, ["access", "groupAllowFrom"], null);
@@ -99,7 +99,7 @@ function apart(path: Path, entry: string, channel: string | null): Named {
   return { path, channel, id: entry.startsWith(prefix) ? entry.slice(prefix.length) : entry };
 }
 
-/** Own words for resetting and stopping that are a command already, or that mean two things. */
+/** Reset and stop words that are commands, or that have two meanings. */
 export function reservedWords({ commands, session }: EarshotConfig): readonly ConfigFinding[] {
   const taken = (word: string, own: readonly string[]) => {
     const command = word.startsWith("/") ? commandNamed(word.slice(1)) : undefined;

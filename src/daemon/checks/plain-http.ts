@@ -1,4 +1,4 @@
-/** Whether an address sends what it carries unencrypted over a network. */
+/** Detects addresses that send data unencrypted over a network. */
 import { isLoopbackHost } from "../../domain/config/index.ts";
 
 /** Whether an address uses plain http and is not on this machine. */

@@ -1,6 +1,6 @@
 /**
- * Checks of what runs: agents' programs and modules, media converters, and the models they call.
- * Words of a room reach all of them, so each is judged as if a stranger could run it.
+ * Checks of agents' programs and modules, media converters, and the models they call. Text from
+ * rooms reaches all of them, so each is judged as if a stranger could run it.
  */
 import { agentWarnings } from "../../adapters/agents/check.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
@@ -9,11 +9,11 @@ import type { ConfigCheck, Fields, Findings } from "./check.ts";
 import { inTheClear } from "./plain-http.ts";
 
 const secretName = /TOKEN|SECRET|PASSW|KEY|CREDENTIAL|COOKIE|SESSION|AUTH/iu;
-/** Variables that choose which code runs, or open a way to other machines. */
+/** Variables that decide which code runs, or give access to other machines. */
 const powerfulName =
   /^(LD_|DYLD_|NODE_OPTIONS$|PYTHON|PERL5|BASH_ENV$|SSH_|GPG_|DOCKER_|KUBE|AWS_|GOOGLE_)/u;
 const envCountMax = 10;
-/** Kinds of actions of an ACP agent that change something or reach other machines. */
+/** Actions of an ACP agent that change something or reach other machines. */
 const riskyKinds: ReadonlySet<string> = new Set(["edit", "delete", "move", "execute", "fetch"]);
 
 const stringsOf = (value: unknown): readonly string[] =>
@@ -31,7 +31,7 @@ function driversOf({ agents }: EarshotConfig): Placed {
   return shared ? [defaults, ...own] : own;
 }
 
-/** Converters, at the top of the file and wherever it overrides them. */
+/** Media converters at the top level and in every override. */
 function convertersOf(config: EarshotConfig): Placed {
   return mediaOf(config).flatMap(([at, media]) =>
     Object.entries(media).flatMap(([name, converter]) =>
@@ -68,8 +68,8 @@ function* exposedVariables(at: string, { env }: Fields): Findings {
     if (secretName.test(name))
       yield {
         at,
-        wrong: `the program sees ${name}, and may be talked into telling it`,
-        fix: "give it a secret of its own",
+        wrong: `the program sees ${name}, and a message may trick it into revealing it`,
+        fix: "give it its own secret",
       };
     else if (powerfulName.test(name))
       yield { at, wrong: `${name} decides what the program can do or reach`, fix: "leave it out" };
@@ -121,7 +121,7 @@ export const programChecks: readonly ConfigCheck[] = [
         if (kind === "module")
           yield {
             at: `${at}.module`,
-            wrong: "this code has all rights of the daemon, and rooms talk to it",
+            wrong: "this code has all rights of the daemon, and text from rooms reaches it",
             fix: "make sure that you know what it does",
           };
     },
@@ -166,7 +166,7 @@ export const programChecks: readonly ConfigCheck[] = [
           if (typeof model === "string" && inTheClear(model))
             yield {
               at: `${at}.${name}`,
-              wrong: "the key and every conversation can be read on the way there",
+              wrong: "the key and every conversation can be read on the network",
               fix: "use https",
             };
     },
@@ -191,7 +191,7 @@ export const programChecks: readonly ConfigCheck[] = [
         if (typeof baseUrl === "string" && inTheClear(baseUrl))
           yield {
             at: `${at}.baseUrl`,
-            wrong: "the key and people's files can be read on the way there",
+            wrong: "the key and people's files can be read on the network",
             fix: "use https",
           };
     },

@@ -13,7 +13,7 @@ export const serverChecks: readonly ConfigCheck[] = [
       if (exposed && !isLoopbackHost(host))
         yield {
           at: "server.exposed",
-          wrong: `pages and API can be reached at ${host} by whoever has the token`,
+          wrong: `everyone who has the token can reach pages and API at ${host}`,
           fix: "rotate it often (`earshot token rotate`), or set it to false and use a tunnel",
         };
     },
@@ -26,8 +26,8 @@ export const serverChecks: readonly ConfigCheck[] = [
       if (exposed && !isLoopbackHost(host) && tls === null)
         yield {
           at: "server.tls",
-          wrong: "everything between the proxy and here can be read on the way",
-          fix: "keep that network to the two of them",
+          wrong: "the traffic between the proxy and this machine can be read on the network",
+          fix: "keep other machines out of that network",
         };
     },
   },
@@ -39,7 +39,7 @@ export const serverChecks: readonly ConfigCheck[] = [
       if (publicUrl === null && (proxy !== null || tls !== null))
         yield {
           at: "server.publicUrl",
-          wrong: "requests by the name that others use are refused, because it is not known here",
+          wrong: "requests under the public name are refused, because it is not configured",
           fix: "set it to that address",
         };
     },
@@ -69,7 +69,7 @@ export const serverChecks: readonly ConfigCheck[] = [
         yield {
           at: "server.tls",
           wrong: tls.problem,
-          fix: "the daemon does not start before that is mended",
+          fix: "fix it; the daemon does not start before",
         };
     },
   },
@@ -83,7 +83,7 @@ export const serverChecks: readonly ConfigCheck[] = [
         yield {
           at: "server.tls.key",
           wrong: `others on this machine may read the key (mode ${tls.keyMode.toString(8)})`,
-          fix: "chmod 600 it",
+          fix: "run chmod 600 on it",
         };
     },
   },
@@ -109,7 +109,7 @@ export const serverChecks: readonly ConfigCheck[] = [
       if (tls.daysLeft >= 0 && tls.daysLeft < daysLeftMin)
         yield {
           at: "server.tls.cert",
-          wrong: `the certificate ends in ${tls.daysLeft} days`,
+          wrong: `the certificate expires in ${tls.daysLeft} days`,
           fix: "renew it; the daemon takes over the new files",
         };
     },

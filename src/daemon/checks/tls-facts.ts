@@ -1,4 +1,4 @@
-/** The files of `server.tls`, looked at for checks. */
+/** Reads the files of `server.tls` for checks. */
 import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";

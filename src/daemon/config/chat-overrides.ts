@@ -14,7 +14,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { ChatOverride, ConfigLayers, LayerName } from "../../domain/ports/index.ts";
 
 export const overridesFileName = "config-set.json";
-const saidMax = 500;
+const overridesMax = 500;
 const fileSchema = z.strictObject({
   values: z
     .array(
@@ -24,7 +24,7 @@ const fileSchema = z.strictObject({
         by: z.string().max(256),
       }),
     )
-    .max(saidMax),
+    .max(overridesMax),
 });
 
 export interface OverrideLayers extends ConfigLayers {
@@ -34,12 +34,13 @@ export interface OverrideLayers extends ConfigLayers {
 
 export interface OverridePorts {
   readonly stateDir: string;
-  /** Reads the config with these values over it; rejects where it is not fine. */
-  readonly check: (said: readonly ChatOverride[]) => Promise<() => Promise<void>>;
+  /** Checks the config with these overrides; the result applies it. Rejects if it is invalid. */
+  readonly check: (overrides: readonly ChatOverride[]) => Promise<() => Promise<void>>;
 }
 
 /**
- * What was said and kept. @throws EarshotError EAR_CONFIG_INVALID for a file that is none of ours.
+ * The stored overrides.
+ * @throws EarshotError EAR_CONFIG_INVALID if earshot did not write the file.
  */
 export async function readOverrides(stateDir: string): Promise<readonly ChatOverride[]> {
   const path = join(stateDir, overridesFileName);
@@ -55,24 +56,25 @@ export async function readOverrides(stateDir: string): Promise<readonly ChatOver
     for (const { path: place, value } of values) assertMayOverride(overridePath(place), value);
     return values;
   } catch (cause) {
-    const why = cause instanceof EarshotError ? cause.message : "it is not as earshot writes it";
+    const why =
+      cause instanceof EarshotError ? cause.message : "earshot did not write it like this";
     throw new EarshotError(
       "EAR_CONFIG_INVALID",
-      `Cannot read ${path} as ${why}: mend it, or take it away to run on the config file alone`,
+      `Cannot read ${path}: ${why}. Fix it, or delete it to run on the config file alone`,
       { cause },
     );
   }
 }
 
-/** The layers, beginning with what was kept. */
+/** The layers, starting with the stored overrides. */
 export function createLayers(
   { stateDir, check }: OverridePorts,
-  kept: readonly ChatOverride[],
+  stored: readonly ChatOverride[],
 ): OverrideLayers {
-  const layers: Record<LayerName, readonly ChatOverride[]> = { set: kept, debug: [] };
+  const layers: Record<LayerName, readonly ChatOverride[]> = { set: stored, debug: [] };
   let changing: Promise<unknown> = Promise.resolve();
 
-  /** Takes the next form of a layer over, or leaves everything as it is. */
+  /** Replaces a layer, or changes nothing if the config is invalid with it. */
   async function take(layer: LayerName, next: readonly ChatOverride[]): Promise<void> {
     const both = { ...layers, [layer]: next };
     const apply = await check([...both.set, ...both.debug]);
@@ -94,27 +96,30 @@ export function createLayers(
       inTurn(async () => {
         const value = valueIn(text);
         assertMayOverride(overridePath(path), value);
-        const said = { path, value, by };
+        const override = { path, value, by };
         const rest = layers[layer].filter((item) => item.path !== path);
-        if (rest.length >= saidMax)
-          throw new EarshotError("EAR_CONFIG_INVALID", "Cannot set more as the layer is full");
-        await take(layer, [...rest, said]);
-        return said;
+        if (rest.length >= overridesMax)
+          throw new EarshotError(
+            "EAR_CONFIG_INVALID",
+            `Cannot set more: ${overridesMax} values are set already. Unset some first`,
+          );
+        await take(layer, [...rest, override]);
+        return override;
       }),
     unset: (layer, path) =>
       inTurn(async () => {
-        const gone = layers[layer].filter((item) => path === undefined || item.path === path);
-        if (gone.length === 0) return [];
+        const removed = layers[layer].filter((item) => path === undefined || item.path === path);
+        if (removed.length === 0) return [];
         await take(
           layer,
-          layers[layer].filter((item) => !gone.includes(item)),
+          layers[layer].filter((item) => !removed.includes(item)),
         );
-        return gone.map((item) => item.path);
+        return removed.map((item) => item.path);
       }),
   };
 }
 
-/** JSON5, or the words themselves. */
+/** JSON5, or else the text itself. */
 function valueIn(text: string): unknown {
   try {
     return JSON5.parse(text) as unknown;
@@ -123,7 +128,7 @@ function valueIn(text: string): unknown {
   }
 }
 
-/** Written beside and put in its place, so that it is whole at any time. */
+/** Writes a new file and renames it, so that a crash leaves no partial file. */
 async function save(stateDir: string, values: readonly ChatOverride[]): Promise<void> {
   const path = join(stateDir, overridesFileName);
   await writeFile(`${path}.new`, `${JSON.stringify({ values }, null, 2)}\n`, { mode: 0o600 });

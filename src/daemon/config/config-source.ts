@@ -14,7 +14,7 @@ import {
   readConfigFile,
   watchConfigFile,
 } from "../../adapters/files/config-file.ts";
-import type { EarshotConfig, ParseOptions } from "../../domain/config/index.ts";
+import { ConfigError, type EarshotConfig, type ParseOptions } from "../../domain/config/index.ts";
 import { withChatOverrides } from "../../domain/config/parse/chat-overrides.ts";
 import { findingText } from "../../domain/config-finding.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -34,9 +34,9 @@ export interface ConfigSource {
   config(): EarshotConfig;
   /** Calls with every valid new config, one after the other. */
   watch(changed: (config: EarshotConfig) => Promise<void>): Promise<void>;
-  /** What was said over it in rooms. */
+  /** Overrides from chats. */
   readonly layers: ConfigLayers;
-  /** Why a daemon could not start with it as it is now; null: it could. */
+  /** Why a daemon could not start with the config as it is now; null: it could. */
   problem(): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -51,20 +51,20 @@ export interface ConfigSourceOptions {
 
 /** The config file that applies, or null: the defaults do. A named file counts even if it is missing. */
 export function configPathOf(
-  given: string | undefined,
+  file: string | undefined,
   env: NodeJS.ProcessEnv,
   stateDir: string,
 ): string | null {
-  const named = given ?? env.EARSHOT_CONFIG;
+  const named = file ?? env.EARSHOT_CONFIG;
   if (named !== undefined && named !== "") return resolve(named);
   const inState = join(stateDir, "earshot.json5");
   return existsSync(inState) ? inState : null;
 }
 
-/** Drivers of code and programs of one's own. */
+/** Drivers that run code or programs of the operator. */
 const local: ReadonlySet<string> = new Set(["module", "command", "acp"]);
 
-/** What agents run is looked for beside the config file, wherever the daemon was started. */
+/** Relative paths of programs and modules start beside the config file. */
 function withBaseDir(config: EarshotConfig, path: string): EarshotConfig {
   const based = <Holder extends { driver?: { kind: string } | undefined }>(holder: Holder) =>
     holder.driver !== undefined && local.has(holder.driver.kind)
@@ -80,49 +80,43 @@ function withBaseDir(config: EarshotConfig, path: string): EarshotConfig {
 const noFile = (stateDir: string) => resolve(stateDir, "earshot.json5");
 
 /**
- * What the file says with what was said over it; without a file, over nothing.
+ * The config file with overrides applied on top; without a file, the defaults with them.
  * @throws EarshotError EAR_CONFIG_*
  */
 export async function readWithOverrides(
   path: string | null,
   stateDir: string,
-  said: readonly ChatOverride[],
+  overrides: readonly ChatOverride[],
   { env, parse }: Pick<ConfigSourceOptions, "env" | "parse">,
 ): Promise<LoadedConfig> {
-  const options = { env, parse, over: (raw: unknown) => withChatOverrides(raw, said) };
+  const options = { env, parse, over: (raw: unknown) => withChatOverrides(raw, overrides) };
   if (path !== null && existsSync(path)) return readConfigFile(path, options);
   if (path !== null && path !== noFile(stateDir)) return readConfigFile(path, options);
-  const source = said.length === 0 ? "the defaults" : join(stateDir, overridesFileName);
+  const source = overrides.length === 0 ? "the defaults" : join(stateDir, overridesFileName);
   return { path: noFile(stateDir), warnings: [], ...configFromText("{}", source, options) };
 }
 
-/** A refusal of what was said: the file has no line of it, and is none of the room's business. */
-function asSaid(error: unknown, sources: readonly string[]): unknown {
-  if (!(error instanceof EarshotError)) return error;
-  const starts = sources.map((source) => `Cannot read ${source}: `);
-  const lines = error.message.split("\n").map((line) => {
-    const start = starts.find((prefix) => line.startsWith(prefix));
-    if (start === undefined) return line;
-    return `Cannot set that: ${line.slice(start.length).replace(/ \(line \d+\)$/u, "")}`;
-  });
-  return new EarshotError(error.code, lines.join("\n"), { cause: error });
+/** Why an override is refused, without the file's path and line: it is not written there. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof ConfigError)) return error;
+  return new ConfigError(error.problems, { cannot: "set that" }, error);
 }
 
-/** What was said and fits; what does not fit any more is left out, and why is logged. */
-async function fitting(path: string | null, options: ConfigSourceOptions) {
+/** The stored overrides, or none where the config is no longer valid with them; why is logged. */
+async function readUsableOverrides(path: string | null, options: ConfigSourceOptions) {
   const { stateDir, log } = options;
-  const kept = await readOverrides(stateDir);
+  const stored = await readOverrides(stateDir);
   try {
-    return { kept, first: await readWithOverrides(path, stateDir, kept, options) };
+    return { stored, first: await readWithOverrides(path, stateDir, stored, options) };
   } catch (error) {
-    if (kept.length === 0) throw error;
-    // It may be valid without them, and the operator did not write them.
+    if (stored.length === 0) throw error;
+    // The config may be valid without them, and the operator did not write them.
     const first = await readWithOverrides(path, stateDir, [], options);
-    log("error", "config.said-left-out", {
+    log("error", "config.overrides-ignored", {
       file: join(stateDir, overridesFileName),
       error: error instanceof EarshotError ? error.message : String(error),
     });
-    return { kept: [], first };
+    return { stored: [], first };
   }
 }
 
@@ -130,14 +124,14 @@ async function fitting(path: string | null, options: ConfigSourceOptions) {
 export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSource> {
   const { env, parse, log, stateDir } = options;
   const path = configPathOf(options.file, env, stateDir);
-  const { kept, first } = await fitting(path, options);
+  const { stored, first } = await readUsableOverrides(path, options);
   const mistakes = await checkConfig(first.config, ["mistake"], noFacts);
   for (const warning of [...first.warnings, ...mistakes.map(findingText)])
     log("warn", "config.warning", { warning });
   let watching: ConfigWatch | null = null;
-  /** Changes are applied one after the other, whatever caused them. */
+  /** Changes are applied one after the other. */
   let taking: Promise<void> = Promise.resolve();
-  /** Said before anybody follows, by a command that a crash had left over. */
+  /** Set before `watch` was called, by a command that a crash had interrupted. */
   let early: EarshotConfig | null = null;
   let takeOver = async (config: EarshotConfig): Promise<void> => {
     early = config;
@@ -150,22 +144,22 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   const layers: OverrideLayers = createLayers(
     {
       stateDir,
-      async check(said) {
+      async check(overrides) {
         const read = (values: readonly ChatOverride[]) =>
           readWithOverrides(first.path, stateDir, values, options);
-        const { config } = await read(said).catch(async (error: unknown) => {
-          // Where the file itself is wrong, its own words say what to mend.
+        const { config } = await read(overrides).catch(async (error: unknown) => {
+          // If the file itself is invalid, its own error says what to fix.
           await read(layers.all());
-          throw asSaid(error, [first.path, join(stateDir, overridesFileName)]);
+          throw refusalOf(error);
         });
         return async () => {
           await take(config);
           watching?.took(config);
-          log("info", "config.said", { values: said.length });
+          log("info", "config.overridden", { values: overrides.length });
         };
       },
     },
-    kept,
+    stored,
   );
   return {
     path,

@@ -68,7 +68,7 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   }) as Server;
   server.maxConnections = connectionsCountMax;
   // Before a byte is read, TLS or not.
-  const admit = gate(options.clients);
+  const admit = connectionCheck(options.clients);
   server.on("connection", admit);
   server.on("request", limitBodyTime);
   server.on("upgrade", (request, socket, head) => {
@@ -98,7 +98,7 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
 }
 
 /** Lets a connection in, or ends it without a word. */
-function gate(clients: ClientAddresses): (socket: Socket) => void {
+function connectionCheck(clients: ClientAddresses): (socket: Socket) => void {
   const open = new Map<string, number>();
   return (socket) => {
     const { remoteAddress = "" } = socket;

@@ -29,13 +29,13 @@ export function onTokenChange(read: TokenReader, clock: Clock, changed: () => vo
   const watch = watches.get(read) ?? { leave: new Set(), fresh: new Set(), timer: null };
   watches.set(read, watch);
   // A function of its own each time: two may bring the same.
-  const tell = () => changed();
-  watch.leave.add(tell);
-  watch.fresh.add(tell);
+  const notify = () => changed();
+  watch.leave.add(notify);
+  watch.fresh.add(notify);
   if (watch.timer === null) look(read, clock, watch);
   return () => {
-    watch.leave.delete(tell);
-    watch.fresh.delete(tell);
+    watch.leave.delete(notify);
+    watch.fresh.delete(notify);
     if (watch.leave.size > 0 || watch.timer === null) return;
     clock.clearTimer(watch.timer);
     watch.timer = null;
@@ -51,7 +51,7 @@ function look(read: TokenReader, clock: Clock, watch: Watch): void {
     watch.fresh.clear();
     known = current();
     void Promise.all([before, known]).then(([was, is]) => {
-      for (const tell of was === is ? newcomers : [...watch.leave]) tell();
+      for (const notify of was === is ? newcomers : [...watch.leave]) notify();
     });
     watch.timer = clock.setTimer(clock.now() + lookEveryMs, again);
   };

@@ -7,7 +7,7 @@ import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { Traces } from "./traces.ts";
 
-/** A reader of the bus that writes the log. `traces` must have received the line before. */
+/** A listener that writes the log. `traces` must have received the line before. */
 export function logReader(
   log: Log,
   showText: () => boolean,
@@ -23,8 +23,8 @@ export function logReader(
       const { id, key, decision, rule, credit, channel, author } = line;
       // The intake logs denials itself, at a limited rate.
       if (decision === "denied") return;
-      const who = { key, id, channel, author };
-      log("info", "decision", { decision, rule, credit, ...who, ...traceOf(event) });
+      const fields = { key, id, channel, author };
+      log("info", "decision", { decision, rule, credit, ...fields, ...traceOf(event) });
     } else if (kind === "agent_end") {
       const { key, turn, outcome, reason } = line;
       const level = outcome === "failed" ? "warn" : "info";
@@ -32,8 +32,8 @@ export function logReader(
     } else if (kind === "send") {
       const { id, key, channel, status, text } = line;
       const level = status === "sent" ? "debug" : "warn";
-      const words = showText() ? { text } : {};
-      log(level, "send", { id, key, channel, status, ...words, ...traceOf(event) });
+      const shownText = showText() ? { text } : {};
+      log(level, "send", { id, key, channel, status, ...shownText, ...traceOf(event) });
     } else if (kind === "dropped") {
       log("info", "dropped", { key: line.key, id: line.message, why: line.why });
     }

@@ -18,9 +18,9 @@ import type { Health, HealthConnection, HealthLane, Need } from "../api-types/he
 export interface RoomFacts {
   /** When an account last brought a message; 0: not since the start. */
   heardAt(channel: string, account: string): Millis;
-  /** Messages that came again since the start. */
+  /** Copies of messages received since the start. */
   readonly duplicates: number;
-  /** A name of a room for people; complete once `load` has read the store. */
+  /** A room's name for people; complete once `load` has read the store. */
   titleOf(key: string): string;
   load(): Promise<void>;
 }
@@ -35,20 +35,20 @@ export interface HealthPorts {
   readonly status: () => RuntimeStatus;
   readonly connections: () => readonly ConnectionStatus[];
   readonly roomList: RoomFacts;
-  /** The store's file; null: nothing is kept on disk. */
+  /** The store's file; null: nothing is stored on disk. */
   readonly storePath: () => string | null;
 }
 
 export interface HealthService {
   read(): Promise<Health>;
-  /** Tells it now and after each change, at most once a second. Call the answer to end it. */
+  /** Calls `reader` now and after each change, at most once a second. The result ends it. */
   watch(reader: (health: Health) => void): () => void;
 }
 
-const lookMs = 1_000;
+const readMs = 1_000;
 const needsShownMax = 50;
 const textShownUnitsMax = 160;
-/** The cause is at the end of such an error. */
+/** Longer than other texts, because the cause is at the end of the error. */
 const causeShownUnitsMax = 320;
 
 export function createHealth(ports: HealthPorts): HealthService {
@@ -75,7 +75,7 @@ export function createHealth(ports: HealthPorts): HealthService {
         }),
       ),
       hosts: status.hosts,
-      lanes: lanesOf(ports.config(), status),
+      lanes: slotsOf(ports.config(), status),
       store: { ...(await diskOf(ports.storePath())), ...storeOf(status) },
       outbox: status.outbox,
       doubles: ports.roomList.duplicates,
@@ -100,7 +100,7 @@ export function createHealth(ports: HealthPorts): HealthService {
           if (form !== sent) reader(health);
           sent = form;
         }
-        timer = clock.setTimer(clock.now() + lookMs, () => void look());
+        timer = clock.setTimer(clock.now() + readMs, () => void look());
       };
       void look();
       return () => {
@@ -149,8 +149,7 @@ async function needsOf(
 }
 
 /**
- * Nobody has to do anything about a reaction that was not put, nor about what was given up on
- * request.
+ * A failed reaction needs no attention, nor does a delivery that was given up on request.
  */
 function deliveryOf(row: OutboxRow, { titleOf }: Pick<RoomFacts, "titleOf">): [Need] | null {
   const { id, key, kind, state, createdAt, body, error } = row;
@@ -170,7 +169,7 @@ function deliveryOf(row: OutboxRow, { titleOf }: Pick<RoomFacts, "titleOf">): [N
   return [need];
 }
 
-function lanesOf({ agents }: EarshotConfig, { lanes }: RuntimeStatus): HealthLane[] {
+function slotsOf({ agents }: EarshotConfig, { lanes }: RuntimeStatus): HealthLane[] {
   const known = new Map(lanes.map((lane) => [lane.agentId, lane]));
   return agents.list.map(({ id, name, maxConcurrent }) => ({
     agent: id,

@@ -1,9 +1,9 @@
 /**
- * Timings of messages
- * ===================
+ * Message timings
+ * ===============
  * How long messages take from the intake to the last delivery. A decision is measured against the
- * time in the event itself, so overheard messages leave nothing in memory. What is kept of engaged
- * ones is bounded, and what falls out is not measured.
+ * time in the event itself, so overheard messages leave nothing in memory. Data of engaged
+ * messages is bounded; beyond the bound they are not measured.
  */
 import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { parseSessionKey } from "../../domain/key.ts";
@@ -13,7 +13,7 @@ import type { StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { Instruments } from "./instruments.ts";
 
-/** Messages, turns and parts that are measured at the same time, of each. */
+/** At most so many messages, turns and parts are measured at the same time. */
 const measuredCountMax = 10_000;
 
 interface Engaged {
@@ -26,10 +26,10 @@ interface TurnWatch {
   readonly started: Millis;
   /** When its first message was received, by wall time; null: before this start. */
   readonly received: Millis | null;
-  /** When the agent was called, monotonic; null: it is not. */
+  /** When the agent was called, monotonic; null: no agent is running. */
   called: Millis | null;
-  said: boolean;
-  sent: boolean;
+  hasText: boolean;
+  hasSend: boolean;
 }
 
 export interface MessageTimings {
@@ -87,8 +87,8 @@ export function createMessageTimings(
       const watch = turns.get(turnId) ?? {
         started: monotonic(),
         called: null,
-        said: false,
-        sent: false,
+        hasText: false,
+        hasSend: false,
         received: first === undefined ? null : Math.min(...known.map((item) => item.received)),
       };
       keep(turns, turnId, watch);
@@ -107,8 +107,8 @@ export function createMessageTimings(
           tokens.inc({ agent: agentId, kind: "input" }, event.inputTokens);
           tokens.inc({ agent: agentId, kind: "output" }, event.outputTokens);
         } else if (event.type === "agent.text" && event.aside === undefined) {
-          if (turn === undefined || turn.said) continue;
-          turn.said = true;
+          if (turn === undefined || turn.hasText) continue;
+          turn.hasText = true;
           if (turn.received !== null) firstBlock.observe(seconds(now() - turn.received));
         }
       }
@@ -129,7 +129,7 @@ export function createMessageTimings(
     },
   };
 
-  /** A part came to its end; one that is in doubt may still be sent. */
+  /** A part was sent or failed; a part in doubt may be sent later. */
   function line(item: StreamLine): void {
     const { kind, line: sent } = tagged(item);
     if (kind !== "send" || sent.status === "in-doubt") return;
@@ -138,15 +138,15 @@ export function createMessageTimings(
     if (sent.status !== "sent") return;
     if (since !== undefined) delivery.observe(seconds(monotonic() - since));
     const turn = turns.get(sent.id.slice(0, sent.id.lastIndexOf(":")));
-    if (turn === undefined || turn.sent) return;
-    turn.sent = true;
+    if (turn === undefined || turn.hasSend) return;
+    turn.hasSend = true;
     firstSend.observe(seconds(monotonic() - turn.started));
   }
 
   return { listener, line };
 }
 
-/** A wall clock may have been set back meanwhile. */
+/** Never negative: the wall clock may have been set back. */
 const seconds = (ms: Millis): number => Math.max(0, ms) / 1_000;
 
 function keep<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {

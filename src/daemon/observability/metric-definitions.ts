@@ -14,7 +14,7 @@ export interface MetricEntry {
   /** Without the prefix. */
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Each label with its values, or with words where the config names them. */
+  /** Each label with its values, or with a description where the config defines them. */
   readonly labels: Readonly<Record<string, readonly string[] | string>>;
   readonly unit: string;
   readonly help: string;
@@ -33,7 +33,7 @@ const rowCounts = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const outcomes = [
   ...["replied", "silent", "failed", "cancelled", "expired"],
 ] as const satisfies readonly Outcome[];
-/** How a try of an agent ended: complete, or the code of its failure. */
+/** How an attempt of an agent ended: complete, or the code of its failure. */
 const agentEnds = [
   "ended",
   ...["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"],
@@ -49,35 +49,35 @@ const drops = [
 const readers = ["events", "health", "inspect", "room", "rooms"] as const;
 const channel = "channels of the config";
 
-/** What messages meet on their way, in that order, then the machinery. */
+/** First the metrics of a message, in the order of its processing, then those of the runtime. */
 export const metricTable = [
   {
     name: "received_total",
     type: "counter",
     unit: "messages",
     labels: { channel },
-    help: "Messages that channels handed in, copies and refused ones included.",
+    help: "Messages that channels delivered, including copies and refused ones.",
   },
   {
     name: "ingress_pending",
     type: "gauge",
     unit: "messages",
     labels: {},
-    help: "Messages taken and not yet durable.",
+    help: "Messages accepted and not yet durable.",
   },
   {
     name: "ingress_refused_total",
     type: "counter",
     unit: "messages",
     labels: {},
-    help: "Events not taken as the intake was full or the store failed; the platform sends them again.",
+    help: "Events refused because the intake was full or the store failed; the platform sends them again.",
   },
   {
     name: "dedupe_hits_total",
     type: "counter",
     unit: "messages",
     labels: {},
-    help: "Messages recognised as copies of one that was taken before.",
+    help: "Copies of messages that were accepted before.",
   },
   {
     name: "intake_seconds",
@@ -85,7 +85,7 @@ export const metricTable = [
     unit: "seconds",
     labels: {},
     buckets: quick,
-    help: "From hand-in to durable: what a platform waits for its acknowledgement.",
+    help: "From delivery by the channel to durable: how long a platform waits for its acknowledgement.",
   },
   {
     name: "decisions_total",
@@ -152,7 +152,7 @@ export const metricTable = [
     unit: "seconds",
     labels: { end: agentEnds },
     buckets: patient,
-    help: "One try of an agent, from its call to its end.",
+    help: "One attempt of an agent, from its call to its end.",
   },
   {
     name: "agent_tokens_total",
@@ -182,7 +182,7 @@ export const metricTable = [
     type: "counter",
     unit: "parts",
     labels: { status: ["sent", "in-doubt", "expired", "dead"] },
-    help: "Reply parts by what became of them.",
+    help: "Reply parts by their outcome.",
   },
   {
     name: "delivery_seconds",
@@ -190,14 +190,14 @@ export const metricTable = [
     unit: "seconds",
     labels: {},
     buckets: patient,
-    help: "From a part's place in the outbox to the platform's answer that it is sent.",
+    help: "From a part's entry into the outbox to the platform's confirmation.",
   },
   {
     name: "outbox",
     type: "gauge",
     unit: "rows",
     labels: { state: outboxStates },
-    help: "Outbox rows by state; what is in-doubt or dead wants somebody to look.",
+    help: "Outbox rows by state; in-doubt and dead rows need attention.",
   },
   {
     name: "heartbeats_total",
@@ -215,7 +215,7 @@ export const metricTable = [
       hook: "hooks of plugins",
       outcome: "see docs/guide/plugins.md",
     },
-    help: "Calls of plugins' hooks that did more than look.",
+    help: "Calls of plugins' hooks that may change something.",
   },
   {
     name: "conversations_live",
@@ -236,21 +236,21 @@ export const metricTable = [
     type: "gauge",
     unit: "conversations",
     labels: {},
-    help: "Conversations ahead of their record.",
+    help: "Conversations newer than their stored snapshot.",
   },
   {
     name: "quarantined",
     type: "gauge",
     unit: "events",
     labels: {},
-    help: "Events set aside as they broke their conversation, which nobody has dealt with.",
+    help: "Events in quarantine because they broke their conversation.",
   },
   {
     name: "hosts_ready",
     type: "gauge",
     unit: "hosts",
     labels: {},
-    help: "Worker hosts that answer.",
+    help: "Worker hosts that are ready.",
   },
   {
     name: "host_restarts_total",
@@ -264,7 +264,7 @@ export const metricTable = [
     type: "counter",
     unit: "messages",
     labels: {},
-    help: "Messages of worker hosts that had no form we know.",
+    help: "Invalid messages from worker hosts.",
   },
   {
     name: "mailbox_depth",
@@ -311,14 +311,14 @@ export const metricTable = [
       channel,
       state: ["connecting", "live", "resuming", "backing-off", "halted", "stopped"],
     },
-    help: "Accounts by how they are connected.",
+    help: "Accounts by connection state.",
   },
   {
     name: "ready",
     type: "gauge",
     unit: "0 or 1",
     labels: {},
-    help: "1 while messages can be taken.",
+    help: "1 while messages are accepted.",
   },
   {
     name: "http_requests_total",

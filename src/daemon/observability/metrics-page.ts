@@ -1,7 +1,7 @@
 /**
- * The page of metrics
- * ===================
- * docs/reference/metrics.md, generated from the table of metrics. `npm run check` compares.
+ * Reference page of metrics
+ * =========================
+ * docs/reference/metrics.md, generated from metric-definitions.ts. `npm run check` compares.
  */
 
 import { type MetricEntry, metricPrefix, metricTable } from "./metric-definitions.ts";
@@ -25,8 +25,8 @@ and no session key of a room is ever a label. [observe.md](../operate/observe.md
 const ofProcess = `
 ## Of the process
 
-What Node.js and the system tell of the daemon's process. Which of them there are depends on the
-platform; this is Linux.
+What Node.js and the system report about the daemon's process. Which metrics exist depends on the
+platform; these are those of Linux.
 
 `;
 
@@ -52,9 +52,9 @@ function rows(entries: readonly MetricEntry[]): string {
 function closedLists(): string {
   const lists = new Map<string, { readonly values: string; readonly of: string[] }>();
   for (const { name, labels } of metricTable as readonly MetricEntry[])
-    for (const [label, given] of Object.entries(labels)) {
+    for (const [label, allowed] of Object.entries(labels)) {
       const values =
-        typeof given === "string" ? given : given.map((item) => `\`${item}\``).join(", ");
+        typeof allowed === "string" ? allowed : allowed.map((item) => `\`${item}\``).join(", ");
       const id = `${label}: ${values}`;
       const list = lists.get(id) ?? { values: `| \`${label}\` | ${values} |`, of: [] };
       list.of.push(`\`${metricPrefix}${name}\``);

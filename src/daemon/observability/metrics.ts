@@ -1,7 +1,7 @@
 /**
  * Metrics
  * =======
- * What is counted and measured, read by Prometheus at `/metrics`. Counters follow the event stream,
+ * Counters and timings for Prometheus, at `/metrics`. Counters follow the event stream,
  * so they count what happened and not what was attempted; times follow each message; gauges are read
  * from the runtime at each scrape. metric-definitions.ts lists all of them.
  */
@@ -23,7 +23,7 @@ export interface MetricsPorts extends GaugePorts {
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Counts the lines of the stream, and measures each message on its way. */
+  /** Counts the lines of the stream and measures each message. */
   readonly listener: RuntimeListener & Required<Pick<RuntimeListener, "line">>;
   readonly requests: Counter<"route" | "status">;
   readonly streamDropped: Counter<"reader">;
@@ -46,7 +46,7 @@ export function createMetrics(ports: MetricsPorts): Metrics {
   ]);
   const instruments = registerInstruments(registry, readers);
   instruments.gauge("build_info").set({ version: ports.version }, 1);
-  const stopwatch = createMessageTimings(instruments, ports.clock, (channel) =>
+  const timings = createMessageTimings(instruments, ports.clock, (channel) =>
     received.add(channel),
   );
   const count = counting(instruments, decided);
@@ -56,10 +56,10 @@ export function createMetrics(ports: MetricsPorts): Metrics {
     streamDropped: instruments.counter("stream_dropped_total"),
     streamReaders: instruments.gauge("stream_readers"),
     listener: {
-      ...stopwatch.listener,
+      ...timings.listener,
       line(line) {
         count(line);
-        stopwatch.line(line);
+        timings.line(line);
       },
     },
   };

@@ -34,55 +34,55 @@ const idUnitsMax = 256;
 
 export interface Traces {
   readonly listener: RuntimeListener;
-  /** The trace of a line, asked while the line is published; undefined: none. */
+  /** The trace of a line, valid while the line is published; undefined: none. */
   idOf(line: StreamLine): string | undefined;
-  /** Ends whatever is open. */
+  /** Ends all open spans. */
   close(): void;
 }
 
 /** The trace of one message. */
-interface Walk {
+interface MessageTrace {
   readonly span: Span;
   readonly context: Context;
   journal: Span | null;
   durableAt: Millis | null;
-  /** Conversations that are not through with it. */
+  /** Conversations that have not finished with it. */
   open: number;
 }
 
 /** A message that will be answered. */
 interface Waiting {
-  readonly walk: Walk;
+  readonly message: MessageTrace;
   readonly queue: Span;
 }
 
-interface TurnWalk {
+interface TurnTrace {
   readonly span: Span;
   readonly context: Context;
   readonly members: Map<number, Waiting>;
   agent: Span | null;
-  /** Parts that are not delivered. */
+  /** Parts that are not delivered yet. */
   parts: number;
   over: boolean;
 }
 
-/** What one daemon traces, by a tracer of the SDK. */
+/** The traces of one daemon, through a tracer of the SDK. */
 export function createTraces(tracer: Tracer, now: () => Millis): Traces {
-  return new TraceBook(tracer, now);
+  return new OpenTraces(tracer, now);
 }
 
-class TraceBook implements Traces {
+class OpenTraces implements Traces {
   readonly #tracer: Tracer;
   readonly #now: () => Millis;
-  readonly #walks = new WeakMap<Inbound, Walk>();
+  readonly #messages = new WeakMap<Inbound, MessageTrace>();
   /** Messages that wait or are being answered, by journal number. */
   readonly #waiting = new Map<number, Waiting>();
-  readonly #turns = new Map<string, TurnWalk>();
-  readonly #parts = new Map<string, { readonly span: Span; readonly turn: TurnWalk }>();
-  /** The newest turn of each conversation, for the line of its end. */
+  readonly #turns = new Map<string, TurnTrace>();
+  readonly #parts = new Map<string, { readonly span: Span; readonly turn: TurnTrace }>();
+  /** The newest turn of each conversation, for the line that reports its end. */
   readonly #newest = new Map<string, { readonly turn: number; readonly id: string }>();
   /** The message whose decision is being published. */
-  #told: { readonly id: string; readonly trace: string } | null = null;
+  #decision: { readonly id: string; readonly trace: string } | null = null;
   /** The part whose end is being published. */
   #sent: { readonly id: string; readonly trace: string } | null = null;
 
@@ -124,14 +124,15 @@ class TraceBook implements Traces {
       for (const row of rows) this.#queued(row);
     },
     line: (line) => {
-      const { kind, line: told } = tagged(line);
-      if (kind === "send") this.#delivered(told);
+      const { kind, line: event } = tagged(line);
+      if (kind === "send") this.#delivered(event);
     },
   };
 
   idOf(line: StreamLine): string | undefined {
     const { kind, line: event } = tagged(line);
-    if (kind === "decision") return this.#told?.id === event.id ? this.#told.trace : undefined;
+    if (kind === "decision")
+      return this.#decision?.id === event.id ? this.#decision.trace : undefined;
     if (kind === "send") return this.#sent?.id === event.id ? this.#sent.trace : undefined;
     if (kind !== "agent_end") return undefined;
     const newest = this.#newest.get(event.key);
@@ -144,9 +145,9 @@ class TraceBook implements Traces {
       turn.agent?.end(this.#now());
     }
     for (const { span } of this.#parts.values()) span.end(this.#now());
-    for (const { queue, walk } of this.#waiting.values()) {
+    for (const { queue, message: entry } of this.#waiting.values()) {
       queue.end(this.#now());
-      walk.span.end(this.#now());
+      entry.span.end(this.#now());
     }
     for (const open of [this.#turns, this.#parts, this.#waiting]) open.clear();
   }
@@ -162,7 +163,7 @@ class TraceBook implements Traces {
     return this.#tracer.startSpan(name, { ...options, links: linked }, context);
   }
 
-  #begin(message: Inbound, at: Millis, open: number): Walk {
+  #begin(message: Inbound, at: Millis, open: number): MessageTrace {
     const attributes = {
       "earshot.channel": message.channel,
       "earshot.account": message.account,
@@ -175,53 +176,53 @@ class TraceBook implements Traces {
     return { span, context, journal: null, durableAt: null, open };
   }
 
-  #admitted({ message, received: heard }: Admitted, since: Millis): void {
-    const walk = this.#begin(message, since, Math.max(1, heard.length));
-    this.#start("earshot.admission", walk.context, { at: since }).end(this.#now());
-    walk.journal = this.#start("earshot.journal", walk.context);
-    this.#walks.set(message, walk);
-    for (const item of heard) this.#walks.set(item, walk);
+  #admitted({ message, received }: Admitted, since: Millis): void {
+    const entry = this.#begin(message, since, Math.max(1, received.length));
+    this.#start("earshot.admission", entry.context, { at: since }).end(this.#now());
+    entry.journal = this.#start("earshot.journal", entry.context);
+    this.#messages.set(message, entry);
+    for (const item of received) this.#messages.set(item, entry);
   }
 
   #stored(message: Inbound): void {
-    const walk = this.#walks.get(message);
-    if (walk === undefined) return;
-    walk.durableAt = this.#now();
-    walk.journal?.end(walk.durableAt);
+    const entry = this.#messages.get(message);
+    if (entry === undefined) return;
+    entry.durableAt = this.#now();
+    entry.journal?.end(entry.durableAt);
   }
 
   #refused(message: Inbound): void {
-    const walk = this.#walks.get(message);
-    if (walk === undefined || walk.durableAt !== null) return;
-    walk.journal?.end(this.#now());
-    walk.span.setStatus({ code: SpanStatusCode.ERROR, message: "not stored" });
-    walk.open = 1;
-    this.#settle(walk);
+    const entry = this.#messages.get(message);
+    if (entry === undefined || entry.durableAt !== null) return;
+    entry.journal?.end(this.#now());
+    entry.span.setStatus({ code: SpanStatusCode.ERROR, message: "not stored" });
+    entry.open = 1;
+    this.#settle(entry);
   }
 
   #ended(message: Inbound, verdict: Verdict): void {
-    const walk = this.#walks.get(message);
-    if (walk === undefined) return;
-    walk.span.setAttributes(verdictAttributes(verdict));
-    this.#told = { id: message.id, trace: walk.span.spanContext().traceId };
-    this.#settle(walk);
+    const entry = this.#messages.get(message);
+    if (entry === undefined) return;
+    entry.span.setAttributes(verdictAttributes(verdict));
+    this.#decision = { id: message.id, trace: entry.span.spanContext().traceId };
+    this.#settle(entry);
   }
 
   #decided(key: string, { seq, at, message }: MessageReceived, verdict: Verdict): void {
-    // One that was taken before this start has no trace yet.
-    const walk = this.#walks.get(message) ?? this.#begin(message, at, 1);
+    // A message from before this start has no trace yet.
+    const entry = this.#messages.get(message) ?? this.#begin(message, at, 1);
     const attributes = { ...verdictAttributes(verdict), "earshot.session.key": label(key) };
-    const from = { at: walk.durableAt ?? this.#now(), attributes };
-    this.#start("earshot.decision", walk.context, from).end(this.#now());
-    this.#told = { id: message.id, trace: walk.span.spanContext().traceId };
+    const from = { at: entry.durableAt ?? this.#now(), attributes };
+    this.#start("earshot.decision", entry.context, from).end(this.#now());
+    this.#decision = { id: message.id, trace: entry.span.spanContext().traceId };
     if (verdict.decision !== "engage") {
-      this.#settle(walk);
+      this.#settle(entry);
       return;
     }
     if (this.#waiting.size >= limits.tracesOpenMax)
       this.#dropped(this.#waiting.keys().next().value as number);
-    const queue = this.#start("earshot.queue", walk.context);
-    this.#waiting.set(seq, { walk, queue });
+    const queue = this.#start("earshot.queue", entry.context);
+    this.#waiting.set(seq, { message: entry, queue });
   }
 
   #dropped(seq: number): void {
@@ -229,7 +230,7 @@ class TraceBook implements Traces {
     if (waiting === undefined) return;
     waiting.queue.setAttribute("earshot.dropped", true);
     waiting.queue.end(this.#now());
-    this.#through(seq, waiting);
+    this.#finished(seq, waiting);
   }
 
   #turnStarted(key: string, { turnId, turn, batch, replyTo, attempt }: TurnRun): void {
@@ -247,9 +248,9 @@ class TraceBook implements Traces {
       members.set(seq, waiting);
       if (lead === null || id === replyTo) lead = waiting;
     }
-    const others = [...members.values()].filter((member) => member.walk !== lead?.walk);
-    const span = this.#start("earshot.turn", lead?.walk.context ?? ROOT_CONTEXT, {
-      links: others.map(({ walk }) => walk.span),
+    const others = [...members.values()].filter((member) => member.message !== lead?.message);
+    const span = this.#start("earshot.turn", lead?.message.context ?? ROOT_CONTEXT, {
+      links: others.map(({ message: entry }) => entry.span),
       attributes: {
         "earshot.turn.id": turnId,
         "earshot.turn.number": turn,
@@ -259,7 +260,7 @@ class TraceBook implements Traces {
         "earshot.agent.id": parseSessionKey(key).agentId,
       },
     });
-    const context = trace.setSpan(lead?.walk.context ?? ROOT_CONTEXT, span);
+    const context = trace.setSpan(lead?.message.context ?? ROOT_CONTEXT, span);
     if (this.#turns.size >= limits.tracesOpenMax) this.#giveUp();
     this.#turns.set(turnId, { span, context, members, agent: null, parts: 0, over: false });
     if (this.#newest.size >= limits.tracesOpenMax) this.#newest.clear();
@@ -267,14 +268,14 @@ class TraceBook implements Traces {
   }
 
   #giveUp(): void {
-    const [turnId, turn] = this.#turns.entries().next().value as [string, TurnWalk];
+    const [turnId, turn] = this.#turns.entries().next().value as [string, TurnTrace];
     turn.span.end(this.#now());
     turn.over = true;
     turn.parts = 0;
     this.#finish(turnId, turn);
   }
 
-  #agentEnded(turn: TurnWalk, failure: string | null): void {
+  #agentEnded(turn: TurnTrace, failure: string | null): void {
     if (failure !== null) turn.agent?.setStatus({ code: SpanStatusCode.ERROR, message: failure });
     turn.agent?.end(this.#now());
     turn.agent = null;
@@ -288,14 +289,14 @@ class TraceBook implements Traces {
     if (outcome === "failed") turn.span.setStatus({ code: SpanStatusCode.ERROR, message: outcome });
     turn.span.end(this.#now());
     turn.over = true;
-    // Those that joined while it ran.
+    // Messages that joined while it ran.
     for (const { seq } of batch) {
       const waiting = this.#waiting.get(seq);
       if (waiting === undefined || turn.members.has(seq)) continue;
       waiting.queue.end(this.#now());
       turn.members.set(seq, waiting);
     }
-    // Its last words are queued right after this.
+    // Its last parts are queued right after this.
     queueMicrotask(() => this.#finish(turnId, turn));
   }
 
@@ -325,21 +326,21 @@ class TraceBook implements Traces {
     this.#finish(id.slice(0, id.lastIndexOf(":")), turn);
   }
 
-  /** Ends the traces of a turn's messages once nothing of it is under way. */
-  #finish(turnId: string, turn: TurnWalk): void {
+  /** Ends the traces of a turn's messages once the turn and its deliveries are over. */
+  #finish(turnId: string, turn: TurnTrace): void {
     if (!turn.over || turn.parts > 0) return;
-    for (const [seq, waiting] of turn.members) this.#through(seq, waiting);
+    for (const [seq, waiting] of turn.members) this.#finished(seq, waiting);
     turn.members.clear();
     if (this.#turns.get(turnId) === turn) this.#turns.delete(turnId);
   }
 
-  #through(seq: number, { walk }: Waiting): void {
-    if (this.#waiting.delete(seq)) this.#settle(walk);
+  #finished(seq: number, { message: entry }: Waiting): void {
+    if (this.#waiting.delete(seq)) this.#settle(entry);
   }
 
-  #settle(walk: Walk): void {
-    walk.open -= 1;
-    if (walk.open === 0) walk.span.end(this.#now());
+  #settle(entry: MessageTrace): void {
+    entry.open -= 1;
+    if (entry.open === 0) entry.span.end(this.#now());
   }
 }
 

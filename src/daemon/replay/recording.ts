@@ -1,9 +1,8 @@
 /**
- * A recording, line by line
- * =========================
- * The journal as the text of a scenario, redacted where asked for. The key under which words are
- * replaced is made for one recording and forgotten with it: two redacted recordings have no words
- * in common.
+ * Recordings as text
+ * ==================
+ * The journal as the lines of a scenario, redacted on request. The key of the pseudonyms is
+ * generated for each recording and not stored, so two redacted recordings have no words in common.
  */
 import { randomBytes } from "node:crypto";
 import { recordScenario } from "../../actors/recording/recorder.ts";
@@ -16,7 +15,7 @@ import { scenarioConfig } from "../../domain/config/index.ts";
 import { Redactor } from "../../machines/redaction/redact.ts";
 
 export interface RecordingQuery extends RecordingRange {
-  /** Replaces words, names and numbers by stand-ins. @default false */
+  /** Replaces words, names and numbers by pseudonyms. @default false */
   readonly redact?: boolean;
 }
 
@@ -29,7 +28,7 @@ export async function* recordingText(
   for await (const line of redact ? redacted(lines) : lines) yield `${JSON.stringify(line)}\n`;
 }
 
-/** The same lines in other words. `key`: the same key gives the same words. */
+/** The lines, redacted. The same key gives the same pseudonyms. */
 export async function* redacted(
   lines: AsyncIterable<RecordingLine> | Iterable<RecordingLine>,
   key = randomBytes(24).toString("base64"),

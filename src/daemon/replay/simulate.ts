@@ -1,9 +1,8 @@
 /**
  * Simulating a room
  * =================
- * Puts the simulated world together for `earshot replay` and for the room simulator's page: a
- * temporary database, scripted agents whatever the config names, no network. Nothing here reaches a real
- * room.
+ * Composes the simulation for `earshot replay` and for the simulator page: a temporary database,
+ * scripted agents whatever the config names, no network. Nothing here reaches a real room.
  */
 
 import type { Why } from "../../actors/protocol/runtime.ts";
@@ -18,9 +17,9 @@ import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 
 export interface SimulateOptions {
-  /** The config as its file says, under the scenario's header. */
+  /** The content of a config file; the scenario's header overrides it. */
   readonly config?: unknown;
-  /** A config in place of the scenario's own: neither its header's nor its config lines count. */
+  /** Replaces the scenario's config: its header and its config lines are ignored. */
   readonly instead?: unknown;
   /** @default 1 */
   readonly seed?: number;
@@ -28,7 +27,7 @@ export interface SimulateOptions {
   /** Every message, or those named. @default false */
   readonly explain?: boolean | readonly string[];
   readonly log?: Log;
-  /** Where its journal goes. @default a store of its own, gone afterwards */
+  /** Where its journal is written. @default a temporary store */
   readonly store?: Store;
   readonly onLine?: (line: StreamLine) => void;
   readonly onInput?: (line: ScenarioLine) => void;
@@ -40,12 +39,12 @@ export interface Simulated {
   readonly why: Readonly<Record<string, Why>>;
 }
 
-/** From so many lines on a simulation is worth a collector that is sparing with memory. */
+/** A simulation of this many lines tunes the garbage collection. */
 export const longLines = 20_000;
 const quiet: Log = () => {};
 
 /**
- * Runs scenario lines given as objects and answers with everything that happened.
+ * Runs scenario lines and resolves with all output lines.
  * @throws EarshotError EAR_SCENARIO_INVALID | EAR_CONFIG_*: nothing was run.
  */
 export async function simulate(
@@ -63,7 +62,7 @@ export async function simulate(
   return { lines: out, why };
 }
 
-/** Runs a parsed scenario, telling each line as it happens. */
+/** Runs a parsed scenario and emits each output line as it happens. */
 export async function simulateScenario(
   scenario: Scenario,
   options: SimulateOptions = {},
@@ -100,7 +99,7 @@ export async function simulateScenario(
 }
 
 /**
- * The config under the header and what the header makes of it, each blamed for its own mistakes.
+ * The config with the scenario's header over it. Each is parsed, so that an error names its source.
  */
 function configOf({ header, headerAt }: Scenario, base: unknown): EarshotConfig {
   const plain = scenarioConfig({}, base);

@@ -3,7 +3,7 @@
  * ====================
  * Loads what happened before this start: which conversations there are, and what the newest journal
  * rows say about them, up to where the list began to follow events. It runs once, when the list is
- * first used, in small pieces that block nobody.
+ * first used, in small steps, so that other work continues.
  */
 import { decodeEvent } from "../../actors/protocol/event-codec.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
@@ -15,9 +15,9 @@ import type { ActivityWindow } from "./activity-window.ts";
 import { Room } from "./room-row.ts";
 
 export interface LoadedRooms {
-  /** At most as many as are listed, those with the newest events. */
+  /** At most `roomsListedMax`, those with the newest events. */
   readonly rooms: readonly Room[];
-  /** Conversations there are. */
+  /** Conversations in the store. */
   readonly total: number;
 }
 
@@ -28,36 +28,36 @@ interface Known {
 }
 
 const pageRows = 1_000;
-/** A journal row is decoded, which takes longer than a name. */
+/** Fewer than names, because a journal row is decoded. */
 const scanRows = 200;
-/** Yields to everything else that waits. */
-const others = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Yields to other work. */
+const otherWork = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Does something for each of them, a few at a time. */
+/** Calls `work` for each item and yields after each thousand. */
 export async function inSlices<One>(
   list: readonly One[],
   work: (item: One) => unknown,
 ): Promise<void> {
-  for (const [n, one] of list.entries()) {
-    work(one);
-    if (n % pageRows === pageRows - 1) await others();
+  for (const [n, item] of list.entries()) {
+    work(item);
+    if (n % pageRows === pageRows - 1) await otherWork();
   }
 }
 
-const heardMark = '{"type":"message.received"';
+const receivedMark = '{"type":"message.received"';
 const changedMarks = ['{"type":"message.deleted"', '{"type":"message.edited"'];
 
 export interface Reading {
-  /** What is behind this row was noted as it happened. */
+  /** Later rows were noted as they happened. */
   readonly upTo: number;
-  /** What was noted of a conversation as it happened begins there, and is left out here. */
+  /** From this row on, a conversation's events were noted as they happened. */
   readonly firstSeq: (conv: number) => number;
-  readonly pulse: ActivityWindow;
+  readonly activity: ActivityWindow;
 }
 
 export async function readJournal(
   store: Pick<Store, "conversations" | "lastSeq" | "scan">,
-  { upTo, firstSeq, pulse }: Reading,
+  { upTo, firstSeq, activity: pulse }: Reading,
 ): Promise<LoadedRooms> {
   const { known, total } = await readNames(store);
   const rooms = new Map<number, Room>();
@@ -72,27 +72,27 @@ export async function readJournal(
       if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, pulse);
     }
     after = rows.at(-1)?.seq ?? end;
-    await others();
+    await otherWork();
   }
   return { rooms: [...rooms.values()], total };
 }
 
-function note(room: Room, row: EventRow, pulse: ActivityWindow): void {
+function note(room: Room, row: EventRow, activity: ActivityWindow): void {
   if (changedMarks.some((mark) => row.body.startsWith(mark))) {
     const event = decodeEvent(row);
     if (event.type === "message.edited") room.amend(event.edit.id, event.edit.text);
     else if (event.type === "message.deleted") room.amend(event.deletion.id, null);
     return;
   }
-  if (row.code === null || row.code <= 0 || !row.body.startsWith(heardMark)) return;
+  if (row.code === null || row.code <= 0 || !row.body.startsWith(receivedMark)) return;
   const event = decodeEvent(row);
   const verdict = decodeVerdict(row.code);
   if (event.type !== "message.received" || verdict === null) return;
   room.note(event.message, verdict, event.at);
-  pulse.heard(event.at, verdict.decision === "engage");
+  activity.countMessage(event.at, verdict.decision === "engage");
 }
 
-/** The conversations with the newest events, and how many there are. */
+/** The conversations with the newest events, and the number of all. */
 async function readNames(
   store: Pick<Store, "conversations">,
 ): Promise<{ known: Known[]; total: number }> {
@@ -110,7 +110,7 @@ async function readNames(
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
     after = last.conv;
-    await others();
+    await otherWork();
   }
   return { known: newest(known), total };
 }
@@ -138,7 +138,7 @@ export async function findBeyond(
     const last = page.at(-1);
     if (last === undefined || page.length < pageRows) break;
     after = last.conv;
-    await others();
+    await otherWork();
   }
   return found.slice(0, most);
 }

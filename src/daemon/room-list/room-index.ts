@@ -1,8 +1,8 @@
 /**
  * The index of rooms
  * ==================
- * Every conversation the daemon knows, updated as people speak, and what the store knows from
- * before. An update moves a few references and checks whether a page shows that room. Hosts are
+ * Every conversation the daemon knows: updated as people speak, and loaded from the store for the
+ * time before this start. An update moves a few references and checks whether a page shows that room. Hosts are
  * asked for the state of a room (people, credits, guard), and only for rooms that a page shows.
  */
 import { conversationOf } from "../../actors/protocol/event-codec.ts";
@@ -20,11 +20,11 @@ export interface RoomListPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Pick<Store, "conversations" | "lastSeq" | "scan">;
-  readonly glances: Runtime["summaries"];
-  readonly tally: Runtime["count"];
+  readonly summaries: Runtime["summaries"];
+  readonly counts: Runtime["count"];
 }
 
-/** What is live, by number, as it was counted last. */
+/** Live conversations, as counted last. */
 export interface LiveRooms {
   readonly count: number;
   readonly engaged: ReadonlySet<number>;
@@ -39,36 +39,36 @@ type RoomListener = Required<Pick<RuntimeListener, "decided" | "ended" | "change
 
 export class RoomIndex {
   readonly activity = new ActivityWindow();
-  /** Rooms somebody looks at that changed since this was emptied last. */
+  /** Rooms shown on a page that changed since this was last cleared. */
   readonly dirty = new Set<Room>();
-  /** Pages that look at rooms. */
+  /** Open pages. */
   pages = 0;
-  /** Messages that came again since the start. */
+  /** Copies of messages received since the start. */
   duplicates = 0;
-  /** Grows with everything that may change the order. */
+  /** Incremented by everything that may change the order. */
   changes = 0;
-  /** Rooms that had to make room for others. */
+  /** Rooms removed because the list was full. */
   drops = 0;
   readonly #ports: RoomListPorts;
   readonly #rooms = new Map<number, Room>();
-  /** Where people speak, to the room that hears it. */
+  /** Chats, to the room that receives their messages. */
   readonly #places = new Map<string, Room>();
   /** When each account last brought a message. */
-  readonly #heard = new Map<string, { at: Millis }>();
+  readonly #accounts = new Map<string, { at: Millis }>();
   #direct = 0;
-  /** The journal's end as it was found; what is behind it is noted as it happens. */
-  readonly #found: Promise<number>;
-  /** Something happened in a room that was not known: the journal has to be asked for all. */
+  /** The journal's last row at the start; later rows are noted as they happen. */
+  readonly #lastSeqAtStart: Promise<number>;
+  /** A change in an unknown room was missed, so the whole journal has to be read. */
   #missed = false;
-  /** Reading what the store has; null: not begun. */
-  #memory: Promise<void> | null = null;
+  /** The load from the store; null: not started. */
+  #loading: Promise<void> | null = null;
   /** Conversations the store knows that are not in the list. */
   #beyond = 0;
   #sorted: { readonly changes: number; readonly rooms: readonly Room[] } | null = null;
 
   constructor(ports: RoomListPorts) {
     this.#ports = ports;
-    this.#found = ports.store.lastSeq().catch(() => Number.POSITIVE_INFINITY);
+    this.#lastSeqAtStart = ports.store.lastSeq().catch(() => Number.POSITIVE_INFINITY);
   }
 
   readonly listener: RoomListener = {
@@ -82,13 +82,13 @@ export class RoomIndex {
       }
       room.account ??= this.accountOf(message);
       room.account.at = at;
-      this.activity.heard(at, verdict.decision === "engage");
+      this.activity.countMessage(at, verdict.decision === "engage");
       this.activity.decidedIn(this.#ports.clock.now() - at);
       this.#note(room, message, verdict, at);
     },
     ended: (message, key, verdict) => {
       const now = this.#ports.clock.now();
-      this.activity.heard(now, false);
+      this.activity.countMessage(now, false);
       this.accountOf(message).at = now;
       if (verdict.decision === "duplicate") this.duplicates += 1;
       const known = key === null ? null : this.#rooms.get(conversationOf(key).conv);
@@ -109,7 +109,7 @@ export class RoomIndex {
   };
 
   touch(room: Room): void {
-    if (room.eyes > 0) this.dirty.add(room);
+    if (room.viewers > 0) this.dirty.add(room);
   }
 
   get size(): number {
@@ -129,16 +129,16 @@ export class RoomIndex {
     return this.#sorted.rooms;
   }
 
-  /** Asks how these rooms stand. */
+  /** Reads the state of these rooms from their hosts. */
   async look(rooms: readonly Room[]): Promise<void> {
     if (rooms.length === 0) return;
-    const seen = await this.#ports.glances(rooms.map(({ conv }) => conv));
-    for (const room of rooms) room.glance = seen.get(room.conv) ?? null;
+    const summaries = await this.#ports.summaries(rooms.map(({ conv }) => conv));
+    for (const room of rooms) room.summary = summaries.get(room.conv) ?? null;
   }
 
-  /** Asks what is live. */
+  /** Counts the live conversations. */
   async live(): Promise<LiveRooms> {
-    const { live, engaged, guarded } = await this.#ports.tally();
+    const { live, engaged, guarded } = await this.#ports.counts();
     return { count: live, engaged: new Set(engaged), guarded: new Set(guarded) };
   }
 
@@ -163,27 +163,27 @@ export class RoomIndex {
 
   accountOf({ channel, account }: Pick<Inbound, "channel" | "account">): { at: Millis } {
     const name = `${channel}\n${account}`;
-    let heard = this.#heard.get(name);
-    if (heard === undefined) {
-      heard = { at: 0 };
-      this.#heard.set(name, heard);
+    let entry = this.#accounts.get(name);
+    if (entry === undefined) {
+      entry = { at: 0 };
+      this.#accounts.set(name, entry);
     }
-    return heard;
+    return entry;
   }
 
-  /** Reads once what happened before this start. */
+  /** Reads once what the journal says about the time before this start. */
   load(): Promise<void> {
-    this.#memory ??= this.#read().catch((error: unknown) => {
-      this.#memory = null;
+    this.#loading ??= this.#read().catch((error: unknown) => {
+      this.#loading = null;
       throw error;
     });
-    return this.#memory;
+    return this.#loading;
   }
 
   #note(room: Room, ...what: Parameters<Room["note"]>): void {
     room.note(...what);
     this.changes += 1;
-    if (room.eyes > 0) this.dirty.add(room);
+    if (room.viewers > 0) this.dirty.add(room);
   }
 
   #add(room: Room): Room {
@@ -198,7 +198,7 @@ export class RoomIndex {
     this.changes += 1;
   }
 
-  /** A room that has been in the list for long and did not speak lately. */
+  /** Drops an old room without recent messages. */
   #dropOne(): void {
     const lately = this.#ports.clock.now() - latelyMs;
     let spared = 0;
@@ -207,7 +207,7 @@ export class RoomIndex {
       if (room.heardAt < lately || spared >= sparedMax) {
         if (room.place !== null) this.#places.delete(room.place);
         if (isDirect(room)) this.#direct -= 1;
-        room.gone = true;
+        room.dropped = true;
         this.drops += 1;
         this.#beyond += 1;
         return;
@@ -220,9 +220,9 @@ export class RoomIndex {
   async #read(): Promise<void> {
     const isWhole = this.drops === 0 && !this.#missed;
     const { rooms, total } = await readJournal(this.#ports.store, {
-      upTo: isWhole ? await this.#found : Number.POSITIVE_INFINITY,
+      upTo: isWhole ? await this.#lastSeqAtStart : Number.POSITIVE_INFINITY,
       firstSeq: (conv) => this.#rooms.get(conv)?.firstSeq ?? Number.POSITIVE_INFINITY,
-      pulse: this.activity,
+      activity: this.activity,
     });
     await inSlices(rooms, (older) => {
       const room = this.#rooms.get(older.conv);

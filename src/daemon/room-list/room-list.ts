@@ -2,8 +2,8 @@
  * The list of rooms
  * =================
  * Every conversation the daemon knows, as one small row each: updated by messages (room-index.ts),
- * sent to pages as far as they look (subscriptions.ts), and read a page at a time. A thousand
- * messages a second are four frames for each reader, and without readers a few numbers.
+ * sent to pages for the rows that they show (subscriptions.ts), and read a page at a time. A
+ * thousand messages a second make four frames for each reader; without readers, only counters change.
  */
 
 import { randomUUID } from "node:crypto";
@@ -23,27 +23,27 @@ import { type RoomsReader, wordsOf } from "./viewport.ts";
 export interface RoomList {
   /** When an account last brought a message; 0: not since the start. */
   heardAt(channel: string, account: string): Millis;
-  /** Messages that came again since the start. */
+  /** Copies of messages received since the start. */
   readonly duplicates: number;
-  /** What people call a room. */
+  /** A room's name for people. */
   titleOf(key: string): string;
-  /** Reads, once, what the store knows of the time before this start. */
+  /** Reads once what the journal says about the time before this start. */
   load(): Promise<void>;
-  /** Told by the runtime what happens. */
+  /** Receives the runtime's events. */
   readonly listener: RoomIndex["listener"] & Required<Pick<RuntimeListener, "line">>;
-  /** Tells the rows looked at, then what changes in them. Call the answer to end it. */
+  /** Sends the rows of a view, then their changes. The result ends it. */
   watch(reader: RoomsReader, look: RoomsLook): () => void;
-  /** Changes what the reader of a view looks at; false: there is no such view. */
+  /** Changes the rows that a view shows; false: the view is unknown. */
   look(view: string, look: RoomsLook): boolean;
   /** A page of rows, the most recently active rooms first. */
   list(query: RoomQuery): Promise<RoomListPage>;
 }
 
 export interface RoomQuery {
-  /** Look for these words, also among rooms that are in the store only, by their keys. */
+  /** Words to find; rooms that are only in the store are searched by their keys. */
   readonly find: string;
   readonly state: RoomStateName | null;
-  /** Rows left out at the beginning. */
+  /** Rows to skip. */
   readonly from: number;
   readonly limit: number;
 }
@@ -54,9 +54,9 @@ export interface RoomListPage {
   readonly more: boolean;
 }
 
-/** Rooms in one question to the hosts. */
+/** Rooms in one request to the hosts. */
 const askedRooms = 500;
-/** Turns whose first words are waited for at the same time. */
+/** At most so many turns are timed at once. */
 const turnsTimedMax = 1_000;
 
 export function createRoomList(ports: RoomListPorts): RoomList {
@@ -79,7 +79,7 @@ export function createRoomList(ports: RoomListPorts): RoomList {
   };
 }
 
-/** How long agents take to their first words; which rooms a lost host leaves asleep. */
+/** Times the first part of each turn; updates the rooms of a lost host. */
 function linesInto(roomIndex: RoomIndex): (line: StreamLine) => void {
   const started = new Map<string, Millis>();
   return (line) => {
@@ -89,10 +89,10 @@ function linesInto(roomIndex: RoomIndex): (line: StreamLine) => void {
       started.set(event.key, event.t);
     } else if (kind === "send") {
       const since = started.get(event.key);
-      if (since !== undefined) roomIndex.activity.spokeAfter(event.t - since);
+      if (since !== undefined) roomIndex.activity.firstTextAfter(event.t - since);
       started.delete(event.key);
     } else if (kind === "system" && event.system === "host.lost" && roomIndex.pages > 0) {
-      // Its conversations are asleep until somebody writes there.
+      // Its conversations are passive until the next message.
       for (const room of roomIndex.sorted()) roomIndex.touch(room);
     }
   };

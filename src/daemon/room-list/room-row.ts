@@ -1,9 +1,9 @@
 /**
  * A room in the list
  * ==================
- * What is kept of one conversation: where it is, who spoke lately, the last decisions, the last
- * line. An update moves a few references; text is cut and sanitised when a row is made, which
- * happens only for rooms that a page shows.
+ * One conversation: its chat, recent authors, the last decisions, the last message. An update moves
+ * a few references; text is cut and sanitised when a row is made, which happens only for rooms that
+ * a page shows.
  */
 import type { ConversationSummary } from "../../actors/protocol/conversation-summary.ts";
 import type { Verdict } from "../../domain/decision.ts";
@@ -13,24 +13,24 @@ import { cut, oneLine } from "../../domain/sanitize.ts";
 import type { RoomRow } from "../api-types/rooms.ts";
 import { decisionLetters, type RoomStateName, stripCount } from "../api-types/values.ts";
 
-const facesKept = 4;
+const facesMax = 4;
 const textShownUnitsMax = 160;
 
-interface Face {
+interface Participant {
   readonly id: string;
   readonly name: string;
   readonly bot: boolean;
-  /** Its name, made harmless once it was shown. */
+  /** The sanitised name; null: not needed yet. */
   shown: string | null;
 }
 
-/** A row as it was made last. */
-export interface RowConstants {
+/** A row as it was serialised last. */
+export interface SerializedRow {
   readonly json: string;
-  /** Another one whenever the row is another one. */
+  /** Changes whenever the row changes. */
   readonly version: number;
   readonly noted: number;
-  readonly glance: ConversationSummary | null;
+  readonly summary: ConversationSummary | null;
 }
 
 type Fixed = Pick<RoomRow, "key" | "channel" | "account" | "kind" | "place" | "agent">;
@@ -39,33 +39,33 @@ interface Line {
   readonly id: string;
   readonly verdict: Verdict;
   readonly author: string;
-  /** Null: it was deleted. */
+  /** Null: deleted. */
   readonly text: string | null;
 }
 
 export class Room {
   readonly conv: number;
   readonly key: string;
-  /** Its state when it was last read; null: asleep. */
-  glance: ConversationSummary | null = null;
+  /** Its state when last read; null: passive. */
+  summary: ConversationSummary | null = null;
   /** Journal number of the first message that was noted as it happened. */
   firstSeq = Number.POSITIVE_INFINITY;
   heardAt: Millis = 0;
-  /** The chat whose messages are heard here; null: none since the start. */
+  /** The chat whose messages arrive here; null: none since the start. */
   place: string | null = null;
-  /** When its account brought a message last; shared with its other rooms. */
+  /** When its account last received a message; shared by the rooms of the account. */
   account: { at: Millis } | null = null;
-  /** Pages that look at it now. */
-  eyes = 0;
-  /** It had to make room for others in the list. */
-  gone = false;
-  /** Grows with everything that is noted of it. */
+  /** Pages that show it now. */
+  viewers = 0;
+  /** Removed because the list was full. */
+  dropped = false;
+  /** Incremented by every change. */
   #noted = 0;
-  #told: RowConstants | null = null;
+  #serialized: SerializedRow | null = null;
   #words: { readonly noted: number; readonly text: string } | null = null;
   readonly #parts: SessionKeyParts;
   #recent: string[] = [];
-  #faces: Face[] = [];
+  #participants: Participant[] = [];
   #line: Line | null = null;
   #place: Pick<Inbound, "channel" | "account" | "chat"> | null = null;
   /** The constant part of its row; null: not made yet. */
@@ -91,21 +91,22 @@ export class Room {
       const { channel, account } = message;
       this.#place = { channel, account, chat };
     }
-    this.#noteFace(message.author);
+    this.#noteParticipant(message.author);
   }
 
-  /** Moves a face to the front, in place: this is done for nearly every message. */
-  #noteFace({ id, name, isBot }: Inbound["author"]): void {
-    const faces = this.#faces;
+  /** Moves a participant to the front, in place, because nearly every message does it. */
+  #noteParticipant({ id, name, isBot }: Inbound["author"]): void {
+    const faces = this.#participants;
     let at = 0;
     while (at < faces.length && faces[at]?.id !== id) at += 1;
     if (at === 0 && faces.length > 0) return;
     const face = faces[at] ?? { id, name, bot: isBot, shown: null };
-    for (let to = Math.min(at, facesKept - 1); to > 0; to -= 1) faces[to] = faces[to - 1] as Face;
+    for (let to = Math.min(at, facesMax - 1); to > 0; to -= 1)
+      faces[to] = faces[to - 1] as Participant;
     faces[0] = face;
   }
 
-  /** A message has other words now, or none; whether that is seen here. */
+  /** A message was edited or deleted; whether this row shows it. */
   amend(messageId: string, text: string | null): boolean {
     if (this.#line?.id !== messageId) return false;
     this.#noted += 1;
@@ -113,81 +114,81 @@ export class Room {
     return true;
   }
 
-  /** What was noted of it in the journal, before anything that was noted as it happened. */
+  /** Adds what the journal says about the time before this start. */
   precede(older: Room): void {
     this.#noted += 1;
     this.#recent = [...older.#recent, ...this.#recent].slice(-stripCount);
-    const known = new Set(this.#faces.map(({ id }) => id));
-    const more = older.#faces.filter(({ id }) => !known.has(id));
-    this.#faces = [...this.#faces, ...more].slice(0, facesKept);
+    const known = new Set(this.#participants.map(({ id }) => id));
+    const more = older.#participants.filter(({ id }) => !known.has(id));
+    this.#participants = [...this.#participants, ...more].slice(0, facesMax);
     this.#line ??= older.#line;
     if (this.#place?.chat.title === undefined) this.#place = older.#place ?? this.#place;
     this.heardAt = Math.max(this.heardAt, older.heardAt);
   }
 
   get state(): RoomStateName {
-    if (this.glance === null) return "asleep";
-    const { attention } = this.glance;
+    if (this.summary === null) return "asleep";
+    const { attention } = this.summary;
     const [, name = "observing"] = attention.split(".");
     return name === "settling" ? "delivering" : (name as RoomStateName);
   }
 
-  /** A page begins to look at it. */
+  /** A page shows it. */
   enter(): void {
-    this.eyes += 1;
+    this.viewers += 1;
   }
 
   /** A page stopped showing it; with the last page the serialised row is dropped. */
   leave(): void {
-    this.eyes -= 1;
-    if (this.eyes === 0) this.#told = null;
+    this.viewers -= 1;
+    if (this.viewers === 0) this.#serialized = null;
   }
 
-  /** Its row as JSON, shared by all readers and made again only after a change. */
-  told(): RowConstants {
-    const { glance } = this;
+  /** The row as JSON, shared by all readers and made again only after a change. */
+  serialized(): SerializedRow {
+    const { summary } = this;
     const noted = this.#noted;
-    const before = this.#told;
-    if (before?.noted === noted && before.glance === glance) return before;
+    const before = this.#serialized;
+    if (before?.noted === noted && before.summary === summary) return before;
     const json = JSON.stringify(this.row());
     const version = (before?.version ?? 0) + (before?.json === json ? 0 : 1);
-    this.#told = { noted, glance, json, version };
-    return this.#told;
+    this.#serialized = { noted, summary, json, version };
+    return this.#serialized;
   }
 
-  /** Whether all of these words, in small letters, are said of it or in its last decision. */
+  /** Whether its names, ids or last decision contain all of these words (lower case). */
   has(words: readonly string[]): boolean {
     if (words.length === 0) return true;
     if (this.#words?.noted !== this.#noted)
-      this.#words = { noted: this.#noted, text: this.#said().join("\n").toLowerCase() };
+      this.#words = { noted: this.#noted, text: this.#searchTexts().join("\n").toLowerCase() };
     const { text } = this.#words;
     return words.every((word) => text.includes(word));
   }
 
-  #said(): string[] {
+  #searchTexts(): string[] {
     const { key, channel, place } = this.#fixedPart();
-    const said = [key, this.title, channel, place, ...this.#faces.map(nameOf)];
-    if (this.#line === null) return said;
+    const texts = [key, this.title, channel, place, ...this.#participants.map(nameOf)];
+    if (this.#line === null) return texts;
     const { decision, rule } = this.#line.verdict;
-    return [...said, decision, rule, oneLine(this.#line.author)];
+    return [...texts, decision, rule, oneLine(this.#line.author)];
   }
 
   /** The row as it is sent. */
   row(): RoomRow {
-    const { glance, state, heardAt } = this;
+    const { summary, state, heardAt } = this;
     return {
       ...this.#fixedPart(),
       title: this.title,
       state,
-      faces: [...this.#faces]
+      faces: [...this.#participants]
         .sort((a, b) => Number(a.bot) - Number(b.bot))
         .map((face) => ({ name: nameOf(face), bot: face.bot })),
-      humans: glance?.humans ?? null,
-      source: glance?.source ?? "",
-      bots: glance?.bots ?? this.#faces.filter(({ bot }) => bot).length,
-      credits: glance?.credits ?? [],
-      queued: glance?.queued ?? 0,
-      guard: glance?.guard ?? "clear",
+      humans: summary?.humans ?? null,
+      source: summary?.source ?? "",
+      bots: summary?.bots ?? this.#participants.filter(({ bot }) => bot).length,
+      credits: summary?.credits ?? [],
+      queued: summary?.queued ?? 0,
+      guard: summary?.guard ?? "clear",
       recent: this.#recent.join(""),
       last: lineOf(this.#line),
       heardAt,
@@ -213,7 +214,7 @@ export class Room {
   get title(): string {
     const title = this.#place?.chat.title;
     if (title !== undefined) return oneLine(title);
-    const other = this.#faces.find(({ bot }) => !bot) ?? this.#faces[0];
+    const other = this.#participants.find(({ bot }) => !bot) ?? this.#participants[0];
     if (this.kind === "direct" && other !== undefined) return nameOf(other);
     return this.kind === "main" ? "Direct chats" : oneLine(idOf(this.#parts));
   }
@@ -224,16 +225,16 @@ export class Room {
   }
 }
 
-/** Whether it is listed among those of one person. */
+/** Whether it is listed as a direct chat. */
 export const isDirect = ({ kind }: Pick<Room, "kind">): boolean =>
   kind === "direct" || kind === "main";
 
-const nameOf = (face: Face): string => {
+const nameOf = (face: Participant): string => {
   face.shown ??= oneLine(face.name);
   return face.shown;
 };
 
-/** The beginning of its words; a copy, so that a long text is not kept for it. */
+/** The beginning of a text, copied so that the whole text can be collected. */
 function short(text: string): string {
   if (text.length <= textShownUnitsMax * 2) return text;
   return Buffer.from(cut(text, textShownUnitsMax * 2)).toString();

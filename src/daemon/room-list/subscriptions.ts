@@ -1,8 +1,8 @@
 /**
  * Subscriptions of pages
  * ======================
- * Changes are collected and sent at most four times a second: to each page the rows it shows, each
- * row serialised once for all of them. When a tick comes late because the daemon is busy, the next
+ * Changes are collected and sent at most four times a second. Each page gets the rows it shows; each
+ * row is serialised once for all pages. When a tick comes late because the daemon is busy, the next
  * ones are delayed further, so that readers cost less the more there is to do. A page that has not
  * taken its last frame is skipped until it has.
  */
@@ -14,9 +14,9 @@ import { type RoomsReader, Viewport } from "./viewport.ts";
 
 const tickMs = 250;
 const tickMsMax = 1_000;
-/** How many times as much later the next tick comes than this one came too late. */
-const patience = 4;
-/** A page that looks elsewhere is answered at once, but not more often than this. */
+/** The next tick is delayed by this many times the delay of this one. */
+const delayFactor = 4;
+/** A page that scrolls or filters is answered immediately, but at most this often. */
 const soonMs = 30;
 const beatMs = 1_000;
 /** A list that could not be read is read again after this. */
@@ -33,9 +33,9 @@ export class Subscriptions {
   #tickedAt = Number.NEGATIVE_INFINITY;
   #beatAt = Number.NEGATIVE_INFINITY;
   #waitMs = tickMs;
-  #telling = false;
-  /** A reader looks elsewhere while frames are being sent. */
-  #again = false;
+  #isSending = false;
+  /** A view changed while frames were being sent. */
+  #moreWanted = false;
 
   constructor(ports: RoomListPorts, roomIndex: RoomIndex) {
     this.#ports = ports;
@@ -43,12 +43,12 @@ export class Subscriptions {
     this.#roomIndex = roomIndex;
   }
 
-  /** Starts sending frames; call the answer to stop. */
+  /** Starts sending frames; the result stops it. */
   watch(id: string, reader: RoomsReader, look: RoomsLook): () => void {
     const view = new Viewport(this.#roomIndex, reader, look);
     let over = false;
     this.#roomIndex.pages += 1;
-    reader.tell(text({ type: "open", view: id }));
+    reader.send(text({ type: "open", view: id }));
     const begin = () => {
       if (over) return;
       this.#roomIndex.load().then(
@@ -75,7 +75,7 @@ export class Subscriptions {
     };
   }
 
-  /** Changes what the page of a view looks at; false: there is no such view. */
+  /** Changes the rows that a view shows; false: the view is unknown. */
   look(id: string, look: RoomsLook): boolean {
     const view = this.#views.get(id);
     if (view === undefined) return false;
@@ -91,7 +91,7 @@ export class Subscriptions {
   }
 
   #soon(): void {
-    if (this.#telling) this.#again = true;
+    if (this.#isSending) this.#moreWanted = true;
     else this.#arm(Math.max(this.#ports.clock.now(), this.#tickedAt + soonMs));
   }
 
@@ -112,22 +112,22 @@ export class Subscriptions {
     const { clock } = this.#ports;
     const now = clock.now();
     const late = Math.max(0, now - this.#dueAt);
-    this.#waitMs = Math.min(tickMsMax, tickMs + patience * late);
+    this.#waitMs = Math.min(tickMsMax, tickMs + delayFactor * late);
     this.#tickedAt = now;
-    this.#telling = true;
-    this.#again = false;
+    this.#isSending = true;
+    this.#moreWanted = false;
     try {
-      await this.#tellAll(now);
+      await this.#sendAll(now);
     } catch (error) {
       this.#log("error", "rooms.frame", { error: String(error) });
     }
-    this.#telling = false;
+    this.#isSending = false;
     if (this.#views.size === 0) return this.#rest();
-    this.#arm(this.#tickedAt + (this.#again ? soonMs : this.#waitMs));
+    this.#arm(this.#tickedAt + (this.#moreWanted ? soonMs : this.#waitMs));
   }
 
   /** Sends what is new to every reader that has taken its last frame. */
-  async #tellAll(now: number): Promise<void> {
+  async #sendAll(now: number): Promise<void> {
     const views = [...this.#views.values()].filter(({ reader }) => reader.idle());
     const isBeat = now - this.#beatAt >= beatMs;
     if (isBeat || views.some(({ needsLive }) => needsLive))
@@ -140,10 +140,10 @@ export class Subscriptions {
     if (isBeat) this.#beatAt = now;
     for (const view of views) {
       if (view.over) continue;
-      if (beat !== null && (isBeat || !view.begun)) view.reader.tell(beat);
+      if (beat !== null && (isBeat || !view.begun)) view.reader.send(beat);
       view.begun = true;
       const frame = view.frame();
-      if (frame !== null) view.reader.tell(frame);
+      if (frame !== null) view.reader.send(frame);
     }
   }
 

@@ -1,32 +1,32 @@
 /**
  * Viewport of one page
  * ====================
- * An order that stays stable while a person points at it, the rooms that pass the filter, and a
- * window of them. Only the window is remembered: a page that scrolls gets the rows it lacks, and a
- * page that was slow gets the current state, not its history.
+ * A stable order, the rooms that pass the filter, and a window of them. Only the window is
+ * remembered: a page that scrolls gets the rows it lacks, and a slow page gets the current state, not
+ * its history.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { RoomsLook } from "../api-types/rooms.ts";
 import type { LiveRooms, RoomIndex } from "./room-index.ts";
 import { isDirect, type Room } from "./room-row.ts";
 
-/** Takes frames as JSON. */
+/** Receives frames as JSON. */
 export interface RoomsReader {
-  readonly tell: (frame: string) => void;
-  /** It has taken everything; a reader that has not is sent nothing until it has. */
+  readonly send: (frame: string) => void;
+  /** Whether it has taken every frame; otherwise it is skipped. */
   readonly idle: () => boolean;
 }
 
-/** A followed list is sorted at most this often, ms. */
+/** A list that follows activity is sorted at most this often, ms. */
 const followMs = 2_000;
-/** What is looked for is looked for again in rooms that changed. */
+/** A search is repeated at most this often. */
 const findMs = 1_000;
 
 export class Viewport {
   readonly reader: RoomsReader;
-  /** The page knows how many there are. */
+  /** The page has its first frame. */
   begun = false;
-  /** Nobody looks any more. */
+  /** The page is closed. */
   over = false;
   readonly #roomIndex: RoomIndex;
   #look: RoomsLook;
@@ -35,19 +35,19 @@ export class Viewport {
   #orderedAt: Millis = 0;
   #orderedChanges = -1;
   #orderedDrops = 0;
-  /** Those of the order that pass. */
+  /** The rooms of the order that pass the filter. */
   #rooms: readonly Room[] = [];
   #chosenAt: Millis = 0;
   #chosenDrops = 0;
-  /** By what was chosen, if that may change by itself. */
+  /** The live state that the filter was applied to. */
   #chosenBy: unknown = null;
   #window: readonly Room[] = [];
   #from = 0;
   /** Versions of the rows in the window as the page has them. */
-  #told = new Map<Room, number>();
-  /** What the page knows of the window beside its rows; null: nothing yet. */
-  #toldTotal: number | null = null;
-  #toldFresh = 0;
+  #sentVersions = new Map<Room, number>();
+  /** The last totals sent to the page; null: none yet. */
+  #sentTotal: number | null = null;
+  #sentFresh = 0;
   /** The window differs from the one the page knows. */
   #moved = true;
   #at: number | null = null;
@@ -59,7 +59,7 @@ export class Viewport {
     this.#words = wordsOf(look.find);
   }
 
-  /** The page looks elsewhere. */
+  /** Changes the filter, search or window. */
   look(look: RoomsLook): void {
     const sort = this.#look.sort || look.sort;
     const isOther = look.filter !== this.#look.filter || look.find !== this.#look.find;
@@ -74,12 +74,12 @@ export class Viewport {
     this.#window = [];
   }
 
-  /** Whether what it shows depends on what is live. */
+  /** Whether it needs the live state. */
   get needsLive(): boolean {
     return !this.begun || this.#look.filter === "engaged" || this.#look.filter === "guarded";
   }
 
-  /** Puts the window where it belongs now; the rooms that came into it. */
+  /** Moves the window; returns the rooms that entered it. */
   arrange(live: LiveRooms, now: Millis): readonly Room[] {
     const ordered = this.#putInOrder(now);
     if (ordered || this.#mayPassOthers(live, now)) this.#choose(live, now);
@@ -96,21 +96,21 @@ export class Viewport {
     return this.#moveTo(from, this.#rooms.slice(from, from + limit));
   }
 
-  /** What the page lacks, as a frame; null: nothing. */
+  /** A frame with what the page lacks; null: nothing. */
   frame(): string | null {
     const rows: string[] = [];
     for (const room of this.#window) {
-      const { json, version } = room.told();
-      if (this.#told.get(room) === version) continue;
-      this.#told.set(room, version);
+      const { json, version } = room.serialized();
+      if (this.#sentVersions.get(room) === version) continue;
+      this.#sentVersions.set(room, version);
       rows.push(json);
     }
     const fresh = this.#fresh();
     const total = this.#rooms.length;
-    const isNew = this.#moved || this.#toldTotal !== total;
-    if (!isNew && rows.length === 0 && fresh === this.#toldFresh) return null;
-    this.#toldTotal = total;
-    this.#toldFresh = fresh;
+    const isNew = this.#moved || this.#sentTotal !== total;
+    if (!isNew && rows.length === 0 && fresh === this.#sentFresh) return null;
+    this.#sentTotal = total;
+    this.#sentFresh = fresh;
     if (!isNew) return `{"type":"rows","fresh":${fresh},"rows":[${rows.join(",")}]}`;
     const keys = JSON.stringify(this.#window.map(({ key }) => key));
     const place = `"total":${total},"from":${this.#from},"at":${this.#at},"fresh":${fresh}`;
@@ -123,7 +123,7 @@ export class Viewport {
   #fresh(): number {
     const { size, drops } = this.#roomIndex;
     if (drops === this.#orderedDrops) return size - this.#order.length;
-    return size - this.#order.reduce((count, room) => count + (room.gone ? 0 : 1), 0);
+    return size - this.#order.reduce((count, room) => count + (room.dropped ? 0 : 1), 0);
   }
 
   #putInOrder(now: Millis): boolean {
@@ -151,7 +151,7 @@ export class Viewport {
   #choose(live: LiveRooms, now: Millis): void {
     const passes = passing(this.#look.filter, live);
     const words = this.#words;
-    this.#rooms = this.#order.filter((room) => !room.gone && passes(room) && room.has(words));
+    this.#rooms = this.#order.filter((room) => !room.dropped && passes(room) && room.has(words));
     this.#chosenAt = now;
     this.#chosenDrops = this.#roomIndex.drops;
     this.#chosenBy = live;
@@ -162,15 +162,15 @@ export class Viewport {
     if (from !== this.#from) this.#moved = true;
     this.#from = from;
     if (window.length === before.length && window.every((room, n) => room === before[n])) return [];
-    const come = window.filter((room) => !this.#told.has(room));
+    const entered = window.filter((room) => !this.#sentVersions.has(room));
     for (const room of window) room.enter();
     for (const room of before) room.leave();
-    const told = new Map<Room, number>();
-    for (const room of window) told.set(room, this.#told.get(room) ?? -1);
-    this.#told = told;
+    const versions = new Map<Room, number>();
+    for (const room of window) versions.set(room, this.#sentVersions.get(room) ?? -1);
+    this.#sentVersions = versions;
     this.#window = window;
     this.#moved = true;
-    return come;
+    return entered;
   }
 }
 
@@ -183,6 +183,6 @@ function passing(
   return filter === "direct" ? isDirect : () => true;
 }
 
-/** Words in small letters; rooms are asked for all of them. */
+/** The words of a search, in lower case; a room must contain all of them. */
 export const wordsOf = (find: string): readonly string[] =>
   find.toLowerCase().split(/\s+/).filter(Boolean);

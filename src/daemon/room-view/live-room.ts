@@ -1,9 +1,9 @@
 /**
  * A room that is being watched
  * ============================
- * One replay for all readers of a room. It reads on whenever the runtime has applied an event
- * there, at most four times a second. A reader takes the newest state and the entries it lacks, so
- * a slow reader gets fewer frames and blocks nobody.
+ * One projection for all readers of a room. It advances when the runtime has applied an event there,
+ * at most four times a second. A reader takes the newest state and the entries it lacks, so a slow
+ * reader gets fewer frames and delays no other.
  */
 import type { ConfigHistory } from "../../actors/journal/config-versions.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -24,77 +24,77 @@ export interface LivePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly configs: ConfigHistory;
-  /** Something could not be read; the room is then closed for its readers. */
+  /** Called when reading fails; the room is then closed for its readers. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Between two looks at a room, and two frames of a reader. */
+/** Minimum time between two reads of a room, and between two frames of a reader, ms. */
 export const frameMs = 250;
-/** Entries kept for slow readers; a slower one gets a new `open` frame. */
-const entriesKept = 512;
-/** Journal numbers looked through at first when going back; it grows from there. */
+/** Entries buffered for slow readers; a slower one gets a new `open` frame. */
+const entriesMax = 512;
+/** Journal rows in the first read of history; each further read is four times as large. */
 const firstStride = 512;
 
 export class LiveRoom {
   readonly row: ConversationRow;
   readonly #ports: LivePorts;
-  readonly #fold: RoomProjection;
+  readonly #projection: RoomProjection;
   readonly #texts: OverheardTexts;
   readonly #waiting = new Set<() => void>();
   #entries: RoomEntry[] = [];
   /** Entries after this number are all in `#entries`. */
-  #keptFrom: number;
-  /** Up to here `#entries` is whole; the fold may be a step ahead. */
-  #toldTo: number;
+  #entriesFrom: number;
+  /** `#entries` is complete up to this number; the projection may be a step ahead. */
+  #entriesTo: number;
   #writing: RoomWriting | null = null;
   #state: RoomState | null = null;
   #version = 0;
   #timer: TimerHandle | null = null;
   #reading = false;
   #dirty = false;
-  #lookedAt: Millis = 0;
+  #advancedAt: Millis = 0;
   #closed = false;
 
   private constructor(ports: LivePorts, row: ConversationRow, fold: RoomProjection) {
     this.#ports = ports;
     this.row = row;
-    this.#fold = fold;
+    this.#projection = fold;
     this.#texts = createOverheardTexts(ports.store);
-    this.#keptFrom = fold.seq;
-    this.#toldTo = fold.seq;
+    this.#entriesFrom = fold.seq;
+    this.#entriesTo = fold.seq;
   }
 
   static async open(ports: LivePorts, row: ConversationRow): Promise<LiveRoom> {
     const room = new LiveRoom(ports, row, await openProjection(ports, row));
-    // Events applied while it was being opened have not been read.
+    // Events applied while it opened have not been read.
     room.touch();
     return room;
   }
 
-  /** Grows with every change. */
+  /** Incremented by every change. */
   get version(): number {
     return this.#version;
   }
-  /** The newest event whose entries are known. */
+  /** The newest event whose entries are available. */
   get seq(): number {
-    return this.#toldTo;
+    return this.#entriesTo;
   }
   get agentName(): string {
-    return this.#fold.conversation.context.settings.agentName;
+    return this.#projection.conversation.context.settings.agentName;
   }
   get writing(): RoomWriting | null {
     return this.#writing;
   }
 
-  /** Something was applied here, or an answer's way has gone on. */
+  /** An event was applied here, or a delivery changed. */
   touch(): void {
     this.#dirty = true;
     if (this.#timer !== null || this.#reading || this.#closed) return;
     const { clock } = this.#ports;
-    const at = Math.max(clock.now(), this.#lookedAt + frameMs);
+    const at = Math.max(clock.now(), this.#advancedAt + frameMs);
     this.#timer = clock.setTimer(at, () => {
       this.#timer = null;
-      this.#look().catch((error: unknown) => {
+      this.#advance().catch((error: unknown) => {
         this.#ports.failed(error);
         this.close();
       });
@@ -110,24 +110,24 @@ export class LiveRoom {
   /** The current state; computed again only after a change. */
   async state(): Promise<RoomState> {
     const now = this.#ports.clock.now();
-    this.#state ??= await stateOf(this.#fold, now, this.#texts);
+    this.#state ??= await stateOf(this.#projection, now, this.#texts);
     return { ...this.#state, now };
   }
 
-  /** The entries after a number; null where that is longer ago than what is kept, or ahead. */
+  /** The entries after a number; null if they are no longer buffered, or not yet known. */
   after(seq: number): readonly RoomEntry[] | null {
-    if (seq < this.#keptFrom || seq > this.#toldTo) return null;
+    if (seq < this.#entriesFrom || seq > this.#entriesTo) return null;
     return this.#entries.filter((entry) => entry.seq > seq);
   }
 
   /**
-   * At least `limit` lines of talk before a number, if there are as many, looking no further back
-   * than `floor`.
+   * At least `limit` messages before a number, if there are as many, reading no further back than
+   * `floor`.
    */
   async back(before: number, limit: number, floor = 0): Promise<RoomHistory> {
     let entries: RoomEntry[] = [];
     let upTo = before;
-    for (let stride = firstStride; upTo > floor + 1 && talk(entries) < limit; stride *= 4) {
+    for (let stride = firstStride; upTo > floor + 1 && countTalk(entries) < limit; stride *= 4) {
       const from = Math.max(floor, upTo - 1 - stride);
       const rows = await this.#ports.store.tail(this.row.conv, from, upTo);
       entries = [...(await this.#entriesOf(rows)), ...entries];
@@ -138,12 +138,12 @@ export class LiveRoom {
     return { entries: entries.slice(first), before: older, upTo: before - 1 };
   }
 
-  /** At least `limit` lines of talk after a number, if there are as many by now. */
+  /** At least `limit` messages after a number, if there are as many. */
   async forth(after: number, limit: number): Promise<RoomHistory> {
-    const newest = this.#toldTo;
+    const newest = this.#entriesTo;
     const entries: RoomEntry[] = [];
     let from = after;
-    for (let stride = firstStride; from < newest && talk(entries) < limit; stride *= 4) {
+    for (let stride = firstStride; from < newest && countTalk(entries) < limit; stride *= 4) {
       const upTo = Math.min(newest, from + stride);
       const rows = await this.#ports.store.tail(this.row.conv, from, upTo + 1);
       entries.push(...(await this.#entriesOf(rows)));
@@ -169,21 +169,21 @@ export class LiveRoom {
     this.#closed = true;
     if (this.#timer !== null) this.#ports.clock.clearTimer(this.#timer);
     this.#wake();
-    if (!this.#reading) this.#fold.stop();
+    if (!this.#reading) this.#projection.stop();
   }
 
-  async #look(): Promise<void> {
+  async #advance(): Promise<void> {
     this.#reading = true;
     this.#dirty = false;
-    this.#lookedAt = this.#ports.clock.now();
+    this.#advancedAt = this.#ports.clock.now();
     try {
-      const { rows, more } = await this.#fold.advance();
+      const { rows, more } = await this.#projection.advance();
       if (more) this.#dirty = true;
       if (this.#closed) return;
       await this.#take(rows);
     } finally {
       this.#reading = false;
-      if (this.#closed) this.#fold.stop();
+      if (this.#closed) this.#projection.stop();
     }
     if (this.#dirty) this.touch();
   }
@@ -192,21 +192,22 @@ export class LiveRoom {
     if (rows.length === 0) return;
     const entries = await this.#entriesOf(rows);
     this.#entries.push(...entries);
-    this.#toldTo = rows.at(-1)?.seq ?? this.#toldTo;
-    const over = this.#entries.length - entriesKept;
-    if (over > 0) this.#keptFrom = this.#entries.splice(0, over).at(-1)?.seq ?? this.#keptFrom;
-    const { attention, turnId } = this.#fold.conversation.view();
+    this.#entriesTo = rows.at(-1)?.seq ?? this.#entriesTo;
+    const over = this.#entries.length - entriesMax;
+    if (over > 0)
+      this.#entriesFrom = this.#entries.splice(0, over).at(-1)?.seq ?? this.#entriesFrom;
+    const { attention, turnId } = this.#projection.conversation.view();
     const isOver = attention !== "engaged.running" || turnId !== this.#writing?.turnId;
     if (isOver) this.#writing = null;
     this.#changed();
   }
 
   async #entriesOf(rows: readonly EventRow[]): Promise<RoomEntry[]> {
-    const { context } = this.#fold.conversation;
+    const { context } = this.#projection.conversation;
     const ports = {
       store: this.#ports.store,
       person: (id: string) => personOf(context, id),
-      credited: this.#fold.credited,
+      credited: this.#projection.credited,
     };
     const entries: RoomEntry[] = [];
     for (const row of rows) entries.push(...(await entriesOf(row, ports)));
@@ -226,9 +227,9 @@ export class LiveRoom {
 }
 
 const isTalk = ({ kind }: RoomEntry) => kind === "heard" || kind === "said" || kind === "command";
-const talk = (entries: readonly RoomEntry[]) => entries.filter(isTalk).length;
+const countTalk = (entries: readonly RoomEntry[]) => entries.filter(isTalk).length;
 
-/** Where the newest `limit` lines of talk begin, with what belongs between them. */
+/** Index of the first of the newest `limit` messages, with the entries between them. */
 function newestLines(all: readonly RoomEntry[], limit: number) {
   let left = limit;
   let first = all.length;
@@ -236,12 +237,12 @@ function newestLines(all: readonly RoomEntry[], limit: number) {
     first -= 1;
     if (isTalk(all[first] as RoomEntry)) left -= 1;
   }
-  // Lines of one row (read history) stay together, so that the next page does not begin inside.
+  // Entries of one row (read history) stay together, so that no page starts inside a row.
   while (first > 0 && all[first - 1]?.seq === all[first]?.seq) first -= 1;
   return { first, more: all[first]?.seq ?? null };
 }
 
-/** Where the oldest `limit` lines of talk end. */
+/** Index after the oldest `limit` messages. */
 function oldestLines(all: readonly RoomEntry[], limit: number): number {
   let left = limit;
   let end = 0;

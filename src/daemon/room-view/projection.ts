@@ -1,9 +1,9 @@
 /**
- * A conversation, replayed beside its host
- * ========================================
- * Record and journal tail through the same pure machine as on the host, without effects, so a page
- * shows the exact state and no host is asked. Only applied events are stepped, which keeps a
- * poisonous event away from this thread. It exists only while a page looks.
+ * Projection of a conversation
+ * ============================
+ * Replays snapshot and journal tail through the same pure machine as the host, without effects, so a
+ * page shows the exact state without a request to the host. Only applied events are stepped, which
+ * keeps a poisonous event away from this thread. It exists only while a page shows the room.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Conversation } from "../../actors/host/conversation-actor.ts";
@@ -16,7 +16,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { ConversationRow, EventRow, Store } from "../../domain/ports/index.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
-import type { RoomState, SaidEntry } from "../api-types/room.ts";
+import type { ReplyEntry, RoomState } from "../api-types/room.ts";
 
 export interface ProjectionPorts {
   readonly store: Pick<Store, "tail" | "lastSeq">;
@@ -25,43 +25,43 @@ export interface ProjectionPorts {
 
 export interface RoomProjection {
   readonly conversation: Conversation;
-  /** Everything up to here was stepped. */
+  /** The last stepped event. */
   readonly seq: number;
   readonly since: Millis | null;
   readonly trail: RoomState["trail"];
-  /** When the turn under way began; null: not seen here. */
+  /** When the running turn began; null: before this projection. */
   readonly turnSince: Millis | null;
   readonly attempt: number;
-  credited(seq: number): SaidEntry["credited"];
+  credited(seq: number): ReplyEntry["credited"];
   /**
-   * Steps what was applied since; the answer has those rows. `more`: rows wait that are journalled
-   * and not applied yet.
+   * Steps the events applied since and returns their rows. `more`: further rows are journalled and
+   * not applied yet.
    */
   advance(): Promise<{ readonly rows: readonly EventRow[]; readonly more: boolean }>;
   stop(): void;
 }
 
-const breathEvery = 256;
+const yieldEvery = 256;
 const trailLength = 6;
-const creditedKept = 512;
+const creditedMax = 512;
 
-/** Folds a conversation up to now. */
+/** Replays a conversation up to now. */
 export async function openProjection(
   ports: ProjectionPorts,
   row: ConversationRow,
 ): Promise<RoomProjection> {
-  const fold = new Fold(ports, row);
+  const fold = new ConversationProjection(ports, row);
   await fold.open(row);
   return fold;
 }
 
-class Fold implements RoomProjection {
+class ConversationProjection implements RoomProjection {
   readonly #ports: ProjectionPorts;
   readonly #key: string;
   readonly #conv: number;
-  readonly #credited = new Map<number, SaidEntry["credited"]>();
+  readonly #credited = new Map<number, ReplyEntry["credited"]>();
   #replay: ReplayedConversation | null = null;
-  /** Rows up to here were looked through. */
+  /** The last row that was read. */
   #readTo = 0;
   seq = 0;
   since: Millis | null = null;
@@ -87,14 +87,14 @@ class Fold implements RoomProjection {
       this.#replay = await replayConversation(configs, { ...from, record });
       this.seq = recordSeq;
     } catch {
-      // Another version wrote the record: as on its host, the journal is replayed from its beginning.
+      // Another version wrote the snapshot: as on the host, the whole journal is replayed.
       this.#replay = await replayConversation(configs, { ...from, record: null });
     }
     this.#readTo = this.seq;
     await this.advance();
   }
 
-  credited = (seq: number): SaidEntry["credited"] => this.#credited.get(seq) ?? [];
+  credited = (seq: number): ReplyEntry["credited"] => this.#credited.get(seq) ?? [];
 
   async advance(): Promise<{ readonly rows: readonly EventRow[]; readonly more: boolean }> {
     const { store, configs } = this.#ports;
@@ -104,7 +104,7 @@ class Fold implements RoomProjection {
     const rows = waiting === -1 ? found : found.slice(0, waiting);
     await configs.load(rows.map(({ cfg }) => cfg));
     for (const [index, row] of rows.entries()) {
-      if (index % breathEvery === breathEvery - 1) await setImmediate();
+      if (index % yieldEvery === yieldEvery - 1) await setImmediate();
       this.#step(row);
       this.seq = row.seq;
     }
@@ -143,7 +143,7 @@ class Fold implements RoomProjection {
       before[id] === endsAt ? [] : { name: names.get(id) ?? id, ms: endsAt - at },
     );
     if (granted.length === 0) return;
-    if (this.#credited.size >= creditedKept)
+    if (this.#credited.size >= creditedMax)
       this.#credited.delete(this.#credited.keys().next().value as number);
     this.#credited.set(seq, granted);
   }

@@ -1,9 +1,8 @@
 /**
  * State of a conversation, for its page
  * =====================================
- * The context of the replayed conversation as a page shows it: states, the running turn, what
- * waits, credits, overheard lines, people. Texts of overheard lines are read from the journal once
- * each.
+ * The context of the replayed conversation as a page shows it: states, the running turn, queued
+ * batches, credits, buffered messages, people. Each buffered text is read from the journal once.
  */
 import { decodeEvent } from "../../actors/protocol/event-codec.ts";
 import type { Millis, Route } from "../../domain/message.ts";
@@ -20,10 +19,10 @@ const newestShown = 4;
 const peopleShown = 12;
 const textShownUnits = 160;
 
-/** Texts of buffered lines, kept while the room is looked at. */
+/** Texts of buffered messages, cached while the room is shown. */
 export type OverheardTexts = (entry: BufferEntry) => Promise<string>;
 
-/** Reads each line once; bounded, since a buffer is. */
+/** Reads each text once. Bounded, as the buffer is. */
 export function createOverheardTexts(store: Pick<Store, "events">): OverheardTexts {
   const known = new Map<string, string>();
   return async ({ seq, editSeq, id }) => {
@@ -50,7 +49,7 @@ async function textOf(store: Pick<Store, "events">, seq: number, id: string): Pr
   return cut(event.messages.find((message) => message.id === id)?.text ?? "", textShownUnits);
 }
 
-/** The person who has spoken here under an id. */
+/** The person with this author id. */
 export function personOf(context: ConversationContext, id: string): RoomPerson {
   const known = context.participants.find((participant) => participant.id === id);
   return { id, name: known?.name ?? id, isBot: known?.isBot ?? false };
@@ -76,7 +75,7 @@ export async function stateOf(
       text: await texts(entry),
     })),
   );
-  const here = [...participants].sort((a, b) => b.lastSeenAt - a.lastSeenAt);
+  const peopleByTime = [...participants].sort((a, b) => b.lastSeenAt - a.lastSeenAt);
   return {
     now,
     seq,
@@ -98,8 +97,8 @@ export async function stateOf(
       newest: overheard,
     },
     humans: effectiveHumans({ participants, membership }, engagement, now),
-    people: here.slice(0, peopleShown).map(({ id, name, isBot }) => ({ id, name, isBot })),
-    bots: here.filter(({ isBot }) => isBot).length,
+    people: peopleByTime.slice(0, peopleShown).map(({ id, name, isBot }) => ({ id, name, isBot })),
+    bots: peopleByTime.filter(({ isBot }) => isBot).length,
     activation: engagement.activation,
   };
 }
@@ -117,7 +116,7 @@ function batchesOf(context: ConversationContext): readonly RoomBatch[] {
   }));
 }
 
-/** Live credits, the longest first, then people who are held without a credit. */
+/** Live credits, the longest first, then people in a hold without a credit. */
 function creditsOf(
   context: ConversationContext,
   heldIds: readonly string[],
@@ -155,7 +154,7 @@ function turnOf(fold: RoomProjection, context: ConversationContext): RoomTurn | 
   };
 }
 
-/** Where the words go, in words: a conversation may hear several chats or threads. */
+/** Where the answer is sent, for people: a conversation may span several chats or threads. */
 function placeOf({ chat, thread, channel }: Route): string {
   const where = chat.kind === "direct" ? `${channel}, direct` : "here";
   return thread === null ? where : `${where}, in ${thread.kind} ${thread.id}`;

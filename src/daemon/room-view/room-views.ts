@@ -1,9 +1,9 @@
 /**
  * Views of rooms
  * ==============
- * Answers pages about one room. A room stays open while somebody watches it, one for all readers,
- * and closes with the last one. The runtime reports the conversation of every applied event, which
- * costs a look-up in an empty map while nobody watches.
+ * Serves pages that show one room. A room stays open while it has readers, which share it, and closes
+ * with the last one. The runtime reports the conversation of every applied event, which costs a
+ * look-up in an empty map while no room is shown.
  */
 import { createConfigHistory } from "../../actors/journal/config-versions.ts";
 import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
@@ -21,7 +21,7 @@ export interface RoomViewPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
-  /** What the list of rooms calls it. */
+  /** The title in the list of rooms. */
   readonly titleOf: (key: string) => Promise<string>;
 }
 
@@ -32,15 +32,15 @@ export interface RoomReader {
   close(): void;
 }
 
-/** Where a page of the transcript ends or begins: journal numbers that are not in it. */
+/** Bound of a page of the transcript: a journal number that is not in it. */
 type HistoryFrom = { readonly before: number } | { readonly after: number };
 
 export interface RoomViews {
-  /** Null where no such conversation is known. */
+  /** Null: unknown conversation. */
   view(key: string): Promise<RoomView | null>;
-  /** At most about `limit` lines of talk before a number, or after one. */
+  /** About `limit` messages before a number, or after one. */
   history(key: string, from: HistoryFrom, limit: number): Promise<RoomHistory | null>;
-  /** `after`: the newest entry the page has; it is given what came since, and nothing twice. */
+  /** `after`: the newest entry that the page has; it gets the entries since then. */
   watch(key: string, after: number | null): Promise<RoomReader | null>;
   /** An event of this conversation was applied. */
   applied(conv: number): void;
@@ -49,7 +49,7 @@ export interface RoomViews {
 }
 
 const openingLines = 60;
-/** A page that comes back is given at most so many lines instead of a new beginning. */
+/** A page that reconnects gets at most so many missed messages, else a new `open` frame. */
 const missedLinesMax = 200;
 
 interface Shared {
@@ -72,7 +72,7 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
     return row?.key === key ? row : null;
   }
 
-  /** The room of a key, shared; call the answer's `leave` once. */
+  /** The shared room of a key; call `leave` of the result once. */
   async function enter(key: string) {
     const row = await rowOf(key);
     if (row === null) return null;
@@ -154,7 +154,7 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
       if (open.size > 0) open.get(conv)?.live?.touch();
     },
     line(line) {
-      // Nobody looks: only what is running is noted, and most lines are not about that.
+      // No room is shown: only the texts of running turns are noted, and few lines have one.
       if (open.size === 0 && !("event" in line)) return;
       const { kind, line: event } = tagged(line);
       if (kind === "delta") running.note(event);
@@ -169,14 +169,14 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
   };
 }
 
-const runningKept = 256;
+const runningMax = 256;
 
-/** The latest text of each running turn, for readers that come later. */
+/** The latest text of each running turn, for readers that open the room later. */
 function createRunning() {
   const texts = new Map<string, DeltaLine>();
   return {
     note(line: DeltaLine) {
-      if (texts.size >= runningKept && !texts.has(line.key))
+      if (texts.size >= runningMax && !texts.has(line.key))
         texts.delete(texts.keys().next().value as string);
       texts.set(line.key, line);
     },
@@ -186,7 +186,7 @@ function createRunning() {
 }
 
 /** Some platforms send a title with some messages only. */
-const titleLooked = 10;
+const titleLinesMax = 10;
 
 interface Chat {
   readonly channel: string;
@@ -195,7 +195,7 @@ interface Chat {
 
 /** The chat of the newest messages, with its last known title. */
 async function newestChat(store: Store, room: LiveRoom): Promise<Chat | null> {
-  const { entries } = await room.back(room.seq + 1, titleLooked);
+  const { entries } = await room.back(room.seq + 1, titleLinesMax);
   const seqs = entries.flatMap(({ kind, seq }) => (kind === "heard" ? seq : []));
   const chats = (await store.events(seqs)).flatMap((row): Chat[] => {
     const event = decodeEvent(row);
@@ -215,36 +215,36 @@ interface ReaderPorts {
 }
 
 function createReader({ room, leave, clock, after, view }: ReaderPorts): RoomReader {
-  let seen = -1;
-  let had = after;
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let versionSent = -1;
+  let upToSent = after;
+  let sentAt = Number.NEGATIVE_INFINITY;
   let closed = false;
 
   async function frame(): Promise<RoomFrame> {
-    seen = room.version;
+    versionSent = room.version;
     const upTo = room.seq;
-    const kept = had === null ? null : room.after(had);
-    const entries = kept ?? (had === null ? null : await missed(room, had, upTo));
+    const recent = upToSent === null ? null : room.after(upToSent);
+    const entries = recent ?? (upToSent === null ? null : await missed(room, upToSent, upTo));
     if (entries === null) {
       const opened = await view();
-      had = opened.upTo;
+      upToSent = opened.upTo;
       return { type: "open", view: opened, writing: room.writing };
     }
-    had = upTo;
+    upToSent = upTo;
     const state = await room.state();
     return { type: "more", upTo, entries, state, writing: room.writing };
   }
 
   return {
     async next() {
-      await room.changed(seen);
-      const wait = toldAt + frameMs - clock.now();
+      await room.changed(versionSent);
+      const wait = sentAt + frameMs - clock.now();
       if (wait > 0 && !closed)
         await new Promise<void>((resolve) => {
           clock.setTimer(clock.now() + wait, resolve);
         });
       if (closed || room.closed) return null;
-      toldAt = clock.now();
+      sentAt = clock.now();
       return frame();
     },
     close() {
@@ -255,18 +255,18 @@ function createReader({ room, leave, clock, after, view }: ReaderPorts): RoomRea
   };
 }
 
-/** What a page that comes back has missed; null: too much, or it knows of more than there is. */
+/** The entries that a page has missed; null: too many, or the page is ahead of the journal. */
 async function missed(room: LiveRoom, after: number, upTo: number) {
   if (after > upTo) return null;
   const { entries, before } = await room.back(upTo + 1, missedLinesMax, after);
   return before === null ? entries : null;
 }
 
-/** @throws EarshotError EAR_KEY_INVALID for what is no session key. */
+/** @throws EarshotError EAR_KEY_INVALID unless it is a session key. */
 export function checkedKey(key: string): string {
   if (isSessionKey(key)) return key;
   throw new EarshotError(
     "EAR_KEY_INVALID",
-    "Cannot find that room: a session key is expected, agent:<id>:…",
+    "Cannot find that room: expected a session key, agent:<id>:…",
   );
 }

@@ -1,9 +1,8 @@
 /**
- * From journal rows to a transcript
- * =================================
- * The entries of a row for a reader. Rows that concern only the machine (deadlines, reports of
- * tools, reads of member lists) have none. Texts come from the journal and the outbox alone, so an
- * old transcript reads like a new one.
+ * Transcript entries
+ * ==================
+ * The transcript entries of a journal row. Internal rows (deadlines, reports of tools, member lists)
+ * have none. Texts come from the journal and the outbox only, so old transcripts look like new ones.
  */
 
 import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
@@ -20,29 +19,29 @@ import type {
 } from "../../machines/events/events.ts";
 import type {
   EndedEntry,
-  HeardEntry,
+  MessageEntry,
+  ReplyEntry,
   RoomEntry,
   RoomFile,
   RoomPerson,
-  SaidEntry,
 } from "../api-types/room.ts";
 
-/** A longer message is shown cut; the whole of it stays in the journal. */
+/** A longer message is cut; the journal has all of it. */
 const textShownUnitsMax = 16_384;
 const fileNameUnitsMax = 120;
 
 export interface EntryPorts {
   readonly store: Pick<Store, "outboxRow">;
-  /** The person who has spoken here under this id. */
+  /** The person with this author id. */
   person(id: string): RoomPerson;
-  /** Credits that a delivery gave, by the number of its row. */
-  credited(seq: number): SaidEntry["credited"];
+  /** Credits granted by a delivery, by its journal number. */
+  credited(seq: number): ReplyEntry["credited"];
 }
 
 /** The entries of one row, mostly one or none. */
 export async function entriesOf(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
   if (row.code !== quarantinedCode) return entriesFor(row, ports);
-  // It may be in quarantine because it is not what it says it is.
+  // It may be in quarantine because its content is invalid.
   return entriesFor(row, ports).catch(() => []);
 }
 
@@ -62,22 +61,22 @@ async function entriesIn(
   switch (event.type) {
     case "message.received": {
       const verdict = row.code !== null && row.code > 0 ? decodeVerdict(row.code) : null;
-      return [{ ...heardOf(event.message, place), verdict }];
+      return [{ ...messageEntryOf(event.message, place), verdict }];
     }
     case "history.seeded":
       return event.messages.map((message) => ({
-        ...heardOf(message, { seq: row.seq, at: message.sentAt ?? event.at }),
+        ...messageEntryOf(message, { seq: row.seq, at: message.sentAt ?? event.at }),
         history: true,
       }));
     case "fellow.spoke":
-      return [{ ...heardOf(event.message, place), fellow: true }];
+      return [{ ...messageEntryOf(event.message, place), fellow: true }];
     case "message.edited":
       return [{ kind: "edited", ...place, id: event.edit.id, text: shown(event.edit.text) }];
     case "message.deleted":
       return [{ kind: "deleted", ...place, id: event.deletion.id }];
     case "delivery.sent":
     case "delivery.failed":
-      return saidOf(event, place, ports);
+      return repliesOf(event, place, ports);
     default:
       return otherOf(event, place, ports);
   }
@@ -131,7 +130,7 @@ function failureOf({
 
 const shown = (text: string): string => cut(text, textShownUnitsMax);
 
-function heardOf(message: Inbound, place: Place): HeardEntry {
+function messageEntryOf(message: Inbound, place: Place): MessageEntry {
   const { id, author, text, mentions, replyTo, attachments } = message;
   return {
     kind: "heard",
@@ -154,7 +153,7 @@ function heardOf(message: Inbound, place: Place): HeardEntry {
   };
 }
 
-/** Names are labels of a stranger: short, one line. */
+/** A file name comes from a stranger: it is cut to one short line. */
 function fileOf({ kind, mime, bytes, name }: Attachment): RoomFile {
   return {
     kind,
@@ -164,11 +163,11 @@ function fileOf({ kind, mime, bytes, name }: Attachment): RoomFile {
   };
 }
 
-async function saidOf(
+async function repliesOf(
   event: DeliverySent | DeliveryFailed,
   place: Place,
   { store, credited }: EntryPorts,
-): Promise<readonly SaidEntry[]> {
+): Promise<readonly ReplyEntry[]> {
   const id = `${event.turnId}:${event.index}`;
   const row = await store.outboxRow(id);
   const delivery = row === null ? null : deliveryOf(row);

@@ -21,7 +21,7 @@ const readText = (path: string): Promise<string> =>
 
 /**
  * This machine's name in state directories, or null where it has no id. A digest, as machine-id(5)
- * asks of whoever shows it.
+ * asks of programs that show it.
  */
 export async function machineName(files: readonly string[] = idFiles): Promise<string | null> {
   for (const path of files) {

@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** Whether the sources run, by way of a loader. */
+/** Whether the sources run directly, through a loader. */
 export const isSource = import.meta.url.endsWith(".ts");
 
 const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
@@ -23,7 +23,7 @@ function packageRoot(folder: string): string {
 const entry = (source: string, built: string) =>
   pathToFileURL(join(root, ...(isSource ? ["src", source] : ["dist", built])));
 
-/** As package.json says it: one place to change it. */
+/** From package.json. */
 export const version: string = (
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }
 ).version;

@@ -1,9 +1,9 @@
 /**
  * The state directory
  * ===================
- * Holds journal, token and lock. Whoever can write there can act as the owner, so it must be a real
- * directory of ours that nobody else may enter: a symbolic link, a foreign owner, open permissions
- * or another machine's journal stop the start instead of being repaired silently.
+ * Contains journal, token and lock. Write access there gives the rights of an owner, so it must be a
+ * directory of this user that no other user may enter. A symbolic link, a foreign owner, open
+ * permissions or another machine's journal stop the start instead of being repaired silently.
  */
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -12,9 +12,9 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { foreignMachine, machineName, rememberMachine } from "./machine-id.ts";
 
-/** The directory to use: the given one, else EARSHOT_STATE_DIR, else `~/.earshot`; absolute. */
-export function stateDirOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
-  const named = given ?? env.EARSHOT_STATE_DIR;
+/** The directory to use: the option, else EARSHOT_STATE_DIR, else `~/.earshot`; absolute. */
+export function stateDirOf(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  const named = option ?? env.EARSHOT_STATE_DIR;
   if (named === undefined || named === "") return join(homedir(), ".earshot");
   if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(2));
   return resolve(named);
@@ -26,9 +26,9 @@ export function storePathOf({ store }: EarshotConfig, stateDir: string): string 
 }
 
 /**
- * Creates the directory if it is missing and checks that it is ours alone. `machine`: the name of
- * another one than this, for tests.
- * @throws EarshotError EAR_STATE_UNSAFE naming the path and how to mend it.
+ * Creates the directory if it is missing and checks that only this user may enter it. `machine`: a
+ * machine name for tests. @default this machine's
+ * @throws EarshotError EAR_STATE_UNSAFE naming the path and the fix.
  */
 export async function prepareStateDir(
   folder: string,

@@ -2,8 +2,8 @@
  * The token
  * =========
  * One secret in `<state>/token` opens the pages and the API. It is created at the first start and
- * read for every request, so writing another one revokes the old one at once. The file must be a
- * plain file of mode 0600: a token that others can read opens nothing.
+ * read for every request, so writing a new one revokes the old one immediately. The file must be a
+ * plain file of mode 0600; a token that others can read is refused.
  */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -18,7 +18,7 @@ export type TokenReader = () => Promise<string>;
 
 export const tokenFileOf = (stateDir: string): string => join(stateDir, "token");
 
-// Where the system has no such flag there are no such links.
+// Systems without this flag have no symbolic links to follow.
 const readNoLink = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
 
 /** A token is at least this long; a shorter one could be guessed. */
@@ -59,9 +59,9 @@ export async function readToken(stateDir: string): Promise<string> {
 }
 
 /**
- * Reads the token, making one if there is none yet.
- * @throws EarshotError EAR_STORE_FULL, EAR_STORE_FAILED when none can be written; nothing is left
- * then.
+ * Reads the token; creates one if there is none.
+ * @throws EarshotError EAR_STORE_FULL, EAR_STORE_FAILED when it cannot be written; no partial
+ * file remains.
  */
 export async function ensureToken(stateDir: string): Promise<string> {
   const path = tokenFileOf(stateDir);
@@ -69,7 +69,7 @@ export async function ensureToken(stateDir: string): Promise<string> {
   await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: "wx" }).catch(
     async (cause: NodeJS.ErrnoException) => {
       if (cause.code === "EEXIST") return;
-      // Half a token would be found at the next start, and refused.
+      // A partial token would be refused at the next start.
       await rm(path, { force: true }).catch(() => undefined);
       throw cause.code === "ENOSPC"
         ? new EarshotError(
@@ -88,10 +88,9 @@ export async function ensureToken(stateDir: string): Promise<string> {
 }
 
 /**
- * Puts a new token in the place of the old one, whole: there is no moment without one. A running
- * daemon lets nobody in with the old one from its next request on. A file that others could read is
- * replaced, too: that is how it is mended.
- * @throws EarshotError EAR_STORE_FAILED when none can be written; the old one stands then.
+ * Replaces the token in one step, so there is always one. A running daemon refuses the old one from
+ * its next request on. A file that others could read is replaced as well, which fixes it.
+ * @throws EarshotError EAR_STORE_FAILED when it cannot be written; the old one stays valid.
  */
 export async function rotateToken(stateDir: string): Promise<string> {
   const path = tokenFileOf(stateDir);

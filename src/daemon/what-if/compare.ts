@@ -1,32 +1,32 @@
 /**
- * What changes
- * ============
+ * Comparing decisions
+ * ===================
  * Two lists of decisions about the same recording, side by side. A message that several agents
- * heard is compared agent by agent, in their order.
+ * received is compared for each agent, in their order.
  */
 import type { Decision } from "../../domain/decision.ts";
 import type { WhatIfChange, WhatIfResult, WhatIfVerdict } from "../api-types/what-if.ts";
 import type { RecordedMessage, Recording } from "./recording.ts";
 import type { Decided } from "./worker.ts";
 
-/** Changes told to a page; all of them are counted. */
-export const changesShownMax = 2_000;
+/** At most so many changes are sent to a page; all are counted. */
+export const changesSentMax = 2_000;
 
-/** Decisions by the message they are about: the n-th of an id is about its n-th message. */
+/** Decisions by message; the n-th decision of an id belongs to its n-th message. */
 function byMessage(decided: readonly Decided[]): Map<string, Decided[]> {
   const map = new Map<string, Decided[]>();
-  for (const one of decided) {
-    const name = `${one[0]}|${one[1]}`;
+  for (const decision of decided) {
+    const name = `${decision[0]}|${decision[1]}`;
     const list = map.get(name);
-    if (list === undefined) map.set(name, [one]);
-    else list.push(one);
+    if (list === undefined) map.set(name, [decision]);
+    else list.push(decision);
   }
   return map;
 }
 
 const verdictOf = ([, , , decision, rule]: Decided): WhatIfVerdict => ({ decision, rule });
 
-/** The differences, without how long it took. */
+/** The differences, without the duration. */
 export function compare(
   { messages, rooms, header }: Recording,
   before: readonly Decided[],
@@ -50,7 +50,7 @@ export function compare(
       if (now === undefined || (old[3] === now[3] && old[4] === now[4])) continue;
       if (old[3] === now[3]) count.otherRule += 1;
       else note(count, now[3]);
-      if (changes.length < changesShownMax) changes.push(changeOf(n, message, start, old, now));
+      if (changes.length < changesSentMax) changes.push(changeOf(n, message, start, old, now));
     }
   }
   return { messages: messages.length, rooms, ...count, changes };
@@ -73,6 +73,6 @@ function changeOf(
   old: Decided,
   now: Decided,
 ): WhatIfChange {
-  const said = { n, at: start + t, id, key: now[2] ?? old[2], author, isBot, room, text };
-  return { ...said, before: verdictOf(old), after: verdictOf(now) };
+  const shown = { n, at: start + t, id, key: now[2] ?? old[2], author, isBot, room, text };
+  return { ...shown, before: verdictOf(old), after: verdictOf(now) };
 }

@@ -1,9 +1,9 @@
 /**
  * One conversation of a recording
  * ===============================
- * What bears on the decision about one message: what was said before it in the same conversation,
- * which may have several chats, with what became of it there. A ladder is walked on this part, so
- * that it takes a moment however long the recording is.
+ * The part of a recording that affects the decision about one message: the earlier messages of the
+ * same conversation, which may have several chats, and their outcomes. A ladder is explained on this
+ * part, so it takes a moment however long the recording is.
  */
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { Recording } from "./recording.ts";
@@ -13,7 +13,7 @@ type Place = { readonly channel: string; readonly account: string; readonly chat
 const nameOf = ({ channel, account, chat }: Place): string =>
   JSON.stringify([channel, account, chat.id]);
 
-/** The lines up to a message; what came later does not bear on it. */
+/** The lines up to a message. */
 export function linesUpTo({ lines }: Recording, n: number): readonly ScenarioLine[] {
   let left = n + 1;
   const index = lines.findIndex((line) => {
@@ -24,8 +24,8 @@ export function linesUpTo({ lines }: Recording, n: number): readonly ScenarioLin
 }
 
 /**
- * Of these lines those of the message's conversation, by what was decided about all of them. Null
- * where lines name no conversation (scripts for whoever comes first): then none may be left out.
+ * The lines of the last message's conversation, found by the decisions about all lines. Null if a
+ * scripted run names no conversation (it answers the first one): then every line is needed.
  */
 export function ofConversation(
   lines: readonly ScenarioLine[],

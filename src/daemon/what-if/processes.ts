@@ -1,10 +1,10 @@
 /**
  * Processes for What-if
  * =====================
- * A try needs a place that can be ended at once, and the next try comes a moment later: so a process
- * that is done stays warm for a while. One that is called off is killed, whatever it is doing. It is
- * not a thread, because a simulation has a database, and a thread that is ended inside the SQLite
- * driver ends the whole process.
+ * A run must be cancellable immediately, and the next run often follows a moment later, so a process
+ * stays warm for a while after its run. A cancelled run's process is killed. It is not a thread,
+ * because a simulation has a database, and ending a thread inside the SQLite driver ends the whole
+ * process.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -18,8 +18,8 @@ export type WhatIfDone = Exclude<WhatIfAnswer, { type: "progress" | "failed" }>;
 
 export interface WhatIfProcesses {
   /**
-   * Runs a task; `share` is told how much of it is done.
-   * @throws EarshotError EAR_USAGE with the process's own words, or when too many run; the reason of
+   * Runs a task; `share` is called with the progress (0 to 1).
+   * @throws EarshotError EAR_USAGE with the process's error, or when too many run; the reason of
    * `signal`.
    */
   run(task: WhatIfTask, share: (of: number) => void, signal: AbortSignal): Promise<WhatIfDone>;
@@ -50,23 +50,23 @@ export function createWhatIfProcesses(clock: Clock): WhatIfProcesses {
   }
 
   function take(): ChildProcess {
-    const kept = warm.pop();
-    if (kept === undefined) return start();
-    clock.clearTimer(kept.timer);
-    kept.child.off("exit", kept.drop);
-    kept.child.ref();
-    kept.child.channel?.ref();
-    return kept.child;
+    const idle = warm.pop();
+    if (idle === undefined) return start();
+    clock.clearTimer(idle.timer);
+    idle.child.off("exit", idle.drop);
+    idle.child.ref();
+    idle.child.channel?.ref();
+    return idle.child;
   }
 
   function keep(child: ChildProcess): void {
     const drop = () => {
-      warm = warm.filter((one) => one.child !== child);
+      warm = warm.filter((item) => item.child !== child);
       clock.clearTimer(timer);
       end(child);
     };
     const timer = clock.setTimer(clock.now() + warmMs, drop);
-    // A process that ends with nothing to do is simply gone.
+    // An idle process that ends needs no other handling.
     child.on("exit", drop);
     child.unref();
     child.channel?.unref();
@@ -78,7 +78,7 @@ export function createWhatIfProcesses(clock: Clock): WhatIfProcesses {
       if (running.size >= runsMax)
         throw new EarshotError(
           "EAR_USAGE",
-          "Cannot replay now as others do: try again in a moment",
+          "Cannot replay now: too many replays are running. Try again in a moment",
         );
       signal.throwIfAborted();
       const child = take();
@@ -124,7 +124,7 @@ export function createWhatIfProcesses(clock: Clock): WhatIfProcesses {
 }
 
 function end(child: ChildProcess): void {
-  // What it still says about its end is of no interest to anyone.
+  // Errors of a process that is being killed do not matter.
   child.on("error", () => undefined);
   child.kill("SIGKILL");
 }

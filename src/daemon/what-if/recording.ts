@@ -1,8 +1,8 @@
 /**
  * Recordings for What-if
  * ======================
- * Scenario lines in memory, bounded in number and size, from this daemon's journal or from a file
- * somebody has: with what the page shows of each message. Larger ones are for `earshot replay
+ * Scenario lines in memory, bounded in number and size, from this daemon's journal or from an
+ * uploaded file, with what the page shows of each message. Larger ones are for `earshot replay
  * --against`, which reads from disk.
  */
 import { recordScenario } from "../../actors/recording/recorder.ts";
@@ -39,7 +39,7 @@ export interface Recording {
 const tooMuch = (what: string) =>
   new EarshotError(
     "EAR_USAGE",
-    `Cannot take the recording as it has more than ${what}: take a shorter time, or compare with ` +
+    `Cannot load the recording: it has more than ${what}. Choose a shorter time, or compare with ` +
       "`earshot replay FILE --config A --against B`",
   );
 
@@ -50,7 +50,7 @@ class Collected {
   readonly #rooms = new Set<string>();
 
   add(line: ScenarioLine): void {
-    // The rules that are tried count from the first line to the last.
+    // The tried rules apply to all lines.
     if ("config" in line) return;
     if (this.lines.length >= linesMax) throw tooMuch(`${linesMax.toLocaleString("en")} lines`);
     this.lines.push(line);
@@ -78,7 +78,7 @@ function messageOf(t: Millis, { id, author, chat, text }: Inbound): RecordedMess
   };
 }
 
-/** Reads a part of the journal. @throws EarshotError EAR_USAGE when it is too much for a page. */
+/** Reads a part of the journal. @throws EarshotError EAR_USAGE when it is too large. */
 export async function recordingOf(
   store: RecordingStore,
   query: RecordingRange,
@@ -93,8 +93,8 @@ export async function recordingOf(
 }
 
 /**
- * Reads a scenario somebody has.
- * @throws EarshotError EAR_SCENARIO_INVALID naming line and path; EAR_USAGE when it is too much.
+ * Reads an uploaded scenario.
+ * @throws EarshotError EAR_SCENARIO_INVALID naming line and path; EAR_USAGE when it is too large.
  */
 export function recordingFrom(text: string, name: string): Recording {
   const { header, lines } = parseScenario(text, name);

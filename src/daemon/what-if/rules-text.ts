@@ -1,9 +1,9 @@
 /**
  * Rules as text
  * =============
- * The part of the config that decides who is answered, written as JSON5 for people to change, and
- * read back with everything that is wrong with it, each with its place and its line. What the text
- * leaves out stays as it is.
+ * The part of the config that decides which messages are answered, written as JSON5 for people to
+ * edit, and read back with all its problems, each with path and line. Keys that the text omits keep
+ * their values.
  */
 import JSON5 from "json5";
 import { configProblems, isPlain, overlay, parseConfig } from "../../domain/config/index.ts";
@@ -11,7 +11,7 @@ import type { WhatIfEdit, WhatIfProblem } from "../api-types/what-if.ts";
 
 type Path = readonly (string | number)[];
 
-/** Sections that the page shows; others may be written as well. */
+/** Sections that the page shows; others may be added. */
 const shown = ["engagement", "context", "loopGuard", "messages"] as const;
 const problemsMax = 20;
 
@@ -27,7 +27,7 @@ export function rulesText(config: Readonly<Record<string, unknown>>): string {
 
 const listWidthMax = 60;
 
-/** Short lists of plain values on one line, as people write them. */
+/** Puts short lists of plain values on one line, as people write them. */
 function compact(text: string): string {
   return text.replace(/\[\n([^[\]{}]*?),?\n\s*\]/g, (whole, inner: string) => {
     const line = `[${inner.trim().split(/\n\s*/).join(" ")}]`;
@@ -84,7 +84,7 @@ export function readRules(text: string, base: Readonly<Record<string, unknown>>)
   return { problems: null, config, edits, places };
 }
 
-/** Agents by their ids, over what is known of them: lists are else replaced whole. */
+/** Merges agents by id; other lists are replaced as a whole. */
 function withAgents(
   written: Readonly<Record<string, unknown>>,
   base: Readonly<Record<string, unknown>>,
@@ -93,7 +93,9 @@ function withAgents(
   if (list.length === 0 || !isPlain(written.agents)) return written;
   const known = listOf(base);
   const merged = list.map((agent) => {
-    const same = known.find((one) => isPlain(one) && isPlain(agent) && one.id === agent.id);
+    const same = known.find(
+      (candidate) => isPlain(candidate) && isPlain(agent) && candidate.id === agent.id,
+    );
     return same === undefined ? agent : overlay(same, agent);
   });
   return { ...written, agents: { ...written.agents, list: merged } };
@@ -108,16 +110,16 @@ function* editsOf(before: unknown, after: unknown, path: Path): Generator<EditPl
   }
   const isAgents = path.length === 2 && path[0] === "agents" && path[1] === "list";
   if (isAgents && Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
-    for (const [index, one] of before.entries())
-      yield* editsOf(one, after[index], [...path, index]);
+    for (const [index, item] of before.entries())
+      yield* editsOf(item, after[index], [...path, index]);
     return;
   }
   if (JSON.stringify(before) !== JSON.stringify(after)) yield { path, before, after };
 }
 
 /**
- * The line a path stands in: each of its names is looked for after the one before. Good enough for
- * a mark beside the text.
+ * The line of a path: each of its names is searched after the previous one. Exact enough for a
+ * marker beside the text.
  */
 function lineOf(text: string, path: readonly PropertyKey[]): number | null {
   let at = 0;

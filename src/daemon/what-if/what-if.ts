@@ -1,10 +1,9 @@
 /**
  * What-if
  * =======
- * The desk behind the page: keeps a few recordings, tries rules on them in a process of their own,
- * and hands what is liked to the layer that lies over the config file, where it counts at once and
- * can be taken back. How the recording was decided under the rules as they are is worked out once
- * and kept beside it.
+ * The service behind the What-if page: holds a few recordings, tries rules on them in a separate
+ * process, and applies accepted rules as config overrides, which take effect immediately and can be
+ * undone. The decisions under the current rules are computed once for each recording.
  */
 
 import type { Why } from "../../actors/protocol/runtime.ts";
@@ -43,11 +42,11 @@ export interface WhatIfService {
   record(query: RecordingRange, name: string): Promise<WhatIfRecording>;
   /** @throws EarshotError EAR_SCENARIO_INVALID, EAR_USAGE when it is too large. */
   upload(text: string, name: string): WhatIfRecording;
-  /** Tells how it goes, and what comes of it, until it ends or is called off. */
+  /** Sends progress and the result, until it ends or is cancelled. */
   run(
     recordingId: string,
     rules: string,
-    tell: (frame: WhatIfFrame) => void,
+    send: (frame: WhatIfFrame) => void,
     signal: AbortSignal,
   ): Promise<void>;
   ladders(
@@ -56,7 +55,7 @@ export interface WhatIfService {
     n: number,
     signal: AbortSignal,
   ): Promise<WhatIfLadders>;
-  /** Puts what differs from the config in force over it; all of it or nothing. */
+  /** Applies the differences from the current config as overrides; all or none. */
   apply(rules: string): Promise<WhatIfApplied>;
   undo(id: string): Promise<{ readonly rules: string }>;
   close(): void;
@@ -65,7 +64,7 @@ export interface WhatIfService {
 const recordingsMax = 3;
 const by = "the What-if page";
 
-interface Kept {
+interface LoadedRecording {
   readonly id: string;
   readonly recording: Recording;
   readonly isOurs: boolean;
@@ -77,12 +76,12 @@ const letIn = { dmPolicy: "open", groupPolicy: "open" };
 type Base = Readonly<Record<string, unknown>>;
 
 export function createWhatIf(ports: WhatIfPorts): WhatIfService {
-  return new Desk(ports);
+  return new WhatIfRuns(ports);
 }
 
-class Desk implements WhatIfService {
+class WhatIfRuns implements WhatIfService {
   readonly #ports: WhatIfPorts;
-  readonly #kept = new Map<string, Kept>();
+  readonly #recordings = new Map<string, LoadedRecording>();
   readonly #processes: WhatIfProcesses;
   #applied: { readonly id: string; readonly undo: () => Promise<void> } | null = null;
 
@@ -102,36 +101,35 @@ class Desk implements WhatIfService {
   #keep(recording: Recording, isJournal: boolean): WhatIfRecording {
     const id = this.#ports.ids.next();
     const own = Object.keys(recording.header.config).length > 0;
-    const kept: Kept = { id, recording, isOurs: isJournal || !own, baseline: null };
-    this.#kept.set(id, kept);
-    if (this.#kept.size > recordingsMax)
-      this.#kept.delete(this.#kept.keys().next().value as string);
+    const loaded: LoadedRecording = { id, recording, isOurs: isJournal || !own, baseline: null };
+    this.#recordings.set(id, loaded);
+    if (this.#recordings.size > recordingsMax)
+      this.#recordings.delete(this.#recordings.keys().next().value as string);
     return {
       id,
       name: recording.name,
       messages: recording.messages.length,
       rooms: recording.rooms,
       from: recording.header.start ?? null,
-      rules: rulesText(this.#baseOf(kept)),
-      isOurs: kept.isOurs,
+      rules: rulesText(this.#baseOf(loaded)),
+      isOurs: loaded.isOurs,
     };
   }
 
-  #get(id: string): Kept {
-    const kept = this.#kept.get(id);
-    if (kept !== undefined) return kept;
+  #get(id: string): LoadedRecording {
+    const loaded = this.#recordings.get(id);
+    if (loaded !== undefined) return loaded;
     throw new EarshotError(
       "EAR_USAGE",
-      "Cannot find that recording as others were loaded since: load it again",
+      "Cannot find that recording: others were loaded since. Load it again",
     );
   }
 
   /**
-   * What is changed: the config in force, or what the recording brought of its own. Who may speak at
-   * all is no question here unless the recording answers it: rooms of a file without rules are
-   * nobody's yet. Of its own journal the recording says which channels are the operator's.
+   * The config that the rules are applied to: the current one, or the recording's own. Access is open
+   * for a file without a config, because its rooms are not in the current config.
    */
-  #baseOf({ isOurs, recording }: Kept): Base {
+  #baseOf({ isOurs, recording }: LoadedRecording): Base {
     if (!isOurs) return scenarioConfig({}, recording.header.config) as unknown as Base;
     const current = withoutSecrets(this.#ports.config()) as unknown as Base;
     const isJournal = Object.keys(recording.header.config).length > 0;
@@ -141,46 +139,46 @@ class Desk implements WhatIfService {
   async run(
     recordingId: string,
     rules: string,
-    tell: (frame: WhatIfFrame) => void,
+    send: (frame: WhatIfFrame) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const kept = this.#get(recordingId);
-    const base = this.#baseOf(kept);
+    const loaded = this.#get(recordingId);
+    const base = this.#baseOf(loaded);
     const read = readRules(rules, base);
-    if (read.problems !== null) return tell({ type: "invalid", problems: read.problems });
-    tell({ type: "valid", edits: read.edits });
+    if (read.problems !== null) return send({ type: "invalid", problems: read.problems });
+    send({ type: "valid", edits: read.edits });
     const startedAt = this.#ports.clock.monotonic();
-    const isKnown = kept.baseline?.config === JSON.stringify(base);
+    const isKnown = loaded.baseline?.config === JSON.stringify(base);
     const parts = isKnown ? 1 : 2;
     const share = (part: number) => (of: number) =>
-      tell({ type: "progress", share: (part + of) / parts });
-    const before = await this.#baseline(kept, base, share(0), signal);
+      send({ type: "progress", share: (part + of) / parts });
+    const before = await this.#baseline(loaded, base, share(0), signal);
     const isSame = read.edits.length === 0;
     const after = isSame
       ? before
-      : await this.#decide(kept.recording.lines, read.config, kept, share(parts - 1), signal);
-    const result = compare(kept.recording, before, after);
+      : await this.#decide(loaded.recording.lines, read.config, loaded, share(parts - 1), signal);
+    const result = compare(loaded.recording, before, after);
     const tookMs = this.#ports.clock.monotonic() - startedAt;
-    tell({ type: "result", result: { ...result, tookMs } });
+    send({ type: "result", result: { ...result, tookMs } });
   }
 
   async #baseline(
-    kept: Kept,
+    loaded: LoadedRecording,
     base: Base,
     share: (of: number) => void,
     signal: AbortSignal,
   ): Promise<readonly Decided[]> {
     const config = JSON.stringify(base);
-    if (kept.baseline?.config === config) return kept.baseline.decided;
-    const decided = await this.#decide(kept.recording.lines, base, kept, share, signal);
-    kept.baseline = { config, decided };
+    if (loaded.baseline?.config === config) return loaded.baseline.decided;
+    const decided = await this.#decide(loaded.recording.lines, base, loaded, share, signal);
+    loaded.baseline = { config, decided };
     return decided;
   }
 
   async #decide(
     lines: readonly ScenarioLine[],
     config: Base,
-    { recording }: Kept,
+    { recording }: LoadedRecording,
     share: (of: number) => void,
     signal: AbortSignal,
   ): Promise<readonly Decided[]> {
@@ -195,26 +193,26 @@ class Desk implements WhatIfService {
     n: number,
     signal: AbortSignal,
   ): Promise<WhatIfLadders> {
-    const kept = this.#get(recordingId);
-    const base = this.#baseOf(kept);
+    const loaded = this.#get(recordingId);
+    const base = this.#baseOf(loaded);
     const read = readRules(rules, base);
-    const message = kept.recording.messages[n];
+    const message = loaded.recording.messages[n];
     if (read.problems !== null || message === undefined)
       throw new EarshotError(
         "EAR_USAGE",
-        "Cannot explain that as the rules or the message are gone",
+        "Cannot explain that: the rules are invalid, or the message is not in the recording",
       );
-    const whole = linesUpTo(kept.recording, n);
-    const part = ofConversation(whole, await this.#baseline(kept, base, () => undefined, signal));
-    const walk = async (lines: readonly ScenarioLine[], config: Base): Promise<Why | null> => {
+    const whole = linesUpTo(loaded.recording, n);
+    const part = ofConversation(whole, await this.#baseline(loaded, base, () => undefined, signal));
+    const explain = async (lines: readonly ScenarioLine[], config: Base): Promise<Why | null> => {
       const end = { t: message.t, end: true };
-      const told = [headerOf(kept.recording), ...lines, end];
-      const task = { lines: told, config, explain: message.id };
+      const scenario = [headerOf(loaded.recording), ...lines, end];
+      const task = { lines: scenario, config, explain: message.id };
       const answer = await this.#processes.run(task, () => undefined, signal);
       return answer.type === "why" ? answer.why : null;
     };
     const lines = part ?? whole;
-    return { before: await walk(lines, base), after: await walk(lines, read.config) };
+    return { before: await explain(lines, base), after: await explain(lines, read.config) };
   }
 
   async apply(rules: string): Promise<WhatIfApplied> {
@@ -224,7 +222,7 @@ class Desk implements WhatIfService {
     if (read.problems !== null)
       throw new EarshotError(
         "EAR_CONFIG_INVALID",
-        `Cannot apply the rules as ${read.problems[0]?.message ?? "they are wrong"}`,
+        `Cannot apply the rules: ${read.problems[0]?.message ?? "they are wrong"}`,
       );
     const undo = await put(layers, read.places);
     const id = ids.next();
@@ -235,7 +233,7 @@ class Desk implements WhatIfService {
   async undo(id: string): Promise<{ readonly rules: string }> {
     const applied = this.#applied;
     if (applied?.id !== id)
-      throw new EarshotError("EAR_USAGE", "Cannot undo that as something else was applied since");
+      throw new EarshotError("EAR_USAGE", "Cannot undo that: something else was applied since");
     this.#applied = null;
     await applied.undo();
     return { rules: this.#rulesNow() };
@@ -250,7 +248,7 @@ class Desk implements WhatIfService {
   }
 }
 
-/** Without its rules: those that are tried count from the first line to the last. */
+/** The recording's header without its config: the tried rules apply to all lines. */
 const headerOf = ({ header: { start, local } }: Recording) => ({
   earshot: 1,
   ...(start !== undefined && { start }),
@@ -258,8 +256,7 @@ const headerOf = ({ header: { start, local } }: Recording) => ({
 });
 
 /**
- * Puts values over the config one by one, and takes back those it has put when one is refused. The
- * answer takes all of them back.
+ * Sets overrides one by one, and reverts them when one is refused. The result reverts all of them.
  */
 async function put(
   layers: ConfigLayers,
@@ -269,7 +266,7 @@ async function put(
   const done: string[] = [];
   const undo = async () => {
     for (const path of done.reverse()) {
-      const old = was.find((one) => one.path === path);
+      const old = was.find((override) => override.path === path);
       if (old === undefined) await layers.unset("set", path);
       else await layers.set("set", path, JSON.stringify(old.value), old.by);
     }

@@ -1,9 +1,8 @@
 /**
- * The process of What-if
- * ======================
- * Replays a recording under one config, away from the thread that everybody waits for, and can be
- * killed at any moment: it holds nothing that anyone else needs. Answers with what was decided, or
- * with the ladder of the one message that is asked about.
+ * What-if process
+ * ===============
+ * Replays a recording under one config, outside the daemon's process. It can be killed at any moment,
+ * because it holds no shared state. Answers with the decisions, or with the ladder of one message.
  */
 import type { Why } from "../../actors/protocol/runtime.ts";
 import type { Decision, Rule } from "../../domain/decision.ts";
@@ -12,16 +11,16 @@ import { scenarioOf } from "../../domain/scenario/read-scenario.ts";
 import { tagged } from "../events/event-kinds.ts";
 import { simulateScenario } from "../replay/simulate.ts";
 
-/** What the process is asked; one thing at a time. */
+/** A task of the process; one at a time. */
 export interface WhatIfTask {
   /** Header and lines of a scenario. */
   readonly lines: readonly unknown[];
   readonly config: unknown;
-  /** The one message whose ladder is wanted; null: the decisions are. */
+  /** The message whose ladder is wanted; null: all decisions are. */
   readonly explain: string | null;
 }
 
-/** A decision in few words: thousands of them cross over at once. */
+/** A decision as a short tuple, because thousands are sent between processes. */
 export type Decided = readonly [
   t: Millis,
   id: string,
@@ -44,25 +43,25 @@ async function run({ lines, config, explain }: WhatIfTask): Promise<WhatIfAnswer
     instead: config,
     explain: explain === null ? false : [explain],
     onLine(line) {
-      const { kind, line: told } = tagged(line);
+      const { kind, line: event } = tagged(line);
       if (explain !== null || kind !== "decision") return;
-      decided.push([told.t, told.id, told.key, told.decision, told.rule]);
+      decided.push([event.t, event.id, event.key, event.decision, event.rule]);
     },
     onProgress(done, total) {
-      if (done % progressEvery === 0) tell({ type: "progress", share: done / total });
+      if (done % progressEvery === 0) reply({ type: "progress", share: done / total });
     },
   });
   if (explain === null) return { type: "decided", decided };
   return { type: "why", why: why[explain] ?? null };
 }
 
-const tell = (answer: WhatIfAnswer) => process.send?.(answer);
+const reply = (answer: WhatIfAnswer) => process.send?.(answer);
 
 process.on("message", (task: WhatIfTask) => {
-  run(task).then(tell, (error: unknown) =>
-    tell({ type: "failed", message: error instanceof Error ? error.message : String(error) }),
+  run(task).then(reply, (error: unknown) =>
+    reply({ type: "failed", message: error instanceof Error ? error.message : String(error) }),
   );
 });
 
-// Without the daemon nobody waits for the answer.
+// Without the daemon the answer is not needed.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));

@@ -12,6 +12,7 @@ export type { EarshotConfig, EarshotConfigInput } from "./daemon/schema.ts";
 export { changedPaths, configValues } from "./parse/changes.ts";
 export { isPlain, overlay, pathText, unsafePath } from "./parse/overlay.ts";
 export {
+  ConfigError,
   configProblems,
   defaultConfig,
   type ParseOptions,

@@ -170,7 +170,7 @@ describe("a value that an owner sets", () => {
     const file = { values: [{ path: "engagement.activation", value: "gone", by: "telegram:7" }] };
     await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
     const one = await house(stateDir);
-    expect(one.log.join("")).toContain("config.said-left-out");
+    expect(one.log.join("")).toContain("config.overrides-ignored");
     expect((await talk(one, "/config get engagement.activation"))[0]).toContain("ladder");
   });
 

@@ -23,7 +23,7 @@ test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
     let at = start;
     const heard = list.map(({ after, engaged }) => {
       at += after;
-      pulse.heard(at, engaged);
+      pulse.countMessage(at, engaged);
       return { at, engaged };
     });
     const now = at + later;
@@ -43,9 +43,9 @@ test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
 
 test("a clock that was set back adds to the bars it knows, and to none before them", () => {
   const pulse = new ActivityWindow();
-  pulse.heard(start, true);
-  pulse.heard(start - 7_500, false);
-  pulse.heard(start - 2 * spanMs, false);
+  pulse.countMessage(start, true);
+  pulse.countMessage(start - 7_500, false);
+  pulse.countMessage(start - 2 * spanMs, false);
   const sum = pulse.view(start).bars.reduce((total, [all]) => total + all, 0);
   expect(sum).toBe(2);
 });

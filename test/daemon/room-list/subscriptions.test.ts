@@ -32,11 +32,11 @@ test("a list that could not be read is told once it can be, and the failure is l
         return memory.conversations(options);
       },
     },
-    glances: async () => new Map(),
-    tally: async () => nothingLive,
+    summaries: async () => new Map(),
+    counts: async () => nothingLive,
   });
   const frames: string[] = [];
-  const off = rooms.watch({ tell: (frame) => frames.push(frame), idle: () => true }, lookAtAll);
+  const off = rooms.watch({ send: (frame) => frames.push(frame), idle: () => true }, lookAtAll);
   await expect.poll(() => frames.at(-1), { timeout: 60_000 }).toContain('"window"');
   expect(errors).toEqual(["error rooms.unreadable", "error rooms.unreadable"]);
   off();
@@ -48,11 +48,11 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
     clock: createSystemClock(),
     log: () => undefined,
     store: createTestStore(),
-    glances: async () => {
+    summaries: async () => {
       asked += 1;
       return new Map();
     },
-    tally: async () => nothingLive,
+    counts: async () => nothingLive,
   });
   const at = Date.now();
   const author = { id: "ann", name: "Ann", isBot: false, isSelf: false };
@@ -108,8 +108,8 @@ test("what was noted as it happened is not read again, and nobody waits for the 
         return Array.from({ length: limit }, (_, n) => ({ ...row, seq: after + n + 1 }));
       },
     },
-    glances: async () => new Map(),
-    tally: async () => nothingLive,
+    summaries: async () => new Map(),
+    counts: async () => nothingLive,
   });
   let turns = 0;
   let done = false;

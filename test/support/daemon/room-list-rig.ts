@@ -77,12 +77,12 @@ export function createRoomListRig(): RoomListRig {
       throw new Error(`${level} ${event} ${JSON.stringify(fields)}`);
     },
     store: createTestStore(),
-    async glances(convs) {
+    async summaries(convs) {
       asked += convs.length;
       const seen = convs.map((conv) => [conv, glance(conv)] as const);
       return new Map(seen.flatMap(([conv, one]) => (one === null ? [] : [[conv, one]])));
     },
-    async tally() {
+    async counts() {
       const all = [...standings];
       const those = (which: (standing: Standing) => boolean) =>
         all.filter(([, standing]) => which(standing)).map(([conv]) => conv);
@@ -139,7 +139,7 @@ function openPage(rooms: RoomList, clock: SimulatedClock, first: RoomsLook): Pag
   const page = { slow: false };
   const close = rooms.watch(
     {
-      tell(text) {
+      send(text) {
         const frame = JSON.parse(text) as RoomsFrame;
         if ("rows" in frame) frames += 1;
         if (frame.type === "open") view = frame.view;

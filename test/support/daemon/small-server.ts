@@ -90,8 +90,8 @@ export async function startSmallServer() {
       clock,
       log,
       store,
-      glances: async () => new Map(),
-      tally: async () => nothingLive,
+      summaries: async () => new Map(),
+      counts: async () => nothingLive,
     }),
     roomViews: createRoomViews({
       store,

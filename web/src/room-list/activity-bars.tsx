@@ -1,11 +1,11 @@
 /** The last 15 minutes: four numbers, and the decisions as bars with the engaged ones below. */
-import type { PulseView } from "../../../src/daemon/api-types/rooms.ts";
+import type { ActivityView } from "../../../src/daemon/api-types/rooms.ts";
 import { amount } from "../lib/format.ts";
 
 const barPx = 8;
 const tall = 28;
 
-export function Pulse({ pulse }: { readonly pulse: PulseView | null }) {
+export function Pulse({ pulse }: { readonly pulse: ActivityView | null }) {
   const words = pulse?.firstWordsMsP50 ?? null;
   return (
     <section class="panel pulse" aria-label="Last 15 minutes">
@@ -62,7 +62,7 @@ function Stat({ name, value, unit }: StatProps) {
   );
 }
 
-function Bars({ bars }: { readonly bars: PulseView["bars"] }) {
+function Bars({ bars }: { readonly bars: ActivityView["bars"] }) {
   const most = Math.max(1, ...bars.map(([heard]) => heard));
   const scale = (count: number) => (count === 0 ? 0 : Math.max(1.5, (count / most) * tall));
   let observed = "";

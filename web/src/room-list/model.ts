@@ -6,8 +6,8 @@
  * then the page shows what it had.
  */
 import type {
+  ActivityView,
   FilterCounts,
-  PulseView,
   RoomCounts,
   RoomRow,
   RoomsFrame,
@@ -56,7 +56,7 @@ export class RoomsModel implements Places {
   ready = false;
   counts: RoomCounts = { live: 0, asleep: 0 };
   filters: FilterCounts = { all: 0, engaged: 0, guarded: 0, direct: 0 };
-  pulse: PulseView | null = null;
+  pulse: ActivityView | null = null;
   /** ms that the daemon's clock is ahead of ours. */
   ahead = 0;
 

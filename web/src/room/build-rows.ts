@@ -4,14 +4,14 @@
  * An edit changes the row it names, a delivery becomes the agent's line, a turn that said nothing
  * leaves one quiet row. Entries may come in any portions; the rows are the same.
  */
-import type { HeardEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
+import type { MessageEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
 import { type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
 
 /** What later entries say about earlier ones. */
 class About {
   readonly edits = new Map<string, { readonly text: string; readonly at: number }>();
   readonly deleted = new Set<string>();
-  readonly heard = new Map<string, HeardEntry>();
+  readonly heard = new Map<string, MessageEntry>();
   /** What is quoted, whether it is loaded or not. */
   readonly quoted = new Set<string>();
   readonly turns = new Map<string, number>();
@@ -197,12 +197,12 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
   }
 }
 
-function quotedLine({ id, author, text }: HeardEntry, { edits, deleted }: About): Quoted {
+function quotedLine({ id, author, text }: MessageEntry, { edits, deleted }: About): Quoted {
   return { name: author.name, text: deleted.has(id) ? "" : (edits.get(id)?.text ?? text) };
 }
 
 /** Some platforms send only the id of the quoted message: the rest is further up. */
-function quoteOf({ quote }: HeardEntry, about: About): Quoted | null {
+function quoteOf({ quote }: MessageEntry, about: About): Quoted | null {
   if (quote === null) return null;
   const line = about.heard.get(quote.id);
   if (line === undefined || line.author.name === "") return quote;

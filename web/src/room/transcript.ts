@@ -7,9 +7,9 @@
 import type {
   CommandEntry,
   EndedEntry,
-  HeardEntry,
+  MessageEntry,
+  ReplyEntry,
   RoomEntry,
-  SaidEntry,
 } from "../../../src/daemon/api-types/room.ts";
 
 /** What a line answers, in the words it has now; no text: it is not known, or was deleted. */
@@ -20,7 +20,7 @@ export interface Quoted {
 export interface PersonRow {
   readonly kind: "person";
   readonly key: string;
-  readonly entry: HeardEntry;
+  readonly entry: MessageEntry;
   readonly quote: Quoted | null;
   readonly text: string;
   readonly editedAt: number | null;
@@ -34,7 +34,7 @@ export interface CommandRow {
 export interface AgentRow {
   readonly kind: "agent";
   readonly key: string;
-  readonly entry: SaidEntry;
+  readonly entry: ReplyEntry;
   readonly text: string;
   /** What it was sent as a reply to, as far as it is loaded. */
   readonly quote: Quoted | null;

@@ -85,7 +85,7 @@ export function roomsRoutes({ add }: Endpoints, deps: RouteDeps): void {
   const { roomList } = deps;
   const stream = createStreams(deps, { reader: "rooms", queueUnitsMax });
   add(streamRooms, ({ context, query }) =>
-    stream(context, (tell, idle) => roomList.watch({ tell, idle }, query)),
+    stream(context, (tell, idle) => roomList.watch({ send: tell, idle }, query)),
   );
   add(lookElsewhere, ({ params: { view }, body }) => {
     if (roomList.look(view, body)) return { looking: true as const };

@@ -41,11 +41,11 @@ interface ListOptions extends StateOptions {
   readonly all?: boolean;
   readonly heard?: boolean;
 }
-interface OneOptions extends StateOptions {
+interface SessionOptions extends StateOptions {
   readonly json?: boolean;
   readonly id?: string;
 }
-interface ExportOptions extends OneOptions {
+interface ExportOptions extends SessionOptions {
   readonly out?: string;
 }
 type SetOptions = StateOptions & Readonly<Record<string, string | undefined>>;
@@ -83,11 +83,11 @@ export function addSessionsCommand(program: Command): void {
     .option("--heard", "instead: conversations that were ever heard, with their journal rows")
     .option("--json", "for programs")
     .action(action(list));
-  one(sessions.command("show <key>"), lessons.show)
+  addOneSession(sessions.command("show <key>"), lessons.show)
     .description("A session's settings, usage and last lines")
     .option("--json", "for programs")
     .action(action(show));
-  one(sessions.command("export <key>"), lessons.exported)
+  addOneSession(sessions.command("export <key>"), lessons.exported)
     .description("The whole transcript as JSON Lines")
     .option("--out <file>", "a new file instead of stdout")
     .action(action(exportLines));
@@ -111,7 +111,7 @@ export function addSessionsCommand(program: Command): void {
     .action(action(reset));
 }
 
-function one(command: Command, lesson: Parameters<typeof addHelp>[1]): Command {
+function addOneSession(command: Command, lesson: Parameters<typeof addHelp>[1]): Command {
   return addHelp(withStateDir(command), lesson).option("--id <id>", "an archived one by its id");
 }
 
@@ -123,11 +123,12 @@ function pathOf(key: string, rest = ""): string {
       "`agent:`, and `earshot sessions` lists them",
   );
 }
-const idQuery = ({ id }: OneOptions) => (id === undefined ? "" : `?id=${encodeURIComponent(id)}`);
+const idQuery = ({ id }: SessionOptions) =>
+  id === undefined ? "" : `?id=${encodeURIComponent(id)}`;
 
 async function list(options: ListOptions): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
-  if (options.heard === true) return heard(daemon, options);
+  if (options.heard === true) return listConversations(daemon, options);
   const found: Session[] = [];
   let usage: ListAnswer["usage"] = [];
   for (let after: string | null = ""; after !== null; ) {
@@ -157,7 +158,7 @@ async function list(options: ListOptions): Promise<void> {
       );
 }
 
-async function heard(daemon: DaemonAddress, { json }: ListOptions): Promise<void> {
+async function listConversations(daemon: DaemonAddress, { json }: ListOptions): Promise<void> {
   type Heard = { readonly key: string; readonly lastSeq: number };
   const all: Heard[] = [];
   for (let after: number | null = 0; after !== null; ) {
@@ -173,7 +174,7 @@ async function heard(daemon: DaemonAddress, { json }: ListOptions): Promise<void
   print(table([["row", "key"], ...all.map(({ key, lastSeq }) => [String(lastSeq), key])]));
 }
 
-async function show(key: string, options: OneOptions): Promise<void> {
+async function show(key: string, options: SessionOptions): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
   const answer = await callApi<ShowAnswer>(daemon, pathOf(key, idQuery(options)));
   if (answer === null) return missing(key);

@@ -6,15 +6,14 @@
  * tests). Parsing is idempotent.
  */
 import type { z } from "zod";
-import { EarshotError } from "../../errors.ts";
 import type { AgentDriver, ChannelDefinition } from "../../ports/index.ts";
 import { accountFields } from "../daemon/channels.ts";
 import { configSchema, type EarshotConfig } from "../daemon/schema.ts";
 import { isPlain, overlay, pathText, unsafePath } from "./overlay.ts";
-import { type ConfigProblem, problemsOf } from "./problems.ts";
+import { ConfigError, type ConfigProblem, problemsOf } from "./problems.ts";
 import { relationProblems } from "./relations.ts";
 
-export type { ConfigProblem } from "./problems.ts";
+export { ConfigError, type ConfigProblem } from "./problems.ts";
 
 export interface ParseOptions {
   /** Channels by id. If given, unknown channels are refused and accounts are checked. */
@@ -126,24 +125,15 @@ export function configProblems(raw: unknown, options: ParseOptions = {}): readon
   return check(raw, options).problems;
 }
 
-const problemsShownMax = 20;
-
 /**
  * Parses `raw`, the object read from the file.
- * @throws EarshotError EAR_CONFIG_UNKNOWN_KEY | EAR_CONFIG_INVALID | EAR_CONFIG_UNSAFE with one
- * problem per line and the first problem's code.
+ * @throws ConfigError EAR_CONFIG_UNKNOWN_KEY | EAR_CONFIG_INVALID | EAR_CONFIG_UNSAFE
  */
 export function parseConfig(raw: unknown, options: ParseOptions = {}): EarshotConfig {
   const { problems, config } = check(raw, options);
-  const [first] = problems;
-  if (first === undefined && config !== null) return config;
-  const source = options.source ?? "the config";
-  const lines = problems
-    .slice(0, problemsShownMax)
-    .map(({ message, path }) => `Cannot read ${source}: ${message}${options.locate?.(path) ?? ""}`);
-  const more = problems.length - problemsShownMax;
-  if (more > 0) lines.push(`and ${more} more`);
-  throw new EarshotError(first?.code ?? "EAR_CONFIG_INVALID", lines.join("\n"));
+  if (problems.length === 0 && config !== null) return config;
+  const { source = "the config", locate } = options;
+  throw new ConfigError(problems, { cannot: `read ${source}`, locate });
 }
 
 /** The config of a daemon without a config file: guide, web chat and terminal. */

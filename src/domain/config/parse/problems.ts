@@ -5,7 +5,7 @@
  * known key, or the section a key belongs to. Secret values are never repeated.
  */
 import type { z } from "zod";
-import type { ErrorCode } from "../../errors.ts";
+import { EarshotError, type ErrorCode } from "../../errors.ts";
 import { nearest } from "./nearest.ts";
 import { isPlain, pathText } from "./overlay.ts";
 import { knownKeys } from "./schema-keys.ts";
@@ -16,6 +16,33 @@ export interface ConfigProblem {
   readonly path: readonly PropertyKey[];
   /** One line: the place, what was expected, the fix. */
   readonly message: string;
+}
+
+/** How problems are written: `Cannot read <file>: <problem> (line 12)`. */
+export interface ProblemStyle {
+  readonly cannot: string;
+  /** The location of a path, after its problem. */
+  readonly locate?: ((path: readonly PropertyKey[]) => string) | undefined;
+}
+
+const problemsShownMax = 20;
+
+/** A config that cannot be used, with one problem per line and the first problem's code. */
+export class ConfigError extends EarshotError {
+  public readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[], style: ProblemStyle, cause?: unknown) {
+    super(problems[0]?.code ?? "EAR_CONFIG_INVALID", textOf(problems, style), { cause });
+    this.problems = problems;
+  }
+}
+
+function textOf(problems: readonly ConfigProblem[], { cannot, locate }: ProblemStyle): string {
+  const lines = problems
+    .slice(0, problemsShownMax)
+    .map(({ message, path }) => `Cannot ${cannot}: ${message}${locate?.(path) ?? ""}`);
+  const more = problems.length - problemsShownMax;
+  return (more > 0 ? [...lines, `and ${more} more`] : lines).join("\n");
 }
 
 type Issue = z.core.$ZodIssue;
