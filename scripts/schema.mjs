@@ -1,17 +1,17 @@
-// `node scripts/schema.mjs`: writes from the built code schema/, the tables of commands.md and
+// `node scripts/schema.mjs`: writes from the code schema/, the tables of commands.md and
 // config.md, and the whole of metrics.md and logs.md, all four in docs/reference/.
 // `--check`: only compares, and fails with the command to run when a file is stale.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
+import { tsImport } from "tsx/esm/api";
+import { root } from "./prepare.mjs";
 
-ensureInstalled();
-ensureBuilt();
-const { schemaFiles } = await import("../dist/daemon/config/schemas.js");
-const { metricsPage } = await import("../dist/daemon/observability/metrics-page.js");
-const { logsPage } = await import("../dist/daemon/observability/log-events.js");
-const { withDocsTable } = await import("../dist/machines/commands/help.js");
-const { withConfigReference } = await import("../dist/domain/config/docs/reference.js");
+const made = (name) => tsImport(`./reference/${name}.ts`, import.meta.url);
+const { schemaFiles } = await made("schemas");
+const { metricsPage } = await made("metrics");
+const { logsPage } = await made("logs");
+const { withDocsTable } = await made("commands");
+const { withConfigReference } = await made("config");
 const check = process.argv.includes("--check");
 mkdirSync(join(root, "schema"), { recursive: true });
 const page = (name) => readFileSync(join(root, "docs", name), "utf8");

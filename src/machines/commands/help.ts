@@ -11,7 +11,8 @@ import { type CommandName, commandList, commandNamed, specOf } from "./table.ts"
 /** Telegram takes no more. */
 const menuCountMax = 100;
 
-const written = (name: CommandName) => {
+/** A command with its arguments, as it is typed. */
+export const usageOf = (name: CommandName): string => {
   const { usage } = specOf(name);
   return usage === "" ? `/${name}` : `/${name} ${usage}`;
 };
@@ -93,7 +94,7 @@ export function offeredCommands(extras: readonly ExtraCommand[] = []): readonly 
 }
 
 const line = ([name, { help }]: readonly [CommandName, { readonly help: string }]) =>
-  `\`${written(name)}\` ${help}`;
+  `\`${usageOf(name)}\` ${help}`;
 
 /** What those do amid other words that do not count for the one message. */
 const besideWords: Partial<Record<CommandName, string>> = {
@@ -105,7 +106,7 @@ const besideWords: Partial<Record<CommandName, string>> = {
 function aboutOne(name: CommandName): string {
   const { aliases, help, example, who, form } = specOf(name);
   return [
-    `\`${written(name)}\``,
+    `\`${usageOf(name)}\``,
     `${help}.`,
     ...(aliases.length === 0 ? [] : [`Also: ${aliases.map((one) => `/${one}`).join(", ")}.`]),
     ...(form === "inline"
@@ -128,27 +129,4 @@ export function menuCommands(extras: readonly ExtraCommand[] = []): readonly Men
     return [{ name, description: extra.help }];
   });
   return [...own, ...more].slice(0, menuCountMax);
-}
-
-/** The page of docs/reference/commands.md with its table made anew. */
-export function withDocsTable(page: string): string {
-  const begin = "<!-- made by `node scripts/schema.mjs` -->\n";
-  const from = page.indexOf(begin) + begin.length;
-  const to = page.indexOf("<!-- end -->", from);
-  return `${page.slice(0, from)}${docsTable()}\n${page.slice(to)}`;
-}
-
-function docsTable(): string {
-  const cell = (text: string) => text.replaceAll("|", "\\|");
-  const rows = commandList.map(([name, { aliases, who, form, help, example }]) => {
-    const also = aliases.map((one) => `\`/${one}\``).join(" ");
-    const command = `\`${cell(written(name))}\``;
-    const place = form === "inline" ? "anywhere" : "alone";
-    return `| ${command} | ${also} | ${who} | ${place} | ${help} | \`${example}\` |`;
-  });
-  return [
-    "| Command | Also | Who | Where | What it does | Example |",
-    "|---|---|---|---|---|---|",
-    ...rows,
-  ].join("\n");
 }

@@ -5,12 +5,12 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
+import { processMetrics } from "../../../scripts/reference/process-metrics.ts";
 import {
   type MetricEntry,
   metricPrefix,
   metricTable,
 } from "../../../src/daemon/observability/metric-definitions.ts";
-import { processMetrics } from "../../../src/daemon/observability/process-metrics.ts";
 
 interface Panel {
   readonly title: string;

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
+import { logsPage, logTable } from "../../../scripts/reference/logs.ts";
 import { logReader } from "../../../src/daemon/observability/event-log.ts";
-import { logsPage, logTable } from "../../../src/daemon/observability/log-events.ts";
 import type { SendLine, StreamLine } from "../../../src/domain/stream.ts";
 import { filesBelow } from "../../support/files.ts";
 

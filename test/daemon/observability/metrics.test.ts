@@ -6,14 +6,14 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { metricsPage } from "../../../scripts/reference/metrics.ts";
+import { processMetrics } from "../../../scripts/reference/process-metrics.ts";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import {
   type MetricEntry,
   metricPrefix,
   metricTable,
 } from "../../../src/daemon/observability/metric-definitions.ts";
-import { metricsPage } from "../../../src/daemon/observability/metrics-page.ts";
-import { processMetrics } from "../../../src/daemon/observability/process-metrics.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 
 const own: readonly MetricEntry[] = metricTable;

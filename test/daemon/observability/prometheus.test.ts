@@ -7,13 +7,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { processMetrics } from "../../../scripts/reference/process-metrics.ts";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import {
   type MetricEntry,
   metricPrefix,
   metricTable,
 } from "../../../src/daemon/observability/metric-definitions.ts";
-import { processMetrics } from "../../../src/daemon/observability/process-metrics.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import {
   havePrometheus,

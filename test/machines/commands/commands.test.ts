@@ -3,18 +3,15 @@
  * knows every entry, and no text, however it is wrapped or how long it is, orders more than it
  * says.
  */
+
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { withDocsTable } from "../../../scripts/reference/commands.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { takeDirectives } from "../../../src/machines/commands/directives.ts";
-import {
-  commandsText,
-  helpText,
-  menuCommands,
-  withDocsTable,
-} from "../../../src/machines/commands/help.ts";
+import { commandsText, helpText, menuCommands } from "../../../src/machines/commands/help.ts";
 import { editedText, noOrders, readOrders } from "../../../src/machines/commands/parse-command.ts";
 import { shownSpans } from "../../../src/machines/commands/quoted-spans.ts";
 import { commandList, commandNamed } from "../../../src/machines/commands/table.ts";

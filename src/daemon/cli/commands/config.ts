@@ -6,6 +6,7 @@
  */
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
+import { configJsonSchema } from "../../../domain/config/docs/json-schema.ts";
 import { configValues, pathText } from "../../../domain/config/index.ts";
 import { findingText } from "../../../domain/config-finding.ts";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -18,7 +19,6 @@ import { overridesFileName, readOverrides } from "../../config/chat-overrides.ts
 import { configPathOf, readWithOverrides } from "../../config/config-source.ts";
 import { loadConfiguredPlugins } from "../../config/plugins.ts";
 import { createRegistry } from "../../config/registry.ts";
-import { configSchemaText } from "../../config/schemas.ts";
 import {
   action,
   print,
@@ -121,7 +121,7 @@ export function addConfigCommand(program: Command): void {
     .action(action(check));
   addHelp(config.command("schema"), schemaLesson)
     .description("The JSON Schema of earshot.json5, for editors")
-    .action(action(() => print(configSchemaText().trimEnd())));
+    .action(action(() => print(JSON.stringify(configJsonSchema(createRegistry()), null, 2))));
   addHelp(withConfig(config.command("show")), showLesson)
     .argument("[path]", "only values below this path, for example engagement")
     .description("Every value in force and where it comes from")

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { schemaFiles } from "../../../../scripts/reference/schemas.ts";
 import { addConfigCommand } from "../../../../src/daemon/cli/commands/config.ts";
 import { addRouteCommand } from "../../../../src/daemon/cli/commands/route.ts";
-import { schemaFiles } from "../../../../src/daemon/config/schemas.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -7,11 +7,11 @@
  * listed at the top level.
  */
 
-import { overrideFields } from "../conversation/overrides.ts";
-import { configSchema } from "../daemon/schema.ts";
-import { isPlain } from "../parse/overlay.ts";
-import { defaultConfig } from "../parse/parse.ts";
-import { jsonSchemaOf } from "./json-schema.ts";
+import { overrideFields } from "../../src/domain/config/conversation/overrides.ts";
+import { configSchema } from "../../src/domain/config/daemon/schema.ts";
+import { jsonSchemaOf } from "../../src/domain/config/docs/json-schema.ts";
+import { isPlain } from "../../src/domain/config/parse/overlay.ts";
+import { defaultConfig } from "../../src/domain/config/parse/parse.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@
  * Descriptions of what prom-client reads from Node.js and the machine. Which of them exist depends
  * on the platform; on Linux it is all of them.
  */
-import type { MetricEntry } from "./metric-definitions.ts";
+import type { MetricEntry } from "../../src/daemon/observability/metric-definitions.ts";
 
 const gauge = (name: string, unit: string, help: string, label?: string): MetricEntry => ({
   name,

@@ -3,8 +3,11 @@
  * =========================
  * docs/reference/metrics.md, generated from metric-definitions.ts. `npm run check` compares.
  */
-
-import { type MetricEntry, metricPrefix, metricTable } from "./metric-definitions.ts";
+import {
+  type MetricEntry,
+  metricPrefix,
+  metricTable,
+} from "../../src/daemon/observability/metric-definitions.ts";
 import { processMetrics } from "./process-metrics.ts";
 
 const intro = `# Metrics
