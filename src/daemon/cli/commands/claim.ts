@@ -1,14 +1,16 @@
 /** `earshot claim`: codes that give a role to the first person who sends them. */
 import { type Command, Option } from "commander";
 import { EarshotError } from "../../../domain/errors.ts";
-import { callApi, needDaemon } from "../lib/api-client.ts";
+import { askDaemon } from "../lib/api-client.ts";
 import {
   action,
+  type JsonOptions,
+  minuteOf,
   print,
   printJson,
+  printRefusal,
   printText,
   type StateOptions,
-  stateDirFor,
   table,
   withStateDir,
 } from "../lib/command.ts";
@@ -19,10 +21,7 @@ interface Claim {
   readonly role: string;
   readonly expiresAt: number;
 }
-interface JsonOption extends StateOptions {
-  readonly json?: boolean;
-}
-interface NewOptions extends JsonOption {
+interface NewOptions extends JsonOptions {
   readonly role: string;
   readonly ttl?: string;
 }
@@ -62,15 +61,12 @@ export function addClaimCommand(program: Command): void {
     .action(action(revoke));
 }
 
-const timeOf = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
-
 async function make({ role, ttl, ...options }: NewOptions): Promise<void> {
   const minutes = ttl === undefined ? undefined : Number(ttl);
   if (minutes !== undefined && !(Number.isInteger(minutes) && minutes > 0))
     throw new EarshotError("EAR_USAGE", "Cannot read --ttl: give whole minutes, as --ttl 60");
-  const daemon = await needDaemon(stateDirFor(options));
   const body = { role, ...(minutes === undefined ? {} : { ttlMs: minutes * 60_000 }) };
-  const made = await callApi<Claim & { code: string }>(daemon, "/api/claims", {
+  const made = await askDaemon<Claim & { code: string }>(options, "/api/claims", {
     method: "POST",
     body,
   });
@@ -79,25 +75,22 @@ async function make({ role, ttl, ...options }: NewOptions): Promise<void> {
   print(made.code);
   printText(
     `Whoever says this to the agent first is ${role === "owner" ? "an owner" : "a member"} there. ` +
-      `It is good until ${timeOf(made.expiresAt)} UTC and is not shown again; ` +
+      `It is good until ${minuteOf(made.expiresAt)} UTC and is not shown again; ` +
       `to take it back: earshot claim revoke ${made.label}`,
   );
 }
 
-async function list(options: JsonOption): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const claims = (await callApi<{ claims: Claim[] }>(daemon, "/api/claims"))?.claims ?? [];
+async function list(options: JsonOptions): Promise<void> {
+  const claims = (await askDaemon<{ claims: Claim[] }>(options, "/api/claims"))?.claims ?? [];
   if (options.json === true) return printJson(claims);
   if (claims.length === 0) return print("no code is open");
-  const rows = claims.map(({ label, role, expiresAt }) => [label, role, timeOf(expiresAt)]);
+  const rows = claims.map(({ label, role, expiresAt }) => [label, role, minuteOf(expiresAt)]);
   print(table([["label", "role", "until (UTC)"], ...rows]));
 }
 
 async function revoke(label: string, options: StateOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
   const path = `/api/claims/${encodeURIComponent(label)}/revoke`;
-  if ((await callApi(daemon, path, { method: "POST" })) !== null)
+  if ((await askDaemon(options, path, { method: "POST" })) !== null)
     return print(`taken back: ${label}`);
-  process.stderr.write("earshot: no open code has this label\n");
-  process.exitCode = 1;
+  printRefusal("no open code has this label");
 }

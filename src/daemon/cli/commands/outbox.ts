@@ -6,14 +6,14 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import type { OutboxRow } from "../../../domain/ports/index.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
-import { callApi, needDaemon } from "../lib/api-client.ts";
+import { askDaemon } from "../lib/api-client.ts";
 import {
   action,
   print,
   printJson,
+  printRefusal,
   printRows,
   type StateOptions,
-  stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
 import { stateInk } from "../output/colors.ts";
@@ -74,9 +74,8 @@ export function addOutboxCommand(program: Command): void {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
   const query = options.state === undefined ? "" : `?state=${encodeURIComponent(options.state)}`;
-  const answer = await callApi<{ outbox: Shown[] }>(daemon, `/api/outbox${query}`);
+  const answer = await askDaemon<{ outbox: Shown[] }>(options, `/api/outbox${query}`);
   const rows = answer?.outbox ?? [];
   if (options.json === true) return printJson(rows);
   if (rows.length === 0) return print("nothing there");
@@ -98,11 +97,9 @@ async function list(options: ListOptions): Promise<void> {
 }
 
 async function change(verb: "resend" | "drop", id: string, options: StateOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
   const path = `/api/outbox/${encodeURIComponent(id)}/${verb}`;
-  const done = await callApi(daemon, path, { method: "POST" });
+  const done = await askDaemon(options, path, { method: "POST" });
   if (done !== null)
     return print(`${verb === "resend" ? "will be sent again" : "given up"}: ${id}`);
-  process.stderr.write("earshot: there is no such part, or it has been sent already\n");
-  process.exitCode = 1;
+  printRefusal("there is no such part, or it has been sent already");
 }

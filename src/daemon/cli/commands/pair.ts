@@ -2,14 +2,15 @@
 import type { Command } from "commander";
 import { EarshotError } from "../../../domain/errors.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
-import { callApi, needDaemon } from "../lib/api-client.ts";
+import { askDaemon } from "../lib/api-client.ts";
 import {
   action,
+  type JsonOptions,
+  minuteOf,
   print,
   printJson,
+  printRefusal,
   printText,
-  type StateOptions,
-  stateDirFor,
   table,
   withStateDir,
 } from "../lib/command.ts";
@@ -19,6 +20,10 @@ interface Person {
   readonly channel: string;
   readonly account: string;
   readonly id: string;
+}
+interface Approval {
+  readonly person: Person & { readonly name: string };
+  readonly owner: boolean;
 }
 interface Book {
   readonly pairings: readonly (Person & {
@@ -33,10 +38,7 @@ interface Book {
     until: number;
   }[];
 }
-interface JsonOption extends StateOptions {
-  readonly json?: boolean;
-}
-interface RevokeOptions extends JsonOption {
+interface RevokeOptions extends JsonOptions {
   readonly account?: string;
 }
 
@@ -85,9 +87,8 @@ export function addPairCommand(program: Command): void {
     .action(action(revoke));
 }
 
-async function list(options: JsonOption): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const book = (await callApi<Book>(daemon, "/api/pairings")) as Book;
+async function list(options: JsonOptions): Promise<void> {
+  const book = (await askDaemon<Book>(options, "/api/pairings")) as Book;
   if (options.json === true) return printJson(book);
   const { pairings, people, locks } = book;
   if (pairings.length + people.length === 0) print("nobody waits, and nobody was let in");
@@ -96,7 +97,7 @@ async function list(options: JsonOption): Promise<void> {
       table([
         ["code", "who", "account", "until (UTC)", "calls themselves"],
         ...pairings.map(({ code, channel, id, account, expiresAt, name }) => [
-          ...[code, `${channel}:${id}`, account, timeOf(expiresAt), oneLine(name, nameUnitsMax)],
+          ...[code, `${channel}:${id}`, account, minuteOf(expiresAt), oneLine(name, nameUnitsMax)],
         ]),
       ]),
     );
@@ -112,23 +113,15 @@ async function list(options: JsonOption): Promise<void> {
   for (const { channel, account, until } of locks)
     printText(
       `too many wrong codes ${channel === undefined ? "on the console" : `from ${channel}/${account}`}` +
-        `: none is looked at before ${timeOf(until)} UTC`,
+        `: none is looked at before ${minuteOf(until)} UTC`,
     );
 }
 
-const timeOf = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
-
-async function approve(code: string, options: JsonOption): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
+async function approve(code: string, options: JsonOptions): Promise<void> {
   const path = `/api/pairings/${encodeURIComponent(code)}/approve`;
-  const done = await callApi<{ person: Person & { name: string }; owner: boolean }>(daemon, path, {
-    method: "POST",
-  });
-  if (done === null) {
-    process.stderr.write("earshot: nobody waits under this code: it is wrong, used or too old\n");
-    process.exitCode = 1;
-    return;
-  }
+  const done = await askDaemon<Approval>(options, path, { method: "POST" });
+  if (done === null)
+    return printRefusal("nobody waits under this code: it is wrong, used or too old");
   if (options.json === true) return printJson(done);
   const { channel, id, account, name } = done.person;
   printText(
@@ -143,7 +136,6 @@ async function approve(code: string, options: JsonOption): Promise<void> {
 }
 
 async function revoke(whom: string, options: RevokeOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
   const colon = whom.indexOf(":");
   if (colon === 0 || colon === whom.length - 1)
     throw new EarshotError(
@@ -155,11 +147,10 @@ async function revoke(whom: string, options: RevokeOptions): Promise<void> {
     colon < 0
       ? { code: whom }
       : { channel: whom.slice(0, colon), id: whom.slice(colon + 1), ...account };
-  const done = await callApi(daemon, "/api/pairings/revoke", { method: "POST", body });
+  const done = await askDaemon(options, "/api/pairings/revoke", { method: "POST", body });
   if (done !== null && options.json === true) return printJson(done);
   if (done !== null) return printText(`taken back: ${whom}`);
-  process.stderr.write(
-    "earshot: the access book has nothing of theirs; who is listed in the config is taken out there\n",
+  printRefusal(
+    "the access book has nothing of theirs; who is listed in the config is taken out there",
   );
-  process.exitCode = 1;
 }

@@ -5,19 +5,13 @@
  * outcome of their answers. It asks the running daemon; without one it reads the journal itself,
  * under the state directory's lock, and changes nothing in it.
  */
-import { access } from "node:fs/promises";
 import type { Command } from "commander";
-import { readConfigSections } from "../../../adapters/files/config-file.ts";
-import { openSqliteStore } from "../../../adapters/stores/sqlite-store.ts";
-import { lockStateDir } from "../../../adapters/stores/state-lock.ts";
-import { defaultConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { isSessionKey } from "../../../domain/key.ts";
-import { configPathOf } from "../../config/config-source.ts";
 import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
-import { storePathOf } from "../../state/state-dir.ts";
 import { type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import { action, fail, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
+import { withJournal } from "../lib/journal.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { Output } from "../output/replay-output.ts";
 
@@ -102,7 +96,10 @@ async function record(options: RecordOptions): Promise<void> {
     output.add(text);
     await output.flushFull();
   };
-  if (daemon === null) await fromJournal(query, stateDir, options, write);
+  if (daemon === null)
+    await withJournal(options, "record", async (store) => {
+      for await (const text of recordingText(store, query)) await write(text.trimEnd());
+    });
   else await fromDaemon(daemon, query, write);
   await output.flush();
   if (count.lines > 0) return;
@@ -134,36 +131,4 @@ async function fromDaemon(
     for (const line of lines) await write(line);
   }
   if (rest !== "") fail(new EarshotError("EAR_STORE_FAILED", "Cannot go on: the daemon broke off"));
-}
-
-async function fromJournal(
-  query: RecordingQuery,
-  stateDir: string,
-  options: RecordOptions,
-  write: Write,
-): Promise<void> {
-  const file = configPathOf(options.config, process.env, stateDir);
-  const where = file === null ? defaultConfig : await readConfigSections(file, ["store"]);
-  const path = storePathOf(where, stateDir);
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (!exists)
-    throw new EarshotError(
-      "EAR_USAGE",
-      `Cannot record: there is no journal at ${path}. Name another state directory with ` +
-        "--state-dir, or the config with --config",
-    );
-  const lock = await lockStateDir(stateDir);
-  try {
-    const store = await openSqliteStore({ path });
-    try {
-      for await (const text of recordingText(store, query)) await write(text.trimEnd());
-    } finally {
-      await store.close();
-    }
-  } finally {
-    await lock.release();
-  }
 }

@@ -3,11 +3,13 @@ import type { Command } from "commander";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { QuarantinedEvent } from "../../../actors/protocol/runtime.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
-import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
+import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
   action,
+  type JsonOptions,
   print,
   printJson,
+  printRefusal,
   printRows,
   type StateOptions,
   stateDirFor,
@@ -17,9 +19,6 @@ import { addHelp, type HelpText } from "../output/help-text.ts";
 
 const errorShownUnitsMax = 320;
 
-interface ListOptions extends StateOptions {
-  readonly json?: boolean;
-}
 type Listed = Omit<QuarantinedEvent, "conv">;
 
 const about =
@@ -78,9 +77,8 @@ export function addConnectAgain(channels: Command): void {
     .action(action(connectAgain));
 }
 
-async function list(options: ListOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const answer = await callApi<{ quarantined: Listed[] }>(daemon, "/api/quarantine");
+async function list(options: JsonOptions): Promise<void> {
+  const answer = await askDaemon<{ quarantined: Listed[] }>(options, "/api/quarantine");
   const rows = answer?.quarantined ?? [];
   if (options.json === true) return printJson(rows);
   if (rows.length === 0) return print("nothing there");
@@ -97,12 +95,10 @@ async function list(options: ListOptions): Promise<void> {
 }
 
 async function change(verb: "retry" | "drop", row: string, options: StateOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
   const path = `/api/quarantine/${encodeURIComponent(row)}/${verb}`;
-  const done = await callApi(daemon, path, { method: "POST" });
+  const done = await askDaemon(options, path, { method: "POST" });
   if (done !== null) return print(`${verb === "retry" ? "tried again" : "dropped"}: row ${row}`);
-  process.stderr.write("earshot: there is no such row, or it has been tried again already\n");
-  process.exitCode = 1;
+  printRefusal("there is no such row, or it has been tried again already");
 }
 
 async function connectAgain(
@@ -120,8 +116,7 @@ async function connectAgain(
     print(`tried again: ${channel}/${oneLine(name)}`);
   }
   if (tried > 0) return;
-  process.stderr.write("earshot: no such account is halted\n");
-  process.exitCode = 1;
+  printRefusal("no such account is halted");
 }
 
 async function haltedOf(daemon: DaemonAddress, channel: string): Promise<readonly string[]> {

@@ -21,11 +21,13 @@ import {
 } from "../../../domain/session.ts";
 import { execOf, execWords } from "../../../machines/commands/argument-parsers.ts";
 import { harmlessJson, safeJson } from "../../events/safe-json.ts";
-import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
+import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
   action,
   counted,
+  minuteOf,
   print,
+  printRefusal,
   printText,
   type StateOptions,
   stateDirFor,
@@ -175,8 +177,7 @@ async function listConversations(daemon: DaemonAddress, { json }: ListOptions): 
 }
 
 async function show(key: string, options: SessionOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const answer = await callApi<ShowAnswer>(daemon, pathOf(key, idQuery(options)));
+  const answer = await askDaemon<ShowAnswer>(options, pathOf(key, idQuery(options)));
   if (answer === null) return missing(key);
   if (options.json === true) return print(safeJson(answer, indent()));
   const { session, lines, earlier } = answer;
@@ -185,9 +186,9 @@ async function show(key: string, options: SessionOptions): Promise<void> {
     table([
       ["key", session.key],
       ["id", session.sessionId],
-      ["began", time(session.createdAt)],
-      ["last line", time(session.updatedAt)],
-      ...(session.archivedAt === null ? [] : [["archived", time(session.archivedAt)]]),
+      ["began", minuteOf(session.createdAt)],
+      ["last line", minuteOf(session.updatedAt)],
+      ...(session.archivedAt === null ? [] : [["archived", minuteOf(session.archivedAt)]]),
       ["used", `${counted(usage.turns, "turn")}, ${tokens(usage)} tokens${cost(usage.costUsd)}`],
       ["settings", settingsText(settings)],
       ...(session.abortedLastRun ? [["last run", "cut short"]] : []),
@@ -209,10 +210,10 @@ function printLine({ at, role, author, text, usage }: Line): void {
   const words = usage === undefined ? text : `${tokens(usage)} tokens${cost(usage.costUsd)}`;
   const [only, ...more] = terminalSafe(words).split("\n");
   if (role === "note" && more.length === 0) {
-    printText(`${time(at)} [${only}]`, 2);
+    printText(`${minuteOf(at)} [${only}]`, 2);
     return;
   }
-  print(`${time(at)} ${who}`);
+  print(`${minuteOf(at)} ${who}`);
   for (const line of [only, ...more]) printText(`  ${line}`, 2);
 }
 
@@ -244,9 +245,8 @@ async function change(key: string, options: SetOptions): Promise<void> {
   const patch = patchOf(options);
   if (Object.keys(patch).length === 0)
     throw new EarshotError("EAR_USAGE", "Cannot change anything: no option says what. See --help");
-  const daemon = await needDaemon(stateDirFor(options));
   const body = { method: "PATCH", body: patch } as const;
-  const answer = await callApi<{ session: Session }>(daemon, pathOf(key), body);
+  const answer = await askDaemon<{ session: Session }>(options, pathOf(key), body);
   if (answer === null) return missing(key);
   printText(`${answer.session.key}: ${settingsText(answer.session.settings)}`, 2);
 }
@@ -289,8 +289,7 @@ function patchOf({
 }
 
 async function reset(key: string, options: StateOptions): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const answer = await callApi<{ session: Session }>(daemon, pathOf(key, "/reset"), {
+  const answer = await askDaemon<{ session: Session }>(options, pathOf(key, "/reset"), {
     method: "POST",
   });
   if (answer === null) return missing(key);
@@ -298,8 +297,7 @@ async function reset(key: string, options: StateOptions): Promise<void> {
 }
 
 function missing(key: string): void {
-  process.stderr.write(`earshot: there is no session ${terminalSafe(key)}: see earshot sessions\n`);
-  process.exitCode = 1;
+  printRefusal(`there is no session ${terminalSafe(key)}: see earshot sessions`);
 }
 
 function settingsText({ override, exec, ...settings }: Session["settings"]): string {
@@ -315,8 +313,6 @@ const tokens = ({
   outputTokens,
 }: Pick<SessionUsage, "inputTokens" | "outputTokens">) => `${inputTokens} in, ${outputTokens} out`;
 const cost = (usd: number) => (usd === 0 ? "" : `, $${usd.toFixed(usd < 1 ? 4 : 2)}`);
-const time = (at: number) => new Date(at).toISOString().slice(0, 16).replace("T", " ");
-
 function ago(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   if (minutes < 120) return `${minutes} min`;

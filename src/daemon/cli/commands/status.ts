@@ -5,14 +5,14 @@ import type { ConnectionStatus } from "../../../actors/channels/account-connecti
 import type { HostStatus, RuntimeStatus } from "../../../actors/protocol/runtime.ts";
 import type { ChannelCapabilities } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
-import { callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
+import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
   action,
   counted,
+  type JsonOptions,
   print,
   printJson,
   printText,
-  type StateOptions,
   stateDirFor,
   table,
   withStateDir,
@@ -21,10 +21,6 @@ import { stateInk } from "../output/colors.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
 import { addConnectAgain } from "./retry.ts";
-
-interface Options extends StateOptions {
-  readonly json?: boolean;
-}
 
 interface StatusAnswer extends RuntimeStatus {
   readonly version: string;
@@ -78,7 +74,7 @@ export function addStatusCommands(program: Command): void {
 
 const heartbeatsShown = 10;
 
-async function status(options: Options): Promise<void> {
+async function status(options: JsonOptions): Promise<void> {
   const daemon = await needDaemon(stateDirFor(options));
   const now = await callApi<StatusAnswer>(daemon, "/api/status");
   if (now === null) return;
@@ -151,9 +147,8 @@ const ableTo = [
   "media",
 ] as const satisfies readonly (keyof ChannelCapabilities)[];
 
-async function channels(options: Options): Promise<void> {
-  const daemon = await needDaemon(stateDirFor(options));
-  const answer = await callApi<{ channels: ChannelAnswer[] }>(daemon, "/api/channels");
+async function channels(options: JsonOptions): Promise<void> {
+  const answer = await askDaemon<{ channels: ChannelAnswer[] }>(options, "/api/channels");
   const all = answer?.channels ?? [];
   if (options.json === true) return printJson(all);
   print(

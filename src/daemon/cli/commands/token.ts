@@ -8,18 +8,14 @@ import { rotateToken, tokenFileOf } from "../../state/token.ts";
 import { findDaemon } from "../lib/api-client.ts";
 import {
   action,
+  type JsonOptions,
   print,
   printJson,
   printText,
-  type StateOptions,
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
-
-interface RotateOptions extends StateOptions {
-  readonly json?: boolean;
-}
 
 const about =
   "The token opens the pages and the API. Rotate it when somebody else may have read it: the old " +
@@ -44,7 +40,7 @@ export function addTokenCommand(program: Command): void {
     .action(action(rotate));
 }
 
-async function rotate(options: RotateOptions): Promise<void> {
+async function rotate(options: JsonOptions): Promise<void> {
   const stateDir = stateDirFor(options);
   await checkStateDir(stateDir);
   const token = await rotateToken(stateDir);

@@ -4,21 +4,15 @@
  * Explains why a message was answered or not. It asks the running daemon; without one it reads the
  * journal itself, under the state directory's lock, and changes nothing in it.
  */
-import { access } from "node:fs/promises";
 import type { Command } from "commander";
 import pico from "picocolors";
 import { openConfigs } from "../../../actors/journal/config-versions.ts";
 import type { Why } from "../../../actors/protocol/runtime.ts";
 import { whyMessage } from "../../../actors/recording/explain-message.ts";
-import { readConfigSections } from "../../../adapters/files/config-file.ts";
-import { openSqliteStore } from "../../../adapters/stores/sqlite-store.ts";
-import { lockStateDir } from "../../../adapters/stores/state-lock.ts";
 import { defaultConfig, localChannels, parseConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
-import { configPathOf } from "../../config/config-source.ts";
-import { storePathOf } from "../../state/state-dir.ts";
 import { callApi, findDaemon } from "../lib/api-client.ts";
 import {
   action,
@@ -28,6 +22,7 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
+import { withJournal } from "../lib/journal.ts";
 import { renderWhy } from "../output/explanation.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
@@ -79,34 +74,12 @@ async function ask(messageId: string, options: WhyOptions): Promise<readonly Why
 }
 
 /** Folds the conversation from the journal, as the daemon would. */
-async function readJournal(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
-  const stateDir = stateDirFor(options);
-  const file = configPathOf(options.config, process.env, stateDir);
-  const where = file === null ? defaultConfig : await readConfigSections(file, ["store"]);
-  const path = storePathOf(where, stateDir);
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  );
-  if (!exists)
-    throw new EarshotError(
-      "EAR_USAGE",
-      `Cannot explain a message: there is no journal at ${path}. Name another state ` +
-        "directory with --state-dir, or the config with --config",
-    );
-  const lock = await lockStateDir(stateDir);
-  try {
-    const store = await openSqliteStore({ path });
-    try {
-      const latest = await store.latestConfig();
-      const config = latest === null ? defaultConfig : parseConfig(JSON.parse(latest.json));
-      const { configs } = await openConfigs(store, config);
-      const isLocal = (channel: string) => localChannels.some((local) => local === channel);
-      return await whyMessage({ store, configs, isLocal }, messageId);
-    } finally {
-      await store.close();
-    }
-  } finally {
-    await lock.release();
-  }
+function readJournal(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
+  return withJournal(options, "explain a message", async (store) => {
+    const latest = await store.latestConfig();
+    const config = latest === null ? defaultConfig : parseConfig(JSON.parse(latest.json));
+    const { configs } = await openConfigs(store, config);
+    const isLocal = (channel: string) => localChannels.some((local) => local === channel);
+    return whyMessage({ store, configs, isLocal }, messageId);
+  });
 }

@@ -7,6 +7,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import { readAddress } from "../../state/address-file.ts";
 import { readToken } from "../../state/token.ts";
+import { type StateOptions, stateDirFor } from "./command.ts";
 
 export interface DaemonAddress {
   /** For example http://127.0.0.1:4747. */
@@ -37,6 +38,11 @@ export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
   );
 }
 
+interface CallOptions {
+  readonly method?: "GET" | "POST" | "PATCH";
+  readonly body?: unknown;
+}
+
 /**
  * Calls the API. `null`: the daemon says there is no such thing.
  * @throws EarshotError with what the daemon answered.
@@ -44,7 +50,7 @@ export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
 export async function callApi<Answer>(
   daemon: DaemonAddress,
   path: string,
-  init: { readonly method?: "GET" | "POST" | "PATCH"; readonly body?: unknown } = {},
+  init: CallOptions = {},
 ): Promise<Answer | null> {
   const answer = await fetch(`${daemon.base}${path}`, {
     method: init.method ?? "GET",
@@ -61,4 +67,13 @@ export async function callApi<Answer>(
     "EAR_USAGE",
     body.error?.message ?? `the daemon answered ${answer.status}`,
   );
+}
+
+/** Calls the API of the daemon that the options of a command name. */
+export async function askDaemon<Answer>(
+  options: StateOptions,
+  path: string,
+  init?: CallOptions,
+): Promise<Answer | null> {
+  return callApi<Answer>(await needDaemon(stateDirFor(options)), path, init);
 }

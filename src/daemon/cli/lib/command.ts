@@ -81,8 +81,23 @@ export function printJson(value: unknown): void {
   print(safeJson(value, process.stdout.isTTY ? 2 : 0));
 }
 
+/** Says on stderr that the answer is no, which exit code 1 says as well. */
+export function printRefusal(reason: string): void {
+  process.stderr.write(`earshot: ${reason}\n`);
+  process.exitCode = 1;
+}
+
+/** 2026-11-21 18:00, in UTC. */
+export const minuteOf = (at: number): string =>
+  new Date(at).toISOString().slice(0, 16).replace("T", " ");
+
 export interface StateOptions {
   readonly stateDir?: string;
+}
+
+/** Of a command that also prints for programs. */
+export interface JsonOptions extends StateOptions {
+  readonly json?: boolean;
 }
 
 /** Adds `--state-dir`. */
