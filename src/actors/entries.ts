@@ -1,8 +1,9 @@
 /**
  * Where the files of worker hosts are
  * ===================================
- * The only place of this layer that finds files beside itself. It has to stay one folder below src:
- * in the package this code stands in dist/chunks, where the same relative path has to be right.
+ * The only file of this layer that finds other files relative to itself. It must stay one folder
+ * below src: in the package this code is in dist/chunks, where the same relative path must be
+ * right.
  */
 const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const isSource = extension === "ts";

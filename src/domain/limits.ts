@@ -204,7 +204,7 @@ export const limits = {
   /** Rows of the access store. */
   accessRowsMax: 100_000,
   hostRestartMsMax: 2_000,
-  poisonStrikesMax: 3,
+  poisonDeathsMax: 3,
   /** More restarts than this within the period mark the pool broken. */
   restartIntensityMax: 10,
   restartPeriodMs: 30_000,

@@ -2,7 +2,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";
 import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
-import { chanceOf, seededIds } from "../../src/actors/simulation/simulated-platforms.ts";
+import { seededIds, simulatedRandom } from "../../src/actors/simulation/simulated-platforms.ts";
 
 const draws = fc.array(fc.constantFrom("turn|a", "turn|b", "turn|c", ""), { maxLength: 40 });
 
@@ -31,7 +31,7 @@ test("another moment, another seed and another thing have other ids", () => {
 
 test("chance about a thing leaves the sequence of the rest alone", () => {
   const clock = new SimulatedClock();
-  const [busy, calm] = [chanceOf(clock, 5), chanceOf(clock, 5)];
+  const [busy, calm] = [simulatedRandom(clock, 5), simulatedRandom(clock, 5)];
   const about = [busy.next("row 1"), busy.next("row 1"), busy.next("row 2")];
   expect(new Set(about).size).toBe(3);
   expect([busy.next(), busy.next()]).toEqual([calm.next(), calm.next()]);

@@ -269,7 +269,7 @@ export class TurnAttempt {
       system: order.system,
       prompt: order.prompt,
       ...(order.heartbeat === undefined ? {} : { heartbeat: true }),
-      said: order.said,
+      said: order.messagesText,
       transcript: order.transcript,
       room: order.room,
       images: this.#agent?.capabilities.images === true ? order.images : [],

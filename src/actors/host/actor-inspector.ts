@@ -1,8 +1,8 @@
 /**
- * Looking into an actor
- * =====================
- * XState tells of everything an actor is sent and of every state it reaches, if somebody has asked.
- * Nobody has until `inspectActor`, so a conversation that no inspector shows pays nothing for this.
+ * Inspecting an actor
+ * ===================
+ * XState reports every event and state of an actor to an inspector. None is attached before
+ * `inspectActor`, so a conversation without readers pays nothing for this.
  */
 import type { ActorRefFrom, InspectionEvent } from "xstate";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
@@ -11,27 +11,27 @@ import type { conversationMachine } from "../../machines/conversation.machine.ts
 import type { EmittedEffect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 
-/** How an actor stands. */
-export interface Standpoint {
+/** The state of an actor. */
+export interface InspectedState {
   readonly status: string;
   readonly value: ConversationValue;
   readonly context: ConversationContext;
-  /** What the step that led here wants done. */
+  /** The effects of the step that led here. */
   readonly effects: readonly EmittedEffect[];
 }
 
-/** Told of each event, before it is applied, and of each state that an event led to. */
+/** Gets each event before it is applied, and each state after it. */
 export interface InspectionListener {
   event(event: ConversationEvent): void;
-  state(at: Standpoint, event: ConversationEvent): void;
+  state(at: InspectedState, event: ConversationEvent): void;
 }
 
 export interface InspectedActor {
   /** The actor's id within its thread. */
   readonly actor: string;
-  now(): Standpoint;
+  now(): InspectedState;
   follow(onlooker: InspectionListener): void;
-  /** Tells nobody any more. */
+  /** Stops the reports. */
   end(): void;
 }
 
@@ -41,7 +41,7 @@ export function inspectActor(
   effects: () => readonly EmittedEffect[],
 ): InspectedActor {
   const ends: (() => void)[] = [];
-  const now = (): Standpoint => {
+  const now = (): InspectedState => {
     const { status, value, context } = actor.getSnapshot();
     return { status, value, context, effects: [] };
   };
@@ -53,7 +53,7 @@ export function inspectActor(
         const { type } = inspected;
         if (type !== "@xstate.event" && type !== "@xstate.snapshot") return;
         const event = inspected.event as ConversationEvent;
-        // Its end is reported where it is ended, as the reason is known there.
+        // The end of an actor is reported by the caller that ends it, which knows the reason.
         if (event.type.startsWith("xstate.")) return;
         if (type === "@xstate.event") onlooker.event(event);
         else onlooker.state({ ...now(), effects: effects() }, event);

@@ -1,10 +1,10 @@
 /**
  * A conversation, live
  * ====================
- * The XState actor around one conversation, and the only place that makes one. It steps on one
- * event at a time and hands back what the step wants done; it performs nothing itself. Errors of
- * the machine are observed before anything is sent, because an actor that fails unobserved takes
- * its thread with it.
+ * The XState actor around one conversation, and the only file that creates one. It steps on one
+ * event at a time and returns the effects of the step; it performs nothing itself. Errors of the
+ * machine are observed before anything is sent, because an actor that fails unobserved ends its
+ * thread.
  */
 import { createActor, type SnapshotFrom } from "xstate";
 import type { EngagementInput } from "../../domain/decision.ts";
@@ -40,7 +40,7 @@ export interface ConversationOptions {
   /** Session key: the actor's id in inspectors and in errors. */
   readonly key: string;
   readonly settings: ConversationSettings;
-  /** As `record()` gave it; absent or null: a conversation in which nothing has happened. */
+  /** From `record()`; absent or null: a new conversation. */
   readonly record?: string | null;
 }
 
@@ -51,11 +51,11 @@ export interface ConversationView {
   readonly guard: GuardState;
   readonly credits: Readonly<Record<string, Millis>>;
   readonly held: readonly string[];
-  /** Overheard messages that the next turn is shown. */
+  /** Observed messages for the prompt of the next turn. */
   readonly remembered: number;
   /** Messages in batches whose window is open. */
   readonly forming: number;
-  /** Batches in line for a turn. */
+  /** Batches that wait for a turn. */
   readonly queued: number;
   /** Turns so far. */
   readonly turns: number;
@@ -65,34 +65,34 @@ export interface ConversationView {
 export interface Conversation {
   readonly key: string;
   /**
-   * Applies what one row holds and returns what it wants done, in order. With other `settings` than the last
-   * step's these apply first.
-   * @throws EarshotError EAR_ASSERT when the machine failed; the conversation is then of no more
-   * use.
+   * Applies the events of one row and returns their effects, in order. Settings other than the last
+   * step's apply first.
+   * @throws EarshotError EAR_ASSERT when the machine failed; the conversation must not be used
+   * after that.
    */
   step(event: JournalEvent, settings?: ConversationSettings): readonly Effect[];
-  /** The conversation as text; a conversation made from it goes on as if it had never stopped. */
+  /** The conversation as text; a conversation created from it continues without a difference. */
   record(): string;
-  /** Nothing is owed: it may be put away as its record. */
+  /** Nothing is pending: its record may replace it. */
   readonly idle: boolean;
-  /** Its guard holds: tripped or muted. */
+  /** Its loop guard holds it: tripped or muted. */
   readonly guarded: boolean;
-  /** A turn is under way. */
+  /** A turn is in progress. */
   readonly busy: boolean;
-  /** For reading only. Its values are replaced, never changed, so they may be kept. */
+  /** For reading only. Its values are replaced, never changed, so a caller may keep them. */
   readonly context: Readonly<ConversationContext>;
-  /** What the ladder would be shown for this message if it came now. */
+  /** The ladder's input for this message if it came now. */
   engagementInputFor(event: MessageReceived): EngagementInput;
   view(): ConversationView;
-  /** The few fields of it that a list shows. */
+  /** The few fields that a list shows. */
   summary(now: Millis): ConversationSummary;
-  /** Lets somebody look into it. Until then a step does nothing for that. */
+  /** Starts an inspection. Without one a step does no work for it. */
   inspect(): InspectedActor;
   stop(): void;
 }
 
 /**
- * Brings a conversation to life, new or from its record.
+ * Creates a live conversation, new or from its record.
  * @throws EarshotError EAR_RECORD_INVALID when the record is of another version or damaged.
  */
 export function createConversation(options: ConversationOptions): Conversation {
@@ -118,13 +118,13 @@ export function createConversation(options: ConversationOptions): Conversation {
   const fail = (event: ConversationEvent, error: unknown): never => {
     throw new EarshotError(
       "EAR_ASSERT",
-      `Cannot step conversation ${JSON.stringify(key)} on ${event.type} as its machine failed: ` +
-        inWords(error),
+      `Cannot step conversation ${JSON.stringify(key)} on ${event.type}: its machine failed. ` +
+        +reasonOf(error),
       { cause: error },
     );
   };
   const send = (event: ConversationEvent) => {
-    // A stopped actor would print the event, and with it words of the room.
+    // A stopped actor would print the event, and with it text of the room.
     if (failure !== null) fail(event, failure.error);
     try {
       actor.send(stepEvent(now(), event));
@@ -172,7 +172,10 @@ export function createConversation(options: ConversationOptions): Conversation {
 
 type Snapshot = SnapshotFrom<typeof conversationMachine>;
 
-/** The effects of a step; where a command tells how the conversation stands, with its states. */
+/**
+ * The effects of a step; effects that report the conversation's state to a command get the current
+ * states.
+ */
 function withStates(emitted: readonly EmittedEffect[], { value }: Snapshot): readonly Effect[] {
   const attention = attentionOf(value).replace("engaged.", "") as Standing["attention"];
   const { guard } = value;
@@ -199,4 +202,4 @@ function viewOf({ value, context }: Snapshot): ConversationView {
   };
 }
 
-const inWords = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,10 +1,11 @@
 /**
  * Live conversations
  * ==================
- * The actors of one host. Those with work pending are kept apart and cannot be evicted; the idle
- * ones sit in an lru-cache. An evicted conversation whose tail is short is just dropped: record and
- * tail make it again. Another stays as a record ("passivating") until the supervisor has made that
- * record durable and says `forget`, so an event already on its way finds it again.
+ * The actors of one host. Those with pending work are in a list of their own and cannot be evicted;
+ * the idle ones are in an lru-cache. An evicted conversation with a short tail is just dropped:
+ * record and tail restore it. Another stays as a record ("passivating") until the supervisor has
+ * made that record durable and says `forget`, so an event that is already on its way still finds
+ * it.
  */
 import { LRUCache } from "lru-cache";
 import type { Millis } from "../../domain/message.ts";
@@ -14,22 +15,22 @@ import type { JournalEvent } from "../../machines/events/events.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import type { InspectedActor } from "./actor-inspector.ts";
 
-/** What a host needs of a conversation (actors/conversation.ts is the one implementation). */
+/** What a host needs of a conversation (conversation-actor.ts implements it). */
 export interface LiveConversation {
   step(event: JournalEvent, settings?: ConversationSettings): readonly Effect[];
   record(): string;
-  /** Nothing owed: may be passivated. */
+  /** Nothing is pending: may be passivated. */
   readonly idle: boolean;
-  /** Its guard holds: tripped or muted. */
+  /** Its loop guard holds it: tripped or muted. */
   readonly guarded: boolean;
-  /** How it stands, for lists. */
+  /** For lists. */
   summary(now: Millis): ConversationSummary;
-  /** Lets somebody look into it. */
+  /** Starts an inspection. */
   inspect(): InspectedActor;
   stop(): void;
 }
 
-/** A live conversation and how far it has come. */
+/** A live conversation and the last event that it has applied. */
 export interface Slot {
   readonly conv: number;
   readonly key: string;
@@ -43,7 +44,7 @@ export interface Slot {
   steps: number;
 }
 
-/** A conversation that was evicted and whose record may not be durable yet. */
+/** An evicted conversation whose record may not be durable yet. */
 export interface Passivating {
   readonly key: string;
   readonly record: string;
@@ -57,7 +58,7 @@ export class ConversationCache {
   readonly #wantsRecord: (slot: Slot) => boolean;
   readonly #onEvict: (slot: Slot, record: string | null) => void;
 
-  /** `onEvict` is called for each evicted conversation, with its record where one is wanted. */
+  /** `onEvict` is called for each evicted conversation, with its record if one is needed. */
   constructor(
     max: number,
     wantsRecord: (slot: Slot) => boolean,
@@ -81,12 +82,12 @@ export class ConversationCache {
     return this.#engaged.get(conv) ?? this.#idle.get(conv);
   }
 
-  /** The same without making it warmer. */
+  /** The same without marking it as recently used. */
   peek(conv: number): Slot | undefined {
     return this.#engaged.get(conv) ?? this.#idle.peek(conv);
   }
 
-  /** All of them, those with work pending first, the coldest last. */
+  /** All of them, those with pending work first, the least recently used last. */
   *slots(): Generator<Slot> {
     yield* this.#engaged.values();
     yield* this.#idle.values();
@@ -98,7 +99,7 @@ export class ConversationCache {
     return { live: this.size, engaged: [...this.#engaged.keys()], guarded };
   }
 
-  /** Puts a slot where it belongs now; evicts the coldest idle one if there are too many. */
+  /** Files a slot by its state; evicts the least recently used idle one if there are too many. */
   place(slot: Slot): void {
     const { conv } = slot;
     if (slot.actor.idle) {
@@ -118,7 +119,7 @@ export class ConversationCache {
     this.#passivating.delete(conv);
   }
 
-  /** Takes an evicted conversation back, if it is still known. */
+  /** Restores an evicted conversation, if it is still in memory. */
   revive(conv: number): Passivating | undefined {
     const found = this.#passivating.get(conv);
     this.#passivating.delete(conv);

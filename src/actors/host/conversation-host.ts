@@ -1,13 +1,13 @@
 /**
  * The host's core
  * ===============
- * Folds batches of journalled events into conversations and answers with what they want done. It is
+ * Applies batches of journalled events to conversations and returns their effects. It is
  * synchronous, opens nothing and cannot act, so the same object runs in a worker thread and
- * in-process, in life and in a simulation.
+ * in-process, live and in a simulation.
  *
- * A step that throws never takes neighbours down and is never silent: the event is reported as
- * rejected, the actor (whose state may be half changed) is thrown away, and events that follow are
- * answered with `notLiveCode` until the supervisor sends the conversation's record and tail again.
+ * A step that throws does not affect other conversations and is always reported: the event is
+ * rejected, the actor (whose state may be half changed) is dropped, and later events get
+ * `notLiveCode` until the supervisor sends the conversation's record and tail again.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { encodeVerdict } from "../../domain/decision.ts";
@@ -33,7 +33,7 @@ import {
 import { ConversationCache, type LiveConversation, type Slot } from "./conversation-cache.ts";
 import { HostInspection, type InspectSink } from "./host-inspector.ts";
 
-/** Makes a conversation, from a record or from nothing. @throws EarshotError EAR_RECORD_INVALID */
+/** Creates a conversation, from a record or new. @throws EarshotError EAR_RECORD_INVALID */
 export type ConversationFactory = (options: {
   readonly key: string;
   readonly settings: ConversationSettings;
@@ -42,13 +42,13 @@ export type ConversationFactory = (options: {
 
 export interface ConversationHostOptions {
   readonly create: ConversationFactory;
-  /** What a config says for one conversation. */
+  /** The settings of a config for one conversation. */
   readonly settingsFor: (
     config: EarshotConfig,
     key: string,
     version: number,
   ) => ConversationSettings;
-  /** Idle conversations kept live. */
+  /** Idle conversations that stay live. */
   readonly live: number;
   /** Events of one conversation between two checkpoints. */
   readonly checkpointEvery: number;
@@ -57,23 +57,23 @@ export interface ConversationHostOptions {
    * @default limits.evictedTailEventsMax
    */
   readonly evictedTail?: number;
-  /** Told before each step and with zeros after a batch: a watchdog reads who was at work. */
+  /** Called before each step, and with zeros after a batch: a watchdog reads what was running. */
   readonly mark?: (conv: number, seq: number) => void;
-  /** Told of conversations that somebody looks into. @default nobody can */
+  /** Gets the frames of inspected conversations. @default no inspection */
   readonly onInspect?: InspectSink;
 }
 
 export interface ConversationHost {
   apply(batch: HostBatch): HostResult;
-  /** What the config of `version` says for a conversation. @throws EarshotError EAR_PROTOCOL */
+  /** The settings of config `version` for a conversation. @throws EarshotError EAR_PROTOCOL */
   settings(key: string, version: number): ConversationSettings;
-  /** How these conversations stand; null for one that is not live here. */
+  /** Summaries; null for a conversation that is not live here. */
   summary(convs: readonly number[], now: Millis): (ConversationSummary | null)[];
-  /** What is live here. */
+  /** The live conversations here. */
   count(): ConversationCount;
-  /** Begins to tell one reader of conversations. */
+  /** Starts one reader of conversations. */
   inspect(order: InspectRequest): void;
-  /** Tells that reader nothing any more. */
+  /** Stops that reader. */
   uninspect(reader: number): void;
   stop(): void;
 }
@@ -86,7 +86,7 @@ export function createHostCore(options: ConversationHostOptions): ConversationHo
   return new Core(options);
 }
 
-/** What a batch has led to so far. */
+/** The results of a batch so far. */
 interface Draft {
   readonly codes: number[];
   readonly steps: HostStep[];
@@ -158,7 +158,7 @@ class Core implements ConversationHost {
     if (config === undefined)
       throw new EarshotError(
         "EAR_PROTOCOL",
-        `Cannot settle a conversation as its config was never sent: received version ${version}`,
+        `Cannot resolve a conversation's settings: its config was never sent (version ${version}).`,
       );
     return this.#options.settingsFor(config, key, version);
   }
@@ -184,7 +184,7 @@ class Core implements ConversationHost {
     this.#configs.clear();
   }
 
-  /** Brings one event to its conversation; its code. */
+  /** Applies one event to its conversation; returns its code. */
   #enter(entry: HostEntry): number {
     const slot = this.#slotFor(entry);
     if (slot === undefined) return notLiveCode;
@@ -206,7 +206,7 @@ class Core implements ConversationHost {
     }
   }
 
-  /** The live conversation of an entry; undefined when it has to be sent with its activation. */
+  /** The live conversation of an entry; undefined when it must be sent with its activation. */
   #slotFor(entry: HostEntry): Slot | undefined {
     const { conv, key, cfg, activation } = entry;
     if (activation !== undefined) {
@@ -259,8 +259,8 @@ class Core implements ConversationHost {
   }
 
   /**
-   * Steps the tail; the first event that throws, if any. Its steps count only if the walk
-   * completes.
+   * Steps the tail; returns the first event that throws, if any. Its steps count only if all
+   * succeed.
    */
   #replay(
     slot: Slot,
@@ -290,9 +290,7 @@ class Core implements ConversationHost {
     return slot.settings;
   }
 
-  /**
-   * Keeps a step's effects and gives its verdict. `always`: also a step that left nothing behind.
-   */
+  /** Records a step's effects and returns its verdict. `always`: also a step without effects. */
   #note(slot: Slot, seq: number, at: number, effects: readonly Effect[], always: boolean): number {
     let code = 0;
     let rest = effects;

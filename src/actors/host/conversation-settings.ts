@@ -1,19 +1,18 @@
 /**
  * Settings of a conversation, from its key
  * ========================================
- * A conversation's settings may depend on nothing but the config version and its key: they are
- * resolved again after every passivation and in every replay, and must come out the same. A key
- * that names no channel (the direct chats that share a session) gets what the agent and the file's
- * top level say.
+ * A conversation's settings depend on the config version and its key only: they are resolved again
+ * after every passivation and in every replay, with the same result. A key that names no channel
+ * (direct chats that share a session) gets the settings of the agent and of the file's top level.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
-// Not through the folder's door: a thread that starts again has no use for the schemas behind it.
+// Not through the folder's index: a restarted thread does not need its schemas.
 import { resolveSettings, type SettingsScope } from "../../domain/config/resolve/resolve.ts";
 import { defaultAccount, parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
 import type { ChatKind } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 
-/** What `config` says for the conversation of `key`. @throws EarshotError EAR_KEY_INVALID */
+/** The settings of `config` for the conversation of `key`. @throws EarshotError EAR_KEY_INVALID */
 export function settingsFor(
   config: EarshotConfig,
   key: string,
@@ -32,7 +31,7 @@ export function settingsFor(
     : shared(config, scope, version);
 }
 
-/** Whether this conversation is named in the config, alone or by the beginning of its key. */
+/** Whether the config names this conversation, by its key or by a prefix of it. */
 function dependOnKey({ conversations, session }: EarshotConfig, key: string): boolean {
   if (Object.hasOwn(conversations, key)) return true;
   return session.sendPolicy.rules.some(({ match }) => match.keyPrefix !== undefined);
@@ -41,7 +40,9 @@ function dependOnKey({ conversations, session }: EarshotConfig, key: string): bo
 const known = new WeakMap<EarshotConfig, Map<string, ConversationSettings>>();
 const knownMax = 1_000;
 
-/** All rooms of an account have one object: made per room it costs as much as a step, and 1 kB. */
+/**
+ * All rooms of an account share one object: one per room would cost as much as a step, and 1 kB.
+ */
 function shared(
   config: EarshotConfig,
   scope: SettingsScope,

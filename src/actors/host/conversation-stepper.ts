@@ -1,16 +1,16 @@
 /**
  * The conversation machine, compiled
  * ==================================
- * XState's own transition of a parallel chart selects, sorts and copies anew at every event; a host
- * makes a hundred thousand of them a second. What it does depends on three things only: the states,
- * the type of the event and what the guards answer. So the machine itself is asked, once for each of
- * these: a copy of it whose guards give the answers at hand and whose actions only note their names
- * is stepped by XState, and the notes are kept as a small program. A step then runs the program:
- * ask this guard, do this action, be in these states.
+ * XState's own transition of a parallel chart selects, sorts and copies at every event; a host
+ * makes a hundred thousand of them a second. The result depends on three things only: the states,
+ * the type of the event and the answers of the guards. So the machine itself is asked once for each
+ * combination: XState steps a copy whose guards give known answers and whose actions only record
+ * their names, and that record becomes a small program. A step then runs the program: ask this
+ * guard, run this action, enter these states.
  *
- * No rule stands here: neither of the chart nor of how XState walks one. The result is the machine as
- * actor logic with two methods replaced, so actors, inspectors and Stately see what they always saw.
- * Held to `transition()` by test/machines/conversation/purity.test.ts.
+ * No rule is repeated here, neither of the chart nor of XState's algorithm. The result is the
+ * machine as actor logic with two methods replaced, so actors, inspectors and Stately see no
+ * difference. test/machines/conversation/purity.test.ts compares it with `transition()`.
  */
 import { type ActorScope, type AnyEventObject, assign, transition } from "xstate";
 import { EarshotError } from "../../domain/errors.ts";
@@ -26,9 +26,9 @@ type Scope = Parameters<Machine["transition"]>[2];
 type Body = (step: Step, event: StepEvent, params?: never) => void;
 type Guard = (args: { context: ConversationContext; event: StepEvent }, params: unknown) => boolean;
 
-/** The states a conversation may be in at once, and the programs of the events heard in them. */
+/** A combination of active states, and the programs of the events accepted in it. */
 interface Place {
-  /** A snapshot of these states; only its context is that of some conversation. */
+  /** A snapshot of these states; only its context belongs to some other conversation. */
   readonly snapshot: Snapshot;
   readonly programs: Map<string, Op>;
 }
@@ -36,7 +36,7 @@ interface Ask {
   readonly kind: "ask";
   readonly guard: Guard;
   readonly params: unknown;
-  /** The answers that led here. */
+  /** The guard answers that led here. */
   readonly answers: readonly boolean[];
   yes: Op | null;
   no: Op | null;
@@ -53,26 +53,26 @@ interface End {
 }
 type Op = Ask | Do | End;
 
-/** What a traced step asked or did, by name. */
+/** A guard or action that a traced step called, by name. */
 interface Note {
   readonly kind: "ask" | "do";
   readonly name: string;
   readonly params: unknown;
 }
 interface Trace {
-  /** Up to and with the first question that has no answer yet. */
+  /** Up to and including the first guard without an answer. */
   readonly notes: readonly Note[];
-  /** The states it ends in; null: a question is open. */
+  /** The states after the step; null: a guard is open. */
   readonly value: unknown;
 }
 
-/** Steps a copy of the machine that only asks and notes. */
+/** Steps a copy of the machine that only records its calls. */
 function createTracer(machine: Machine) {
   let notes: Note[] = [];
   let answers: readonly boolean[] = [];
   let asked = 0;
   let isOpen = false;
-  /** Answers since the last action: guards change nothing, so none has to be asked twice. */
+  /** Answers since the last action: guards change nothing, so none is asked twice. */
   const known = new Map<string, boolean>();
   const ask = (name: string, params: unknown): boolean => {
     const key = `${name} ${JSON.stringify(params)}`;
@@ -101,9 +101,9 @@ function createTracer(machine: Machine) {
     ),
   } as Parameters<Machine["provide"]>[0]);
 
-  return (at: Place, event: StepEvent, given: readonly boolean[]): Trace => {
+  return (at: Place, event: StepEvent, guardAnswers: readonly boolean[]): Trace => {
     notes = [];
-    answers = given;
+    answers = guardAnswers;
     asked = 0;
     isOpen = false;
     known.clear();
@@ -114,7 +114,7 @@ function createTracer(machine: Machine) {
 }
 
 /**
- * The machine as actor logic that steps by programs; `bodies`: what its actions do.
+ * The machine as actor logic that runs programs; `bodies`: the implementations of its actions.
  * @throws EarshotError EAR_ASSERT from a step, when an action of the chart has no body.
  */
 export function compileMachine(
@@ -126,7 +126,7 @@ export function compileMachine(
   const placesByName = new Map<string, Place>();
   const placesByValue = new Map<unknown, Place>();
 
-  /** The place of a snapshot's states. Snapshots made here share their value's object. */
+  /** The place of a snapshot's states. Snapshots created here share their value's object. */
   function placeOf({ value, context }: Pick<Snapshot, "value" | "context">): Place {
     const known = placesByValue.get(value);
     if (known !== undefined) return known;
@@ -144,7 +144,7 @@ export function compileMachine(
     throw new EarshotError("EAR_ASSERT", `Cannot compile the chart: no body is named ${name}`);
   }
 
-  /** The program from after the last of these answers to the next question, or to the end. */
+  /** The program from these answers to the next guard, or to the end. */
   function learn(at: Place, event: StepEvent, answers: readonly boolean[]): Op {
     const { notes, value } = trace(at, event, answers);
     let asked = 0;
@@ -184,7 +184,7 @@ export function compileMachine(
   }
 
   function step(snapshot: Snapshot, event: StepEvent, scope: Scope): Snapshot {
-    // The system's own events, such as the one that stops an actor, are XState's business.
+    // XState handles its own events, such as the one that stops an actor.
     if (event.type.startsWith("xstate.")) return machine.transition(snapshot, event, scope);
     const place = placeOf(snapshot);
     let op = programOf(place, event);
@@ -208,7 +208,7 @@ export function compileMachine(
   let beginning: Snapshot | null = null;
   return Object.assign(Object.create(machine) as Machine, {
     transition: step,
-    /** One beginning differs from another in nothing but its context. */
+    /** Initial snapshots differ only in their context. */
     getInitialSnapshot(...args: Parameters<Machine["getInitialSnapshot"]>) {
       beginning ??= placeOf(machine.getInitialSnapshot(...args)).snapshot;
       const [, input] = args;
@@ -218,7 +218,7 @@ export function compileMachine(
   });
 }
 
-/** As XState emits: once the actor's snapshot is the one after the step. */
+/** As XState emits: after the actor's snapshot has been replaced. */
 function emitLater(scope: Scope, effects: Step["effects"]): void {
   const { defer, emit } = scope as unknown as ActorScope<Snapshot, AnyEventObject>;
   defer(() => {
@@ -226,5 +226,5 @@ function emitLater(scope: Scope, effects: Step["effects"]): void {
   });
 }
 
-/** What the hosts run. */
+/** The logic that hosts run. */
 export const conversationLogic: Machine = compileMachine(conversationMachine);

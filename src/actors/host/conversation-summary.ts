@@ -1,9 +1,8 @@
 /**
- * A glance at a conversation
- * ==========================
- * How a live conversation stands, in the few fields that a list of rooms shows. Hosts are asked for
- * it only while somebody watches such a list, a batch of conversations at a time, so a room that
- * nobody looks at costs nothing.
+ * Conversation summary
+ * ====================
+ * The state of a live conversation in the few fields that a list of rooms shows. Hosts compute it
+ * only while a client shows such a list, for a batch of conversations at a time.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
@@ -13,7 +12,7 @@ import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 
 const creditsShownMax = 8;
 
-/** The conversation of this state and context, looked at now. */
+/** The summary of this state and context at this time. */
 export function summaryAt(
   { value, context }: { readonly value: ConversationValue; readonly context: ConversationContext },
   now: Millis,

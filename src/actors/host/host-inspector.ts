@@ -1,15 +1,15 @@
 /**
  * A host's inspection
  * ===================
- * Tells of the conversations that somebody looks into, and only of these. Everything is made to text
- * here, on the host's own thread, where the state is as it was at that step; readers that are shown
- * the same share it. A reader gets the actors that are live when it comes, then what happens; one
- * that stops (put away, replaced, failed) is said to have stopped.
+ * Reports on the inspected conversations, and only on these. Everything becomes text here, on the
+ * host's own thread, where the state is exactly that of the step; readers with the same view share
+ * it. A reader first gets the live actors, then every step; a conversation that stops (passivated,
+ * replaced, failed) gets a last frame.
  */
 import { limits } from "../../domain/limits.ts";
 import type { InspectFrame, InspectRequest } from "../../domain/ports/index.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
-import type { InspectedActor, Standpoint } from "./actor-inspector.ts";
+import type { InspectedActor, InspectedState } from "./actor-inspector.ts";
 import type { Slot } from "./conversation-cache.ts";
 import { shownContext, shownError, shownEvent } from "./projected-fields.ts";
 
@@ -18,7 +18,7 @@ interface Watched {
   readonly orders: Map<number, InspectRequest>;
 }
 
-/** Takes the frames since the last time; called when a batch is done. */
+/** Takes the frames since the last call; called when a batch is done. */
 export type InspectSink = (frames: readonly InspectFrame[]) => void;
 
 export class HostInspection {
@@ -31,7 +31,7 @@ export class HostInspection {
     this.#sink = sink;
   }
 
-  /** Begins to tell a reader of what it asked for; `live`: the conversations there are. */
+  /** Starts a reader for its request; `live`: the current conversations. */
   begin(order: InspectRequest, live: Iterable<Slot>): void {
     this.stop(order.id);
     this.#orders.set(order.id, order);
@@ -51,12 +51,12 @@ export class HostInspection {
       }
   }
 
-  /** A conversation has come to life. */
+  /** A conversation has been loaded. */
   appeared(slot: Slot): void {
     for (const order of this.#orders.values()) if (!this.#isFull(order)) this.#admit(order, slot);
   }
 
-  /** It is live no more; with `error` because its machine failed. */
+  /** It is not live any more; with `error` if its machine failed. */
   ended(conv: number, error?: string): void {
     const watched = this.#watched.get(conv);
     if (watched === undefined) return;
@@ -65,9 +65,9 @@ export class HostInspection {
     look.end();
     const status = error === undefined ? "stopped" : "error";
     const type = error === undefined ? "xstate.stop" : "xstate.error.actor";
-    this.#each(orders, (readers, words) => {
-      const shown = error === undefined ? {} : { error: shownError(error, words) };
-      const snapshotJson = stateJson({ ...look.now(), status }, words, shown);
+    this.#each(orders, (readers, withText) => {
+      const shown = error === undefined ? {} : { error: shownError(error, withText) };
+      const snapshotJson = stateJson({ ...look.now(), status }, withText, shown);
       const eventJson = JSON.stringify({ type });
       return { kind: "snapshot", readers, actor: look.actor, eventJson, snapshotJson };
     });
@@ -107,30 +107,30 @@ export class HostInspection {
     const { actor } = look;
     look.follow({
       event: (event) =>
-        this.#each(orders, (readers, words) => {
-          return { kind: "event", readers, actor, eventJson: eventJson(event, words) };
+        this.#each(orders, (readers, withText) => {
+          return { kind: "event", readers, actor, eventJson: eventJson(event, withText) };
         }),
       state: (at, event) =>
-        this.#each(orders, (readers, words) => {
-          const snapshotJson = stateJson(at, words);
-          const caused = eventJson(event, words);
+        this.#each(orders, (readers, withText) => {
+          const snapshotJson = stateJson(at, withText);
+          const caused = eventJson(event, withText);
           return { kind: "snapshot", readers, actor, eventJson: caused, snapshotJson };
         }),
     });
   }
 
-  /** One frame for those who see words, one for those who do not. */
+  /** One frame for readers with text, one for readers without. */
   #each(
     orders: ReadonlyMap<number, InspectRequest>,
-    make: (readers: readonly number[], words: boolean) => InspectFrame,
+    make: (readers: readonly number[], withText: boolean) => InspectFrame,
   ): void {
-    for (const words of [false, true]) {
-      const readers = [...orders.values()].filter((one) => one.withText === words);
+    for (const withText of [false, true]) {
+      const readers = [...orders.values()].filter((one) => one.withText === withText);
       if (readers.length > 0)
         this.#frames.push(
           make(
             readers.map(({ id }) => id),
-            words,
+            withText,
           ),
         );
     }
@@ -139,16 +139,16 @@ export class HostInspection {
 
 const tooLarge = "too large to be shown";
 
-function eventJson(event: ConversationEvent, words: boolean): string {
-  const json = JSON.stringify(shownEvent(event, words));
+function eventJson(event: ConversationEvent, withText: boolean): string {
+  const json = JSON.stringify(shownEvent(event, withText));
   return json.length <= limits.inspectUnitsMax
     ? json
     : JSON.stringify({ type: event.type, at: event.at, earshot: tooLarge });
 }
 
-function stateJson(at: Standpoint, words: boolean, more = {}): string {
+function stateJson(at: InspectedState, withText: boolean, more = {}): string {
   const { status, value, context, effects } = at;
-  const shown = shownContext(context, effects, words);
+  const shown = shownContext(context, effects, withText);
   const json = JSON.stringify({ status, value, context: shown, ...more });
   return json.length <= limits.inspectUnitsMax
     ? json

@@ -1,9 +1,10 @@
 /**
- * What inspectors are shown
- * =========================
- * Events and effects by type, the context by field: which fields an inspector sees, and which of them
- * are words of people or agents. Names, titles and what a tool was given count as words; ids, numbers
- * and states do not. A new type of event or effect does not compile until it stands here.
+ * Fields that inspectors see
+ * ==========================
+ * Events and effects by type, the context by field: which fields an inspector sees, and which of
+ * them are text of people or agents. Names, titles and the input of tools count as text; ids,
+ * numbers and states do not. A new type of event or effect does not compile until it is listed
+ * here.
  */
 import type { ConversationContext } from "../../machines/conversation/context.ts";
 import type { Effect, EmittedEffect } from "../../machines/events/effects.ts";
@@ -18,18 +19,18 @@ const all = (...names: readonly string[]) =>
 const idAndKind = fields(all("id", "kind"));
 const place = { ...all("channel", "account"), chat: idAndKind, thread: idAndKind };
 const route = fields(place);
-const author = fields({ ...all("id", "isBot", "isSelf", "isChat"), name: "words" });
+const author = fields({ ...all("id", "isBot", "isSelf", "isChat"), name: "text" });
 const message = fields({
   ...place,
   ...all("id", "mentionsEveryone", "groupId", "explicitOnly", "outside", "forwarded", "sentAt"),
-  chat: fields({ ...all("id", "kind"), title: "words" }),
+  chat: fields({ ...all("id", "kind"), title: "text" }),
   author,
-  text: "words",
+  text: "text",
   mentions: list(fields(all("id", "isSelf"))),
-  replyTo: fields({ ...all("id", "authorId", "authorIsSelf"), text: "words" }),
-  attachments: list(fields({ ...all("kind", "bytes"), name: "words" })),
+  replyTo: fields({ ...all("id", "authorId", "authorIsSelf"), text: "text" }),
+  attachments: list(fields({ ...all("kind", "bytes"), name: "text" })),
 });
-const edit = fields({ ...place, ...all("id", "editedAt"), author, text: "words" });
+const edit = fields({ ...place, ...all("id", "editedAt"), author, text: "text" });
 const membership = fields(all("humans", "bots", "truncated", "fetchedAt"));
 const queue = fields(all("mode", "debounceMs", "cap", "drop"));
 const settings = fields({
@@ -45,8 +46,8 @@ const settings = fields({
   queue,
   turn: fields(all("idleMs", "maxMs", "replyAgeMsMax")),
 });
-const calls = list(fields({ ...all("command"), args: list("words") }));
-const asked = fields({ ...all("messageId", "author", "owner", "about"), route, as: "words" });
+const calls = list(fields({ ...all("command"), args: list("text") }));
+const asked = fields({ ...all("messageId", "author", "owner", "about"), route, as: "text" });
 const refs = list(fields(all("seq", "id", "editSeq")));
 const relay = { ...all("token", "place"), keys: list("plain") };
 const turn = all("turnId");
@@ -61,10 +62,10 @@ const events: Type<ConversationEvent> = {
     message,
     membership,
     relay: fields(relay),
-    levels: { map: "words" },
-    said: "words",
+    levels: { map: "text" },
+    said: "text",
     authority: fields(all("commandAuthorized", "owner")),
-    namesOnly: list("words"),
+    namesOnly: list("text"),
   },
   "fellow.spoke": { seq: "plain", message },
   "message.edited": { seq: "plain", edit },
@@ -78,31 +79,31 @@ const events: Type<ConversationEvent> = {
   "agent.text": {
     ...turn,
     ...all("index", "from", "to", "draft", "edits", "aside"),
-    text: "words",
-    prefix: "words",
+    text: "text",
+    prefix: "text",
     mentions: list("plain"),
   },
   "agent.steered": { ...turn, messages: list("plain") },
   "agent.message-ended": turn,
-  "agent.tool": { ...turn, name: "words", input: "words" },
+  "agent.tool": { ...turn, name: "text", input: "text" },
   "agent.usage": { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
   "agent.ended": { ...turn, ...all("silent") },
-  "agent.failed": { ...turn, ...all("code"), message: "words" },
+  "agent.failed": { ...turn, ...all("code"), message: "text" },
   "delivery.sent": { ...turn, ...all("index"), messageIds: list("plain") },
   "delivery.failed": { ...turn, ...all("index", "status") },
   disengage: all("operator"),
   skip: turn,
-  "command.applied": { ...all("command"), args: list("words"), more: calls, asked },
+  "command.applied": { ...all("command"), args: list("text"), more: calls, asked },
   "session.reset": all("sessionId", "operator"),
   "session.overridden": { ...all("send", "activation", "merge"), queue },
   "heartbeat.due": { route },
   "config.changed": { settings },
-  "run.aborted": { ...all("operator"), by: "words" },
+  "run.aborted": { ...all("operator"), by: "text" },
   "host.recovered": all("restarted"),
 };
 
 const verdict = all("decision", "rule", "credit", "creditExpiresAt");
-const reaction = { ...all("message"), emoji: "words", route } as const;
+const reaction = { ...all("message"), emoji: "text", route } as const;
 const effects: Type<Effect> = {
   decided: { ...verdict, ...all("seq", "messageId") },
   "deadline.set": all("id"),
@@ -116,39 +117,39 @@ const effects: Type<Effect> = {
     batch: refs,
     context: refs,
     route,
-    participants: list("words"),
-    droppedWhileBusy: list("words"),
+    participants: list("text"),
+    droppedWhileBusy: list("text"),
   },
   "turn.steer": { ...turn, batch: refs },
-  "turn.abort": { ...turn, reason: "words" },
+  "turn.abort": { ...turn, reason: "text" },
   block: {
     ...turn,
     ...all("index", "replyTo", "quote", "kind", "draft", "edits", "aside"),
-    text: "words",
+    text: "text",
     route,
   },
   typing: { on: "plain", route },
   react: reaction,
   unreact: reaction,
-  transcript: { ...turn, role: "plain", text: "words" },
+  transcript: { ...turn, role: "plain", text: "text" },
   joined: { ...turn, batch: refs },
   usage: { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
   "session.began": all("sessionId"),
   dropped: { message: fields(all("seq", "id", "editSeq")), why: "plain" },
-  outcome: { ...turn, ...all("turn", "outcome"), batch: refs, reason: "words" },
+  outcome: { ...turn, ...all("turn", "outcome"), batch: refs, reason: "text" },
   "relay.pass": { ...all("token", "place"), to: list("plain") },
   "membership.refresh": { route },
   command: { calls, asked },
 };
 
-const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "words" });
+const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "text" });
 const batch = { ...all("instant", "holds", "overtaken"), route, messages: list(pending) };
 const context: Projected<ConversationContext> = {
   ...all("seeded", "flushAt", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
   ...all("introduced", "abortedLastRun"),
   settings,
   override: fields({ ...all("send", "activation"), queue }),
-  participants: list(fields({ ...all("id", "isBot", "lastSeenAt"), name: "words" })),
+  participants: list(fields({ ...all("id", "isBot", "lastSeenAt"), name: "text" })),
   membership,
   ledger: { map: "plain" },
   counters: fields({ ...all("consecutive"), window: list("plain") }),
@@ -158,10 +159,10 @@ const context: Projected<ConversationContext> = {
   }),
   forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
   inbox: list(fields({ ...batch, ...all("backlog", "steeredAt") })),
-  droppedWhileBusy: list("words"),
+  droppedWhileBusy: list("text"),
   run: fields({
     ...all("holds", "overtaken", "blocks", "offset", "left", "refused", "shown"),
-    abortedBy: "words",
+    abortedBy: "text",
     order: fields(effects["turn.run"]),
     batch: list(pending),
     open: list(fields({ ...all("index", "kind", "draft"), mentions: list("plain") })),
@@ -174,26 +175,26 @@ const context: Projected<ConversationContext> = {
   spokenIn: list("plain"),
 };
 
-/** An event as an inspector is shown it. */
-export function shownEvent(event: ConversationEvent, words: boolean): Record<string, unknown> {
+/** An event as an inspector sees it. */
+export function shownEvent(event: ConversationEvent, withText: boolean): Record<string, unknown> {
   const { type, at } = event;
-  return { type, at, ...fieldsOf(events[type], event, words) };
+  return { type, at, ...fieldsOf(events[type], event, withText) };
 }
 
-/** A context as an inspector is shown it: what the step wants done is in `effects`. */
+/** A context as an inspector sees it: the effects of the step are in `effects`. */
 export function shownContext(
   of: ConversationContext,
   emitted: readonly EmittedEffect[],
-  words: boolean,
+  withText: boolean,
 ): Record<string, unknown> {
   const wanted = emitted.map((effect) => {
     const at = effect.type === "deadline.set" ? { at: effect.at } : {};
-    return { type: effect.type, ...at, ...fieldsOf(effects[effect.type], effect, words) };
+    return { type: effect.type, ...at, ...fieldsOf(effects[effect.type], effect, withText) };
   });
-  return { ...fieldsOf(context, of, words), effects: wanted };
+  return { ...fieldsOf(context, of, withText), effects: wanted };
 }
 
-/** An error's message, which may hold words of the room. */
-export function shownError(message: string, words: boolean): unknown {
-  return fieldsOf({ error: "words" }, { error: message }, words).error;
+/** An error's message, which may hold text of the room. */
+export function shownError(message: string, withText: boolean): unknown {
+  return fieldsOf({ error: "text" }, { error: message }, withText).error;
 }

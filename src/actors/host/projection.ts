@@ -1,53 +1,54 @@
 /**
- * Lenses
- * ======
- * What of a value an inspector is shown: nothing, unless a lens names it. A field that somebody adds
- * tomorrow stays unseen until somebody decides about it, which is the safe way round. Lists, maps and
- * strings are cut, so what comes out is small whatever goes in.
+ * Projections
+ * ===========
+ * The part of a value that an inspector sees: nothing, unless a projection names it. A field that
+ * is added later stays hidden until a projection includes it, which is the safe default. Lists,
+ * maps and strings are cut, so the result is small for any input.
  */
 import { cut } from "../../domain/sanitize.ts";
 
 /**
- * `plain`: numbers, yes and no, and short strings of closed sets and ids. `words`: what a person or
- * an agent said or chose; its length, unless the words are asked for.
+ * `plain`: numbers, booleans, and short strings of closed sets and ids. `text`: what a person or an
+ * agent wrote or chose; only its length, unless the reader may see text.
  */
 export type Projection =
   | "plain"
-  | "words"
+  | "text"
   | { readonly list: Projection }
   | { readonly map: Projection }
   | { readonly fields: Readonly<Record<string, Projection>> };
 
-/** A lens for each field of `Value` that is shown. */
+/** A projection for each visible field of `Value`. */
 export type Projected<Value> = Readonly<Partial<Record<keyof Value & string, Projection>>>;
 
 const plainUnitsMax = 256;
-const wordsUnitsMax = 2_000;
+const textUnitsMax = 2_000;
 const listMax = 32;
 
-/** The part of a value that a lens lets through; undefined: nothing. */
-export function through(lens: Projection, value: unknown, words: boolean): unknown {
+/** The visible part of a value; undefined: nothing. */
+export function project(projection: Projection, value: unknown, withText: boolean): unknown {
   if (value === null || value === undefined) return value;
-  if (lens === "plain") return plain(value);
-  if (lens === "words") return spoken(value, words);
-  if ("list" in lens) return Array.isArray(value) ? listed(lens.list, value, words) : undefined;
+  if (projection === "plain") return plain(value);
+  if (projection === "text") return shownText(value, withText);
+  if ("list" in projection)
+    return Array.isArray(value) ? listed(projection.list, value, withText) : undefined;
   if (typeof value !== "object") return undefined;
-  if ("map" in lens) return mapped(lens.map, value, words);
-  return fieldsOf(lens.fields, value, words);
+  if ("map" in projection) return mapped(projection.map, value, withText);
+  return fieldsOf(projection.fields, value, withText);
 }
 
-/** The fields of a value that have a lens. */
+/** The fields of a value that have a projection. */
 export function fieldsOf(
   fields: Readonly<Record<string, Projection>>,
   value: object,
-  words: boolean,
+  withText: boolean,
 ): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {
-    const seen = through(
+    const seen = project(
       fields[name] as Projection,
       (value as Record<string, unknown>)[name],
-      words,
+      withText,
     );
     if (seen !== undefined) shown[name] = seen;
   }
@@ -59,21 +60,23 @@ function plain(value: unknown): unknown {
   return typeof value === "number" || typeof value === "boolean" ? value : undefined;
 }
 
-function spoken(value: unknown, words: boolean): unknown {
+function shownText(value: unknown, withText: boolean): unknown {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return words ? cut(text, wordsUnitsMax) : `(${text.length} characters, not shown)`;
+  return withText ? cut(text, textUnitsMax) : `(${text.length} characters, not shown)`;
 }
 
-function listed(lens: Projection, values: readonly unknown[], words: boolean): unknown[] {
-  const shown = values.slice(0, listMax).map((one) => through(lens, one, words) ?? null);
+function listed(projection: Projection, values: readonly unknown[], withText: boolean): unknown[] {
+  const shown = values
+    .slice(0, listMax)
+    .map((value) => project(projection, value, withText) ?? null);
   const more = values.length - shown.length;
   return more === 0 ? shown : [...shown, `and ${more} more`];
 }
 
-function mapped(lens: Projection, value: object, words: boolean): Record<string, unknown> {
+function mapped(projection: Projection, value: object, withText: boolean): Record<string, unknown> {
   const entries = Object.entries(value);
-  const shown = entries.slice(0, listMax).map(([name, one]) => {
-    return [cut(name, plainUnitsMax), through(lens, one, words) ?? null] as const;
+  const shown = entries.slice(0, listMax).map(([name, value]) => {
+    return [cut(name, plainUnitsMax), project(projection, value, withText) ?? null] as const;
   });
   const more = entries.length - shown.length;
   return Object.fromEntries(more === 0 ? shown : [...shown, ["…", `and ${more} more`]]);

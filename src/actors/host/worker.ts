@@ -1,10 +1,10 @@
 /**
  * The worker host
  * ===============
- * What runs in each worker thread: a core that folds events and a runner that talks to agents. The
- * pool gives each thread one task that never ends; its rejection is how the supervisor learns of a
- * death. Calls come over a port wrapped by comlink, always whole batches, because a call per event
- * costs five to ten times as much as the work it asks for.
+ * The code of each worker thread: a core that applies events and a runner that calls agents. The
+ * pool gives each thread one task that never ends; its rejection tells the supervisor that the
+ * thread died. Calls cross a port wrapped by comlink, always whole batches, because a call per
+ * event costs five to ten times as much as the event's own work.
  */
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
@@ -21,7 +21,7 @@ import { createConversation } from "./conversation-actor.ts";
 import { type ConversationFactory, createHostCore } from "./conversation-host.ts";
 import { settingsFor } from "./conversation-settings.ts";
 
-/** What the pool hands to a thread. */
+/** What the pool passes to a thread. */
 export interface HostTask {
   /** Calls from the supervisor (`HostApi`). */
   readonly port: MessagePort;
@@ -40,7 +40,7 @@ export interface HostTask {
 
 /** What the supervisor may call. */
 export interface HostApi {
-  /** The incarnation that answers. */
+  /** The epoch of this process of the host. */
   hello(): number;
   apply(batch: WireBatch): HostResult;
   summary(convs: readonly number[], now: Millis): (ConversationSummary | null)[];
@@ -65,24 +65,27 @@ export function host(task: HostTask): Promise<never> {
   return runHost(task, createConversation);
 }
 
-/** The same with conversations made by somebody else (tests poison some). */
+/** The same with another factory of conversations (tests poison some). */
 export function runHost(task: HostTask, create: ConversationFactory): Promise<never> {
-  const pulse = createSharedHeartbeat(task.heartbeat);
-  pulse.ofThread(currentThread());
+  const heartbeat = createSharedHeartbeat(task.heartbeat);
+  heartbeat.ofThread(currentThread());
   const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
   const core = createHostCore({
     create,
     settingsFor,
     live: task.live,
     checkpointEvery: task.checkpointEvery,
-    mark: pulse.mark,
+    mark: heartbeat.mark,
     onInspect: (frames) => void supervisor.onInspect(frames),
   });
   const loadRunner = once(async () => {
-    pulse.pauseWatchdog(true);
-    // Both only now: a host that answers sooner after a crash is worth more than a warm first turn.
+    heartbeat.pauseWatchdog(true);
+    // Loaded only now: a host that answers sooner after a crash is worth more than a fast first
+    // turn.
     const loading = Promise.all([import(task.hostModule), import("../agent-run/turn-runner.ts")]);
-    const [module, { createTurnRunner }] = await loading.finally(() => pulse.pauseWatchdog(false));
+    const [module, { createTurnRunner }] = await loading.finally(() =>
+      heartbeat.pauseWatchdog(false),
+    );
     const { drivers, createSystemClock, attach } = module as HostModule;
     attach?.(task.outside);
     return createTurnRunner({
@@ -103,7 +106,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     count: () => core.count(),
     inspect: (order) => core.inspect(order),
     uninspect: (reader) => core.uninspect(reader),
-    ping: () => pulse.beat(),
+    ping: () => heartbeat.beat(),
     run: async (job) => (await loadRunner()).run(job),
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),
     steer: (turnId, text) => loadRunner.now()?.steer(turnId, text) ?? false,
@@ -113,10 +116,12 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
   return new Promise<never>(() => undefined);
 }
 
-/** A Node port as comlink sees it: an event target like the browser's, only typed otherwise. */
+/**
+ * A Node port as comlink expects it: an event target like the browser's, only typed differently.
+ */
 export const endpoint = (port: MessagePort) => port as unknown as Endpoint;
 
-/** Runs `make` at most once; `now` looks without asking for it. */
+/** Runs `make` at most once; `now` returns the result without starting it. */
 function once<Value>(make: () => Promise<Value>): (() => Promise<Value>) & {
   now(): Value | undefined;
 } {

@@ -207,17 +207,17 @@ export function createIngress(ports: IngressPorts): Ingress {
     const { message, keys, ended } = prepared;
     return {
       id: message?.id ?? "",
-      heard: keys.map((key, index) => {
+      receivers: keys.map((key, index) => {
         const isCopy = numbers === null || numbers[index] === 0;
         return { key, verdict: isCopy ? duplicate : ended };
       }),
     };
   }
 
-  function report({ prepared }: Taken, { heard }: IngestOutcome, since: Millis): void {
+  function report({ prepared }: Taken, { receivers }: IngestOutcome, since: Millis): void {
     const { message, explanation } = prepared;
     if (message === null) return;
-    for (const { key, verdict } of heard) {
+    for (const { key, verdict } of receivers) {
       if (verdict === null) continue;
       emit.ended?.(message, key, verdict, since);
       emit.line?.(decisionLine(clock.now(), message, key, verdict, ports.live));
@@ -318,13 +318,13 @@ function admittedOf({ prepared: { message, events } }: Taken): Admitted[] {
 
 /** The outcome with the decisions of the conversations, where the caller waits for them. */
 async function decided(
-  { id, heard }: IngestOutcome,
+  { id, receivers }: IngestOutcome,
   waiting: readonly DecisionWaiter[],
 ): Promise<IngestOutcome> {
-  if (waiting.length === 0) return { id, heard };
-  const decisions = heard.map(async ({ key, verdict }, index) => ({
+  if (waiting.length === 0) return { id, receivers };
+  const decisions = receivers.map(async ({ key, verdict }, index) => ({
     key,
     verdict: verdict ?? (await waiting[index]?.decision) ?? null,
   }));
-  return { id, heard: await Promise.all(decisions) };
+  return { id, receivers: await Promise.all(decisions) };
 }

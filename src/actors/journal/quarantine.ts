@@ -16,7 +16,7 @@
 import type { EventRow, Log, Store, StoreWrite } from "../../domain/ports/index.ts";
 import type { RelayPassed } from "../../machines/events/effects.ts";
 import type { JournalEvent, MessageReceived } from "../../machines/events/events.ts";
-import { decodeEvent, newEvent, type TriedAgain, triesOf } from "../protocol/event-codec.ts";
+import { decodeEvent, newEvent, type RetriedEvent, triesOf } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
 import type { QuarantinedEvent, RetryOutcome } from "../protocol/runtime.ts";
 import type { Configs } from "./config-versions.ts";
@@ -138,7 +138,7 @@ export function createQuarantine(
       if (event === null) return "unreadable";
       const latest = latestForm(event, await store.tail(row.conv, seq));
       if (latest === null) return "deleted";
-      const again: TriedAgain = { ...latest, at: now(), again: triesOf(event) + 1 };
+      const again: RetriedEvent = { ...latest, at: now(), again: triesOf(event) + 1 };
       const messageId = isMessage(again) ? again.message.id : null;
       const named = { identity: `again|${seq}`, messageId };
       listed = without(seq);

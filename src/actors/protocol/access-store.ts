@@ -1,5 +1,5 @@
 /**
- * Who may speak, beside those whom the config names: the store as others see it.
+ * Who may speak besides the people in the config: the access store as other parts see it.
  */
 import type { AccessWrite } from "../../domain/ports/index.ts";
 import type {
@@ -21,39 +21,44 @@ import type {
 } from "../../machines/access/pairing.ts";
 
 export interface AccessStore extends KnownPeople {
-  /** Whom the book knows on one account; admission asks this for every message. */
+  /** The people known on one account; admission asks for every message. */
   has(scope: GrantScope, person: Person): boolean;
   list(): AccessList;
 
-  /** A stranger has written; null: nothing is said to them. */
+  /** A stranger has written; null: they get no answer. */
   ask(person: Person & { readonly name: string }): (Pending & { readonly pairing: Pairing }) | null;
-  /** Somebody has said what may be a claim code. */
+  /** A message that may be a claim code. */
   redeem(code: string, person: Person): Pending & { readonly result: Redeemed | Refused };
 
   /**
-   * Admits the person who received this code. `from`: the place where an operator says it, whose guesses
-   * are counted; left out: the console.
-   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL from all that follow: nothing changed.
+   * Admits the person who received this code. `from`: the room where an operator enters it, whose
+   * failed attempts are counted; absent: the console.
+   * @throws EarshotError EAR_STORE_FAILED
+   *
+   * EAR_STORE_FULL from this and all that follow: nothing changed.
    */
   approve(code: string, by: string, from?: AccessPlace): Promise<Approved | Refused>;
-  /** Admits the person who waits under this id; null: nobody does. */
+  /** Admits the person who waits under this id; null: there is none. */
   approvePerson(id: string, by: string): Promise<Approved | null>;
-  /** Puts somebody on the list of direct chats or of groups, or into a role. False: it is full. */
+  /**
+   * Adds a person to the list of direct chats or of groups, or gives a role. False: the list is
+   * full.
+   */
   allow(person: Person & { readonly scope: GrantScope }, by: string): Promise<boolean>;
   /**
-   * Takes back what somebody was given here; from their next message on they are strangers. False:
-   * they had nothing (what the config says is changed there).
+   * Takes back what a person was given here; from their next message on they are strangers. False:
+   * they had nothing (entries of the config are changed in the config).
    */
   revoke(revocation: Revocation): Promise<boolean>;
-  /** Takes back a pairing code that waits. */
+  /** Withdraws a pairing code that waits. */
   revokePairing(code: string): Promise<boolean>;
-  /** A claim code, told this once; null: too many are open. */
+  /** A claim code, shown only here; null: too many are open. */
   issue(
     claim: ClaimWanted,
   ): Promise<{ readonly code: string; readonly claim: Omit<OpenClaim, "hash"> } | null>;
   revokeClaim(label: string): Promise<boolean>;
 }
-/** What the book holds at this moment. Codes of claims are in none of it. */
+/** The content of the access store. It holds no claim codes. */
 
 export interface AccessList {
   readonly grants: readonly Grant[];
@@ -65,6 +70,6 @@ export interface AccessList {
 
 export interface Pending {
   readonly writes: readonly AccessWrite[];
-  /** They were not stored: the book is as it was before. */
+  /** They were not stored: restores the state before them. */
   undo(): void;
 }

@@ -1,9 +1,10 @@
 /**
  * What a turn may ask the main thread for
  * =======================================
- * Tools whose answer lies in the journal or outside: the host that runs the turn has neither. The
- * same schemas stand at both ends, as a host is not trusted. Nothing here is a path, an address or
- * another conversation: an attachment is named as the prompt named it, a search has words.
+ * Tools whose answer is in the journal or outside: the host that runs the turn has neither. Both
+ * ends check the same schemas, because a host is not trusted. Nothing here is a path, an address or
+ * another conversation: an attachment has the name that the prompt gave it, and a search is plain
+ * text.
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
@@ -28,7 +29,7 @@ export const contextToolPurposes: Readonly<Record<ContextToolName, string>> = {
   history_search: "Search this session for words, newest first. Plain text, no wildcards.",
 };
 
-/** What a turn asks under this name is for an owner, not a tool of the agent's. */
+/** A request under this name is for an owner; it is no tool of the agent's. */
 export const approvalRequest = "permission";
 
 export const isContextTool = (name: string): name is ContextToolName =>

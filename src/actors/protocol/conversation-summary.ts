@@ -1,8 +1,8 @@
 /**
  * Conversation summaries
  * ======================
- * The state of a live conversation in the few fields that a list of rooms shows, and how many are
- * live: what a host answers when it is asked.
+ * The state of a live conversation in the few fields that a list of rooms shows, and the number of
+ * live ones.
  */
 import type { Millis } from "../../domain/message.ts";
 
@@ -10,25 +10,25 @@ export interface ConversationSummary {
   /** For example "engaged.running". */
   readonly attention: string;
   readonly guard: "clear" | "tripped" | "muted";
-  /** People the ladder reckons with. */
+  /** The number of people that the ladder uses. */
   readonly humans: number;
-  /** Where that number comes from, in words. */
+  /** Where that number comes from. */
   readonly source: string;
-  /** Peer bots that spoke lately. */
+  /** Peer bots that spoke recently. */
   readonly bots: number;
-  /** When live credits end, the last to end first; at most 8. */
+  /** When live credits end, latest first; at most 8. */
   readonly credits: readonly Millis[];
   /** Messages that wait for a turn. */
   readonly queued: number;
 }
-/** The live conversations of a house, or of one host, as counted for a list of rooms. */
+/** The live conversations of all hosts, or of one, as counted for a list of rooms. */
 
 export interface ConversationCount {
-  /** How many are live. */
+  /** The number of live ones. */
   readonly live: number;
-  /** Those at anything but observing. */
+  /** Those in any state but observing. */
   readonly engaged: readonly number[];
-  /** Those whose guard holds. */
+  /** Those that a loop guard holds. */
   readonly guarded: readonly number[];
 }
 

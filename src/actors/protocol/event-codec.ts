@@ -1,9 +1,8 @@
 /**
  * Journal rows
  * ============
- * How a conversation's event becomes a row and comes back. The row is the truth, so what is written
- * is exactly what is dispatched; only `seq` is unknown before the commit and is filled in
- * afterwards.
+ * Encodes a conversation's event as a row and decodes it. Exactly what is written is dispatched;
+ * only `seq` is unknown before the commit and is filled in afterwards.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { hash52 } from "../../domain/key.ts";
@@ -11,7 +10,7 @@ import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
 import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
 import type { HostEntry } from "./host-protocol.ts";
 
-/** A conversation as the journal names it. */
+/** A conversation's names in the journal. */
 export interface ConversationName {
   readonly conv: number;
   readonly key: string;
@@ -31,10 +30,10 @@ export interface NewEvent {
 export interface EventIdentity {
   /** Unique in the conversation; a second event with it is a duplicate. */
   readonly identity: string;
-  /** The platform's own time where it has one: never the time of receipt. */
+  /** The platform's own time, if it has one: never the time of receipt. */
   readonly sentAt?: number | undefined;
   readonly messageId?: string | null;
-  /** Admission decided: stored as applied, never dispatched. */
+  /** Decided by admission: stored as applied, never dispatched. */
   readonly code?: number;
 }
 
@@ -60,15 +59,12 @@ export function newEvent(
   return { write, event };
 }
 
-/** The event as it is dispatched: with its number, where it carries one. */
+/** The event as it is dispatched: with its number, if the type has one. */
 export function numbered(event: JournalEvent, seq: number): JournalEvent {
   return "seq" in event ? { ...event, seq } : event;
 }
 
-/**
- * Reads a row back.
- * @throws EarshotError EAR_RECORD_INVALID when it is not an event.
- */
+/** Decodes a row. \n @throws EarshotError EAR_RECORD_INVALID when it is not an event. */
 export function decodeEvent(row: Pick<EventRow, "seq" | "body">): JournalEvent {
   let event: unknown;
   try {
@@ -81,7 +77,7 @@ export function decodeEvent(row: Pick<EventRow, "seq" | "body">): JournalEvent {
   return numbered(event as JournalEvent, row.seq);
 }
 
-/** The events of a row, in the order in which its conversation is stepped on them. */
+/** The events of a row, in the order in which the conversation steps on them. */
 export function eventsIn(event: JournalEvent): readonly ConversationEvent[] {
   return event.type === "agent.reported" ? event.events : [event];
 }
@@ -89,21 +85,21 @@ export function eventsIn(event: JournalEvent): readonly ConversationEvent[] {
 function invalid(seq: number, cause: unknown): EarshotError {
   return new EarshotError(
     "EAR_RECORD_INVALID",
-    `Cannot read journal row ${seq} as it holds no event: received other text`,
+    `Cannot read journal row ${seq}: it holds no event.`,
     { cause },
   );
 }
 
-/** An event that was set aside and is journalled once more; `again` counts how often. */
-export type TriedAgain = JournalEvent & { readonly again: number };
+/** A quarantined event that is journalled once more; `again` counts the retries. */
+export type RetriedEvent = JournalEvent & { readonly again: number };
 
-/** How often an event was set aside and tried again before it became this row. */
+/** How many retries led to this row. */
 export function triesOf(event: JournalEvent | null): number {
   const { again } = (event ?? {}) as { readonly again?: unknown };
   return typeof again === "number" ? again : 0;
 }
 
-/** A committed event as its host gets it. */
+/** A committed event in the form for its host. */
 export function entryOf({ write, event }: NewEvent, seq: number): HostEntry {
   return {
     conv: write.conv,

@@ -1,9 +1,9 @@
 /**
  * Host links
  * ==========
- * The supervisor's end of one incarnation of a host. The worker thread (pool.ts) and the object on
- * this thread (host-local.ts) look the same from here: batches in, results out, and one promise
- * that tells when the host is gone.
+ * The supervisor's end of one process of a host. A worker thread (worker-pool.ts) and the object on
+ * this thread (in-process-host.ts) have the same interface: batches in, results out, and a promise
+ * that resolves when the host is gone.
  */
 import type { InspectFrame, InspectRequest, Log } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
@@ -29,18 +29,18 @@ export interface TurnJob {
   readonly settings: ConversationSettings;
 }
 
-/** What comes from a host unasked. */
+/** Calls that a host makes by itself. */
 export interface HostEvents {
   onReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;
   onInspect(frames: readonly InspectFrame[]): void;
-  /** Resolves to what the agent is told. */
+  /** Resolves to the answer for the agent. */
   ask(question: ContextQuestion): Promise<ContextAnswer>;
   onLog(...line: Parameters<Log>): void;
 }
 
-/** Somewhere turns can run. */
+/** A place where turns can run. */
 export interface TurnPlace {
   run(job: TurnJob): void;
   abort(turnId: string, reason: string): void;
@@ -51,33 +51,33 @@ export interface TurnPlace {
 export interface HostLink {
   readonly epoch: number;
   readonly heartbeat: SharedHeartbeat;
-  /** Resolves with the reason once the host is gone, whoever ended it. Never rejects. */
+  /** Resolves with the reason once the host is gone, for whatever cause. Never rejects. */
   readonly exited: Promise<string>;
   /** Never settles if the host dies first. */
   apply(batch: HostBatch): Promise<HostResult>;
-  /** How these conversations stand; null for one that is not live there. May reject. */
+  /** Summaries of these conversations; null for one that is not live there. May reject. */
   summary(convs: readonly number[]): Promise<readonly (ConversationSummary | null)[]>;
   /** What is live there. May reject. */
   count(): Promise<ConversationCount>;
-  /** Lets a reader look into conversations there, until it is stopped or the host is gone. */
+  /** Lets a reader inspect conversations there, until it is stopped or the host is gone. */
   inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
-  /** Asks for a beat of the pulse. */
+  /** Asks for one beat of the heartbeat. */
   ping(): void;
-  /** What its thread does; null: unknown. @default unknown */
+  /** The state of its thread; null: unknown. @default unknown */
   work?(): ThreadWork | null;
-  /** How much of what it said was refused. @default nothing */
+  /** How many of its calls were refused. @default none */
   refused?(): number;
-  /** Where its conversations' turns run; null: on the main thread. */
+  /** Where the turns of its conversations run; null: on the main thread. */
   readonly turns: TurnPlace | null;
-  /** Ends it at once; `gone` follows. */
+  /** Ends it immediately; `exited` resolves next. */
   kill(reason: string): void;
 }
 
-/** Opens hosts; one for the worker pool, one for this thread. */
+/** Opens hosts; one implementation for the worker pool, one for this thread. */
 export interface HostFactory {
   /**
-   * Starts an incarnation; resolves when it answers.
+   * Starts a process of the host; resolves when it answers.
    * @throws EarshotError EAR_HOST_START
    */
   open(host: number, epoch: number, events: HostEvents): Promise<HostLink>;

@@ -1,10 +1,10 @@
 /**
  * Host protocol
  * =============
- * What crosses the thread boundary, always in batches and always by structured clone. A host owns
- * the conversations whose keys hash to it and has no store handle, no secrets but those of the
- * agents it runs and no way to act: it folds events and answers with effects. The supervisor trusts
- * nothing that comes back without a schema check and the right epoch.
+ * What crosses the thread boundary, always in batches and by structured clone. A host owns the
+ * conversations whose keys hash to it. It has no store handle, only the secrets of the agents that
+ * it runs, and no way to act: it applies events and returns effects. The supervisor accepts nothing
+ * from it without a schema check and the right epoch.
  *
  * Order: entries of one conversation arrive in journal order, results come back in the order of
  * batches.
@@ -16,13 +16,9 @@ import type { SessionSettings, ThinkingLevel } from "../../domain/session.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { AgentReport, JournalEvent } from "../../machines/events/events.ts";
 
-/**
- * A code stored for an event that was set aside: it killed its host too often, or its step threw.
- */
+/** Stored code of a quarantined event: it killed its host too often, or its step threw. */
 export const quarantinedCode = -3;
-/**
- * Host to supervisor only: the event was part of a tail that was stepped before. Nothing to commit.
- */
+/** Host to supervisor only: the event was stepped before as part of a tail. Nothing to commit. */
 export const alreadySteppedCode = -1;
 /**
  * Host to supervisor only: the conversation is not live here; send the event again with activation.
@@ -34,18 +30,18 @@ export interface HostEntry {
   readonly conv: number;
   readonly key: string;
   readonly seq: number;
-  /** Config version in force when the event was admitted. */
+  /** Config version at the event's admission. */
   readonly cfg: number;
   readonly event: JournalEvent;
-  /** The event as its journal row has it, where that is at hand: saves serialising it again. */
+  /** The event's text from its journal row, if at hand: saves serialising it again. */
   readonly body?: string;
-  /** Present when the supervisor believes the conversation is not live on that host. */
+  /** Present when the supervisor believes that the conversation is not live on that host. */
   readonly activation?: Activation;
 }
 
 /**
- * A conversation as the store has it: the record, and what happened since. Rows stored with
- * `quarantinedCode` are left out of the tail.
+ * A conversation from the store: its record, and the events since. The tail has no rows with
+ * `quarantinedCode`.
  */
 export interface Activation {
   readonly record: string | null;
@@ -54,13 +50,13 @@ export interface Activation {
   readonly tail: readonly TailEvent[];
 }
 
-/** An event since the record: as its journal row has it, or already read. */
+/** An event since the record: as text of its journal row, or parsed. */
 export interface TailEvent {
   readonly seq: number;
   readonly cfg: number;
   readonly body?: string;
   readonly event?: JournalEvent;
-  /** Its effects were committed: step it, drop its effects. */
+  /** Its effects were committed: step it and drop its effects. */
   readonly applied: boolean;
 }
 
@@ -72,10 +68,10 @@ export interface HostConfig {
 
 export interface HostBatch {
   readonly id: number;
-  /** Incarnation of the host; a result with another one is refused. */
+  /** Number of the host's process; a result with another epoch is refused. */
   readonly epoch: number;
   readonly configs: readonly HostConfig[];
-  /** Passivated conversations whose records are durable: the host may drop them. */
+  /** Passivated conversations with durable records: the host may drop them. */
   readonly forget: readonly number[];
   readonly entries: readonly HostEntry[];
   /** Evicted conversations leave a record, however short their tail is. */
@@ -84,7 +80,7 @@ export interface HostBatch {
   readonly passivate?: boolean;
 }
 
-/** A step that left more than a decision behind. */
+/** A step with more effects than a decision. */
 export interface HostStep {
   readonly seq: number;
   readonly conv: number;
@@ -117,11 +113,11 @@ export interface HostResult {
   readonly steps: readonly HostStep[];
   readonly checkpoints: readonly HostCheckpoint[];
   /**
-   * Conversations evicted from the live cache. What their last checkpoint does not cover is a short
-   * tail in the journal.
+   * Conversations evicted from the live cache. A short tail in the journal holds what their last
+   * checkpoint does not cover.
    */
   readonly passivated: readonly number[];
-  /** Events that could not be applied (a poisonous message, a bad record); never silent. */
+  /** Events that could not be applied (a poisonous message, a damaged record). */
   readonly rejected: readonly {
     readonly seq: number;
     readonly conv: number;
@@ -135,7 +131,7 @@ export interface HostResult {
   readonly live: number;
 }
 
-/** One try of one turn, complete: texts read, prompt composed, driver named. */
+/** One attempt of a turn, complete: messages read, prompt composed, driver named. */
 export interface TurnRequest {
   readonly conv: number;
   readonly key: string;
@@ -146,32 +142,32 @@ export interface TurnRequest {
   readonly agentId: string;
   readonly system: string;
   readonly prompt: string;
-  readonly said: string;
+  readonly messagesText: string;
   readonly transcript: readonly TranscriptEntry[];
   readonly room: RoomReport;
   /** UTF-16 units one platform message may have. */
   readonly textLimit: number;
   readonly chatKind: "direct" | "group" | "channel";
-  /** Its channel can edit what was sent: an answer may be shown as a draft while it grows. */
+  /** Its channel can edit sent messages: an answer may be shown as a growing draft. */
   readonly edits: boolean;
   /** Its channel has no reactions. */
   readonly reacts?: false;
   readonly images: readonly AgentImage[];
   readonly session: SessionSettings;
-  /** Everybody whose words it answers is an owner. @default false */
+  /** All authors that it answers are owners. @default false */
   readonly owned?: boolean;
   readonly thinking: ThinkingLevel;
   /** Another model for this turn; null: as configured. */
   readonly model: string | null;
-  /** Names of the tools it is offered. @default all */
+  /** Names of the offered tools. @default all */
   readonly tools?: readonly string[];
-  /** Someone watches this conversation: send deltas. */
+  /** A client watches this conversation: send deltas. */
   readonly watched: boolean;
-  /** Nobody is shown it: no tools and no prefix. */
+  /** Nobody sees the answer: no tools and no prefix. */
   readonly bare?: true;
-  /** Another try: block numbers below this one are taken. @default 0 */
+  /** Another attempt: block numbers below this one are used. @default 0 */
   readonly firstIndex?: number;
-  /** Nobody asked for it: the answer leaves at its end, unless it only acknowledges. */
+  /** Started by a heartbeat: the answer is sent at its end, unless it only acknowledges. */
   readonly heartbeat?: { readonly ackMaxChars: number };
 }
 
@@ -181,25 +177,28 @@ export interface AgentSpec {
   readonly agentName: string;
   readonly workspace?: string;
   readonly kind: string;
-  /** As it stands in the config; the driver's own schema checks it. */
+  /** From the config file; the driver's own schema checks it. */
   readonly config: unknown;
 }
 
-/** What a running turn tells the main thread. Journalled there, then applied like anything else. */
+/** A report of a running turn to the main thread. Journalled there, then applied like any event. */
 export interface TurnReport {
   readonly conv: number;
   readonly key: string;
   readonly turnId: string;
-  /** Counts the reports of this try from 0: with turnId and attempt the event's identity. */
+  /**
+   * Number of the report within this attempt, from 0: part of the event's identity with turnId and
+   * attempt.
+   */
   readonly n: number;
   readonly attempt: number;
   readonly event: AgentReport;
 }
 
 /**
- * A running turn wants something that only the main thread has (`attachment_list`,
- * `attachment_fetch`, `history_search`). Answered with what the agent is told; refusals are words
- * too.
+ * A request of a running turn for something that only the main thread has (`attachment_list`,
+ * `attachment_fetch`, `history_search`). The answer is text for the agent, also when it is a
+ * refusal.
  */
 export interface ContextQuestion {
   readonly conv: number;
@@ -209,12 +208,12 @@ export interface ContextQuestion {
   readonly input: unknown;
 }
 
-/** Words, and pictures that were asked for by an agent that takes them. */
+/** Text, and pictures that were requested by an agent that accepts them. */
 export type ContextAnswer =
   | string
   | { readonly text: string; readonly images: readonly AgentImage[] };
 
-/** What a message that is edited in place should show by now; never journalled. */
+/** The text that a message edited in place should show now; never journalled. */
 export interface TurnDraft {
   readonly conv: number;
   readonly key: string;
@@ -224,7 +223,7 @@ export interface TurnDraft {
   readonly text: string;
 }
 
-/** Text of a running turn for whoever watches; never journalled. */
+/** Text of a running turn for watching clients; never journalled. */
 export interface TurnDelta {
   readonly conv: number;
   readonly key: string;

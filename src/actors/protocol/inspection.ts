@@ -1,5 +1,5 @@
 /**
- * Who looks into conversations, as the rest of the runtime sees it.
+ * Readers of conversations, as the rest of the runtime sees them.
  */
 import type { InspectRequest } from "../../domain/ports/index.ts";
 

@@ -1,14 +1,14 @@
 /**
  * Runtime events
  * ==============
- * Everything the runtime tells those who watch it, through one emitter: metrics and traces, the list
- * of rooms, rooms that are open on a page, the event stream, plugins that look, callers that wait for
- * a decision, tests. Listeners change nothing; hooks that may change what is sent are asked elsewhere
- * (outbox/plugin-hooks.ts).
+ * Everything the runtime reports to listeners, through one emitter: metrics and traces, the list of
+ * rooms, open rooms of a page, the event stream, watching plugins, callers that wait for a
+ * decision, tests. Listeners change nothing; hooks that may change what is sent are in
+ * outbox/plugin-hooks.ts.
  *
- * Most of it is on the way of every message, so an event that nobody listens to costs one look at a
- * field: `emit.decided?.(…)` does not even make its arguments. A listener must be quick. One that
- * throws is taken off, and the others hear the event all the same.
+ * Every message passes most of these events, so an event without a listener costs one read of a
+ * field: `emit.decided?.(…)` does not even evaluate its arguments. A listener must be quick. One
+ * that throws is removed, and the others still get the event.
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
@@ -18,45 +18,47 @@ import type { OutcomeReached, TurnRun } from "../../machines/events/effects.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
 import type { TurnReport } from "./host-protocol.ts";
 
-/** A message that admission is done with. */
+/** A message after admission. */
 export interface Admitted {
   readonly message: Inbound;
-  /** As its conversations will hear it; the same objects that `decided` shows later. */
+  /** In the form for its conversations; the same objects as in `decided` later. */
   readonly received: readonly Inbound[];
 }
 
-/** What can be listened to. Messages are named by their journal numbers, which are unique. */
+/** The events. Messages are named by their journal numbers, which are unique. */
 export interface RuntimeListener {
   /** One line of the event stream, as `GET /api/events` and a replay print it. */
   line?(line: StreamLine): void;
-  /** Admission is done; they go into the journal next. `since`: when ingress was given them. */
+  /** Admission is done; they are journalled next. `since`: when ingress received them. */
   admitted?(messages: readonly Admitted[], since: Millis): void;
-  /** They are durable, and the platform may be told. */
+  /** They are durable, and the platform may be acknowledged. */
   stored?(messages: readonly Admitted[], since: Millis): void;
-  /** They could not be stored, and nobody is told that they were taken. */
+  /** They could not be stored, and the platform is not acknowledged. */
   refused?(messages: readonly Admitted[]): void;
-  /** Admission ended it: a copy, a command, or denied. `key`: the conversation that has it already. */
+  /**
+   * Admission ended it: a copy, a command, or denied. `key`: the conversation that has it already.
+   */
   ended?(message: Inbound, key: string | null, verdict: Verdict, since: Millis): void;
   /** A conversation decided it. */
   decided?(conv: number, key: string, received: MessageReceived, verdict: Verdict): void;
-  /** An event was applied, also one that led to nothing. */
+  /** An event was applied, also one without effects. */
   applied?(conv: number): void;
-  /** More than a decision was applied: how the conversation stands may have changed. */
+  /** More than a decision was applied: the conversation's summary may have changed. */
   changed?(conv: number): void;
-  /** A message of the conversation has another text now; null: it was deleted. */
+  /** A message of the conversation has a new text; null: it was deleted. */
   edited?(conv: number, messageId: string, text: string | null): void;
   /** The message of this journal number will never reach the agent. */
   dropped?(seq: number): void;
-  /** A try of a turn begins; the first has `attempt` 1. */
+  /** An attempt of a turn begins; the first has `attempt` 1. */
   turnStarted?(key: string, turn: TurnRun): void;
-  /** A try of a turn has its prompt and is handed to its agent. */
+  /** An attempt has its prompt and calls its agent. */
   agentCalled?(turnId: string, attempt: number): void;
   /** What a running turn reported, in order. */
   reported?(reports: readonly TurnReport[]): void;
   turnEnded?(key: string, turn: OutcomeReached): void;
-  /** Rows that are about to be sent. Their end is in the event stream. */
+  /** Rows that are about to be sent. The event stream reports their end. */
   queued?(rows: readonly OutboxRow[]): void;
-  /** One commit of the journal: how long the store took, and how many rows. */
+  /** One commit of the journal: the store's time in ms, and the number of rows. */
   committed?(ms: number, rows: number): void;
 }
 
@@ -82,9 +84,9 @@ const names: readonly EventName[] = [
 ];
 
 export interface RuntimeEvents {
-  /** Calls everybody who listens. A field is undefined while nobody listens to that event. */
+  /** Calls all listeners. A field is undefined while its event has no listener. */
   readonly emit: Readonly<RuntimeListener>;
-  /** Adds a listener, after those that are there; call the answer to take it off again. */
+  /** Adds a listener after the existing ones; returns a function that removes it. */
   add(listener: RuntimeListener): () => void;
 }
 
@@ -95,12 +97,12 @@ export function createRuntimeEvents(log: Log, ...first: readonly RuntimeListener
     names.map((name) => [name, undefined]),
   ) as Record<EventName, unknown>;
 
-  /** What calls all listeners of one event; undefined: there are none. */
+  /** A function that calls all listeners of one event; undefined: there are none. */
   function callerOf(name: EventName): ((...args: unknown[]) => void) | undefined {
-    const hearing = listeners.filter((listener) => listener[name] !== undefined);
-    if (hearing.length === 0) return undefined;
+    const interested = listeners.filter((listener) => listener[name] !== undefined);
+    if (interested.length === 0) return undefined;
     return (...args) => {
-      for (const listener of hearing) {
+      for (const listener of interested) {
         try {
           (listener[name] as (...args: unknown[]) => void)(...args);
         } catch (error) {

@@ -1,7 +1,8 @@
 /**
- * The runtime's face
- * ==================
- * What the daemon, the simulation and the tests see of the runtime, and what they must give it.
+ * Interface of the runtime
+ * ========================
+ * What the daemon, the simulation and the tests use of the runtime, and the ports that they give
+ * it.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Explanation, Membership, Participant, Verdict } from "../../domain/decision.ts";
@@ -32,7 +33,7 @@ import type { ConversationCount, ConversationSummary } from "./conversation-summ
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { SlotsOfAgent } from "./turn-slots.ts";
 
-/** The platform side as the outbox sees it. */
+/** The platform side for the outbox. */
 export interface OutboundDirectory {
   /** Null while the account is not configured; sends then wait. */
   outbound(channel: string, account: string): ChannelOutbound | null;
@@ -42,9 +43,9 @@ export interface OutboundDirectory {
   typingIntervalMs(channel: string): number;
   /** The sender of a local channel is the operator. */
   isLocal(channel: string): boolean;
-  /** Whether one of our accounts writes under this author's id. @default none does */
+  /** Whether the author is one of our accounts. @default none is */
   isOurs?(channel: string, authorId: string): boolean;
-  /** Starts a member read; its answer is attached to the next message of that chat. */
+  /** Starts a member read; its result is attached to the next message of that chat. */
   refreshMembership(route: Route): void;
   /** The cached read of a chat (threads resolve under their parent), or null. */
   membership(route: Route): Membership | null;
@@ -61,17 +62,17 @@ export interface RuntimePorts {
   readonly store: Store;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
   readonly zoneOffset?: (at: Millis) => Millis;
-  /** Of earshot, as `/status` tells it. @default none is told */
+  /** The version that `/status` shows. @default none */
   readonly version?: string;
-  /** What is told of everything and may change what is sent, in this order. @default none */
+  /** Plugins that watch events and may change what is sent, in this order. @default none */
   readonly plugins?: readonly Plugin[];
   /** The skills of all agents, as they are now. @default none */
   readonly skills?: () => readonly Skill[];
   /** What owners may change of the daemon itself. @default nothing */
   readonly control?: DaemonControl;
-  /** Agents' folders; left out: there are none, and no agent is woken by a heartbeat. */
+  /** Agents' folders; absent: there are none, and heartbeats start no turns. */
   readonly workspaces?: Workspaces;
-  /** Where transcripts are written for people; left out: nowhere. */
+  /** Where transcripts are written for people; absent: nowhere. */
   readonly sessionFiles?: SessionFiles | undefined;
   readonly config: EarshotConfig;
   /**
@@ -79,42 +80,42 @@ export interface RuntimePorts {
    */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly directory: OutboundDirectory;
-  /** Reads what people sent. Left out: files are named, and nothing is fetched. */
+  /** Reads attachments. Absent: files are named, and nothing is fetched. */
   readonly media?: MediaService;
-  /** Tells those who watch of everything that happens, once, in order. */
+  /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;
   /** 0: everything in-process. */
   readonly workers: number;
   /**
-   * Periodic work: records of conversations that have gone quiet, journal rows and files past their
-   * time. @default true
+   * Periodic work: records of quiet conversations, and deletion of old journal rows and files.
+   * @default true
    */
   readonly housekeeping?: boolean;
-  /** UTF-16 units of transcripts that are kept in memory. @default 33,554,432 */
+  /** UTF-16 units of transcripts cached in memory. @default 33,554,432 */
   readonly transcriptUnitsMax?: number;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */
   readonly prompts?: boolean;
-  /** Module (URL) that worker hosts import drivers from; the built-in registry if left out. */
+  /** Module (URL) that worker hosts import drivers from; absent: the built-in registry. */
   readonly hostModule?: string;
   /** Entry file of a worker host, for tests that poison one. @default src/actors/host/worker.ts */
   readonly hostEntry?: URL;
-  /** What is told to those who look into conversations. @default nobody is told */
+  /** Gets the frames of inspected conversations. @default none */
   readonly onInspect?: (report: InspectReport) => void;
-  /** Called at named points of the message's walk; crash tests end the process there. */
+  /** Called at named points of a message's path; crash tests end the process there. */
   readonly onPoint?: (point: CrashPoint) => void;
 }
 
-/** Instants at which a crash must lose and double nothing. */
+/** Points at which a crash must neither lose nor duplicate anything. */
 export type CrashPoint = "before-ack" | "after-send" | "before-mark" | "after-lines";
 
 export interface IngestOutcome {
   readonly id: string;
   /**
-   * One per agent that heard it. `decision` is null unless waited for (or decided by admission).
+   * One per agent that received it. `decision` is null unless waited for (or decided by admission).
    */
-  readonly heard: readonly { readonly key: string | null; readonly verdict: Verdict | null }[];
+  readonly receivers: readonly { readonly key: string | null; readonly verdict: Verdict | null }[];
 }
 
 export interface IngestOptions {
@@ -131,14 +132,14 @@ export interface HostStatus {
   /** Entries queued and in flight. */
   readonly mailbox: number;
   readonly restarts: number;
-  /** Messages of it that had no form we know, over all its lives. Absent: none. */
+  /** Calls refused for a wrong form, over all its processes. Absent: none. */
   readonly refused?: number;
   readonly turns: number;
 }
 
 export interface RuntimeStatus {
   readonly ready: boolean;
-  /** Why not, in words. */
+  /** Why not. */
   readonly problem: string | null;
   readonly hosts: readonly HostStatus[];
   readonly conversations: { readonly live: number; readonly dirty: number };
@@ -153,7 +154,7 @@ export interface RuntimeStatus {
     readonly lastSeq: number;
     readonly failing: boolean;
     readonly lastCommitMs: number;
-    /** Of the newest commits: what 99 of 100 took at most, ms, and how many rows half of them had. */
+    /** Of the newest commits: 99th percentile in ms, and median number of rows. */
     readonly commits: { readonly msP99: Millis | null; readonly rows: number | null };
   };
   readonly quarantined: readonly QuarantinedEvent[];
@@ -165,14 +166,14 @@ export interface QuarantinedEvent {
   readonly conv: number;
   /** Its journal row. */
   readonly seq: number;
-  /** When it was set aside. */
+  /** When it was quarantined. */
   readonly at: Millis;
   readonly error: string;
-  /** How often it had been tried again by then. */
+  /** How many retries it had by then. */
   readonly tries: number;
 }
 
-/** What became of the wish to try an event again. `unknown`: it is not in quarantine (any more). */
+/** The result of a retry. `unknown`: it is not in quarantine (any more). */
 export type RetryOutcome = "retried" | "unknown" | "unreadable" | "deleted";
 
 /** Everything `earshot why` shows. */
@@ -181,11 +182,11 @@ export interface Why {
   readonly at: Millis;
   readonly seq: number;
   readonly key: string;
-  /** What the message asked of its turn; taken out of its text. */
+  /** Thinking and other levels that the message set; removed from its text. */
   readonly levels?: TurnLevels;
-  /** As it was recorded; null: not decided yet. */
+  /** The recorded decision; null: not decided yet. */
   readonly recorded: Verdict | null;
-  /** The ladder walked again on the conversation as it was; null where admission decided. */
+  /** The ladder applied again to the conversation as it was; null where admission decided. */
   readonly explanation: Explanation | null;
   /** Where admission decided: why, and what would admit it. */
   readonly admission?: string;
@@ -195,20 +196,20 @@ export interface Why {
   readonly credits: Readonly<Record<string, Millis>>;
   readonly held: readonly string[];
   readonly guard: { readonly state: "clear" | "tripped" | "muted"; readonly consecutive: number };
-  /** What became of it. */
+  /** What happened to it. */
   readonly fate: {
     readonly turnId: string | null;
     readonly turn: number | null;
     readonly batch: readonly string[];
     readonly outcome: string | null;
-    /** Why the turn ended like that, where there is more to say. */
+    /** Why the turn ended in this way, if there is a reason. */
     readonly reason?: string;
     readonly dropped: string | null;
     readonly deliveries: readonly {
       readonly id: string;
       readonly status: string;
       readonly text: string;
-      /** Why it was not sent, or not at once. */
+      /** Why it was not sent, or not immediately. */
       readonly error?: string;
     }[];
   };
@@ -220,17 +221,21 @@ export interface SessionFilter {
   readonly key?: string;
   /** Archived ones, too. @default false */
   readonly all?: boolean;
-  /** Only those made after this one. */
+  /** Only sessions created after this one. */
   readonly after?: string;
   readonly limit: number;
 }
 
 export interface Runtime {
-  /** Opens the journal, recovers, starts hosts. Resolves when messages can be taken. */
+  /** Opens the journal, recovers, starts hosts. Resolves when messages are accepted. */
   start(): Promise<void>;
   /**
-   * Takes events of one account. Resolves when they are durable.
-   * @throws EarshotError EAR_INGRESS_FULL | EAR_STORE_FAILED | EAR_STORE_FULL: nothing was taken.
+   * Accepts events of one account. Resolves when they are durable.
+   * @throws EarshotError EAR_INGRESS_FULL
+   *
+   * EAR_STORE_FAILED
+   *
+   * EAR_STORE_FULL: nothing was stored.
    */
   ingest(
     channel: string,
@@ -238,55 +243,56 @@ export interface Runtime {
     events: readonly ChannelEvent[],
     options?: IngestOptions,
   ): Promise<IngestOutcome[]>;
-  /** Operator's commands on one conversation. */
+  /** The operator's commands on one conversation. */
   abortTurn(key: string, by: string): Promise<boolean>;
   disengage(key: string): Promise<void>;
   passivateAll(): Promise<void>;
-  /** Fault for tests and scenarios: ends one host (or all) as if it had crashed. */
+  /** Fault for tests and scenarios: ends one host (or all) like a crash. */
   crashHost(id?: number): Promise<void>;
   resend(outboxId: string): Promise<boolean>;
   drop(outboxId: string): Promise<boolean>;
-  /** Gives an event that is in quarantine to its conversation once more, as heard now. */
+  /** Sends a quarantined event to its conversation once more, as if it arrived now. */
   retryEvent(seq: number): Promise<RetryOutcome>;
-  /** Leaves it in the journal and lists it no more. False: it is not listed. */
+  /** Removes it from the list, not from the journal. False: it is not listed. */
   dropEvent(seq: number): Promise<boolean>;
-  /** Who may speak beside those whom the config names. */
+  /** Who may speak besides the people in the config. */
   access(): AccessStore;
   /** The session in use under a key; null where there is none yet. */
   session(key: string): Promise<Session | null>;
-  /** In the order they were made. */
+  /** In the order of their creation. */
   sessions(filter: SessionFilter): Promise<readonly Session[]>;
-  /** What each agent has used in all its sessions. */
+  /** The usage of each agent in all its sessions. */
   usage(): Promise<readonly (SessionUsage & { readonly agentId: string })[]>;
   /**
-   * Changes how an agent works in a session, from its next turn on. Makes the session if there is
-   * none. @throws EarshotError EAR_KEY_INVALID, EAR_USAGE for an agent that is not configured.
+   * Changes how an agent works in a session, from its next turn on. Creates the session if there is
+   * none.
+   * @throws EarshotError EAR_KEY_INVALID, EAR_USAGE for an agent that is not configured.
    */
   updateSession(key: string, patch: SessionPatch): Promise<Session>;
   /**
-   * Archives the session in use and begins the next; null where there is none to archive, and where
-   * it is not waited for.
+   * Archives the current session and starts the next; null if there is none to archive, and if it
+   * is not waited for.
    */
   resetSession(key: string, how?: { readonly wait?: boolean }): Promise<Session | null>;
-  /** Sums up everything said in the session so far. Not while a turn runs or waits there. */
+  /** Summarises the session so far. Not while a turn runs or waits there. */
   compactSession(key: string): Promise<"done" | "busy" | "empty">;
-  /** Swaps the config for everything admitted from now on. */
+  /** Replaces the config for everything admitted from now on. */
   reload(config: EarshotConfig): Promise<void>;
   /** A connection came up or went down: waiting sends may start. */
   connectionChanged(channel: string, account: string): void;
-  /** How conversations stand now; those that are asleep have no entry. */
+  /** Current summaries; passivated conversations have no entry. */
   summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
-  /** Which conversations are live, engaged, and held by their guard. */
+  /** Which conversations are live, engaged, and held by their loop guard. */
   count(): Promise<ConversationCount>;
-  /** Lets a reader look into conversations, until it is stopped: `onInspect` is told. */
+  /** Lets a reader inspect conversations, until it is stopped; frames go to `onInspect`. */
   inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
   /** With `seq` only about that row of the journal. */
   why(messageId: string, seq?: number): Promise<readonly Why[]>;
   status(): RuntimeStatus;
-  /** Resolves when nothing is under way but timers and open sends. */
+  /** Resolves when nothing is in progress but timers and open sends. */
   settled(): Promise<void>;
-  /** Whether nothing is known to be under way now. */
+  /** Whether nothing is known to be in progress. */
   isSettled(): boolean;
   /**
    * Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends

@@ -1,9 +1,9 @@
 /**
- * Pulse
- * =====
+ * Shared heartbeat
+ * ================
  * A few bytes shared between a host and the main thread: a counter that moves with every step, and
- * the conversation and event being worked on. They can be read while the host is stuck in a loop
- * and after it died, which is how the supervisor knows that it hangs and whose event it was.
+ * the current conversation and event. They can be read while the host is stuck in a loop and after
+ * it died, so the supervisor knows that it hangs and on which event.
  */
 
 export interface SharedHeartbeat {
@@ -14,12 +14,12 @@ export interface SharedHeartbeat {
   mark(conv: number, seq: number): void;
   /** The counter; wraps around. */
   beats(): number;
-  /** Says that the thread may be silent for a while: it is loading modules. */
+  /** Announces that the thread may be silent for a while: it is loading modules. */
   pauseWatchdog(on: boolean): void;
   isPaused(): boolean;
-  /** The number by which the system knows the host's thread; 0: unknown. */
+  /** The system's number of the host's thread; 0: unknown. */
   thread(): number;
-  /** Said once, by the host. */
+  /** Set once, by the host. */
   ofThread(id: number): void;
   /** The event being stepped; null between steps. */
   currentEvent(): { readonly conv: number; readonly seq: number } | null;
@@ -27,11 +27,11 @@ export interface SharedHeartbeat {
 
 const bytes = 32;
 
-/** A pulse on its own or, in the host, on the buffer it was given. */
+/** A new heartbeat or, in the host, one on the buffer that it received. */
 export function createSharedHeartbeat(buffer = new SharedArrayBuffer(bytes)): SharedHeartbeat {
   const counter = new Int32Array(buffer, 0, 1);
   const loading = new Int32Array(buffer, 4, 1);
-  // Journal numbers pass 2^31, so they are kept as doubles (exact up to 2^53).
+  // Journal numbers pass 2^31, so they are doubles (exact up to 2^53).
   const at = new Float64Array(buffer, 8, 2);
   const thread = new Int32Array(buffer, 24, 1);
   const beat = () => void Atomics.add(counter, 0, 1);

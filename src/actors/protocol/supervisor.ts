@@ -1,10 +1,9 @@
 /**
- * The supervisor's face
- * =====================
- * What the journal side gives the supervisor and what it may ask of it. The supervisor owns the
- * hosts: which conversation lives where, what is under way there, and what happens when one of them
- * dies. It never opens the store: it asks for records and tails and hands back what has to be
- * committed.
+ * Interface of the supervisor
+ * ===========================
+ * The ports and methods of the supervisor. It owns the hosts: which conversation lives where, what
+ * is in progress there, and what happens when one of them dies. It never opens the store: it asks
+ * for records and tails and returns what must be committed.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type {
@@ -38,7 +37,7 @@ export interface LostTurn {
   readonly turnId: string;
 }
 
-/** How patient the supervisor is. Defaults come from `limits` and the config. */
+/** Time limits of supervision. Defaults come from `limits` and the config. */
 export interface Supervision {
   /** A host that makes no step for this long while it has work is killed, ms. */
   readonly loopMs: number;
@@ -55,7 +54,7 @@ export interface Supervision {
   readonly checkpointEvery: number;
 }
 
-/** What commits the results of hosts and carries them out. */
+/** Commits the results of hosts and performs their effects. */
 export interface Effects {
   /**
    * Commits a result's consequences; resolves when durable. One call at a time per host; results
@@ -71,7 +70,7 @@ export interface SupervisorPorts {
   /** 0: the host is an object on this thread. */
   readonly workers: number;
   readonly scheduler: Scheduler;
-  /** Live conversations a host. */
+  /** Live conversations per host. */
   readonly liveConversations: number;
   /** Used when turns run on the main thread (workers 0). */
   readonly drivers: ReadonlyMap<string, AgentDriver>;
@@ -84,30 +83,34 @@ export interface SupervisorPorts {
   /** Entry file of a worker host, for tests that poison one. @default src/actors/host/worker.ts */
   readonly hostEntry?: URL;
   readonly supervision?: Partial<Supervision>;
-  /** Incarnation numbers start above this, so that a record of an older process never wins. */
+  /** Epochs start above this, so that a record of an older process never wins. */
   readonly epochBase?: number;
   /**
    * Record and tail of a conversation that is not live: events with `seq < beforeSeq`. With
-   * `rebuild` the record is unreadable: leave it out and give the whole journal.
+   * `rebuild` the record is unreadable: ignore it and load the whole journal.
    */
   load(conv: number, key: string, beforeSeq: number, rebuild?: boolean): Promise<Activation>;
-  /** Whether evicted conversations have to leave records. @default never */
+  /** Whether evicted conversations must leave records. @default never */
   tight?(): boolean;
-  /** What makes results durable and acts on them. */
+  /** Makes results durable and performs their effects. */
   effects(): Effects;
   onTurnReports(reports: readonly TurnReport[]): void;
   onDelta(delta: TurnDelta): void;
   onDraft(draft: TurnDraft): void;
-  /** What is told to those who look into conversations. @default nobody is told */
+  /** Gets the frames of inspected conversations. @default none */
   readonly onInspect?: (report: InspectReport) => void;
-  /** A running turn asks for something that only this thread has. Resolves to what it is told. */
+  /**
+   * A running turn asks for something that only this thread has. Resolves to the answer for the
+   * agent.
+   */
   ask(question: ContextQuestion): Promise<ContextAnswer>;
   /**
-   * The host is gone; these turns ran there. Events in flight are dispatched again by themselves.
+   * The host is gone; these turns ran there. Events in flight are dispatched again automatically.
    */
   onHostLost(info: { readonly host: number; readonly turns: readonly LostTurn[] }): void;
   /**
-   * The event is set aside: store it with `quarantinedCode`. Also in `result.rejected` if it threw.
+   * The event is quarantined: store it with `quarantinedCode`. Also in `result.rejected` if it
+   * threw.
    */
   onQuarantine(info: {
     readonly conv: number;
@@ -116,9 +119,7 @@ export interface SupervisorPorts {
     readonly error: string;
   }): void;
   onStatus(line: SystemLine): void;
-  /**
-   * The whole config of a version; the supervisor takes secrets out before it leaves the thread.
-   */
+  /** The whole config of a version; the supervisor removes secrets before it leaves the thread. */
   configFor(version: number): EarshotConfig;
 }
 
@@ -127,34 +128,34 @@ export interface Supervisor {
   start(): Promise<void>;
   /** Journalled events in seq order, without activation: the supervisor attaches it. */
   dispatch(entries: readonly HostEntry[]): void;
-  /** Null: bring more. Otherwise resolves when the hosts have caught up enough. */
+  /** Null: below the limit. Otherwise resolves when the hosts have caught up enough. */
   capacity(): Promise<void> | null;
   run(order: TurnRequest): void;
   /** Cancels a running turn; its `agent.failed` (aborted) follows within 1 s. */
   abort(turnId: string, reason: string): void;
   /** Adds text to a running turn. False: too late. */
   steer(turnId: string, text: string): Promise<boolean>;
-  /** Writes a record of every idle conversation and forgets it. */
+  /** Writes a record of every idle conversation and removes it from memory. */
   passivateAll(): Promise<void>;
-  /** Ends one host (or all) as if it had crashed; resolves when they are back. */
+  /** Ends one host (or all) like a crash; resolves when they are back. */
   crash(host?: number): Promise<void>;
   addConfig(config: HostConfig): void;
-  /** Whether somebody watches the turns of a conversation (deltas). */
+  /** Whether a client watches the turns of a conversation (deltas). */
   watch(conv: number, on: boolean): void;
   /**
-   * Resolves when no event is queued or in flight and every result is committed. A running turn
-   * does not count as under way, nor does waiting for a timer (a stalled store).
+   * Resolves when no event is queued or in flight and every result is committed. Running turns and
+   * timers (a stalled store) do not count.
    */
   settled(): Promise<void>;
-  /** Whether something is under way that `settled` waits for. */
+  /** Whether something is in progress that `settled` waits for. */
   busy(): boolean;
-  /** How conversations stand; those that are live nowhere have no entry. */
+  /** Summaries of conversations; passivated ones have no entry. */
   summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
-  /** What is live in all hosts together. */
+  /** The live conversations of all hosts. */
   count(): Promise<ConversationCount>;
-  /** Who looks into conversations. */
+  /** The readers of conversations. */
   readonly inspections: InspectionReaders;
   status(): readonly HostStatus[];
-  /** Ends the hosts. What was not confirmed is found again in the journal. */
+  /** Ends the hosts. A start finds what was not confirmed in the journal. */
   stop(): Promise<void>;
 }

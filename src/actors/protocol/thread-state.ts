@@ -1,16 +1,16 @@
 /**
- * What a thread does
- * ==================
- * Whether a thread works, waits for something, or waits for a processor, as Linux tells it of each
- * (proc(5), `/proc/self/task/<id>/stat`). So a host that hangs can be told from one that the machine
- * has no time for. Elsewhere nothing is known, and a host is judged by its silence alone.
+ * The state of a thread
+ * =====================
+ * Whether a thread works, waits for something, or waits for a processor, from Linux (proc(5),
+ * `/proc/self/task/<id>/stat`). This distinguishes a host that hangs from one that gets no
+ * processor time. On other systems nothing is known, and only the host's silence counts.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 
 export interface ThreadWork {
-  /** Time on a processor so far, ms; counted in steps of 10. */
+  /** Processor time so far, ms; counted in steps of 10. */
   readonly cpuMs: number;
-  /** It works, or would if it were given a processor; else it waits for something. */
+  /** It works, or would if it had a processor; otherwise it waits for something. */
   readonly runnable: boolean;
 }
 
@@ -20,10 +20,10 @@ const stateField = 0;
 const userField = 11;
 const systemField = 12;
 
-/** The number by which the system knows the calling thread; 0: unknown. */
+/** The system's number of the calling thread; 0: unknown. */
 export function currentThread(): number {
   try {
-    // A synchronous call is made by this very thread.
+    // The calling thread itself makes this synchronous call.
     const [, id = ""] = /\/task\/(\d+)$/u.exec(readlinkSync("/proc/thread-self")) ?? [];
     return Number(id);
   } catch {
@@ -31,7 +31,7 @@ export function currentThread(): number {
   }
 }
 
-/** How a thread of this process stands; null: unknown, or it is gone. */
+/** The state of a thread of this process; null: unknown, or it is gone. */
 export function threadWork(id: number): ThreadWork | null {
   if (id === 0) return null;
   let stat: string;
@@ -40,7 +40,7 @@ export function threadWork(id: number): ThreadWork | null {
   } catch {
     return null;
   }
-  // A thread's name stands in brackets and may hold anything.
+  // A thread's name is in brackets and may hold any character.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = Number(fields[userField]) + Number(fields[systemField]);
   if (!Number.isFinite(ticks)) return null;

@@ -1,5 +1,5 @@
 /**
- * Turn slots: what those who ask for one see of them.
+ * Turn slots, as the parts that request them see them.
  */
 
 export interface SlotRequest {
@@ -16,15 +16,18 @@ export interface SlotsOfAgent {
 }
 
 export interface TurnSlots {
-  /** Asks for a slot. A conversation that waits or runs already changes nothing. */
+  /** Requests a slot. Ignored for a conversation that waits or runs already. */
   request(request: SlotRequest): void;
-  /** Takes a slot at once, if the request would be served now. False: it was not, and waits nowhere. */
+  /**
+   * Takes a slot immediately, if the request would be granted now. False: it was not, and is not
+   * queued.
+   */
   takeFree(request: SlotRequest): boolean;
-  /** Takes a slot that was granted before a restart, whether one is free or not. */
+  /** Takes a slot that was granted before a restart, even above the limit. */
   occupy(request: SlotRequest): void;
-  /** Gives the slot (or the place in the queue) back. */
+  /** Returns the slot (or leaves the queue). */
   release(conv: number): void;
-  /** Serves the queue again, after the bounds changed. */
+  /** Grants slots again, after the limits changed. */
   pump(): void;
   waiting(): number;
   running(): number;

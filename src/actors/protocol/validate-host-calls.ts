@@ -1,11 +1,11 @@
 /**
- * What a host may say
- * ===================
- * A host runs agents, and agents are programs of others, so what comes over its port is looked at as
- * what comes over a socket: only calls of the names that there are, with arguments of their form and
- * of a size that somebody thought of. What is something else is refused and counted, and a host that
- * is refused too often is ended. Whose turn a report may speak of is asked where the turns are
- * (turn-orders.ts), what an answer to a batch may hold in result-guard.ts.
+ * Validation of a host's calls
+ * ============================
+ * A host runs agents, and agents are other people's programs, so input from its port is checked
+ * like input from a socket: only known calls, with arguments of their form and of bounded size.
+ * Everything else is refused and counted, and a host with too many refusals is ended.
+ * turn-dispatcher.ts checks that a turn belongs to the host, validate-results.ts checks the answer
+ * to a batch.
  */
 import type { Endpoint } from "comlink";
 import { z } from "zod";
@@ -85,10 +85,10 @@ const names: ReadonlySet<string> = new Set<keyof HostEvents>([
   "onLog",
 ]);
 
-/** Told of each thing that was refused, in a few words. */
+/** Called for each refused call, with a short reason. */
 export type Refused = (what: string) => void;
 
-/** The same ears, for what a host says: each takes only what has its form. */
+/** The same handlers behind a check of the form of each call. */
 export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
   const taken = <Value>(what: string, schema: z.ZodType, value: unknown): value is Value => {
     const { success, error } = schema.safeParse(value);
@@ -96,31 +96,31 @@ export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
     return success;
   };
   return {
-    onReports(given) {
-      if (!Array.isArray(given)) return refused("a report: no list");
-      // What is wrong takes nothing else with it: a turn must be able to end.
-      const good = given.filter((item): item is TurnReport =>
+    onReports(input) {
+      if (!Array.isArray(input)) return refused("a report: no list");
+      // A wrong item must not discard the others: a turn must be able to end.
+      const good = input.filter((item): item is TurnReport =>
         taken<TurnReport>("a report", report, item),
       );
       if (good.length > 0) events.onReports(good);
     },
-    onDelta(given) {
-      if (taken<TurnDelta>("a delta", delta, given)) events.onDelta(given);
+    onDelta(input) {
+      if (taken<TurnDelta>("a delta", delta, input)) events.onDelta(input);
     },
-    onDraft(given) {
-      if (taken<TurnDraft>("a draft", draft, given)) events.onDraft(given);
+    onDraft(input) {
+      if (taken<TurnDraft>("a draft", draft, input)) events.onDraft(input);
     },
-    onInspect(given) {
-      const frames = inspected(given);
+    onInspect(input) {
+      const frames = inspected(input);
       if (frames === null) refused("a look into conversations: its form");
       else events.onInspect(frames);
     },
-    async ask(given) {
-      if (!taken("a question", question, given)) return "Refused: nobody could read the question.";
-      return events.ask(given);
+    async ask(input) {
+      if (!taken("a question", question, input)) return "Refused: nobody could read the question.";
+      return events.ask(input);
     },
-    onLog(...given) {
-      if (taken("a line of the log", line, given)) events.onLog(...given);
+    onLog(...input) {
+      if (taken("a line of the log", line, input)) events.onLog(...input);
     },
   };
 }
@@ -132,12 +132,12 @@ interface Call {
 }
 
 /**
- * A port through which only calls come. comlink follows any path that it is sent, to constructors
- * and prototypes as well, makes objects, sets fields and opens further ports.
+ * A port that passes only calls. comlink follows any path that it is sent, also to constructors and
+ * prototypes, creates objects, sets fields and opens further ports.
  */
 export function onlyCalls(port: Endpoint, refused: Refused): Endpoint {
   type Listener = Parameters<Endpoint["addEventListener"]>[1];
-  const heard = new Map<Listener, Listener>();
+  const filters = new Map<Listener, Listener>();
   return {
     postMessage: (message, transfer) => port.postMessage(message, transfer),
     start: () => port.start?.(),
@@ -147,12 +147,12 @@ export function onlyCalls(port: Endpoint, refused: Refused): Endpoint {
         if (typeof listener === "function") listener(event);
         else listener.handleEvent(event);
       };
-      heard.set(listener, filtered);
+      filters.set(listener, filtered);
       port.addEventListener(type, filtered);
     },
     removeEventListener(type, listener) {
-      port.removeEventListener(type, heard.get(listener) ?? listener);
-      heard.delete(listener);
+      port.removeEventListener(type, filters.get(listener) ?? listener);
+      filters.delete(listener);
     },
   };
 }

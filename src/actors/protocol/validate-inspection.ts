@@ -1,8 +1,8 @@
 /**
- * What a host may tell of an inspection
- * =====================================
- * Readers are numbers, states and events are JSON that really is JSON: what a host says is put into
- * frames as it is, and must not be able to end one and begin another.
+ * Validation of inspection frames
+ * ===============================
+ * Readers are numbers, states and events are valid JSON: the texts of a host go into frames
+ * unchanged, and must not be able to end one and begin another.
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
@@ -34,8 +34,8 @@ const frame = z.discriminatedUnion("kind", [
 ]);
 const frames = z.array(frame).max(limits.inspectFramesMax);
 
-/** The frames, or null where something else came. */
-export function inspected(given: unknown): readonly InspectFrame[] | null {
-  const { data } = frames.safeParse(given);
+/** The frames, or null for input of another form. */
+export function inspected(input: unknown): readonly InspectFrame[] | null {
+  const { data } = frames.safeParse(input);
   return data ?? null;
 }

@@ -1,10 +1,10 @@
 /**
- * What an answer may hold
- * =======================
- * A host's answer to a batch, before anything of it is believed. Its numbers must be numbers, and
- * what it speaks of must be its own: conversations that it was sent, events that it has seen. A
- * record that claims to cover more would make a recovery skip what nobody has stepped. Written by
- * hand and not as a schema, because it is on the way of every message.
+ * Validation of results
+ * =====================
+ * Checks a host's answer to a batch before any of it is used. Its numbers must be numbers, and it
+ * may concern only the host's own conversations and events that it has seen. A record that claims
+ * to cover more would make a recovery skip events that were never stepped. Written by hand and not
+ * as a schema, because it is in the path of every message.
  */
 import { decodeVerdict } from "../../domain/decision.ts";
 import { limits } from "../../domain/limits.ts";
@@ -15,12 +15,12 @@ import {
   quarantinedCode,
 } from "./host-protocol.ts";
 
-/** What the asker knows. */
+/** What the caller knows. */
 export interface Expected {
   readonly epoch: number;
   /** Events of the batch. */
   readonly events: number;
-  /** The highest event ever sent to this incarnation. */
+  /** The highest event that this process of the host was sent. */
   readonly lastSeq: number;
   /** Whether a conversation is believed to be there. */
   readonly knows: (conv: number) => boolean;
@@ -39,10 +39,10 @@ const special: ReadonlySet<unknown> = new Set([
 const isCode = (value: unknown): boolean =>
   special.has(value) || (isCount(value) && decodeVerdict(value) !== null);
 
-/** Why an answer cannot be taken, in words; null: it can. */
-export function resultProblem(given: unknown, asked: Expected): string | null {
-  if (typeof given !== "object" || given === null) return "answered with no object";
-  const result = given as Partial<Record<keyof HostResult, unknown>>;
+/** Why an answer is refused; null: it is valid. */
+export function resultProblem(input: unknown, asked: Expected): string | null {
+  if (typeof input !== "object" || input === null) return "answered with no object";
+  const result = input as Partial<Record<keyof HostResult, unknown>>;
   const { id, epoch, codes, live } = result;
   if (epoch !== asked.epoch) return `answered batch ${String(id)} of incarnation ${String(epoch)}`;
   if (!Array.isArray(codes) || codes.length !== asked.events)
@@ -73,12 +73,12 @@ export function resultProblem(given: unknown, asked: Expected): string | null {
 type Fields = Readonly<Record<string, unknown>>;
 
 function each(
-  given: unknown,
+  input: unknown,
   what: string,
   problem: (item: Fields) => string | null,
 ): string | null {
-  if (!Array.isArray(given)) return `answered without ${what}`;
-  for (const item of given) {
+  if (!Array.isArray(input)) return `answered without ${what}`;
+  for (const item of input) {
     const found =
       typeof item === "object" && item !== null ? problem(item as Fields) : `no ${what}`;
     if (found !== null) return found;

@@ -1,9 +1,9 @@
 /**
- * The runtime's parts
- * ===================
- * Makes them in the order in which they need each other. Circles (the journal feeds the hosts, whose
- * results are journalled) are closed by late look-ups of `parts`, so every part is given what it may use
- * and nothing else.
+ * The parts of the runtime
+ * ========================
+ * Creates them in the order in which they need each other. Cycles (the journal feeds the hosts,
+ * whose results are journalled) are closed by late look-ups of `parts`, so every part gets only
+ * what it may use.
  */
 import { parseSessionKey } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
@@ -46,10 +46,10 @@ import type { Parts } from "./parts.ts";
 import { createSessionParts } from "./session-assembly.ts";
 import { assembleTurns } from "./turn-assembly.ts";
 
-/** Incarnation numbers of one start; later starts always have higher ones. */
+/** Epochs of one start; later starts always have higher ones. */
 const epochsPerStart = 2 ** 20;
 
-/** Opens the store's side and makes everything; nothing runs yet. */
+/** Opens the store's side and creates all parts; nothing runs yet. */
 export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const { store } = ports;
   const boot = Number((await store.meta("boot")) ?? 0) + 1;
@@ -58,8 +58,8 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const back = await restartNoticeWrites(store, ports.clock.now());
   await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
   const lastSeq = await store.lastSeq();
-  const [book, aside] = [await store.access(), await readQuarantine(store)];
-  return new Assembly(ports, { boot, lastSeq, configs, access: book, quarantined: aside }).parts;
+  const [accessEntries, quarantined] = [await store.access(), await readQuarantine(store)];
+  return new Assembly(ports, { boot, lastSeq, configs, accessEntries, quarantined }).parts;
 }
 
 /** What the store held at start. */
@@ -67,7 +67,7 @@ interface Found {
   readonly boot: number;
   readonly lastSeq: number;
   readonly configs: Configs;
-  readonly access: readonly AccessRow[];
+  readonly accessEntries: readonly AccessRow[];
   readonly quarantined: readonly QuarantinedEvent[];
 }
 
@@ -77,26 +77,23 @@ class Assembly {
   readonly #agents = new Map<string, string>();
   #parked = false;
 
-  constructor(
-    ports: RuntimePorts,
-    { boot, lastSeq, configs, access: book, quarantined: aside }: Found,
-  ) {
+  constructor(ports: RuntimePorts, { boot, lastSeq, configs, accessEntries, quarantined }: Found) {
     this.#ports = ports;
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
-    const gate = createStartGate(() => this.parts.supervisor);
+    const startGate = createStartGate(() => this.parts.supervisor);
     const { events } = ports;
     const journal = createJournal({
       clock,
       log,
       store,
       lastSeq,
-      startGate: gate,
+      startGate,
       onHealth: (error) => this.#system({ system: "store", working: error === null }),
       scheduler,
       events,
     });
     const { random, digest } = ports;
-    const access = openAccessStore(book, { clock, random, digest, journal, configs });
+    const access = openAccessStore(accessEntries, { clock, random, digest, journal, configs });
     const sessions = createSessionParts({
       ...ports,
       journal,
@@ -114,7 +111,7 @@ class Assembly {
       policyOf: (key) => resetPolicy(configs.current().session.reset, key),
       append: (events, writes) => this.#append(events, writes),
     });
-    const lanes = createTurnSlots({
+    const slots = createTurnSlots({
       slots: () => this.#slots(),
       agentSlots: (agentId) => this.#agentSlots(agentId),
       grant: sessionStart.grant,
@@ -124,7 +121,7 @@ class Assembly {
       log,
       store,
       configs,
-      slots: lanes,
+      slots,
       sessionStart,
       agentOf: (key) => this.#agentOf(key),
       append: (events, writes) => this.#append(events, writes),
@@ -188,9 +185,9 @@ class Assembly {
       append: (events) => this.#append(events),
     });
     const now = () => clock.now();
-    const quarantine = createQuarantine({ log, store, journal, timers, configs, now }, aside);
+    const quarantine = createQuarantine({ log, store, journal, timers, configs, now }, quarantined);
     const supervisor = this.#supervisor(boot, configs);
-    const sweep = createCheckpointer({ clock, scheduler, log, store, journal, configs });
+    const checkpointer = createCheckpointer({ clock, scheduler, log, store, journal, configs });
     const park = () => {
       this.#parked = true;
     };
@@ -199,16 +196,16 @@ class Assembly {
       boot,
       configs,
       journal,
-      startGate: gate,
+      startGate,
       supervisor,
-      slots: lanes,
+      slots,
       timers,
       outbox,
       typing,
       ...sessions,
       turns,
       waiters,
-      checkpointer: sweep,
+      checkpointer,
       quarantine,
       park,
       media,
@@ -244,8 +241,8 @@ class Assembly {
           return event?.type === "message.received" ? event : null;
         },
         textsOf: async (refs) => {
-          const said = await readMessages({ store, media: this.parts.media }, refs);
-          return said.map((message) => ({ ...message, text: spokenWords(message) }));
+          const messages = await readMessages({ store, media: this.parts.media }, refs);
+          return messages.map((message) => ({ ...message, text: spokenWords(message) }));
         },
         live: this.#ports.live !== false,
       });
@@ -263,7 +260,7 @@ class Assembly {
       epochBase: boot * epochsPerStart,
       ...(hostModule === undefined ? {} : { hostModule }),
       ...(hostEntry === undefined ? {} : { hostEntry }),
-      // Marks are looked at before the store, so that none falls between.
+      // Marks are read before the store, so that none is missed between.
       load: (conv, key, beforeSeq, rebuild = false) => {
         const markedUpTo = unmarked.get(conv) ?? 0;
         return loadActivation(store, configs, { conv, key, beforeSeq, rebuild, markedUpTo });
@@ -302,7 +299,7 @@ class Assembly {
     });
   }
 
-  /** Journals what the runtime itself has to say. Rejected only once the journal has stopped. */
+  /** Journals events of the runtime itself. Rejects only once the journal has stopped. */
   #append(...args: Parameters<Journal["append"]>): void {
     this.parts.journal.append(...args).catch((error: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(error) });

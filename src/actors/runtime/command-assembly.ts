@@ -1,8 +1,7 @@
 /**
  * The runtime's parts for commands
  * ================================
- * The desk that carries commands out, and the permissions that wait for one of them, put together
- * from the other parts.
+ * The executor of commands, and the approvals that wait for one, put together from the other parts.
  */
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import { type Approvals, createApprovals } from "../commands/approvals.ts";
@@ -14,7 +13,7 @@ import type { RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
 import type { Parts } from "./parts.ts";
 
-/** Stores a line of the runtime's own and sends it. */
+/** Stores a message of the runtime itself and sends it. */
 const sayer = (parts: () => Parts) => async (row: OutboxRow) => {
   const { journal, outbox } = parts();
   await journal.keep([{ kind: "outbox", row }]);
@@ -34,7 +33,7 @@ export function createExecutor(
   agentOf: (key: string) => string,
   parts: () => Parts,
 ): CommandExecutor {
-  const { clock, ids, log, store, directory, version = null, control: house = null } = ports;
+  const { clock, ids, log, store, directory, version = null, control = null } = ports;
   const { isLocal } = directory;
   const { sessions, compaction, approvals: permits, access } = parts();
   return createCommandExecutor({
@@ -47,7 +46,7 @@ export function createExecutor(
     approvals: permits,
     access,
     version,
-    control: house,
+    control,
     agentOf,
     extensions: createExtensionCommands(ports),
     say: sayer(parts),

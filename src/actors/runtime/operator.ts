@@ -1,6 +1,6 @@
 /**
- * What the operator may ask
- * =========================
+ * Operator commands
+ * =================
  * Commands that do not come from a room: each is journalled like any other event, or acts on the
  * outbox and the hosts directly.
  */
@@ -68,14 +68,14 @@ export function createOperator(
     },
     dropEvent: (seq) => opened().quarantine.drop(seq),
     async reload(config) {
-      const { configs, journal, supervisor, slots: lanes, heartbeats } = opened();
+      const { configs, journal, supervisor, slots, heartbeats } = opened();
       const write = configs.next(config);
       if (write !== null) await journal.keep([write]);
       supervisor.addConfig({ version: configs.version(), config });
       if (live !== false) {
         emit.line?.({ t: clock.now(), system: "config", version: configs.version() });
       }
-      lanes.pump();
+      slots.pump();
       await heartbeats.retune();
     },
   };

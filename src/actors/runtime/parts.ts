@@ -1,7 +1,7 @@
 /**
  * The parts of a runtime
  * ======================
- * What assembly.ts makes, once for each runtime, and the other files here use.
+ * What assembly.ts creates, once for each runtime, and the other files here use.
  */
 import type { Typing } from "../channels/typing-indicators.ts";
 import type { Approvals } from "../commands/approvals.ts";
@@ -51,7 +51,7 @@ export interface Parts extends SessionParts {
   readonly hooks: HookRunner;
   readonly quarantine: Quarantine;
 
-  /** No turn starts any more: what waits is found at the next start. */
+  /** Starts no further turn: the next start finds those that wait. */
   park(): void;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The runtime
  * ===========
- * Assembly: journal, intake, hosts, effects, lanes, timers and outbox, wired so that a message
- * walks through them once. Nothing is decided here. The same assembly runs in life and in a
+ * Assembly: journal, intake, hosts, effects, turn slots, timers and outbox, connected so that a
+ * message passes through them once. Nothing is decided here. The same assembly runs live and in a
  * simulation; only the ports differ.
  */
 import type { EarshotError } from "../../domain/errors.ts";
@@ -24,7 +24,7 @@ const drainPollMs = 20;
 const passivateMsMax = 2_000;
 
 /**
- * Makes a runtime from its ports; `start` opens it.
+ * Creates a runtime from its ports; `start` opens it.
  * @throws EarshotError from `start`: EAR_HOST_START, EAR_STORE_FAILED, EAR_STORE_VERSION.
  */
 export function createRuntime(ports: RuntimePorts): Runtime {
@@ -46,7 +46,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   async function start(): Promise<void> {
     parts = await createParts(ports);
-    const { supervisor, timers, outbox, store, checkpointer: sweep, heartbeats } = parts;
+    const { supervisor, timers, outbox, store, checkpointer, heartbeats } = parts;
     await heartbeats.load();
     ingress = createIngress({
       ...ports,
@@ -74,12 +74,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     repairTranscripts(parts);
     heartbeats.start();
     if (ports.housekeeping !== false) {
-      sweep.start();
+      checkpointer.start();
       parts.media.start();
     }
   }
 
-  /** What is sent next stands in its file first, also when the crash came between the two. */
+  /**
+   * Repairs the files of what is sent next: a crash may have come between the store and the file.
+   */
   async function repairFor(
     { store, projection }: Parts,
     open: readonly OutboxRow[],
@@ -91,7 +93,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     }
   }
 
-  /** Files that a crash left behind the store; whoever writes to one of them mends it first. */
+  /** Files that a crash left behind the store; the next writer of each repairs it first. */
   function repairTranscripts({ projection, sessionIndex }: Parts): void {
     projection
       .repair()
@@ -99,9 +101,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       .catch((error: unknown) => ports.log("warn", "sessions.repair", { error: String(error) }));
   }
 
-  /** Feeds what was journalled and not applied, then whatever came in meanwhile. */
+  /** Dispatches what was journalled and not applied, then whatever arrived meanwhile. */
   async function recover(
-    { store, configs, journal, slots: lanes, boot, startGate: gate, quarantine }: Parts,
+    { store, configs, journal, slots, boot, startGate, quarantine }: Parts,
     lastSeq: number,
     runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
   ): Promise<void> {
@@ -110,12 +112,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       lastSeq,
     );
     if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
-    gate.open(unapplied);
-    await recoverRuns(
-      { clock: ports.clock, journal, configs, slots: lanes, boot },
-      runs,
-      unapplied,
-    );
+    startGate.open(unapplied);
+    await recoverRuns({ clock: ports.clock, journal, configs, slots, boot }, runs, unapplied);
   }
 
   async function settled(): Promise<void> {
@@ -135,18 +133,18 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     return !supervisor.busy() && journal.isQuiet() && underway() === 0;
   }
 
-  /** What is neither journalled nor with a host. */
+  /** Events that are neither journalled nor with a host. */
   function underway(): number {
     const { turns, heartbeats } = opened();
     return turns.preparing() + heartbeats.looking() + (ingress?.pending() ?? 0);
   }
 
-  /** Waits until nothing is running or leaving any more, at most `drainMs`. */
+  /** Waits until nothing runs or is sent any more, at most `drainMs`. */
   async function drain(drainMs: number): Promise<void> {
     const { clock } = ports;
-    const { slots: lanes, outbox, journal } = opened();
+    const { slots, outbox, journal } = opened();
     const until = clock.monotonic() + drainMs;
-    const busy = () => lanes.running() + outbox.active() > 0 || !journal.isQuiet();
+    const busy = () => slots.running() + outbox.active() > 0 || !journal.isQuiet();
     while (busy() && clock.monotonic() < until) {
       await new Promise<void>((resolve) => {
         clock.setTimer(clock.now() + drainPollMs, resolve);
@@ -154,12 +152,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     }
   }
 
-  /** Records of everything idle, so that the next start has little to look through. */
+  /** Writes records of idle conversations, so that the next start has little to read. */
   async function passivate(untilMs: number): Promise<void> {
-    const { supervisor, checkpointer: sweep, journal, projection } = opened();
+    const { supervisor, checkpointer, journal, projection } = opened();
     const work = unlessStoreFails([journal, projection], supervisor.passivateAll());
     await within(ports.clock, untilMs, work);
-    await sweep.mark();
+    await checkpointer.mark();
   }
 
   async function stop(drainMs: number): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * The runtime's session rooms
- * ===========================
- * Puts together what keeps sessions: their turns, their files, their index, and what a turn is told
- * of what was said before.
+ * The runtime's parts for sessions
+ * ================================
+ * Connects the parts of sessions: their turns, their files, their index, and the history that a
+ * turn gets.
  */
 import type { EarshotError } from "../../domain/errors.ts";
 import type { Configs } from "../journal/config-versions.ts";
@@ -52,7 +52,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const common = { clock, log, store, journal, sessions, projection };
   const compaction = createCompaction({ ...common, summaries, transcripts: tails, config });
   const turnSessions: TurnSessions = {
-    enter: (turn, said) => enterSession(common, turn, said),
+    enter: (turn, messages) => enterSession(common, turn, messages),
     remember: compaction.remember,
   };
   return { sessions, projection, sessionIndex, summaries, compaction, turnSessions };

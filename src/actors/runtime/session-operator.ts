@@ -1,9 +1,9 @@
 /**
- * What may be asked of a session
- * ==============================
- * Looking at sessions, changing how an agent works in one, beginning the next. Changes go the way
- * of everything else: an override and a reset are journalled and applied by the conversation, and
- * stand in the store with the event that caused them.
+ * Operations on a session
+ * =======================
+ * Reading sessions, changing how an agent works in one, starting the next. Changes are events: an
+ * override and a reset are journalled and applied by the conversation, and are stored with the
+ * event that caused them.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { parseSessionKey } from "../../domain/key.ts";
@@ -24,14 +24,14 @@ type Operator = Pick<
   "session" | "sessions" | "usage" | "updateSession" | "resetSession" | "compactSession"
 >;
 
-/** How long a reset is waited for; it takes place all the same. */
+/** How long a caller waits for a reset; it happens also after that. */
 const resetMsMax = 10_000;
 
 export function createSessionOperator(
   { clock, ids }: Pick<RuntimePorts, "clock" | "ids">,
   opened: () => Parts,
 ): Operator {
-  /** One change of a session after the other: each is made from what the one before left. */
+  /** One change of a session after the other: each starts from the result of the one before. */
   let changing: Promise<unknown> = Promise.resolve();
 
   /** @throws EarshotError EAR_KEY_INVALID | EAR_USAGE */
@@ -41,7 +41,7 @@ export function createSessionOperator(
     if (list.some(({ id }) => id === agentId)) return { ...conversationOf(key), agentId };
     throw new EarshotError(
       "EAR_USAGE",
-      `Cannot change that session as no agent is called ${JSON.stringify(agentId.slice(0, 64))}`,
+      `Cannot change the session: there is no agent ${JSON.stringify(agentId.slice(0, 64))}. Use the id of a configured agent.`,
     );
   }
 
@@ -86,7 +86,7 @@ export function createSessionOperator(
     if (row !== null) return withoutNumber(row);
     throw new EarshotError(
       "EAR_HOST_LOST",
-      "Cannot tell the new session yet as its conversation is busy: it begins when its turn has come",
+      "Cannot return the new session yet: its conversation is busy. It starts as soon as the reset is applied.",
     );
   }
 

@@ -1,7 +1,7 @@
 /**
  * The runtime's state in numbers
  * ==============================
- * For `/readyz`, `earshot status` and the pages: read, never kept.
+ * For `/readyz`, `earshot status` and the pages: computed on each read.
  */
 import type { Ingress } from "../ingress/ingress.ts";
 import type { RuntimeStatus } from "../protocol/runtime.ts";
@@ -9,8 +9,8 @@ import type { Parts } from "./parts.ts";
 
 export interface StatusReader {
   read(): RuntimeStatus;
-  /** Something that only a restart mends. */
-  problem(words: string): void;
+  /** Something that only a restart repairs. */
+  problem(text: string): void;
 }
 
 export function createStatus(
@@ -33,15 +33,7 @@ export function createStatus(
     read() {
       const made = parts();
       if (made === null) return notStarted;
-      const {
-        journal,
-        supervisor,
-        slots: lanes,
-        outbox,
-        checkpointer: sweep,
-        quarantine,
-        heartbeats,
-      } = made;
+      const { journal, supervisor, slots, outbox, checkpointer, quarantine, heartbeats } = made;
       const hosts = supervisor.status();
       const problem = problemOf(made);
       return {
@@ -50,10 +42,10 @@ export function createStatus(
         hosts,
         conversations: {
           live: hosts.reduce((sum, { live }) => sum + live, 0),
-          dirty: sweep.dirty(),
+          dirty: checkpointer.dirty(),
         },
-        turns: { running: lanes.running(), waiting: lanes.waiting() },
-        lanes: lanes.agents(),
+        turns: { running: slots.running(), waiting: slots.waiting() },
+        lanes: slots.agents(),
         outbox: { ...outbox.counts() },
         ingress: { pending: ingress()?.pending() ?? 0, refused: ingress()?.refused() ?? 0 },
         store: {
@@ -66,8 +58,8 @@ export function createStatus(
         quarantined: quarantine.list(),
       };
     },
-    problem(words) {
-      lasting = words;
+    problem(text) {
+      lasting = text;
     },
   };
 }

@@ -1,8 +1,8 @@
 /**
  * What starting a turn needs
  * ==========================
- * The turn starter with the parts of the runtime that a turn's prompt is made from, and the ways by
- * which its conversation hears of it.
+ * The turn starter with the parts of the runtime that build a turn's prompt and notify its
+ * conversation.
  */
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import { createExtensionCommands } from "../commands/extension-commands.ts";
@@ -17,10 +17,10 @@ import type { Parts, SessionParts } from "./parts.ts";
 export interface TurnParts {
   readonly configs: Configs;
   readonly sessions: SessionParts;
-  /** The rest, once it is made. */
+  /** The other parts, available after assembly. */
   readonly parts: () => Parts;
   readonly agentOf: (key: string) => string;
-  /** Journals what the runtime itself has to say. */
+  /** Journals events of the runtime itself. */
   readonly append: (events: readonly NewEvent[]) => void;
 }
 
@@ -45,7 +45,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
   });
 }
 
-/** What a prompt is made from. */
+/** The parts that build a prompt. */
 function composing(
   { store, ids, directory, live }: RuntimePorts,
   { configs, sessions, parts, agentOf }: TurnParts,
@@ -63,7 +63,7 @@ function composing(
     heartbeats,
     sessions: sessions.turnSessions,
     textLimit: directory.textLimit,
-    // What plugins are asked about is whole before it is shown.
+    // Plugins are asked about whole texts, before anything is shown.
     canEdit: ({ channel, account }) =>
       !hooks.hears("message.sending") &&
       directory.outbound(channel, account)?.editText !== undefined,

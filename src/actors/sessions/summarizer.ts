@@ -139,7 +139,7 @@ function orderFor(
     attempt: 1,
     system: agent.system,
     prompt: ask,
-    said: ask,
+    messagesText: ask,
     room: { chatKind, ...quiet },
     textLimit: Number.MAX_SAFE_INTEGER,
     edits: false,

@@ -26,7 +26,7 @@ export interface Places {
 const placed = ["edit", "delete", "membership", "history"] as const;
 
 /** Walks the scenario as often as needed: twice where anything in it is edited or deleted. */
-export function placesOf(scenario: Pick<Scenario, "lines" | "kinds" | "chats">): Places {
+export function indexChats(scenario: Pick<Scenario, "lines" | "kinds" | "chats">): Places {
   const { lines, kinds } = scenario;
   const wanted = new Set<string>();
   const messages = new Map<string, Inbound>();

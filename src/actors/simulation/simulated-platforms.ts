@@ -23,7 +23,7 @@ const typingIntervalMs = 5_000;
 export interface SimulatedWorld {
   readonly directory: OutboundDirectory;
   /** Orders the fate of the next sends on a channel; orders queue up. */
-  order(fate: ScriptedOutcome): void;
+  script(fate: ScriptedOutcome): void;
   /** The channel read its member list, `ageMs` ago. */
   readMembers(report: MembershipReport, ageMs: number): void;
 }
@@ -79,7 +79,7 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
         return read !== undefined && clock.now() - read.fetchedAt < membershipKeptMs ? read : null;
       },
     },
-    order(fate) {
+    script(fate) {
       const name = placeName(fate.channel, fate.chat, fate.thread);
       const queue = fates.get(name) ?? [];
       queue.push({ fate, left: fate.count });
@@ -156,7 +156,7 @@ function drawing(clock: { now(): Millis }, seed: number): (about: string) => { n
 }
 
 /** Chance of a simulation; what is about nothing is drawn in sequence. */
-export function chanceOf(clock: { now(): Millis }, seed: number): Random {
+export function simulatedRandom(clock: { now(): Millis }, seed: number): Random {
   const sequence = seededRandom(seed);
   const drawn = drawing(clock, seed);
   return { next: (about) => (about === undefined ? sequence.next() : drawn(about).next()) };

@@ -17,16 +17,16 @@ import type { AgentDriver, ChannelEvent, Digest, Log, Store } from "../../domain
 import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { ScriptedRun } from "../../domain/scenario/script.ts";
 import type { StreamLine } from "../../domain/stream.ts";
-import { struckClaim } from "../../machines/access/codes.ts";
+import { redactedClaim } from "../../machines/access/codes.ts";
 import type { Runtime, Why } from "../protocol/runtime.ts";
-import { type Places, placesOf } from "./chat-index.ts";
+import { indexChats, type Places } from "./chat-index.ts";
 import { operate } from "./operator-actions.ts";
 import { SimulatedClock } from "./simulated-clock.ts";
 import {
-  chanceOf,
   createSimulatedWorld,
   type SimulatedWorld,
   seededIds,
+  simulatedRandom,
 } from "./simulated-platforms.ts";
 import { type SimulatedProcess, startProcess } from "./simulated-process.ts";
 import { SimulatedScheduler } from "./simulated-scheduler.ts";
@@ -105,7 +105,7 @@ class Simulation {
 
   constructor(scenario: Scenario, ports: SimulationPorts, options: SimulationOptions) {
     this.#scenario = scenario;
-    this.#places = placesOf(scenario);
+    this.#places = indexChats(scenario);
     this.#log = ports.log;
     this.#reading = ports.reading;
     this.#config = ports.config;
@@ -119,7 +119,7 @@ class Simulation {
     const common = {
       scheduler: this.#scheduler,
       ids: seededIds(this.#clock, options.seed),
-      random: chanceOf(this.#clock, options.seed),
+      random: simulatedRandom(this.#clock, options.seed),
       digest: ports.digest,
       log: ports.log,
       drivers,
@@ -186,7 +186,7 @@ class Simulation {
     else if ("agent" in line) this.#script(line.agent);
     else if ("approve" in line) await this.#approve(line.approve);
     else if ("operator" in line) await operate(this.#runtime, line.operator, this.#log);
-    else if ("platform" in line) this.#world.order(line.platform);
+    else if ("platform" in line) this.#world.script(line.platform);
     else if ("config" in line) await this.#reload(line.config);
     else if ("passivate" in line) await this.#runtime.passivateAll();
     else if ("crash" in line) await this.#crash(line.crash);
@@ -249,7 +249,7 @@ class Simulation {
   async #approve(whom: Approval): Promise<void> {
     const book = this.#runtime.access();
     if ("claim" in whom) {
-      const how = { ttlMs: limits.claimMsMax, by: "console", code: struckClaim };
+      const how = { ttlMs: limits.claimMsMax, by: "console", code: redactedClaim };
       await book.issue({ role: whom.claim, ...how });
       return;
     }

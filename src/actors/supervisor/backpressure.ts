@@ -1,9 +1,9 @@
 /**
- * The backlog
- * ===========
- * Events that are durable and wait for their hosts. Storing is faster than stepping, so without a
- * bound an intake that is always open would fill the memory and make every decision late: while
- * too many wait, whoever brings more waits too.
+ * Backpressure
+ * ============
+ * Bounds the durable events that wait for their hosts. Storing is faster than stepping, so an
+ * unbounded intake would fill the memory and delay every decision: while too many events wait,
+ * callers that bring more wait too.
  */
 import { limits } from "../../domain/limits.ts";
 
@@ -12,13 +12,13 @@ export class Backpressure {
   readonly #change: () => Promise<void>;
   #capacity: Promise<void> | null = null;
 
-  /** `size`: events that wait; `change`: resolves after it may have become smaller. */
+  /** `size`: events that wait; `change`: resolves after the number may have become smaller. */
   constructor(size: () => number, change: () => Promise<void>) {
     this.#size = size;
     this.#change = change;
   }
 
-  /** Null: there is room. Otherwise resolves when half of the backlog is gone. */
+  /** Null: below the limit. Otherwise resolves when half of the backlog is gone. */
   capacity(): Promise<void> | null {
     if (this.#capacity === null && this.#size() > limits.backlogEventsMax)
       this.#capacity = this.#drained();

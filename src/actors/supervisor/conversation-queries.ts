@@ -1,7 +1,7 @@
 /**
  * Questions to hosts
  * ==================
- * Asks the hosts how their live conversations are and how many there are. A host that is down or
+ * Asks the hosts for summaries and the number of their live conversations. A host that is down or
  * dies meanwhile answers for none.
  */
 import {
@@ -16,8 +16,8 @@ interface QueriedHost {
 }
 
 /**
- * Asks each conversation's host. Those that are not live anywhere have no entry; a host that dies
- * meanwhile answers for none.
+ * Asks each conversation's host. Passivated conversations have no entry; a host that dies meanwhile
+ * answers for none.
  */
 export async function summaries(
   convs: readonly number[],
@@ -35,20 +35,20 @@ export async function summaries(
   await Promise.all(
     [...asked].map(async ([link, list]) => {
       const nothing = () => null;
-      // Nobody is worse off without an answer.
+      // A missing answer does no harm.
       const found = await Promise.race([link.summary(list), link.exited.then(nothing)]).catch(
         nothing,
       );
       for (const [index, conv] of list.entries()) {
-        const glance = found?.[index];
-        if (glance !== null && glance !== undefined) seen.set(conv, glance);
+        const summary = found?.[index];
+        if (summary !== null && summary !== undefined) seen.set(conv, summary);
       }
     }),
   );
   return seen;
 }
 
-/** Asks every host what is live there; a host that is down or dies meanwhile has nothing live. */
+/** Asks every host for its live conversations; a host that is down or dies meanwhile has none. */
 export async function count(hosts: Iterable<QueriedHost>): Promise<ConversationCount> {
   const nothing = () => nothingLive;
   const counted = await Promise.all(

@@ -1,12 +1,12 @@
 /**
  * Traffic with one host
  * =====================
- * The mailbox, the credit window and the knowledge of what is live over there. A batch carries the
- * activation of every conversation the host does not have; nothing is loaded for a conversation
- * while any of its results is not durable, so a tail never shows a step as new that was already
- * done.
+ * The mailbox, the credit window and the set of conversations that are live over there. A batch
+ * carries the activation of every conversation that the host does not have; nothing is loaded for a
+ * conversation while any of its results is not durable, so a tail never presents a committed step
+ * as new.
  *
- * Whatever was sent and not answered when the host died goes back to the front of the mailbox.
+ * Events that were sent and not answered when the host died go back to the front of the mailbox.
  */
 import { limits } from "../../domain/limits.ts";
 import { triesOf } from "../protocol/event-codec.ts";
@@ -32,9 +32,9 @@ export interface DispatcherPorts {
   /** Record and tail; rejects while the store is failing. */
   load(conv: number, key: string, beforeSeq: number, rebuild: boolean): Promise<Activation>;
   configFor(version: number): HostConfig;
-  /** Too many conversations are without a record of their last events. @default never */
+  /** Too many conversations lack a record of their last events. @default never */
   tight?(): boolean;
-  /** An answer to be made durable; `answered` is called back with it. */
+  /** An answer to make durable; `answered` is called with it. */
   onReply(answer: Answer): void;
   /** The host broke the protocol: end it. */
   onBreach(reason: string): void;
@@ -46,24 +46,24 @@ export interface DispatcherPorts {
 
 interface Sent {
   readonly entries: readonly HostEntry[];
-  /** Told when the passivation this batch asked for is durable. */
+  /** Called when the passivation that this batch requested is durable. */
   readonly done: readonly (() => void)[];
 }
 
 export class HostDispatcher {
   readonly #ports: DispatcherPorts;
   readonly #mailbox = new Mailbox();
-  /** Conversation to the last batch that carried an event of it; present means live there. */
+  /** Conversation to the last batch with an event of it; present means live there. */
   readonly #live = new Map<number, number>();
   readonly #flight = new Map<number, Sent>();
   /** Conversations whose record could not be read, and those that were loaded without it since. */
   readonly #unreadable = new Set<number>();
   readonly #rebuilt = new Set<number>();
-  /** Held conversations and the batch whose answer must be durable before they go on. */
+  /** Held conversations and the batch whose answer must be durable before they continue. */
   readonly #heldUntil = new Map<number, number>();
   readonly #forget: number[] = [];
   readonly #passivations: (() => void)[] = [];
-  /** By batch: who waits for its answer to be durable. */
+  /** By batch: callbacks that wait for its answer to be durable. */
   readonly #finishing = new Map<number, readonly (() => void)[]>();
   #sentConfigs = new Set<number>();
   #link: HostLink | null = null;
@@ -73,10 +73,10 @@ export class HostDispatcher {
   #notDurable = 0;
   #answered = 0;
   #durable = 0;
-  /** Nothing is loaded before the answers of an older incarnation are durable. */
-  #gate = 0;
+  /** Nothing is loaded before the answers of older epochs are durable. */
+  #loadAfter = 0;
   #liveThere = 0;
-  /** The highest event that a host of this number was sent. */
+  /** The highest event that this host was sent in any epoch. */
   #lastSeq = 0;
 
   constructor(ports: DispatcherPorts) {
@@ -99,18 +99,18 @@ export class HostDispatcher {
     return this.#liveThere;
   }
 
-  /** Whether something is on its way. Held events wait for results and count only with them. */
+  /** Whether something is in progress. Held events wait for results and count only with them. */
   get busy(): boolean {
     if (this.#building || this.#flight.size > 0) return true;
     return !this.#stalled && (this.#mailbox.ready || this.#wantsPassivation);
   }
 
-  /** Whether the host owes an answer. */
+  /** Whether an answer of the host is pending. */
   get awaitsReply(): boolean {
     return this.#flight.size > 0;
   }
 
-  /** Whether anything at all is left, results that are not durable included. */
+  /** Whether nothing is left, results that are not durable included. */
   get settled(): boolean {
     return !this.busy && (this.#stalled || this.#mailbox.size === 0) && this.#notDurable === 0;
   }
@@ -120,13 +120,15 @@ export class HostDispatcher {
   }
 
   push(entry: HostEntry): void {
-    const { poison: strikes } = this.#ports;
-    if (strikes.isQuarantined(entry.seq)) return;
-    if (triesOf(entry.event) > 0) strikes.suspect(entry.seq);
+    const { poison } = this.#ports;
+    if (poison.isQuarantined(entry.seq)) return;
+    if (triesOf(entry.event) > 0) poison.allowOneDeath(entry.seq);
     this.#mailbox.push(entry);
   }
 
-  /** Asks for every idle conversation to be passivated; resolves when their records are durable. */
+  /**
+   * Requests the passivation of every idle conversation; resolves when their records are durable.
+   */
   passivate(): Promise<void> {
     return new Promise((resolve) => {
       this.#passivations.push(resolve);
@@ -138,7 +140,7 @@ export class HostDispatcher {
     this.#sentConfigs = new Set();
   }
 
-  /** The host is gone: everything unanswered waits again. Gives what was in flight. */
+  /** The host is gone: everything unanswered waits again. Returns what was in flight. */
   disconnect(): readonly HostEntry[] {
     this.#link = null;
     const sent = [...this.#flight.values()];
@@ -148,14 +150,14 @@ export class HostDispatcher {
     this.#live.clear();
     this.#forget.length = 0;
     this.#liveThere = 0;
-    this.#gate = this.#answered;
-    for (const conv of this.#heldUntil.keys()) this.#heldUntil.set(conv, this.#gate);
-    this.#mailbox.putBack(this.#ports.poison.clean(lost));
+    this.#loadAfter = this.#answered;
+    for (const conv of this.#heldUntil.keys()) this.#heldUntil.set(conv, this.#loadAfter);
+    this.#mailbox.putBack(this.#ports.poison.allowed(lost));
     this.#releaseHeld();
     return lost;
   }
 
-  /** Gives away everything that waits, for another host. */
+  /** Removes everything that waits and returns it, for another host. */
   drain(): HostEntry[] {
     for (const done of this.#passivations.splice(0)) done();
     return this.#mailbox.drain();
@@ -165,7 +167,7 @@ export class HostDispatcher {
   pump(): void {
     this.#stalled = false;
     while (this.#mayBuild()) {
-      const entries = this.#ports.poison.clean(this.#mailbox.take(limits.hostBatchEventsMax));
+      const entries = this.#ports.poison.allowed(this.#mailbox.take(limits.hostBatchEventsMax));
       const done = this.#mailbox.ready ? [] : this.#passivations.splice(0);
       if (entries.length === 0 && done.length === 0) continue;
       const id = this.#nextBatch;
@@ -180,7 +182,8 @@ export class HostDispatcher {
   }
 
   /**
-   * These answers of this host are durable: what they evicted is forgotten, what was held goes on.
+   * These answers of this host are durable: drops what they evicted and releases held
+   * conversations.
    */
   durable(answers: readonly Answer[]): void {
     this.#notDurable -= answers.length;
@@ -190,7 +193,7 @@ export class HostDispatcher {
       this.#finishing.delete(result.id);
       if (result.epoch !== this.#link?.epoch) continue;
       for (const conv of result.passivated) {
-        // Sent an event since: the host has taken it back from its own memory.
+        // An event was sent since: the host has restored it from its own memory.
         if (this.#lastBatchOf(conv) > result.id) continue;
         this.#live.delete(conv);
         this.#forget.push(conv);
@@ -209,7 +212,7 @@ export class HostDispatcher {
   }
 
   /**
-   * Lets conversations go on whose answers are durable: their next event is sent with a fresh load.
+   * Releases conversations whose answers are durable: their next event is sent with a fresh load.
    */
   #releaseHeld(): void {
     for (const [conv, until] of this.#heldUntil) {
@@ -224,7 +227,7 @@ export class HostDispatcher {
     if (this.#link === null || this.#building) return false;
     if (this.#flight.size >= limits.hostBatchesInFlightMax) return false;
     if (this.#notDurable > 2 * limits.hostBatchesInFlightMax) return false;
-    if (this.#durable < this.#gate) return false;
+    if (this.#durable < this.#loadAfter) return false;
     return this.#mailbox.ready || this.#wantsPassivation;
   }
 
@@ -257,7 +260,7 @@ export class HostDispatcher {
 
   /** A batch that could not be sent. */
   #return(sent: Sent): void {
-    this.#mailbox.putBack(this.#ports.poison.clean(sent.entries));
+    this.#mailbox.putBack(this.#ports.poison.allowed(sent.entries));
     this.#passivations.push(...sent.done);
   }
 
@@ -268,7 +271,7 @@ export class HostDispatcher {
       versions.add(entry.cfg);
       const loaded = activations.get(entry.conv);
       if (loaded === undefined) return entry;
-      // Only the first event of the conversation brings it to life.
+      // Only the first event of a conversation loads it.
       activations.delete(entry.conv);
       if (this.#unreadable.delete(entry.conv)) this.#rebuilt.add(entry.conv);
       const activation = this.#ports.poison.withoutQuarantined(loaded);
@@ -328,9 +331,9 @@ export class HostDispatcher {
     return resultProblem(result, asked);
   }
 
-  /** Keeps what was applied, and holds back what has to be sent again. */
+  /** Separates what was applied from what must be sent again, which is held back. */
   #sort(result: HostResult, sent: Sent): Answer {
-    const { host, poison: strikes } = this.#ports;
+    const { host, poison } = this.#ports;
     const rejected = [...result.rejected];
     const hopeless = this.#unreadableOf(result, sent);
     const again: HostEntry[] = [];
@@ -351,15 +354,15 @@ export class HostDispatcher {
       }
     });
     for (const { conv, seq } of rejected) {
-      strikes.quarantine(seq);
+      poison.quarantine(seq);
       this.#hold(conv);
     }
     for (const { conv } of again) this.#hold(conv);
-    this.#mailbox.putBack(strikes.clean(again));
+    this.#mailbox.putBack(poison.allowed(again));
     return { host, result: { ...result, codes, rejected }, entries };
   }
 
-  /** Notes records that cannot be read; gives those that were rebuilt already and still cannot. */
+  /** Notes unreadable records; returns those that were rebuilt already and are still unreadable. */
   #unreadableOf(result: HostResult, sent: Sent): ReadonlyMap<number, string> {
     const hopeless = new Map<number, string>();
     for (const { conv, error } of result.unreadable) {

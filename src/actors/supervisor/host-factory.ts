@@ -1,6 +1,6 @@
 /**
- * Where hosts are opened
- * ======================
+ * Opening hosts
+ * =============
  * Threads of a pool, or without workers an object on this thread.
  */
 import { hostPorts } from "../entries.ts";

@@ -2,8 +2,8 @@
  * The host on this thread
  * =======================
  * The same core without a thread around it, for `--workers 0` and simulations. It yields to the
- * event loop before each batch, so a long queue does not keep sockets waiting, and it can be killed
- * like a thread: what it had under way is never answered.
+ * event loop before each batch, so a long queue does not block sockets, and it can be killed like a
+ * thread: what was in progress is never answered.
  */
 
 import type { Clock, Scheduler } from "../../domain/ports/index.ts";
@@ -30,12 +30,12 @@ export function createLocalHosts(options: LocalHostOptions): HostFactory {
 }
 
 function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEvents): HostLink {
-  const pulse = createSharedHeartbeat();
+  const heartbeat = createSharedHeartbeat();
   let alive = true;
   const core = createHostCore({
     ...options,
     settingsFor,
-    mark: pulse.mark,
+    mark: heartbeat.mark,
     onInspect: (frames) => {
       if (alive) events.onInspect(frames);
     },
@@ -46,7 +46,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
   });
   return {
     epoch,
-    heartbeat: pulse,
+    heartbeat,
     exited: gone,
     turns: null,
     apply: (batch) =>
@@ -64,7 +64,7 @@ function openLocalHost(options: LocalHostOptions, epoch: number, events: HostEve
     count: async () => (alive ? core.count() : nothingLive),
     inspect: core.inspect.bind(core),
     uninspect: core.uninspect.bind(core),
-    ping: pulse.beat,
+    ping: heartbeat.beat,
     kill(reason) {
       alive = false;
       end(reason);

@@ -1,9 +1,9 @@
 /**
- * Inspections, as the supervisor keeps them
- * =========================================
- * Who looks into which conversations, over all hosts and their incarnations: every host is told of
- * every order and answers for the conversations that live there, and one that has just been started
- * again is told anew. Nobody looking, nothing said to any host.
+ * Readers of the supervisor
+ * =========================
+ * Which reader inspects which conversations, over all hosts and their epochs: every host gets every
+ * request and answers for its own conversations, and a restarted host gets the requests again.
+ * Without readers no host gets any.
  */
 import type { InspectFrame, InspectReport, InspectRequest } from "../../domain/ports/index.ts";
 import type { HostLink } from "../protocol/host-link.ts";
@@ -18,9 +18,9 @@ export class InspectionOrders {
   readonly #hosts: readonly Host[];
   readonly #report: (report: InspectReport) => void;
 
-  constructor(hosts: readonly Host[], tell: (report: InspectReport) => void = () => undefined) {
+  constructor(hosts: readonly Host[], report: (report: InspectReport) => void = () => undefined) {
     this.#hosts = hosts;
-    this.#report = tell;
+    this.#report = report;
   }
 
   begin(order: InspectRequest): void {
@@ -38,7 +38,7 @@ export class InspectionOrders {
     for (const order of this.#orders.values()) link?.inspect(order);
   }
 
-  /** What a host has to tell; of an incarnation that is gone nothing is wanted. */
+  /** Frames of a host; frames of an older epoch are ignored. */
   received(host: number, frames: readonly InspectFrame[]): void {
     const { link } = this.#hosts[host] as Host;
     if (link !== null) this.#report({ host, epoch: link.epoch, frames });

@@ -1,9 +1,9 @@
 /**
  * Isolation
  * =========
- * Where a turn is tried again that was running when its host died and may be why. It gets a thread
- * of its own, so the next death costs nobody else anything: the rooms of its host pause once, and a
- * turn that merely shared the thread with the killer is answered. The thread ends with the turn.
+ * Where a turn runs again that was running when its host died and may be the cause. It gets a
+ * thread of its own, so another death affects nothing else: the rooms of the host pause once, and a
+ * turn that merely shared the thread with the cause is answered. The thread ends with the turn.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";
@@ -15,7 +15,7 @@ import type { LostTurn } from "../protocol/supervisor.ts";
 export interface IsolationPorts {
   readonly log: Log;
   readonly events: HostEvents;
-  /** A way to open one thread; closed when its turn has ended. */
+  /** Opens one thread; closed when its turn has ended. */
   open(): HostFactory;
   nextEpoch(): number;
   /** The place is free again: its turn has ended, or was lost with the thread for this reason. */
@@ -25,7 +25,7 @@ export interface IsolationPorts {
 /** One thread for one turn. Its number is negative, hosts count from 0. */
 export class IsolatedPlace {
   readonly id: number;
-  /** It is sent no batches. */
+  /** It gets no batches. */
   readonly awaitsReply = false;
   readonly #ports: IsolationPorts;
   #factory: HostFactory | null = null;
@@ -67,14 +67,14 @@ export class IsolatedPlace {
     this.#link?.turns?.watch(conv, on);
   }
 
-  /** The turn has ended: so does the thread. Resolves when it is gone. Never rejects. */
+  /** The turn has ended, and so does the thread. Resolves when it is gone. Never rejects. */
   end(): Promise<void> {
     this.#ended = true;
     this.#link?.kill("the turn has ended");
     return this.#done;
   }
 
-  /** Ends the thread as if it had crashed. */
+  /** Ends the thread like a crash. */
   kill(reason: string): void {
     this.#link?.kill(reason);
   }
@@ -103,7 +103,7 @@ export class IsolatedPlace {
   }
 }
 
-/** The places, and which turns belong there. */
+/** The places, and the turns that belong there. */
 export class Isolation {
   readonly places: readonly IsolatedPlace[];
   readonly #suspects = new LRUCache<string, true>({ max: limits.suspectTurnsMax });
@@ -116,7 +116,7 @@ export class Isolation {
     );
   }
 
-  /** These ran on a host that died, and no event was to blame. */
+  /** These ran on a host that died, and no event was the cause. */
   suspect(turns: readonly LostTurn[]): void {
     for (const { turnId } of turns) this.#suspects.set(turnId, true);
   }

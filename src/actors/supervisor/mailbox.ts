@@ -1,29 +1,29 @@
 /**
  * A host's mailbox
  * ================
- * Events that wait for their host, one short queue a conversation. A batch is filled in turns, a
- * few events of each conversation, so a hot one cannot starve its neighbours; inside a conversation
- * the order is the journal's, always. What a lost host had under way goes back to the front.
+ * Events that wait for their host, one short queue per conversation. A batch takes a few events of
+ * each conversation in turn, so a busy one cannot starve its neighbours; inside a conversation the
+ * order is always the journal's. What was in flight on a lost host goes back to the front.
  */
 import type { HostEntry } from "../protocol/host-protocol.ts";
 
-/** Events one conversation may put into a batch before the others have had their turn. */
+/** Events that one conversation may put into a batch before the others have had their turn. */
 const shareMax = 8;
 
 export class Mailbox {
-  /** Returned events first, then what arrived; a conversation is in one of the two. */
+  /** Returned events first, then new ones; a conversation is in one of the two. */
   readonly #front = new Map<number, HostEntry[]>();
   readonly #back = new Map<number, HostEntry[]>();
-  /** Conversations that must be loaded again before they get anything. */
+  /** Conversations that must be loaded again before they get events. */
   readonly #held = new Map<number, HostEntry[]>();
   #size = 0;
 
-  /** Events waiting, held ones included. */
+  /** Events that wait, held ones included. */
   get size(): number {
     return this.#size;
   }
 
-  /** Whether `take` would give something. */
+  /** Whether `take` would return an event. */
   get ready(): boolean {
     return this.#front.size > 0 || this.#back.size > 0;
   }
@@ -36,7 +36,7 @@ export class Mailbox {
     else queue.push(entry);
   }
 
-  /** Puts events back before everything that waits, in the order given. */
+  /** Puts events back before everything that waits, in the order of the argument. */
   putBack(entries: readonly HostEntry[]): void {
     this.#size += entries.length;
     const returned = new Map<number, HostEntry[]>();
@@ -54,7 +54,7 @@ export class Mailbox {
     }
   }
 
-  /** Keeps a conversation's events back until `release`. */
+  /** Holds a conversation's events back until `release`. */
   hold(conv: number): void {
     if (this.#held.has(conv)) return;
     this.#held.set(conv, this.#front.get(conv) ?? this.#back.get(conv) ?? []);
@@ -91,9 +91,7 @@ export class Mailbox {
     return this.take(Number.POSITIVE_INFINITY).sort((a, b) => a.seq - b.seq);
   }
 
-  /**
-   * Goes round: a conversation with events left is appended again, and the walk comes back to it.
-   */
+  /** Round robin: a conversation with remaining events is appended again and visited again. */
   #round(queues: Map<number, HostEntry[]>, max: number, taken: HostEntry[]): void {
     for (const [conv, queue] of queues) {
       const room = Math.min(shareMax, max - taken.length);

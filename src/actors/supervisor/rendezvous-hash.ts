@@ -1,9 +1,10 @@
 /**
  * Rendezvous hashing
  * ==================
- * Which host owns a conversation: the one with the highest score for it. When a host is taken out
- * only its own conversations move, and two processes with the same hosts agree without talking. The
- * score is made from the conversation's number, which is a hash of its key already.
+ * The owner of a conversation is the host with the highest score for it. When a host is removed
+ * only its own conversations move, and two processes with the same hosts agree without
+ * communication. The score is computed from the conversation's number, which is a hash of its key
+ * already.
  */
 
 /** The owner of `conv` among `hosts` (ids, not empty), the same for any order of `hosts`. */

@@ -1,10 +1,10 @@
 /**
- * The line of results
- * ===================
+ * The queue of results
+ * ====================
  * Results of a host wait here to be made durable, one commit at a time; those that arrive meanwhile
- * are merged into the next. Strict order is what makes recovery safe: a record never becomes
- * durable before the effects of every event it covers. A commit that fails is tried again, the line
- * stands until then.
+ * are merged into the next. Recovery depends on the strict order: a record never becomes durable
+ * before the effects of every event that it covers. A failed commit is tried again, and the queue
+ * waits until then.
  */
 import type { Clock, Log } from "../../domain/ports/index.ts";
 import { reasonOf } from "../host/conversation-host.ts";
@@ -48,7 +48,7 @@ export class ResultQueue {
     return this.#waiting.length;
   }
 
-  /** A commit failed and waits for its next try. */
+  /** A commit failed and waits for its next attempt. */
   get stalled(): boolean {
     return this.#stalled;
   }
@@ -91,7 +91,7 @@ export class ResultQueue {
   }
 }
 
-/** One result out of several, in their order. */
+/** Merges several results into one, in their order. */
 export function merge(answers: readonly Answer[]): Omit<Answer, "host"> {
   const first = answers[0] as Answer;
   if (answers.length === 1) return first;

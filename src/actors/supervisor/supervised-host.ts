@@ -1,9 +1,9 @@
 /**
  * A supervised host
  * =================
- * One host across its incarnations: started, watched, lost, started again, given up. The machine in
- * machines/host.machine.ts says what comes next; this file does it. A lost host takes nothing with
- * it: its events go back to the mailbox, its turns are reported lost.
+ * One host across its epochs: started, watched, lost, restarted, given up. machines/host.machine.ts
+ * decides what comes next; this file does it. A lost host loses nothing: its events go back to the
+ * mailbox, its turns are reported lost.
  */
 import { initialTransition, type SnapshotFrom, transition } from "xstate";
 import type { Clock, Log } from "../../domain/ports/index.ts";
@@ -29,16 +29,16 @@ export interface SupervisedHostPorts {
     "host" | "poison" | "onBreach" | "onLoadFailed" | "onChange"
   >;
   nextEpoch(): number;
-  /** It answers: turns that waited may start. */
+  /** It answers: waiting turns may start. */
   onReady(host: SupervisedHost): void;
-  /** It is gone. `unexplained`: nobody ordered it, and no event was being stepped. */
+  /** It is gone. `unexplained`: it was not killed on purpose, and no event was being stepped. */
   onLost(host: SupervisedHost, reason: string, unexplained: boolean): void;
   onPoison(entry: { conv: number; key: string; seq: number }, error: string): void;
   onBroken(host: SupervisedHost): void;
   onChange(): void;
 }
 
-/** A store that could not be read is asked again after this, ms. */
+/** After this time a failed read of the store is tried again, ms. */
 const reloadMs = 250;
 
 export class SupervisedHost {
@@ -48,11 +48,11 @@ export class SupervisedHost {
   #snapshot: SnapshotFrom<typeof hostMachine>;
   #link: HostLink | null = null;
   #epoch = 0;
-  /** What was refused of incarnations that are gone. */
+  /** Refused calls of earlier epochs. */
   #refused = 0;
   /** Why the last start failed. */
   problem: string | null = null;
-  /** Why it is being ended on purpose: nobody is to blame for that. */
+  /** Why it is being ended on purpose: no event is blamed for that. */
   #ordered: string | null = null;
 
   constructor(ports: SupervisedHostPorts) {
@@ -79,7 +79,7 @@ export class SupervisedHost {
     return this.#snapshot.value;
   }
 
-  /** Whether it owes an answer to a batch. */
+  /** Whether its answer to a batch is pending. */
   get awaitsReply(): boolean {
     return this.traffic.awaitsReply;
   }
@@ -99,17 +99,17 @@ export class SupervisedHost {
     };
   }
 
-  /** Starts it. Failures are losses: they are counted and tried again. */
+  /** Starts it. Failures count as losses and are tried again. */
   start(): void {
     void this.#start();
   }
 
-  /** Ends this incarnation as if it had crashed. */
+  /** Ends this epoch like a crash. */
   kill(reason: string): void {
     this.#link?.kill(reason);
   }
 
-  /** The same, on somebody's order: no event is blamed. */
+  /** The same on request: no event is blamed. */
   crash(reason: string): void {
     this.#ordered = reason;
     this.kill(reason);
@@ -166,7 +166,7 @@ export class SupervisedHost {
     this.#ports.onChange();
   }
 
-  /** After a loss: start again now or later, or give up. */
+  /** After a loss: restarts now or later, or gives up. */
   #goOn(): void {
     const { clock } = this.#ports;
     if (this.state === "broken") {

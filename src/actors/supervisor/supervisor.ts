@@ -2,9 +2,9 @@
  * The supervisor
  * ==============
  * Owns the hosts. Events go to the host that owns their conversation, results go to the journal
- * side in order, and a host that dies is replaced while the others keep answering. It is a plain
- * map of hosts, not a tree of actors: what is supervised is threads, and one event of one
- * conversation is named when a thread dies of it.
+ * side in order, and a host that dies is replaced while the others continue. It is a plain map of
+ * hosts, not a tree of actors: it supervises threads, and identifies the one event of one
+ * conversation on which a thread died.
  */
 import { agentOf, withoutSecrets } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -50,7 +50,7 @@ const patience: Supervision = {
   checkpointEvery: 64,
 };
 
-/** Makes the supervisor; nothing runs before `start`. */
+/** Creates the supervisor; nothing runs before `start`. */
 export function createSupervisor(ports: SupervisorPorts): Supervisor {
   return new HostSupervisor(ports);
 }
@@ -66,7 +66,7 @@ class HostSupervisor implements Supervisor {
   readonly inspections: InspectionOrders;
   readonly #configs = new Map<number, HostConfig>();
   readonly #turns: TurnDispatcher;
-  /** Runs the turns when no worker does. */
+  /** Runs the turns if there are no workers. */
   readonly #runner: TurnRunner | null;
   readonly #isolation: Isolation | null;
   readonly #watchdog: Watchdog | null;
@@ -113,7 +113,7 @@ class HostSupervisor implements Supervisor {
     if (!this.#hosts.some(({ state }) => state === "ready"))
       throw new EarshotError(
         "EAR_HOST_START",
-        `Cannot start as no host answers: received ${this.#hosts[0]?.problem ?? "no reason"}`,
+        `Cannot start: no host answers (${this.#hosts[0]?.problem ?? "no reason known"}).`,
       );
     this.#watchdog?.start();
   }
@@ -317,7 +317,7 @@ class HostSupervisor implements Supervisor {
     return this.#usable.length === 0 ? undefined : this.#hosts[ownerOf(conv, this.#usable)];
   }
 
-  /** Puts an event into its host's mailbox. Without a host it stays what it is: journalled. */
+  /** Puts an event into its host's mailbox. Without a host it remains in the journal. */
   #route(entry: HostEntry): SupervisedHost | undefined {
     const host = this.#ownerOf(entry.conv);
     host?.traffic.push(entry);
@@ -326,7 +326,7 @@ class HostSupervisor implements Supervisor {
 
   #agentSpec({ agentId, cfg }: TurnRequest): AgentSpec {
     const { configFor } = this.#ports;
-    // Only the latest config is sure to have its secrets: older ones may come from the journal.
+    // Only the latest config has its secrets for sure: older ones may come from the journal.
     const latest = configFor(Math.max(cfg, this.#latest));
     const known = latest.agents.list.some(({ id }) => id === agentId);
     const agent = agentOf(known ? latest : configFor(cfg), agentId);
@@ -357,7 +357,7 @@ class HostSupervisor implements Supervisor {
     const entries = host.traffic.drain();
     const line = this.#results.get(host.id);
     this.#moving += 1;
-    // Its last answers first: what moves is loaded from the store.
+    // Its last answers come first: what moves is loaded from the store.
     while (line !== undefined && !line.empty) await this.#change();
     this.#moving -= 1;
     this.dispatch(entries);

@@ -1,11 +1,10 @@
 /**
- * Turns under way
- * ===============
- * Which turns were ordered and have not ended, and where they run: on the host of their
- * conversation, on this thread, or, where one may have killed its host, on a thread of its own. An
- * order for a host that is being restarted waits for it.
- * Reports of a turn that is not on the list, or of an older try of it, are dropped: whatever sent
- * them has been given up.
+ * Turns in progress
+ * =================
+ * Which turns were started and have not ended, and where they run: on the host of their
+ * conversation, on this thread, or, if one may have killed its host, on a thread of its own. A turn
+ * for a host that is being restarted waits for it. Reports of a turn that is not on the list, or of
+ * an older attempt, are dropped: their sender has been given up.
  */
 import type { Clock } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
@@ -32,7 +31,7 @@ export interface TurnOrdersPorts {
 
 interface Turn {
   readonly order: TurnRequest;
-  /** null: waits for a host. Negative: an isolated place. */
+  /** Null: waits for a host. Negative: an isolated place. */
   host: number | null;
 }
 
@@ -60,7 +59,7 @@ export class TurnDispatcher {
     this.#start(turn);
   }
 
-  /** Starts what waited for a host. */
+  /** Starts the turns that waited for a host. */
   startWaiting(): void {
     for (const turn of this.#turns.values()) if (turn.host === null) this.#start(turn);
   }
@@ -84,12 +83,12 @@ export class TurnDispatcher {
       if (order.conv === conv) this.#isolated(host)?.watch(conv, on);
   }
 
-  /** Passes on what belongs to a turn on the list; the report of its end takes it off. */
+  /** Passes on the reports of listed turns; the report of a turn's end removes it. */
   reported(reports: readonly TurnReport[]): void {
     const known = reports.filter(({ conv, key, turnId, attempt, event }) => {
       const turn = this.#turns.get(turnId);
       if (turn === undefined || turn.order.attempt !== attempt) return false;
-      // Whoever reports on a turn speaks for its conversation and for no other.
+      // A report may concern only the conversation of its turn.
       if (turn.order.conv !== conv || turn.order.key !== key) return false;
       if ("turnId" in event && event.turnId !== turnId) return false;
       if (event.type === "agent.ended" || event.type === "agent.failed") {
@@ -101,7 +100,7 @@ export class TurnDispatcher {
     if (known.length > 0) this.#ports.onReports(known);
   }
 
-  /** The host died: its turns are off the list. Gives them in order of their ids. */
+  /** The host died: removes its turns and returns them in the order of their ids. */
   lose(host: number): LostTurn[] {
     const lost = [...this.#turns.values()].filter((turn) => turn.host === host);
     for (const { order } of lost) {
@@ -131,7 +130,7 @@ export class TurnDispatcher {
     }
   }
 
-  /** Where a turn may begin now; null: it waits. */
+  /** Where a turn may start now; null: it waits. */
   #hostFor({ turnId, conv }: TurnRequest): number | null {
     const { isolation, hostOf } = this.#ports;
     if (isolation?.suspects(turnId)) return isolation.free?.id ?? null;
@@ -153,7 +152,7 @@ export class TurnDispatcher {
     return here ?? hostOf(turn.order.conv)?.link?.turns ?? null;
   }
 
-  /** Ends a turn for which no agent was called. */
+  /** Ends a turn whose agent was never called. */
   #fail(order: TurnRequest, code: "aborted" | "error", message: string): void {
     const { conv, key, turnId, attempt } = order;
     const at = this.#ports.clock.now();

@@ -1,11 +1,11 @@
 /**
  * The watchdog
  * ============
- * Ends hosts that hang. A host that owes something and whose pulse stood still at every look for
- * `loopMs` is killed. Looks are counted, not time: if this thread itself was held up, the answers
- * that wait for it are read before the next look, and nobody is killed for our own pause. Nor for
- * the machine's: a look counts for as much as the thread could have worked since the one before, so
- * a host that waits for a processor is not taken for one that hangs.
+ * Ends hosts that hang. A host whose answer is pending and whose heartbeat did not move at any
+ * check for `loopMs` is killed. Checks are counted, not time: if this thread itself was blocked, it
+ * reads the waiting answers before the next check, and no host is killed for that pause. A check
+ * also counts only as much as the thread could have worked since the one before, so a host that
+ * waits for a processor does not count as hanging.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { HostLink } from "../protocol/host-link.ts";
@@ -15,7 +15,7 @@ import type { ThreadWork } from "../protocol/thread-state.ts";
 export interface Watched {
   readonly id: number;
   readonly link: HostLink | null;
-  /** Whether it owes an answer to a batch. */
+  /** Whether its answer to a batch is pending. */
   readonly awaitsReply: boolean;
   kill(reason: string): void;
 }
@@ -24,13 +24,13 @@ const checksPerLoop = 5;
 /** A thread that loads its agents' modules may take this many times as long. */
 const loadingFactor = 20;
 
-/** A host at the last look. */
+/** A host at the last check. */
 interface Seen {
   readonly epoch: number;
   readonly beats: number;
   readonly work: ThreadWork | null;
-  /** Looks since the pulse moved, each by its weight. */
-  readonly still: number;
+  /** Checks since the heartbeat moved, each by its weight. */
+  readonly silentChecks: number;
 }
 
 export class Watchdog {
@@ -80,18 +80,20 @@ export class Watchdog {
     const before = this.#seen.get(host.id);
     const same = before !== undefined && before.epoch === link.epoch && before.beats === beats;
     const work = link.work?.() ?? null;
-    const still = same ? before.still + weightOf(before.work, work, this.#pauseMs) : 0;
-    this.#seen.set(host.id, { epoch: link.epoch, beats, work, still });
-    if (still > checksPerLoop * (link.heartbeat.isPaused() ? loadingFactor : 1))
+    const silentChecks = same
+      ? before.silentChecks + weightOf(before.work, work, this.#pauseMs)
+      : 0;
+    this.#seen.set(host.id, { epoch: link.epoch, beats, work, silentChecks });
+    if (silentChecks > checksPerLoop * (link.heartbeat.isPaused() ? loadingFactor : 1))
       host.kill(`hung for ${this.#loopMs} ms`);
-    // Between steps only an answered ping moves the pulse.
-    else if (still === 0) link.ping();
+    // Between steps only an answered ping moves the heartbeat.
+    else if (silentChecks === 0) link.ping();
   }
 }
 
-/** How much of the time between two looks a thread has had, from 0 to 1. */
+/** The share of the time between two checks that a thread could have worked, from 0 to 1. */
 function weightOf(before: ThreadWork | null, now: ThreadWork | null, pauseMs: number): number {
-  // What waits for something else than a processor is not kept from answering by the machine.
+  // A thread that waits for something other than a processor is not delayed by the machine.
   if (before === null || now === null || !now.runnable) return 1;
   return Math.max(0, Math.min(1, (now.cpuMs - before.cpuMs) / pauseMs));
 }

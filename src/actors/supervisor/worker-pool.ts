@@ -2,11 +2,11 @@
  * The pool of worker hosts
  * ========================
  * Piscina with as many threads as hosts and one task in each that never ends. The rejection of that
- * task's promise says "this host died", within about 10 ms; piscina has a fresh thread ready by
+ * task's promise means "this host died", within about 10 ms; piscina has a fresh thread ready by
  * then.
  *
  * Piscina does not replace a thread that fails while it starts. When that happens the pool is
- * retired (living hosts stay in it until their own end) and the next host opens a new one; the
+ * retired (its living hosts stay in it until their own end) and the next host opens a new one; the
  * supervisor decides how often that may happen.
  */
 
@@ -35,7 +35,7 @@ export interface PoolOptions {
   readonly live: number;
   readonly checkpointEvery: number;
   readonly memoryMb: number;
-  /** null: no limit. */
+  /** Null: no limit. */
   readonly startMsMax: number;
   readonly hostModule: string;
   /** Another entry file, for tests that poison one. */
@@ -79,7 +79,7 @@ class Pool implements HostFactory {
       link.kill("did not start");
       throw new EarshotError(
         "EAR_HOST_START",
-        `Cannot start host ${host} as its thread does not answer: ${reasonOf(cause)}`,
+        `Cannot start host ${host}: its thread does not answer (${reasonOf(cause)}).`,
         { cause },
       );
     }
@@ -99,7 +99,7 @@ class Pool implements HostFactory {
       name: "host",
       minThreads: Math.max(1, workers - elsewhere),
       maxThreads: workers,
-      // Without this a thread whose task awaits something would block on its own wait loop.
+      // Otherwise a thread whose task awaits something would block in its own wait loop.
       atomics: "async",
       env: Object.fromEntries(
         environment.flatMap((name) => {
@@ -113,7 +113,7 @@ class Pool implements HostFactory {
     piscina.on("error", (error: unknown) => {
       this.#options.log("warn", "pool.error", { error: reasonOf(error) });
       this.#retire(piscina);
-      // What waits for a thread here would wait for ever.
+      // A host that waits for a thread here would wait for ever.
       for (const [link, pool] of this.#starting) if (pool === piscina) link.kill(reasonOf(error));
     });
     this.#pools.set(piscina, 0);
@@ -162,13 +162,13 @@ function startHost(
   const calls = new MessageChannel();
   const reports = new MessageChannel();
   const outside = new MessageChannel();
-  const pulse = createSharedHeartbeat();
+  const heartbeat = createSharedHeartbeat();
   const end = new AbortController();
   const task: HostTask = {
     port: calls.port2,
     events: reports.port2,
     outside: outside.port2,
-    heartbeat: pulse.buffer,
+    heartbeat: heartbeat.buffer,
     host,
     epoch,
     live: options.live,
@@ -200,17 +200,17 @@ function startHost(
   return {
     ...callsTo(api, options, events, gone),
     epoch,
-    heartbeat: pulse,
+    heartbeat,
     exited: gone,
     ready: answered(api, gone, epoch, options),
-    work: () => threadWork(pulse.thread()),
+    work: () => threadWork(heartbeat.thread()),
     refused: () => refusals,
     kill: (reason) => end.abort(reason),
   };
 }
 
 /**
- * Lets the host's drivers ask for what only the main thread can do for them. What answers is loaded
+ * Lets the host's drivers ask for what only the main thread can do. The answering module is loaded
  * with the first message; most hosts never send one.
  */
 function serveOutside(port: MessagePort, gone: Promise<string>, options: PoolOptions): void {
@@ -277,7 +277,7 @@ function callsTo(
           events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
         }),
       abort: (turnId, reason) => void api.abort(turnId, reason).catch(logged("abort")),
-      // A host that dies answers nothing any more.
+      // A host that dies stops answering.
       steer: (turnId, text) =>
         Promise.race([api.steer(turnId, text).catch(() => false), gone.then(() => false)]),
       watch: (conv, on) => void api.watch(conv, on).catch(logged("watch")),
@@ -285,7 +285,7 @@ function callsTo(
   };
 }
 
-/** The one report of a turn that its host could not even begin. */
+/** The one report of a turn that its host could not start. */
 function unstarted(order: TurnRequest, at: number, message: string): TurnReport {
   const { conv, key, turnId, attempt } = order;
   const event = { type: "agent.failed", at, turnId, code: "error", message } as const;
@@ -293,8 +293,8 @@ function unstarted(order: TurnRequest, at: number, message: string): TurnReport 
 }
 
 /**
- * What lets a thread run TypeScript sources; built code needs none of it. It registers by hand,
- * because on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
+ * Lets a thread run TypeScript sources; built code needs none of it. It registers by hand, because
+ * on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
  */
 export function moduleLoader(): string {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));

@@ -195,7 +195,7 @@ export async function composeTurn(
     agentId: agent.id,
     system,
     prompt,
-    said,
+    messagesText: said,
     transcript: await sessions.remember(past, signal),
     room: roomReport(effect, batch, settings),
     textLimit: ports.textLimit(route.channel),

@@ -1,8 +1,8 @@
 /**
  * Scheduling
  * ==========
- * What a daemon does when everything that can run now has run: Node's event loop says so, after
- * sockets and files had their turn.
+ * Runs work after everything that can run now has run: Node's event loop has then served sockets
+ * and files.
  */
 import type { Scheduler } from "../../domain/ports/index.ts";
 

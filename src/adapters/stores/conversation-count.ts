@@ -10,7 +10,7 @@ const sliceRows = 10_000;
 
 export interface ConversationCount {
   /** A commit made this conversation. */
-  born(conv: number): void;
+  created(conv: number): void;
   read(): Promise<number>;
 }
 
@@ -38,7 +38,7 @@ export function createConversationCount(
   }
 
   return {
-    born(conv) {
+    created(conv) {
       if (reached !== null && conv <= reached) counted += 1;
     },
     async read() {

@@ -183,7 +183,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     const from = Math.max(after, Number.MIN_SAFE_INTEGER);
     return reading(() => use(sql.countSlice).get(from, rows) as { n: number; last: number | null });
   });
-  const memory = { tails, newborn, recent, onBorn: count.born };
+  const memory = { tails, newborn, recent, onBorn: count.created };
   const writer = createWriter(database, use, memory, kind);
 
   async function sliced(

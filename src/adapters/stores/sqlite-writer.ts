@@ -15,7 +15,7 @@ import type { Recent } from "./recent-events.ts";
 import { type Database, type Statement, storeError } from "./sqlite-driver.ts";
 import { sql } from "./sqlite-schema.ts";
 import { putSession } from "./sqlite-sessions.ts";
-import type { Tails } from "./unsnapshotted-events.ts";
+import type { UnsnapshottedEvents } from "./unsnapshotted-events.ts";
 
 /** Event ids are 52 bits wide, so that they are exact in a double. */
 const eidSpace = 2 ** 52;
@@ -37,7 +37,7 @@ export interface Transactions {
 }
 /** What the store keeps in memory of what is on the disk; follows each commit. */
 export interface Memory {
-  readonly tails: Tails;
+  readonly tails: UnsnapshottedEvents;
   /** Conversations without a record, with their session keys; not all of them. */
   readonly newborn: Map<number, string>;
   readonly recent: Recent;
@@ -158,7 +158,12 @@ export function createWriter(
   };
 }
 
-function put(use: Use, tails: Tails, born: Map<number, string>, write: StoreWrite): number {
+function put(
+  use: Use,
+  tails: UnsnapshottedEvents,
+  born: Map<number, string>,
+  write: StoreWrite,
+): number {
   switch (write.kind) {
     case "event":
       return putEvent(use, tails, born, write);
@@ -200,7 +205,12 @@ function put(use: Use, tails: Tails, born: Map<number, string>, write: StoreWrit
   }
 }
 
-function putEvent(use: Use, tails: Tails, born: Map<number, string>, write: EventWrite): number {
+function putEvent(
+  use: Use,
+  tails: UnsnapshottedEvents,
+  born: Map<number, string>,
+  write: EventWrite,
+): number {
   const { at, conv, key, identity } = write;
   let eid = write.eid;
   for (let probe = 0; probe < eidProbesMax; probe += 1) {

@@ -8,7 +8,7 @@
  */
 
 /** Journal numbers by conversation, each list ascending. */
-export interface Tails {
+export interface UnsnapshottedEvents {
   /** A new event of the conversation; numbers must grow. */
   push(conv: number, seq: number): void;
   /** Events found by the scan at start: older than anything pushed. */
@@ -27,7 +27,7 @@ export interface Tails {
   lowWater(lastSeq: number): number;
 }
 
-export function createTails(): Tails {
+export function createTails(): UnsnapshottedEvents {
   const lists = new Map<number, number[]>();
 
   const first = () => {
@@ -66,7 +66,7 @@ export function createTails(): Tails {
     },
     after: (conv, seq) => (lists.get(conv) ?? []).filter((number) => number > seq),
     dirty(limit) {
-      const found: ReturnType<Tails["dirty"]> = [];
+      const found: ReturnType<UnsnapshottedEvents["dirty"]> = [];
       for (const [conv, list] of lists) {
         if (found.length === limit) break;
         found.push({ conv, first: list[0] as number, last: list[list.length - 1] as number });

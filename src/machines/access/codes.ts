@@ -78,7 +78,7 @@ export function withoutClaims(text: string): string {
 }
 
 /** What stands where a message was nothing but a claim. */
-export const struckClaim = "claim-••••••-••••••";
+export const redactedClaim = "claim-••••••-••••••";
 
 /** A claim code that nobody can use any more. */
 function struck(code: string): string {

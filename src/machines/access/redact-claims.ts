@@ -6,11 +6,11 @@
  */
 import type { Inbound } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
-import { struckClaim, withoutClaims } from "./codes.ts";
+import { redactedClaim, withoutClaims } from "./codes.ts";
 
 /** A message as it is kept when it was a claim. */
 export function redactClaimCode({ verbatim: _, ...message }: Inbound): Inbound {
-  return { ...message, text: struckClaim };
+  return { ...message, text: redactedClaim };
 }
 
 /** An event with every claim code in its words struck out. */

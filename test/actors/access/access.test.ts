@@ -185,10 +185,10 @@ test("a role may give commands in a group that hears it, and a pairing may not",
   await dm(world, "2");
   await book(world).approve(book(world).list().pairings[0]?.code ?? "", "console");
   const room = (id: string) => world.say("/status", { author: { id } });
-  expect((await room("1"))[0]?.heard[0]?.verdict?.decision).toBe("command");
+  expect((await room("1"))[0]?.receivers[0]?.verdict?.decision).toBe("command");
   // The first approval made an owner of 2: that is taken away, the pairing stays.
   await book(world).revoke({ channel: "telegram", id: "2", scope: "owner" });
-  expect((await room("2"))[0]?.heard[0]?.verdict).toBeNull();
+  expect((await room("2"))[0]?.receivers[0]?.verdict).toBeNull();
 });
 
 test("no word of a claim code is left anywhere", async () => {
@@ -318,7 +318,7 @@ test("who asks for the decision of a claim gets it at once", async () => {
     ...(["telegram", "default", [{ type: "message", message }]] as const),
     wait,
   );
-  expect(outcome?.heard).toEqual([
+  expect(outcome?.receivers).toEqual([
     { key: null, verdict: { decision: "claim", rule: "claim", credit: "none" } },
   ]);
 });

@@ -146,7 +146,7 @@ async function ann(text: string, mention: boolean): Promise<string | undefined> 
   });
   const events = [{ type: "message", message }] as const;
   const heard = await room.runtime.ingest("telegram", "default", events, { wait: "decision" });
-  return heard[0]?.heard[0]?.verdict?.rule;
+  return heard[0]?.receivers[0]?.verdict?.rule;
 }
 const outcomes = () =>
   room.lines.flatMap((line) =>

@@ -95,7 +95,7 @@ const order = (given: Order = {}): void => {
       agentId: "main",
       system: "",
       prompt: "hi",
-      said: "hi",
+      messagesText: "hi",
       transcript: [],
       room: {
         chatKind,

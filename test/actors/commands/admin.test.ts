@@ -101,7 +101,7 @@ describe("what an owner alone may order", () => {
     for (const text of orders) {
       const [outcome] = await world.say(text, { author: bob });
       await world.pass(2_000);
-      expect(outcome?.heard[0]?.verdict?.decision).not.toBe("command");
+      expect(outcome?.receivers[0]?.verdict?.decision).not.toBe("command");
     }
     expect(done).toEqual([]);
     await world.runtime.stop();

@@ -23,7 +23,7 @@ async function ask(world: SessionWorld, text: string, more: object = { direct: t
   await world.pass(1_000);
   const answers = world.sent.slice(before);
   return {
-    decision: outcome?.heard[0]?.verdict?.decision ?? null,
+    decision: outcome?.receivers[0]?.verdict?.decision ?? null,
     answers,
     text: answers[0]?.text,
   };
@@ -233,7 +233,8 @@ describe("a command", () => {
       ...owner,
       access: { ...closed, allowFrom, groupAllowFrom: allowFrom },
     });
-    const decided = async (more: object) => (await world.say("hello", more))[0]?.heard[0]?.verdict;
+    const decided = async (more: object) =>
+      (await world.say("hello", more))[0]?.receivers[0]?.verdict;
     const dm = { chat: { id: "bob", kind: "direct" }, author: bob };
     expect(await decided(dm)).toMatchObject({ decision: "denied" });
     await ask(world, "/allowlist add telegram:bob");
@@ -258,7 +259,7 @@ describe("a command", () => {
       /^This group has a list of its own in the config file.*nothing was changed/,
     );
     const [bobs] = await world.say("hello", { author: bob });
-    expect(bobs?.heard[0]?.verdict).toMatchObject({ decision: "denied" });
+    expect(bobs?.receivers[0]?.verdict).toMatchObject({ decision: "denied" });
     expect((await ask(world, "/allowlist", {})).text).toMatch(/on the list: 1\n`telegram:ann`/);
     await world.runtime.stop();
   });
@@ -430,7 +431,7 @@ describe("A18: somebody without authority", () => {
     const to = { author, mentions: [{ id: "us", isSelf: true }] };
     const [outcome] = await world.say(text, to);
     await world.pass(5_000);
-    expect(outcome?.heard[0]?.verdict ?? null).toBeNull();
+    expect(outcome?.receivers[0]?.verdict ?? null).toBeNull();
     expect(world.turns.at(-1)?.said).toBe(text);
     expect(world.sent.at(-1)?.text).toBe(`re: ${text}`);
     const room = await world.runtime.session(roomKey);

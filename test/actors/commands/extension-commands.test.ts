@@ -74,7 +74,7 @@ describe("a plugin's command", () => {
     await world.talk("earshot, hello");
     const [outcome] = await world.say("/feed", { author: bob });
     await world.pass(3_000);
-    expect(outcome?.heard[0]?.verdict?.decision).not.toBe("command");
+    expect(outcome?.receivers[0]?.verdict?.decision).not.toBe("command");
     expect(called).toEqual([]);
     await world.talk("/feed");
     expect(called).toHaveLength(1);

@@ -63,7 +63,7 @@ describe("a permission that is left to an owner", () => {
     await world.talk("clean up", { direct: true });
     const [outcome] = await world.say(`/approve ${idIn(world)} always`, { author: bob });
     await world.pass(3_000);
-    expect(outcome?.heard[0]?.verdict?.decision).not.toBe("command");
+    expect(outcome?.receivers[0]?.verdict?.decision).not.toBe("command");
     expect(texts(world).filter((text) => text.startsWith("told"))).toEqual([]);
     await world.talk(`/approve ${idIn(world)}`, { direct: true });
     expect(texts(world)).toContain("told: once");

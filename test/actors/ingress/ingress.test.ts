@@ -28,7 +28,7 @@ test("a redelivery is a duplicate: told as one, applied once, also after a resta
   const deliver = () => world.runtime.ingest("telegram", "default", [message("m1"), message("m2")]);
   await deliver();
   const [copy] = await deliver();
-  expect(copy?.heard[0]?.verdict?.decision).toBe("duplicate");
+  expect(copy?.receivers[0]?.verdict?.decision).toBe("duplicate");
   await world.pass(10);
   await world.restart();
   await deliver();
@@ -57,7 +57,7 @@ test("an old entry is not made younger by its copies", async () => {
   for (let minute = 0; minute < 25; minute += 5) {
     await world.pass(300_000);
     const [copy] = await world.runtime.ingest("telegram", "default", [message("m1")]);
-    expect(copy?.heard[0]?.verdict?.decision).toBe("duplicate");
+    expect(copy?.receivers[0]?.verdict?.decision).toBe("duplicate");
   }
 });
 
@@ -101,7 +101,7 @@ test("a stranger is denied once, recorded, and reaches no conversation", async (
   const config = { access: { dmPolicy: "allowlist", groupPolicy: "allowlist" } };
   const world = await new World({ config }).start();
   const [outcome] = await world.runtime.ingest("telegram", "default", [message("m1")]);
-  expect(outcome?.heard).toMatchObject([{ key: null, verdict: { decision: "denied" } }]);
+  expect(outcome?.receivers).toMatchObject([{ key: null, verdict: { decision: "denied" } }]);
   await world.runtime.ingest("telegram", "default", [message("m1")]);
   await world.pass(10);
   expect(world.decisions().map(({ decision }) => decision)).toEqual(["denied", "duplicate"]);
@@ -118,11 +118,11 @@ test("who asks for the decision gets it, also for a copy", async () => {
   const ask = (event: ChannelEvent) =>
     world.runtime.ingest("telegram", "default", [event], { wait: "decision" });
   const [heard] = await ask(message("m1"));
-  expect(heard?.heard[0]?.verdict).toMatchObject({ decision: "observe" });
+  expect(heard?.receivers[0]?.verdict).toMatchObject({ decision: "observe" });
   const [engaged] = await ask(message("m2", { mentions: [{ id: "bot", isSelf: true }] }));
-  expect(engaged?.heard[0]?.verdict).toMatchObject({ decision: "engage", rule: "mention" });
+  expect(engaged?.receivers[0]?.verdict).toMatchObject({ decision: "engage", rule: "mention" });
   const [copy] = await ask(message("m1"));
-  expect(copy?.heard[0]?.verdict?.decision).toBe("duplicate");
+  expect(copy?.receivers[0]?.verdict?.decision).toBe("duplicate");
 });
 
 test("every agent of a broadcast group hears the message and decides for itself", async () => {

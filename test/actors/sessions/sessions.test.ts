@@ -108,7 +108,7 @@ describe("a word that begins a new session", () => {
     await world.talk("before", { direct: true });
     const [outcome] = await world.say(text, { direct: true, ...more });
     await world.pass(5_000);
-    return { world, verdict: outcome?.heard[0]?.verdict ?? null };
+    return { world, verdict: outcome?.receivers[0]?.verdict ?? null };
   };
 
   test.each(["/new", "/RESET", "  /new  ", "/new@earshot_bot"])(

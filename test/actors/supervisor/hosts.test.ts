@@ -95,7 +95,7 @@ test.each([0, 2])(
   async (workers) => {
     await start(workers);
     const [heard] = await say("m1", "room");
-    expect(heard?.heard[0]?.verdict).toMatchObject({ decision: "engage", rule: "mention" });
+    expect(heard?.receivers[0]?.verdict).toMatchObject({ decision: "engage", rule: "mention" });
     await until(() => sent.length === 1 && ended().length === 1, "answered");
     expect(sent).toEqual(["from the host"]);
     const [why] = await runtime.why("m1");

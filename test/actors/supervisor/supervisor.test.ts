@@ -60,7 +60,7 @@ const order = (turnId: string, said: string, more: Partial<TurnRequest> = {}): T
   agentId: "main",
   system: "",
   prompt: said,
-  said,
+  messagesText: said,
   transcript: [],
   room: {
     chatKind: "group",

@@ -13,9 +13,7 @@ describe("a conversation, live", () => {
     const step = () => rig.conversation.step(poison);
     expect(step).toThrow(EarshotError);
     // The second time nothing is sent any more: the library would print the event.
-    expect(step).toThrow(
-      /Cannot step conversation "rig" on message.received as its machine failed/,
-    );
+    expect(step).toThrow(/Cannot step conversation "rig" on message.received: its machine failed/);
   });
 
   test("after a failure it stays unusable, and its last record still brings it back", () => {

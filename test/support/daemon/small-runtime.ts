@@ -45,7 +45,10 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
         const key = `agent:main:${channel}:${message.chat.kind}:${message.chat.id}`;
         if (verdict.decision !== "duplicate") heard.push({ ...message, account });
         publish({ t: 0, id: message.id, key, channel, chat: message.chat.id, ...verdict });
-        outcomes.push({ id: message.id, heard: [{ key, verdict: options.wait ? verdict : null }] });
+        outcomes.push({
+          id: message.id,
+          receivers: [{ key, verdict: options.wait ? verdict : null }],
+        });
       }
       return outcomes;
     },

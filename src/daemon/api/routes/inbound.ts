@@ -101,7 +101,7 @@ async function inTime<Answer>(clock: Clock, work: Promise<Answer>): Promise<Answ
 }
 
 /** One entry for each agent that heard it. */
-function taken({ id, heard }: IngestOutcome) {
+function taken({ id, receivers: heard }: IngestOutcome) {
   if (heard.length === 0) return [{ id, key: null }];
   return heard.map(({ key, verdict }) =>
     verdict === null
