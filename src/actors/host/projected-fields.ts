@@ -171,7 +171,7 @@ const context: Projected<ConversationContext> = {
   heartbeat: route,
   typing: route,
   ownMessages: list("plain"),
-  fellowMessages: list("plain"),
+  siblingMessages: list("plain"),
   spokenIn: list("plain"),
 };
 

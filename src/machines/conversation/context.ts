@@ -104,7 +104,7 @@ export interface ConversationContext {
   /** Platform ids of our latest messages, oldest first. */
   readonly ownMessages: readonly string[];
   /** The same of other agents here, so that a reply to them is none to us. */
-  readonly fellowMessages: readonly string[];
+  readonly siblingMessages: readonly string[];
   /** Threads in which a message of ours was delivered, oldest first. */
   readonly spokenIn: readonly string[];
 }
@@ -136,7 +136,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     introduced: false,
     abortedLastRun: false,
     ownMessages: [],
-    fellowMessages: [],
+    siblingMessages: [],
     spokenIn: [],
   };
 }

@@ -64,7 +64,7 @@ export function bufferSibling(step: Step, event: FellowSpoke): void {
   remember(step, event);
   const { context } = step;
   const { id } = event.message;
-  context.fellowMessages = latest(context.fellowMessages, [id], limits.ownMessagesCountMax);
+  context.siblingMessages = latest(context.siblingMessages, [id], limits.ownMessagesCountMax);
 }
 
 function remember(step: Step, event: MessageReceived | FellowSpoke): void {

@@ -104,11 +104,11 @@ function inputOf(
   membership: Membership | null,
   fromBot: boolean,
 ): EngagementInput {
-  const { settings, ownMessages, fellowMessages } = context;
+  const { settings, ownMessages, siblingMessages } = context;
   const { namesOnly } = event;
   const signals = signalsOf(event.message, {
     ownMessages,
-    fellowMessages,
+    siblingMessages,
     everyoneMentions: settings.everyoneMentions,
   });
   return {

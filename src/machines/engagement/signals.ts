@@ -16,7 +16,7 @@ export interface SignalFacts {
   /** Platform ids of messages of ours, the recent ones. */
   readonly ownMessages: readonly string[];
   /** The same of other agents here, who write under our account. @default none */
-  readonly fellowMessages?: readonly string[];
+  readonly siblingMessages?: readonly string[];
   /** @everyone counts as a mention of us. */
   readonly everyoneMentions: boolean;
 }
@@ -51,10 +51,10 @@ function mentionsSelf(message: Inbound, everyoneMentions: boolean): boolean {
  */
 function parentOf(
   replyTo: Inbound["replyTo"],
-  { ownMessages, fellowMessages = [] }: SignalFacts,
+  { ownMessages, siblingMessages = [] }: SignalFacts,
 ): "self" | "other" | "unknown" {
   if (replyTo === null) return "unknown";
-  if (fellowMessages.includes(replyTo.id)) return "other";
+  if (siblingMessages.includes(replyTo.id)) return "other";
   if (replyTo.authorIsSelf !== undefined) return replyTo.authorIsSelf ? "self" : "other";
   if (ownMessages.includes(replyTo.id)) return "self";
   return replyTo.authorId === undefined ? "unknown" : "other";

@@ -130,7 +130,7 @@ const table: { readonly [Name in keyof Recorded]: Field<Recorded[Name]> } = {
   introduced: flag("x"),
   abortedLastRun: flag("a"),
   ownMessages: plain("o", strings),
-  fellowMessages: plain("e", strings),
+  siblingMessages: plain("e", strings),
   spokenIn: plain("h", strings),
 };
 const rows = Object.entries(table) as [keyof Recorded, Field<unknown>][];
