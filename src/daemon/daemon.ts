@@ -1,6 +1,4 @@
 /**
- * The daemon
- * ==========
  * The composition root. It locks the state directory, opens config, store, services and HTTP server
  * in this order, and closes them in the reverse order, also when one of them fails to open. It makes
  * no decisions of its own.

@@ -1,6 +1,4 @@
 /**
- * Config findings
- * ===============
  * What a check has to say about a valid config: the place, what is wrong there and what to do about
  * it. Every command and the log print a finding with the same text.
  */

@@ -1,6 +1,4 @@
 /**
- * Decisions
- * =========
  * Every inbound message gets exactly one decision and the rule that explains it. The two unions are
  * defined only here; the journal, the event stream, the pages, the metrics and the docs derive from
  * this file.

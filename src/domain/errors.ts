@@ -1,6 +1,4 @@
 /**
- * Errors
- * ======
  * One class, one table. The disposition decides what the runtime does next, so no caller has to
  * parse a message. Message form: "Cannot <do what>: <why> (<what was received>). <What to do>",
  * with values sanitised.

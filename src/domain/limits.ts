@@ -1,6 +1,4 @@
 /**
- * Limits
- * ======
  * Every bound of the program, named with its unit and `Max`. Every queue, buffer, map and stream
  * has a limit here. At the limit the documented policy applies (refuse, drop the oldest, summarise)
  * and is counted. Text lengths are UTF-16 units, times are ms, sizes are bytes.

@@ -1,6 +1,4 @@
 /**
- * Sessions
- * ========
  * What an agent remembers of a conversation, and its settings there: one transcript and a few
  * settings for each session key. A reset begins a new session and archives the old one; the
  * settings carry over. Where settings differ from the config, an authorised person set them in the

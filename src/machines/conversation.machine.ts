@@ -1,6 +1,4 @@
 /**
- * The conversation machine
- * ========================
  * One statechart for every conversation, in three regions. Attention says what is owed to the room:
  * nothing (observing), or a turn on its way (engaged). The lock says what the turn under way may
  * still do to the room. The guard keeps peer bots from talking in circles. What must end together is

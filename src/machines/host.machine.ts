@@ -1,6 +1,4 @@
 /**
- * The host machine
- * ================
  * The life of one host: it starts, answers, dies, and is started again after a pause that grows.
  * More losses than `intensityMax` within `periodMs` end the attempts: the host is broken and says
  * so, because a restart storm helps nobody. The first restarts wait for nothing, as most deaths are

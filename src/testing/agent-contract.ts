@@ -1,6 +1,4 @@
 /**
- * The agent contract
- * ==================
  * What every agent driver must do, whatever is behind it. Call it from a vitest file with a
  * descriptor; it declares the tests. A driver that passes can be trusted with a turn.
  */

@@ -1,6 +1,4 @@
 /**
- * The channel contract
- * ====================
  * What every channel must do, whatever platform is behind it. Call it from a vitest file with a
  * descriptor that can start the platform (a test server, a fake) and speak for its people; it
  * declares the tests. Abilities a platform does not have are left out of the descriptor, and their

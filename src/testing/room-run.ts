@@ -1,6 +1,4 @@
 /**
- * The run of a room
- * =================
  * Runs a room under a config through the whole runtime (the same machines, journal, hosts and
  * outbox as the daemon, on a simulated clock) and returns the result in a form for rules: the
  * messages with their decisions, the turns, the answers. Nothing reaches a real room, and the same

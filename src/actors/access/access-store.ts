@@ -1,6 +1,4 @@
 /**
- * The access store
- * ================
  * The store's access rows in memory, loaded at start and read for every message, so that a
  * revocation applies from the next message on. Changes made by a message (a pairing request, a
  * redeemed claim) are committed with that message's journal row or not at all; an operator's

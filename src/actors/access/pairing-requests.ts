@@ -1,6 +1,4 @@
 /**
- * Access requests
- * ===============
  * Messages addressed to the access store instead of a conversation: a stranger who may ask for
  * access, or a claim code. The change and the answer are committed with the message's journal row:
  * a crash neither loses an approval nor makes a code usable twice, and a redelivery has no effect.

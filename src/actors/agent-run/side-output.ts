@@ -1,6 +1,4 @@
 /**
- * Side output
- * ===========
  * Messages with an agent's reasoning and tool steps, for people who asked to see them. They are
  * marked, so that no one takes them for the answer, and bounded.
  */

@@ -1,6 +1,4 @@
 /**
- * The turn runner
- * ===============
  * Runs turns on agents, in a worker host or on the main thread. It reports in batches, one per
  * tick; reports take effect once they are journalled. A report that changes nothing by itself is
  * sent with the next one of its turn. Turns of one runner share open agents and nothing else.

@@ -1,6 +1,4 @@
 /**
- * Connections
- * ===========
  * Opens every configured account of every channel, runs its gateway, and is the platform side of
  * the outbox. Each account has its own connection machine and fails alone: a refused token, a
  * broken library or an invalid account config halts only that account.

@@ -1,6 +1,4 @@
 /**
- * Typing indicators
- * =================
  * Shows the typing state of conversations on their platforms: on once, refreshed before the
  * platform forgets it, off once. The machine owns the state; this file refreshes it, with a time
  * limit of its own so that a lost "off" cannot show typing for ever. Each place has at most one

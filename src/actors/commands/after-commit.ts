@@ -1,6 +1,4 @@
 /**
- * After the commit
- * ================
  * Actions of a command that start once the command is durable: those that take longer or act on
  * memory only. Each starts at most once; a crash before it leaves it undone.
  */

@@ -1,6 +1,4 @@
 /**
- * Commands of plugins
- * ===================
  * Called once the command is durable and outside of any commit, so a slow plugin blocks nothing.
  * The call has a deadline; a failure, a timeout or a useless answer becomes one line. It is called
  * at most once: a crash before its answer leaves the command unanswered.

@@ -1,6 +1,4 @@
 /**
- * Ports of commands
- * =================
  * The parts of the runtime that commands need, and what each answer is made from.
  */
 import type { ConfiguredAgent } from "../../domain/config/resolve/agent.ts";

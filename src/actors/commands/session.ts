@@ -1,6 +1,4 @@
 /**
- * Session commands
- * ================
  * `/session`, `/usage`, `/context` and `/export` for the current session.
  */
 import { limits } from "../../domain/limits.ts";

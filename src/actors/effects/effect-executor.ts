@@ -1,6 +1,4 @@
 /**
- * Effects
- * =======
  * What a host answers becomes durable in one commit (marks, records, rows) and only then happens:
  * timers, turn slots, sends, turns, and the lines of the event stream, in the order of the journal.
  * A result of nothing but decisions does not wait: its marks go with the next commit, and after a

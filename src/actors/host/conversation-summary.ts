@@ -1,6 +1,4 @@
 /**
- * Conversation summary
- * ====================
  * The state of a live conversation in the few fields that a list of rooms shows. Hosts compute it
  * only while a client shows such a list, for a batch of conversations at a time.
  */

@@ -1,6 +1,4 @@
 /**
- * Projections
- * ===========
  * The part of a value that an inspector sees: nothing, unless a projection names it. A field that
  * is added later stays hidden until a projection includes it, which is the safe default. Lists,
  * maps and strings are cut, so the result is small for any input.

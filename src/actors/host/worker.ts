@@ -1,6 +1,4 @@
 /**
- * The worker host
- * ===============
  * The code of each worker thread: a core that applies events and a runner that calls agents. The
  * pool gives each thread one task that never ends; its rejection tells the supervisor that the
  * thread died. Calls cross a port wrapped by comlink, always whole batches, because a call per

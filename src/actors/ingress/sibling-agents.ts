@@ -1,6 +1,4 @@
 /**
- * Sibling agents
- * ==============
  * Agents of one earshot in one room see each other's answers and never trigger each other. An
  * answer of one is sent to the conversations of the others as an event of its own: a line with its
  * name for their next turn, without a decision, and not counted by a loop guard. The event is

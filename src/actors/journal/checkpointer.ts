@@ -1,6 +1,4 @@
 /**
- * The checkpointer
- * ================
  * Keeps unsnapshotted events few and the journal bounded while the runtime is idle. It computes and
  * writes the record of a conversation that has gone quiet, so a start has little to read, and
  * deletes rows past the retention that every record covers, a slice at a time.

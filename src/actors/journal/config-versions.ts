@@ -1,6 +1,4 @@
 /**
- * Config versions
- * ===============
  * Every journalled event names the config that was current when it was admitted, so a conversation
  * replays to the same state later. A version is stored once, without secrets; the running version
  * has them in memory. Settings are resolved once per version and conversation, in a bounded cache.

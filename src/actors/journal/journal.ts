@@ -1,6 +1,4 @@
 /**
- * The journal
- * ===========
  * Group commit: everything that waits at the end of a tick becomes one transaction with one fsync.
  * Events come back in the order of their numbers, through one callback, so conversations get them
  * in exactly the order that a recovery would use.

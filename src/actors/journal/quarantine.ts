@@ -1,6 +1,4 @@
 /**
- * The quarantine
- * ==============
  * An event that no host survives, or that its conversation cannot accept, is marked and never
  * dispatched again. Nothing waits for its consequences: if other agents answer after this one, they
  * are notified in the same commit that it is done with the message.

@@ -1,6 +1,4 @@
 /**
- * Recovery
- * ========
  * What a start finds in the store: events that were journalled and not applied, turns that waited
  * or ran, deadlines, open sends. Events are dispatched again in journal order, before anything new;
  * turns that ran are notified that their process is gone. Nothing is guessed: each row says how far

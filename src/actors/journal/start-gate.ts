@@ -1,6 +1,4 @@
 /**
- * The start gate
- * ==============
  * Holds new events back while a start looks for old ones: an event must not overtake what was
  * journalled before it. A held event is durable and acknowledged; it only waits.
  */

@@ -1,6 +1,4 @@
 /**
- * Backoff of the outbox
- * =====================
  * How long to wait before a row is tried again, and between two messages of one answer. Randomness
  * comes from the port, so a simulation waits the same every time.
  */

@@ -1,6 +1,4 @@
 /**
- * The outbox
- * ==========
  * Everything that is sent, one row each. A row is committed as `sending` before the platform is
  * called and as `sent` after it answered, so a crash can only leave a row with an unknown result,
  * and that row is in doubt. Texts of a conversation are sent one by one in order; accounts do not

@@ -1,6 +1,4 @@
 /**
- * Hooks
- * =====
  * Calls plugins and does not trust them: each gets a copy and a time limit, and none can stop an
  * event that it watches. Watching hooks are not awaited, so a slow plugin delays nothing; the
  * answer about a text to send is awaited up to its limit. A plugin with too many open calls gets no

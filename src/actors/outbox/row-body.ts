@@ -1,6 +1,4 @@
 /**
- * The body of an outbox row
- * =========================
  * The part of a row that only the outbox reads: its destination and its text, fixed when the block
  * was decided. A reply stays in its room when the conversation moves on, because its route is in
  * the row.

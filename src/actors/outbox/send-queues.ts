@@ -1,6 +1,4 @@
 /**
- * Send queues
- * ===========
  * Which row is sent next. Every account has a send queue with a bound on concurrent calls and a
  * pause after a rate limit. In it every conversation has a queue of its own, of which only the head
  * may be sent: order holds inside a conversation, and a slow conversation delays no other.

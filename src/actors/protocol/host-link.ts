@@ -1,6 +1,4 @@
 /**
- * Host links
- * ==========
  * The supervisor's end of one process of a host. A worker thread (worker-pool.ts) and the object on
  * this thread (in-process-host.ts) have the same interface: batches in, results out, and a promise
  * that resolves when the host is gone.

@@ -1,6 +1,4 @@
 /**
- * Host protocol
- * =============
  * What crosses the thread boundary, always in batches and by structured clone. A host owns the
  * conversations whose keys hash to it. It has no store handle, only the secrets of the agents that
  * it runs, and no way to act: it applies events and returns effects. The supervisor accepts nothing

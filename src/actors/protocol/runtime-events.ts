@@ -1,6 +1,4 @@
 /**
- * Runtime events
- * ==============
  * Everything the runtime reports to listeners, through one emitter: metrics and traces, the list of
  * rooms, open rooms of a page, the event stream, watching plugins, callers that wait for a
  * decision, tests. Listeners change nothing; hooks that may change what is sent are in

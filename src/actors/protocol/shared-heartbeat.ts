@@ -1,6 +1,4 @@
 /**
- * Shared heartbeat
- * ================
  * A few bytes shared between a host and the main thread: a counter that moves with every step, and
  * the current conversation and event. They can be read while the host is stuck in a loop and after
  * it died, so the supervisor knows that it hangs and on which event.

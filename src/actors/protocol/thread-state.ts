@@ -1,6 +1,4 @@
 /**
- * The state of a thread
- * =====================
  * Whether a thread works, waits for something, or waits for a processor, from Linux (proc(5),
  * `/proc/self/task/<id>/stat`). This distinguishes a host that hangs from one that gets no
  * processor time. On other systems nothing is known, and only the host's silence counts.

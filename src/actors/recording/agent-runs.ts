@@ -1,6 +1,4 @@
 /**
- * Runs of a recording
- * ===================
  * Agents' runs as scripts, and the outcomes of their sends. Both must precede the message that
  * causes them but are known only later: a placeholder is inserted, and the following lines wait
  * until everything belonging to it has ended. A placeholder that stays open too long is closed with

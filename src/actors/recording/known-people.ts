@@ -1,6 +1,4 @@
 /**
- * Known people
- * ============
  * A recording states that a person is known before their first message after the approval, so that
  * a replay admits them as the original did. For a redeemed claim code it states that a claim was
  * open, because the code itself is stored nowhere. People revoked since are no longer in the access

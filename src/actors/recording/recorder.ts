@@ -1,6 +1,4 @@
 /**
- * Recording
- * =========
  * Reads the journal back as a scenario: what came in, when, what the agents did and the outcome of
  * their sends, so that a replay reproduces the history and another config can be tried on it
  * (docs/guide/scenarios.md). It only reads, in slices, beside a running daemon or without one.

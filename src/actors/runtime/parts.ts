@@ -1,6 +1,4 @@
 /**
- * The parts of a runtime
- * ======================
  * What assembly.ts creates, once for each runtime, and the other files here use.
  */
 import type { Typing } from "../channels/typing-indicators.ts";

@@ -1,6 +1,4 @@
 /**
- * The runtime
- * ===========
  * Assembly: journal, intake, hosts, effects, turn slots, timers and outbox, connected so that a
  * message passes through them once. Nothing is decided here. The same assembly runs live and in a
  * simulation; only the ports differ.

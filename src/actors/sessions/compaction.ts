@@ -1,6 +1,4 @@
 /**
- * Compaction
- * ==========
  * A transcript that exceeds its agent's context is shortened: the same agent summarises the oldest
  * part in an invisible turn of its own, and from there on the summary replaces those lines in the
  * prompt. The lines themselves stay in the store. If no summary can be made, the lines are left out

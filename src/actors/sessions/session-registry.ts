@@ -1,6 +1,4 @@
 /**
- * Sessions
- * ========
  * Assigns turns to sessions and numbers transcript lines. A turn belongs to the session that was
  * current when it was requested, until its end, whatever begins meanwhile; so every turn writes a
  * line to its session before its agent is called, and finds the session by it after a crash.

@@ -1,6 +1,4 @@
 /**
- * The transcript cache
- * ====================
  * The part of a transcript that the next turn gets, in memory for recently active sessions, so that
  * a long conversation is not read from the store with every turn. It follows the commits: every
  * line is added when it is durable. Bounded by total text length; the rest is read from the store.

@@ -1,6 +1,4 @@
 /**
- * The simulated clock
- * ===================
  * Time that moves only when it is told to, so that a day of a room replays in milliseconds and
  * always the same way. Timers due at the same moment fire in the order in which they were set. Time
  * never goes back.

@@ -1,6 +1,4 @@
 /**
- * The simulated scheduler
- * =======================
  * Runs what comes next without the event loop, which costs system calls, and knows when nothing is
  * left to do: only then does a simulation let time pass. Nothing may happen on other threads or in
  * files meanwhile; what waits for a timer does not count.

@@ -1,6 +1,4 @@
 /**
- * Simulation
- * ==========
  * Runs a scenario through the real runtime: the same machines, journal, hosts and outbox, on a
  * clock that moves when everything has settled. So a day of a room takes milliseconds, two runs
  * give the same lines, and what was recorded yesterday can be asked again today.

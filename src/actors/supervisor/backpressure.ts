@@ -1,6 +1,4 @@
 /**
- * Backpressure
- * ============
  * Bounds the durable events that wait for their hosts. Storing is faster than stepping, so an
  * unbounded intake would fill the memory and delay every decision: while too many events wait,
  * callers that bring more wait too.

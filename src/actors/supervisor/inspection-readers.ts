@@ -1,6 +1,4 @@
 /**
- * Readers of the supervisor
- * =========================
  * Which reader inspects which conversations, over all hosts and their epochs: every host gets every
  * request and answers for its own conversations, and a restarted host gets the requests again.
  * Without readers no host gets any.

@@ -1,6 +1,4 @@
 /**
- * Isolation
- * =========
  * Where a turn runs again that was running when its host died and may be the cause. It gets a
  * thread of its own, so another death affects nothing else: the rooms of the host pause once, and a
  * turn that merely shared the thread with the cause is answered. The thread ends with the turn.

@@ -1,6 +1,4 @@
 /**
- * The queue of results
- * ====================
  * Results of a host wait here to be made durable, one commit at a time; those that arrive meanwhile
  * are merged into the next. Recovery depends on the strict order: a record never becomes durable
  * before the effects of every event that it covers. A failed commit is tried again, and the queue

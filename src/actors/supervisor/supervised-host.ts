@@ -1,6 +1,4 @@
 /**
- * A supervised host
- * =================
  * One host across its epochs: started, watched, lost, restarted, given up. machines/host.machine.ts
  * decides what comes next; this file does it. A lost host loses nothing: its events go back to the
  * mailbox, its turns are reported lost.

@@ -1,6 +1,4 @@
 /**
- * The supervisor
- * ==============
  * Owns the hosts. Events go to the host that owns their conversation, results go to the journal
  * side in order, and a host that dies is replaced while the others continue. It is a plain map of
  * hosts, not a tree of actors: it supervises threads, and identifies the one event of one

@@ -1,6 +1,4 @@
 /**
- * The watchdog
- * ============
  * Ends hosts that hang. A host whose answer is pending and whose heartbeat did not move at any
  * check for `loopMs` is killed. Checks are counted, not time: if this thread itself was blocked, it
  * reads the waiting answers before the next check, and no host is killed for that pause. A check

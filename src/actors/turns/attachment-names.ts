@@ -1,6 +1,4 @@
 /**
- * Names of attachments
- * ====================
  * Agents refer to an attachment by the journal number of its message and its index. That name
  * reveals nothing of the platform and resolves only through the journal row, which says whose
  * conversation it belongs to. Cached files have another name: a hash of everything that identifies

@@ -1,6 +1,4 @@
 /**
- * Context tools
- * =============
  * `attachment_list`, `attachment_fetch` and `history_search`, for the conversation of the asking
  * turn and no other: the conversation is taken from what was recorded when the turn was composed,
  * never from the request. Every answer is text, including refusals, and arrives within a time

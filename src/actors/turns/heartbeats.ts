@@ -1,6 +1,4 @@
 /**
- * Heartbeats
- * ==========
  * Wakes agents on the configured schedule. A due heartbeat is journalled like any other event of a
  * conversation, which decides when its turn runs; this file holds the timer and its state: the
  * route of the conversation's last message, where the answer goes, and the time of the last

@@ -1,6 +1,4 @@
 /**
- * Media jobs
- * ==========
  * Runs fetches and conversions with a limit for the daemon and a lower one per conversation, so
  * that a room full of videos does not delay other rooms. Equal jobs run once, and results are
  * remembered for the turn that needs them. A job that takes too long is abandoned.

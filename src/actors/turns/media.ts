@@ -1,6 +1,4 @@
 /**
- * Media of a turn
- * ===============
  * What a turn gets of attached files. Reading starts when a message engages, continues while the
  * batch is collected, and is awaited for a limited time when the turn is composed: a slow file
  * never changes the batch, its order or its route. A file that cannot be read is named with the

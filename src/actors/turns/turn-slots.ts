@@ -1,6 +1,4 @@
 /**
- * Turn slots
- * ==========
  * A conversation has at most one turn, an agent at most `maxConcurrent`, the daemon
  * `maxConcurrentTurns` per host. Requests are served in order of arrival; a conversation has one
  * request at a time, so a busy room cannot starve the others. A request of an agent at its limit is

@@ -1,6 +1,4 @@
 /**
- * Quantiles
- * =========
  * The newest durations of one kind in a fixed ring, for the quantiles that people read. Adding one
  * is one store into an array; they are sorted only on a read.
  */

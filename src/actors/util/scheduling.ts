@@ -1,6 +1,4 @@
 /**
- * Scheduling
- * ==========
  * Runs work after everything that can run now has run: Node's event loop has then served sockets
  * and files.
  */

@@ -1,6 +1,4 @@
 /**
- * The config file
- * ===============
  * Reads earshot.json5, and reads it again when it changes. An invalid file is refused as a whole,
  * with the line and the fix, and the previous config stays in force. Only secrets may come from the
  * environment: otherwise a config means the same on every machine.

@@ -1,6 +1,4 @@
 /**
- * Scenario files
- * ==============
  * A scenario on disk, read in pieces: once to check every line before the first one runs, and again
  * for each run. A recording of a million messages needs no more memory than one of ten. Piped input
  * is first written to a temporary file, deleted when the process ends.

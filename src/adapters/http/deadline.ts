@@ -1,6 +1,4 @@
 /**
- * Deadlines
- * =========
  * Combines a caller's abort signal and a time limit into one signal, released when the call is
  * over. `AbortSignal.any` of Node 20 would keep an entry on the long-lived signal for every call
  * ever made.

@@ -1,6 +1,4 @@
 /**
- * Signatures
- * ==========
  * One scheme for requests that earshot posts to the operator's services and for requests they post
  * to it: the time, and a MAC of time and body, so the receiver can authenticate the sender and
  * refuse old requests. A large body carries its digest in a header, and the MAC covers the digest:

@@ -1,6 +1,4 @@
 /**
- * The file cache
- * ==============
  * Fetched files under generated names, in a folder that only this user may enter. A file is written
  * to a fresh, unpredictable name and renamed when complete, so a file with its final name is whole.
  * Beside each file lies what was derived from it, so nothing is fetched or converted twice, also

@@ -1,6 +1,4 @@
 /**
- * The media service
- * =================
  * Fetches attachments, caches them, and converts them with what the config names for their kind: a
  * model, a program, or nothing. A file's type is detected from its first bytes: a file that
  * contradicts its declared type is cached and named, but not converted. Failures become a one-line

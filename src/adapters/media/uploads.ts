@@ -1,6 +1,4 @@
 /**
- * Uploads
- * =======
  * Files that pages upload to the webchat, in a cache of their own under unguessable names. A file
  * first has no owner, then belongs to the one message it is sent with; the owner is stored before
  * the message is accepted, so a restart in between loses nothing and a repeated message gets the

@@ -1,6 +1,4 @@
 /**
- * Recent events
- * =============
  * The latest journal rows once more, in memory, so that a conversation that comes to life again
  * soon after it was put away costs no read. The texts lie in one ring of bytes outside the heap and
  * the numbers in typed arrays, because a hundred thousand young strings would be the collector's

@@ -1,6 +1,4 @@
 /**
- * The SQLite driver
- * =================
  * `node:sqlite` where the runtime has it (Node 22.13 and later), else `@photostructure/sqlite`,
  * which has the same interface and is prebuilt: nothing is compiled at installation. Only the main
  * thread may open a database: ending a worker inside the driver aborts the whole process.

@@ -1,6 +1,4 @@
 /**
- * Sessions in SQLite
- * ==================
  * One row a session, one a transcript line. What a session has used is added to in place, so two
  * steps that count never overwrite each other; that there is one session in use for each
  * conversation is kept by an index, not by whoever writes.

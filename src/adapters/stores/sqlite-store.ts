@@ -1,6 +1,4 @@
 /**
- * The SQLite store
- * ================
  * The journal and everything committed with it. A commit is synchronous on the calling thread;
  * callers gather writes first, so one transaction serves many messages. There are two ways to open
  * it: in a file with a write-ahead log and an fsync for every commit, and as a temporary database

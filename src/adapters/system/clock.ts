@@ -1,6 +1,4 @@
 /**
- * The system clock
- * ================
  * Wall time and timers of this machine. A timer is due by wall time, but Node's timers follow the
  * monotonic clock: a long wait is split into slices, so that a change of the wall clock is noticed
  * within a slice and a timer never fires early.

@@ -1,6 +1,4 @@
 /**
- * The daemon's health
- * ===================
  * What `GET /api/health` and its stream answer: first what needs a person, then the state of
  * everything. Each answer is complete.
  */

@@ -1,6 +1,4 @@
 /**
- * What-if
- * =======
  * A recording is read once; then rules are tried on it, as often as wanted. Answers of a run come as
  * frames, because a long recording takes a while and the page shows its progress.
  */

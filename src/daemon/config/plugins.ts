@@ -1,6 +1,4 @@
 /**
- * Plugins
- * =======
  * Plugins are loaded before the config is parsed, because the channels that they add are part of the
  * config's schema. A plugin that cannot be loaded stops the start: a daemon with half of its
  * configuration would be noticed too late.

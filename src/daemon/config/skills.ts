@@ -1,6 +1,4 @@
 /**
- * Skills
- * ======
  * Keeps the skills found in the agents' folders in memory. They are read at the start and with
  * every config change, so a message never reads the disk.
  */

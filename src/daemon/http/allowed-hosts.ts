@@ -1,6 +1,4 @@
 /**
- * Allowed hosts
- * =============
  * Another site may resolve its own name to 127.0.0.1 and then call us like our own page (DNS
  * rebinding), or open a WebSocket, which no same-origin rule prevents. So a request is answered
  * only if its Host is exactly one of the names that the server is bound to, and a browser's Origin

@@ -1,6 +1,4 @@
 /**
- * Endpoints
- * =========
  * A route of the API declares its method, path, parameters, body and answer once, as zod schemas.
  * The declaration checks what comes in, types what goes out, and is the route's entry in the OpenAPI
  * document. Handlers get parsed values and return the answer.

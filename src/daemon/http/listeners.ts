@@ -1,6 +1,4 @@
 /**
- * Listeners
- * =========
  * One listener as configured. If that one uses https, a second one serves this machine in plain
  * http on a free port: local commands and pages need no certificate for 127.0.0.1. Both serve the
  * same application and allow each other's names.

@@ -1,6 +1,4 @@
 /**
- * The HTTP server
- * ===============
  * One listener for pages, API and sockets. A request has a fixed time to arrive and the machine a
  * fixed number of connections, so a slow client takes nothing from others.
  */

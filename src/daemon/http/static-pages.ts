@@ -1,6 +1,4 @@
 /**
- * Static pages
- * ============
  * The files that Vite built are read once at the start into a closed table of paths, so no
  * requested path reaches the disk. The content security policy allows scripts and styles from here
  * only, and no page may be framed.

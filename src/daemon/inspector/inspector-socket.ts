@@ -1,6 +1,4 @@
 /**
- * A socket of the inspector
- * =========================
  * From hello to close. A client with a ticket or with the token in a header is accepted at once;
  * any other has to say hello first, with the token and what it wants to see. After that it only
  * receives. A reader that is too slow is closed with a reason.

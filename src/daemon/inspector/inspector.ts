@@ -1,6 +1,4 @@
 /**
- * The inspector
- * =============
  * `/inspect/ws`: the statecharts of conversations, live, in the format of the Stately inspector and
  * of the receiver of @statelyai/inspect. Hosts report only what is being inspected, and leave out
  * what people say unless a reader asked for it. The server has checked Host and Origin.

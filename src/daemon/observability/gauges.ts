@@ -1,6 +1,4 @@
 /**
- * Gauges
- * ======
  * Gauges, and counters that the runtime keeps, are read from its status at each scrape. One status
  * serves them all.
  */

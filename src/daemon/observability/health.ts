@@ -1,6 +1,4 @@
 /**
- * Health
- * ======
  * Collects what the Health page shows: runtime, connections, outbox, disk. While a page watches, it
  * is read once a second and sent when it has changed; otherwise never.
  */

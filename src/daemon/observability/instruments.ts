@@ -1,6 +1,4 @@
 /**
- * Instruments
- * ===========
  * Counters, gauges and histograms, one for each entry of the table of metrics, found by name and
  * typed by the entry's labels.
  */

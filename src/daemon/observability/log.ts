@@ -1,6 +1,4 @@
 /**
- * The log
- * =======
  * One JSON object a line (pino), with a stable event name in `msg`; on a terminal the same lines in
  * a readable form. Every line is cleaned: fields named like secrets and values that are known
  * secrets are masked, control and direction characters of room text are made visible, long texts

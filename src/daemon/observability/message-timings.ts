@@ -1,6 +1,4 @@
 /**
- * Message timings
- * ===============
  * How long messages take from the intake to the last delivery. A decision is measured against the
  * time in the event itself, so overheard messages leave nothing in memory. Data of engaged
  * messages is bounded; beyond the bound they are not measured.

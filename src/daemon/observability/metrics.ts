@@ -1,6 +1,4 @@
 /**
- * Metrics
- * =======
  * Counters and timings for Prometheus, at `/metrics`. Counters follow the event stream,
  * so they count what happened and not what was attempted; times follow each message; gauges are read
  * from the runtime at each scrape. metric-definitions.ts lists all of them.

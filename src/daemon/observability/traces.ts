@@ -1,6 +1,4 @@
 /**
- * Traces
- * ======
  * One trace for each message, from the intake to the last delivery of its answer: admission,
  * journal, decision, queue, turn, agent, deliveries. A turn that answers several messages is in the
  * trace of the one it replies to, and linked to the others, whose traces end with it.

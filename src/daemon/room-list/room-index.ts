@@ -1,6 +1,4 @@
 /**
- * The index of rooms
- * ==================
  * Every conversation the daemon knows: updated as people speak, and loaded from the store for the
  * time before this start. An update moves a few references and checks whether a page shows that room. Hosts are
  * asked for the state of a room (people, credits, guard), and only for rooms that a page shows.

@@ -1,6 +1,4 @@
 /**
- * The list of rooms
- * =================
  * Every conversation the daemon knows, as one small row each: updated by messages (room-index.ts),
  * sent to pages for the rows that they show (subscriptions.ts), and read a page at a time. A
  * thousand messages a second make four frames for each reader; without readers, only counters change.

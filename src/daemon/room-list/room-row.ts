@@ -1,6 +1,4 @@
 /**
- * A room in the list
- * ==================
  * One conversation: its chat, recent authors, the last decisions, the last message. An update moves
  * a few references; text is cut and sanitised when a row is made, which happens only for rooms that
  * a page shows.

@@ -1,6 +1,4 @@
 /**
- * Views of rooms
- * ==============
  * Serves pages that show one room. A room stays open while it has readers, which share it, and closes
  * with the last one. The runtime reports the conversation of every applied event, which costs a
  * look-up in an empty map while no room is shown.

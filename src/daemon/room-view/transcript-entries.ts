@@ -1,6 +1,4 @@
 /**
- * Transcript entries
- * ==================
  * The transcript entries of a journal row. Internal rows (deadlines, reports of tools, member lists)
  * have none. Texts come from the journal and the outbox only, so old transcripts look like new ones.
  */

@@ -1,6 +1,4 @@
 /**
- * Files of the package
- * ====================
  * Files that ship beside the code and are found at run time: the version, worker entries, the built
  * pages. The package's root is searched upwards, because bundled code is in another folder than its
  * source.

@@ -1,6 +1,4 @@
 /**
- * The token
- * =========
  * One secret in `<state>/token` opens the pages and the API. It is created at the first start and
  * read for every request, so writing a new one revokes the old one immediately. The file must be a
  * plain file of mode 0600; a token that others can read is refused.

@@ -1,6 +1,4 @@
 /**
- * What-if
- * =======
  * The service behind the What-if page: holds a few recordings, tries rules on them in a separate
  * process, and applies accepted rules as config overrides, which take effect immediately and can be
  * undone. The decisions under the current rules are computed once for each recording.

@@ -1,6 +1,4 @@
 /**
- * The agent port
- * ==============
  * An agent takes one turn at a time and answers with a stream of events. It is untrusted: a schema
  * checks its events, the turn runner bounds its bytes and its time, and it cannot choose a
  * destination. Drivers live in `adapters/agents` and react to the abort signal within 1 s.

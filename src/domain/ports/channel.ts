@@ -1,6 +1,4 @@
 /**
- * The channel port
- * ================
  * One definition holds three parts: the account schema, the gateway (`start`: receive) and outbound
  * (send, reply, react, type). One `ChannelAccount` is one login. Adapters report facts (mentions,
  * reply author, bot flag, member counts) and never decide; what the platform does not report stays

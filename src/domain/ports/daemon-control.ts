@@ -1,6 +1,4 @@
 /**
- * The daemon control port
- * =======================
  * What an owner may change of the daemon from a room: overrides of the config file, and a restart.
  * A program that embeds the runtime leaves the port out, and the commands say so.
  */

@@ -1,6 +1,4 @@
 /**
- * The hook port
- * =============
  * For platforms that post to earshot. All of them share one endpoint (`/hooks/<channel>/<account>`
  * of the daemon), which bounds bytes and time, limits the rate and recognises repeats. A channel
  * answers two questions: whether a request comes from the platform, and what its body means. The

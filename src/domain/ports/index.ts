@@ -1,6 +1,4 @@
 /**
- * Ports
- * =====
  * The only interfaces between the runtime and the outside. Actors receive them; adapters, tests and
  * the simulation implement them. Time, randomness, ids, disk and network enter here and nowhere
  * else.

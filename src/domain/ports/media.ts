@@ -1,6 +1,4 @@
 /**
- * The media port
- * ==============
  * What the runtime may ask about an attached file: its content as text, or the image itself. The
  * implementation fetches the file through the platform's client or the guarded HTTP client, bounded
  * in bytes and time, and stores it under a generated name; nothing is decoded or unpacked in the

@@ -1,6 +1,4 @@
 /**
- * Plugins
- * =======
  * A package that observes events, may change outgoing text, and may bring channels and commands.
  * Hooks run on the daemon's main thread in the order of `plugins` in the config, each with a time
  * limit; they receive copies, so changing them has no effect. A hook that fails or takes too long

@@ -1,6 +1,4 @@
 /**
- * The session files port
- * ======================
  * Transcripts as files for people and other programs: one JSON Lines file per session and an index
  * per agent. They follow the store and the runtime never reads them back, so a lost or torn file is
  * rebuilt from the store.

@@ -1,6 +1,4 @@
 /**
- * The skill port
- * ==============
  * Commands that an agent's workspace adds: `skills/<name>/skill.json`. A skill is text for the
  * agent, added to the message that asks for it; it executes nothing.
  */

@@ -1,6 +1,4 @@
 /**
- * The store port
- * ==============
  * One writer, one commit at a time. The runtime never issues single statements: it collects writes
  * and commits them together (actors/journal/journal.ts), so one fsync serves many messages. A
  * commit is atomic, and durable when its promise resolves. SQLite implements it, in a file or as a

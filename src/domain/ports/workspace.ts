@@ -1,6 +1,4 @@
 /**
- * The workspace port
- * ==================
  * The few files in an agent's folder that the runtime reads. The operator or the agent writes them,
  * never a room.
  */

@@ -1,6 +1,4 @@
 /**
- * Scenarios
- * =========
  * JSON Lines, one event per line, `t` in ms from the start and never decreasing. One format for
  * recordings, simulations, fixtures and the simulator page. This file defines the lines;
  * read-scenario.ts reads them.

@@ -1,6 +1,4 @@
 /**
- * Admission
- * =========
  * Who may speak, decided before a conversation exists for the message: policy and lists of the
  * place, then the sender's authority. Every kind of event passes the same gate. People are known by
  * their platform's stable id, compared byte for byte on the channel it came from; names grant

@@ -1,6 +1,4 @@
 /**
- * Codes
- * =====
  * Two kinds. A pairing code names somebody who asks to speak; the operator types it, so it is short
  * and worth nothing without the console. A claim code is the operator's word that the person who says it
  * has a role; it is a secret of 60 bits, kept as a hash only, and struck out of every text that

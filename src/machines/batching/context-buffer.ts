@@ -1,6 +1,4 @@
 /**
- * Context buffer
- * ==============
  * What was heard without answering: the next engaged turn is shown all of it, once. Bounded by
  * count as messages come in and by age when they are shown, and both losses are counted, so a
  * prompt can say how much is missing. Entries hold journal numbers, never texts: an edit moves the

@@ -1,6 +1,4 @@
 /**
- * The inbox
- * =========
  * From an engaged message to the batch of a turn. Lines that one person says in quick succession
  * gather in a forming batch; when its window closes it becomes a flush, and flushes wait in line
  * for turns.

@@ -1,6 +1,4 @@
 /**
- * Directives
- * ==========
  * Commands amid other words: found at the start of a message or behind a space, taken out before the
  * agent sees the text, in the documented order whatever the order in which they were written. The
  * spacing of the rest is kept. A word behind a level directive that is no level stays in the text.

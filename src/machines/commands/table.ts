@@ -1,6 +1,4 @@
 /**
- * The table of commands
- * =====================
  * Every word that somebody with authority may give earshot in a message: what it is called, who may
  * say it, which words may follow, and one line about it. Parsing, help, the menus of platforms and
  * docs/reference/commands.md are made from this table, so none of them can know another command

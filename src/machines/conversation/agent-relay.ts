@@ -1,6 +1,4 @@
 /**
- * Relays
- * ======
  * Where several agents answer one after the other, each message makes a relay: its agents in the
  * order of the list, each with a conversation of its own. A conversation keeps what it engaged in
  * and which agents before it have not ended yet; a batch is held until none is left. When it has

@@ -1,6 +1,4 @@
 /**
- * Message analysis
- * ================
  * Everything a message means to this conversation, worked out once before the step: who is here now
  * that its author has spoken, what the ladder says, what the loop guard counts, what becomes of its
  * batch. Several guards and actions need the answer, so it goes into the machine with the event.

@@ -1,6 +1,4 @@
 /**
- * The states of a conversation
- * ============================
  * Where the conversation chart can be between two events, as its record and the pages name it. The
  * transient state `next` is not among them: no conversation is ever found there. A test compares the
  * names with the chart's own.

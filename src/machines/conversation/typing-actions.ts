@@ -1,6 +1,4 @@
 /**
- * Typing
- * ======
  * Where the room is shown that an answer is being written. It is shown in one place at a time, and
  * ends at the latest when attention goes back to observing.
  */

@@ -1,6 +1,4 @@
 /**
- * Facts of the ladder
- * ===================
  * The sentence beside each rung: what was found, not what was sought ("mentions someone else only",
  * not "mention: false"). Facts are made only when a person asks why, and names in them are labels:
  * one line, no tricks.

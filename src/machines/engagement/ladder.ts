@@ -1,6 +1,4 @@
 /**
- * The ladder
- * ==========
  * The order in which a message is tried, as data: one row a rung with its tier, rule, decision,
  * test and the fact it reports. The first rung that matches decides (docs/guide/engagement.md).
  * Deciding walks the tests; explaining walks the same rows and asks for the facts as well, so what

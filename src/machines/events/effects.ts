@@ -1,6 +1,4 @@
 /**
- * Effects
- * =======
  * What a conversation wants done, as data. The machine emits effects in the order they are meant, the
  * actor's owner gets them after each step, and only then are they carried out. The same step on the
  * same state gives the same effects, so the journal number alone tells a replayed step from a new

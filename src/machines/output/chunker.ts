@@ -1,6 +1,4 @@
 /**
- * Chunker
- * =======
  * Deltas of an answer in, blocks of it out, each small enough for one message. Where the cuts fall
  * depends on the text alone, never on how it arrived, and takes time in proportion to its length.
  * Nothing is lost: every block is a piece of the source with at most a code fence opened before and

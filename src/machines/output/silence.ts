@@ -1,6 +1,4 @@
 /**
- * Silence
- * =======
  * An agent says "I do not answer this" with a token. People must never see it, not even its first
  * letter while the answer is still streaming. So everything that may still turn out to be the token
  * is held back until it is decided; real text flows. Each unit is looked at a bounded number of

@@ -1,6 +1,4 @@
 /**
- * Heartbeats
- * ==========
  * The prompt of a turn that nobody has asked for, and what becomes of its answer. Most heartbeats
  * have nothing to say: the answer to those is one token, which no room may ever see, nor the small
  * talk that some models put beside it. So the answer is looked at whole, at its end.

@@ -1,6 +1,4 @@
 /**
- * Intake
- * ======
  * What is decided about an event before any conversation hears of it, worked out once: whether its
  * sender may speak, with which authority and why, what it wants of the access store, which agents
  * hear it and in which sessions. Ingress carries the result with the event to its journal rows;

@@ -1,6 +1,4 @@
 /**
- * Routing
- * =======
  * Which agents hear a message, and in which session. Decided by the host from what the channel
  * reported and the config alone; nothing a message says can choose a route. A config is compiled
  * once and kept as long as the config object lives.

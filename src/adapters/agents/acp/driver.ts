@@ -1,6 +1,4 @@
 /**
- * The ACP driver
- * ==============
  * Runs any agent that speaks the Agent Client Protocol (agentclientprotocol.com) as a subprocess:
  * one process for an opened agent, one protocol session for each session key. A process that dies
  * fails its running turns; the next turn starts another and loads its session where the agent can.

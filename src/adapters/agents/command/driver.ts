@@ -1,6 +1,4 @@
 /**
- * The command driver
- * ==================
  * Runs an agent that is a program on this machine, one process per turn: the turn is written to its
  * standard input as one line of JSON, and events are read from its standard output, one per line.
  * There is no shell, the arguments come from the config, and of the environment it sees four

@@ -1,6 +1,4 @@
 /**
- * The model driver
- * ================
  * Any language model through the AI SDK: OpenAI-compatible servers by base URL (Ollama, llama.cpp,
  * vLLM), Anthropic, OpenAI. The SDK is loaded with the first agent that uses a model: a daemon
  * without one neither waits for it nor holds it in memory.

@@ -1,6 +1,4 @@
 /**
- * The module driver
- * =================
  * Runs an agent that is a JavaScript module: its default export is an async generator function
  * `(turn, { signal }) => AsyncIterable<AgentEvent>`, or a driver made with `defineAgent`. It is
  * loaded in the worker that owns the conversation. A path is taken relative to the folder of the

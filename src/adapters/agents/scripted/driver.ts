@@ -1,6 +1,4 @@
 /**
- * The scripted agent
- * ==================
  * Follows its script and answers `ok` when the script has ended. A turn retried after its host was
  * lost gets the same run again, so a crash does not shift the script. Scripts come from the config
  * (`runs`) or, in a simulation, from a `ScriptSource` fed line by line.

@@ -1,6 +1,4 @@
 /**
- * The guide
- * =========
  * The agent of a fresh install: no key, no network, no model, and it says so. It answers from the
  * state of the room: why it was engaged, what it observed, who is counted, and how to connect a
  * model. Its lines are plain templates.

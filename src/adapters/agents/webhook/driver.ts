@@ -1,6 +1,4 @@
 /**
- * The webhook driver
- * ==================
  * Runs an agent that is a web service: the turn is posted to one configured address; the answer is
  * a JSON object, a stream of events (server-sent events or one per line), or 204 for silence. Each
  * request is signed over time and body, so the service can authenticate the sender and reject

@@ -1,6 +1,4 @@
 /**
- * Telegram
- * ========
  * A bot by long polling, which needs no public address, or by webhook. docs/channels/telegram.md
  * describes how to create one. This file assembles the parts, one file each (wire format,
  * normalising, the poll loop, the webhook, sending, markup, errors).

@@ -1,6 +1,4 @@
 /**
- * Telegram client
- * ===============
  * grammY's `Api` with additions for every call: a time limit, no redirects, a size limit on the
  * response, and converted errors. One per account; nothing else knows the token. grammY is loaded
  * with the first call, so a daemon without a bot does not load it.

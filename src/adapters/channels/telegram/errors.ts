@@ -1,6 +1,4 @@
 /**
- * Telegram errors
- * ===============
  * Converts grammY's two kinds of errors, with the disposition that the outbox and the poll loop act
  * on. The original error is dropped on purpose: a failed fetch contains the URL, and the URL
  * contains the token.

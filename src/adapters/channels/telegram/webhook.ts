@@ -1,6 +1,4 @@
 /**
- * The Telegram webhook
- * ====================
  * The account's hook instead of the poll loop. Telegram sends a secret header with every update, so
  * the sender is authenticated before the body is read; such an account requires a secret. An update
  * is answered 200 only when it is durable, and Telegram repeats the others; the message's id

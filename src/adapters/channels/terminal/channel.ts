@@ -1,6 +1,4 @@
 /**
- * Terminal
- * ========
  * The operator at a keyboard: lines in, answers out, one direct chat. The channel owns no stream; a
  * console (the `chat` command, a test) attaches, sends lines and shows messages. Without a console
  * the channel is still live: messages sent then are shown to the next console, up to a limit.

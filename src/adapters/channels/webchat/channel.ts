@@ -1,6 +1,4 @@
 /**
- * Webchat
- * =======
  * The direct chat on earshot's own page and in `earshot chat`. The journal is its platform: a reply
  * is delivered as soon as the outbox has recorded it, and pages read it from there. Sending
  * therefore only confirms, cannot fail, and is never in doubt; transient signals (typing, acks) go

@@ -1,6 +1,4 @@
 /**
- * The webchat protocol
- * ====================
  * JSON frames over `/ws`, one object each, validated at both ends. `n` is the number of the journal
  * row behind a frame: a reconnecting page sends its last `n` and gets everything after it, so a
  * reconnect loses nothing, and ids identify duplicates. Frames without `n` (typing, deltas, acks)

@@ -1,6 +1,4 @@
 /**
- * Webhook
- * =======
  * Plain HTTP in and out, for platforms without a channel. Messages arrive through the daemon's API
  * or, signed, through the account's hook. Answers are kept in a bounded list that the API serves;
  * where the account has a `url`, they are also posted there as JSON, with a signature over time and

@@ -1,6 +1,4 @@
 /**
- * The webhook channel's hook
- * ==========================
  * Messages posted by a program that holds the account's secret, signed over time and body
  * (docs/channels/webhook.md). The secret authenticates the program, not the authors it reports:
  * they count as strangers until the config lets them speak.

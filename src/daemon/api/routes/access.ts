@@ -1,6 +1,4 @@
 /**
- * Access
- * ======
  * Who may speak: strangers who wait for an approval, people who got one, claim codes. A claim code
  * is in the answer that makes it and in no other.
  */

@@ -1,6 +1,4 @@
 /**
- * Commands
- * ========
  * The table of chat commands, with those of plugins and of the default agent's skills, for
  * completion. It lists what exists, not what the caller may do.
  */

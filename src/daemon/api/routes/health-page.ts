@@ -1,6 +1,4 @@
 /**
- * Health of the daemon
- * ====================
  * `GET /api/health` and `GET /api/health/live` (the same after each change, as server-sent events)
  * are what the Health page shows. `/healthz` and `/readyz` are for programs that only need to know
  * whether the daemon is alive.

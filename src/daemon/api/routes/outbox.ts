@@ -1,6 +1,4 @@
 /**
- * The outbox
- * ==========
  * Parts of answers that are being sent, in doubt or dead, with what an operator can do about them;
  * and what the webhook channel sent, for programs that fetch their answers.
  */

@@ -1,6 +1,4 @@
 /**
- * Sessions
- * ========
  * What each agent remembers of its conversations: listing, showing, exporting, changing how it works
  * there, starting a new one. A session is named by its key, percent-encoded in the path; an archived
  * one also by its id. Everything is read from the store, so it is complete whatever happened to the

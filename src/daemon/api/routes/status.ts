@@ -1,6 +1,4 @@
 /**
- * Status
- * ======
  * Status, channels, conversations and the explanation of a decision, as `earshot status`,
  * `channels` and `why` print them. Nothing here changes anything.
  */

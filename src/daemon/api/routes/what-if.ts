@@ -1,6 +1,4 @@
 /**
- * What-if
- * =======
  * Recordings, runs, explanations, and applying rules to the config. A run is answered while it goes
  * on, as server-sent events; closing the answer aborts it.
  */

@@ -1,6 +1,4 @@
 /**
- * Completion scripts
- * ==================
  * The same algorithm in three shells: find the command from the words typed so far, then offer its
  * subcommands, options and the values of an option. Where any value is possible, the shell offers
  * files.

@@ -1,6 +1,4 @@
 /**
- * Overrides
- * =========
  * The sections that may be overridden for an agent, a channel, an account or one conversation. The
  * most specific level wins, field by field.
  */

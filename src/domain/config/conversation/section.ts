@@ -1,6 +1,4 @@
 /**
- * Sections
- * ========
  * A config section is declared once, as fields and defaults, and used in two ways: whole (every
  * default filled in) at the top of the file, and as an override of an agent, channel, account or
  * conversation, where every field is optional and no default is filled in. A default inside an

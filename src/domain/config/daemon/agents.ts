@@ -1,6 +1,4 @@
 /**
- * `agents`: the agents
- * ====================
  * A list of agents and their shared defaults. The driver runs the turns; its options stand beside
  * `kind` and are checked by the driver. A bare name is short for `{ kind: name }`.
  */

@@ -1,6 +1,4 @@
 /**
- * The config schema
- * =================
  * Every section of earshot.json5 under its name. The JSON Schema for editors is generated from this
  * one.
  */

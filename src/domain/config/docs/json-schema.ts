@@ -1,6 +1,4 @@
 /**
- * JSON Schema
- * ===========
  * The config's schema in the form that editors understand, generated from the zod schemas the
  * daemon parses with. Known channels and drivers contribute their own options; others stay open,
  * because plugins may bring them.

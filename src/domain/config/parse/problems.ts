@@ -1,6 +1,4 @@
 /**
- * Config problems
- * ===============
  * A problem names the place, what was expected there and, where possible, the fix: the nearest
  * known key, or the section a key belongs to. Secret values are never repeated.
  */

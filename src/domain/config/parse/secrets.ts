@@ -1,6 +1,4 @@
 /**
- * Secrets in a config
- * ===================
  * Secrets are recognised by the name of their field, so third-party drivers and channels are
  * covered as well: any string under `channels`, `agents` or `media` whose field name ends in one of
  * the words below, ignoring case, dashes and underscores. Only such a field may be `${NAME}`, and
