@@ -85,6 +85,12 @@ const plain: readonly string[] = [
   "src/actors/protocol/",
   "src/actors/runtime/",
   "src/actors/util/",
+  "src/actors/entries.ts",
+  "src/adapters/host-ports.ts",
+  "src/testing/",
+  "src/testing.ts",
+  "src/actors/simulation/",
+  "src/adapters/stores/",
   "src/actors/host/",
   "src/actors/supervisor/",
 ];

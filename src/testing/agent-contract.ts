@@ -1,6 +1,6 @@
 /**
  * What every agent driver must do, whatever is behind it. Call it from a vitest file with a
- * descriptor; it declares the tests. A driver that passes can be trusted with a turn.
+ * descriptor; it declares the tests. A driver that passes can run turns.
  */
 import { describe, expect, test } from "vitest";
 import type { AgentDriver, AgentEvent, AgentPort, AgentTurn } from "../domain/ports/index.ts";
@@ -9,19 +9,19 @@ import { agentEventSchema } from "../domain/ports/index.ts";
 export interface AgentContract {
   readonly name: string;
   readonly driver: AgentDriver;
-  /** Config that makes the next turn say exactly `answer`. */
+  /** Config that makes the next turn answer exactly `answer`. */
   readonly speaking: () => Promise<{ readonly config: unknown; readonly answer: string | RegExp }>;
-  /** Config that makes the next turn never end. Left out: the driver cannot hang. */
+  /** Config that makes the next turn never end. Absent: the driver cannot hang. */
   readonly hanging?: () => Promise<unknown>;
-  /** Config that makes the next turn fail. Left out: the driver cannot fail. */
+  /** Config that makes the next turn fail. Absent: the driver cannot fail. */
   readonly failing?: () => Promise<unknown>;
-  /** Config that makes the next turn talk on and on. Left out: the driver cannot. */
+  /** Config that makes the next turn write without an end. Absent: the driver cannot. */
   readonly babbling?: () => Promise<unknown>;
-  /** Config that makes the next turn call this tool. Left out: the driver has no tools. */
+  /** Config that makes the next turn call this tool. Absent: the driver has no tools. */
   readonly calling?: (name: string, input: Record<string, unknown>) => Promise<unknown>;
 }
 
-/** A hanging driver that has not said a word by then is aborted, ms. */
+/** A hanging driver without any output by then is aborted, ms. */
 const silentMsMax = 400;
 /** How long a turn may still take after its abort, ms. */
 const abortMsMax = 1_000;
@@ -55,7 +55,7 @@ export function sampleTurn(over: Partial<AgentTurn> = {}): AgentTurn {
   };
 }
 
-/** Opens a driver as a host would; sleeping is real time. */
+/** Opens a driver as a host does; sleeping is real time. */
 export async function openAgent(driver: AgentDriver, config: unknown): Promise<AgentPort> {
   return driver.open({
     agentId: "main",
@@ -104,7 +104,7 @@ function turnWithTool(over: Partial<AgentTurn>): AgentTurn {
   return sampleTurn({ tools, ...over });
 }
 
-/** Waits for the end and holds it against the moment of the abort. */
+/** Waits for the end and measures it from the abort. */
 async function endsSoonAfter(signal: AbortSignal, ended: Promise<unknown>): Promise<void> {
   let abortedAt = Number.NaN;
   signal.addEventListener("abort", () => {
@@ -153,7 +153,7 @@ export function agentContract(contract: AgentContract): void {
         const agent = await openAgent(contract.driver, await hanging());
         const stop = new AbortController();
         const abort = () => stop.abort(new Error("stopped"));
-        // One that says nothing before it hangs is surely at it by then.
+        // A driver without any output before it hangs is certainly running by then.
         const silent = setTimeout(abort, silentMsMax);
         const read = async () => {
           for await (const _ of agent.run(sampleTurn(), { signal: stop.signal })) abort();
@@ -217,7 +217,7 @@ export function agentContract(contract: AgentContract): void {
     }
 
     if (failing !== undefined)
-      test("tells a failure as one error and ends", async () => {
+      test("reports a failure as one error and ends", async () => {
         const agent = await openAgent(contract.driver, await failing());
         const events = await collect(agent);
         expect(events.filter(({ type }) => type === "error")).toHaveLength(1);

@@ -3,14 +3,14 @@
  * ==========
  * Weighted fast-check arbitraries for messages and ladder inputs. Uniform ones never reach the
  * lower rungs (every other input has a mention), so signals are rare here, credits are often live
- * or about to end, and texts contain the names that matter. Time is taken from edges: one before,
- * at, and one after.
+ * or about to end, and texts contain the names that matter. Times are at edges: one before, at, and
+ * one after.
  */
 import fc from "fast-check";
 import type { EngagementInput, Participant } from "../domain/decision.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../domain/message.ts";
 
-/** Names that aliases, bots and texts are made of, so that they meet. */
+/** Names that aliases, bots and texts share, so that they match. */
 export const sampleNames = ["Scout", "straße", "ＦＵＬＬ", "토토", "Ro", "Botty", "İda"] as const;
 /** Authors of generated rooms; the last three are bots. */
 export const authorIds = ["u1", "u2", "u3", "constructor", "__proto__", "b1", "b2", "b3"] as const;
@@ -21,7 +21,7 @@ const rarely = (weight: number) =>
     { weight: 10 - weight, arbitrary: fc.constant(false) },
   );
 
-/** Words, some of which name someone, in any case and width. */
+/** Texts, some of which name an agent or a bot, in any case and width. */
 export const texts: fc.Arbitrary<string> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom("", "hello", "what about lunch?", "ok", "🙂") },
   {
@@ -43,7 +43,7 @@ export const texts: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 40 }) },
 );
 
-/** Moments around `now` at which something ends: gone, just gone, just live, live. */
+/** Times around `now` at which something ends: past, just past, just ahead, ahead. */
 const around = (now: number) =>
   fc.constantFrom(-900_000, -1, 0, 1, 900_000).map((distance) => Math.max(0, now + distance));
 
@@ -158,7 +158,7 @@ function withAuthor(participants: Participant[], id: string, now: number): Parti
   return [...others, { id, name: isBot ? "Botty" : "Ann", isBot, lastSeenAt: now }];
 }
 
-/** Inbound messages in the short form that `POST /api/inbound` and scenarios take. */
+/** Inbound messages in the short form that `POST /api/inbound` and scenarios accept. */
 export const inboundInputs: fc.Arbitrary<InboundInput> = fc.record(
   {
     channel: fc.constantFrom("telegram", "webhook"),
@@ -178,7 +178,7 @@ export const inboundInputs: fc.Arbitrary<InboundInput> = fc.record(
   { requiredKeys: ["channel", "chat", "id", "author", "text"] },
 );
 
-/** The same, parsed: every default filled in. */
+/** The same, parsed: with all defaults. */
 export const inbounds: fc.Arbitrary<Inbound> = inboundInputs.map((input) =>
   inboundSchema.parse(input),
 );

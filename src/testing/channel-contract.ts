@@ -1,8 +1,8 @@
 /**
  * What every channel must do, whatever platform is behind it. Call it from a vitest file with a
- * descriptor that can start the platform (a test server, a fake) and speak for its people; it
- * declares the tests. Abilities a platform does not have are left out of the descriptor, and their
- * tests with them.
+ * descriptor that can start the platform (a test server, a fake) and write as its people; it
+ * declares the tests. The descriptor omits abilities that the platform does not have, and their
+ * tests are not declared.
  */
 import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -15,9 +15,9 @@ import { type OpenedChannel, openChannel } from "./open-channel.ts";
 export interface ChannelContract {
   readonly name: string;
   readonly definition: ChannelDefinition;
-  /** Starts the platform with a group of people in it and a bot among them. */
+  /** Starts the platform with a group of people and a bot in it. */
   readonly world: () => Promise<ChannelWorld>;
-  /** What the platform can do beyond taking and giving messages; a test is declared for each. */
+  /** Abilities besides receiving and sending messages; a test is declared for each. */
   readonly can: readonly ChannelAbility[];
 }
 
@@ -105,7 +105,7 @@ function inboundTests(contract: ChannelContract): void {
     expect(channel.messages()).toHaveLength(1);
   });
 
-  test("who is meant is told as the platform tells it, never guessed", async () => {
+  test("mentions and replies are those that the platform reports, never guessed", async () => {
     const { world, channel } = await rig(contract);
     for (const [what, expected] of world.classified) {
       const message = await channel.message(await world.say(what));
@@ -134,7 +134,7 @@ function inboundTests(contract: ChannelContract): void {
     expect(message.author.isSelf).toBe(true);
   });
 
-  able("edit", "an edit is an edit of the same message, with the new words", async () => {
+  able("edit", "an edit is an edit of the same message, with the new text", async () => {
     const { world, channel } = await rig(contract);
     const id = await world.say({ text: "befor" });
     await channel.message(id);
@@ -174,12 +174,12 @@ function outboundTests(contract: ChannelContract): void {
     "a text over the limit arrives whole in pieces that the platform takes",
     async () => {
       const { world, channel } = await rig(contract);
-      const words = Array.from({ length: definition.textLimit / 4 }, (_, n) => `w${n}`);
-      const request = { route: world.route(), id: "t:0", text: words.join(" "), signal: never };
+      const tokens = Array.from({ length: definition.textLimit / 4 }, (_, n) => `w${n}`);
+      const request = { route: world.route(), id: "t:0", text: tokens.join(" "), signal: never };
       const { messageIds } = await channel.outbound.sendText(request);
       const shown = await world.shown(messageIds.length);
       for (const { text } of shown) expect(text.length).toBeLessThanOrEqual(definition.textLimit);
-      expect(shown.flatMap(({ text }) => text.split(/\s+/))).toEqual(words);
+      expect(shown.flatMap(({ text }) => text.split(/\s+/))).toEqual(tokens);
     },
   );
 
@@ -251,7 +251,7 @@ function sendFaultTests(contract: ChannelContract): void {
 function lineFaultTests(contract: ChannelContract): void {
   const able = ableOf(contract);
 
-  able("line", "what is said while the line is down arrives after it is back, once", async () => {
+  able("line", "messages sent during a disconnect arrive once, after the reconnect", async () => {
     const { world, channel } = await rig(contract);
     const before = await world.say({ text: "before" });
     await channel.message(before);
@@ -296,8 +296,8 @@ function lineFaultTests(contract: ChannelContract): void {
     const id = await world.say({ text: "again and again" });
     await channel.message(id);
     await expect.poll(() => channel.messages().length).toBe(2);
-    const [one, two] = channel.messages();
-    expect(two).toEqual(one);
+    const [first, second] = channel.messages();
+    expect(second).toEqual(first);
   });
 
   able("garbage", "garbage is passed over, logged, and does not block the line", async () => {

@@ -1,5 +1,5 @@
 /**
- * The platform side of the channel contract: people who speak, and what they see. A descriptor
+ * The platform side of the channel contract: people who write, and what they see. A descriptor
  * starts one for each test.
  */
 import type { Route } from "../domain/message.ts";
@@ -12,7 +12,7 @@ export interface SpokenMessage {
   /** `bot`: another bot. */
   readonly by?: "person" | "bot";
   readonly mentions?: "us" | "other";
-  /** A message of ours, of someone else, or the opener of a thread. */
+  /** One of our messages, one of another author, or the first message of a thread. */
   readonly repliesTo?: "us" | "other";
 }
 
@@ -25,15 +25,15 @@ export interface ShownMessage {
 export interface ChannelWorld {
   /** The account's config. */
   readonly config: unknown;
-  /** Must turn up in no log, state or error. */
+  /** Must appear in no log, state or error. */
   readonly secrets: readonly string[];
-  /** What is said, and the part of the inbound message that must come of it. */
+  /** Messages, and the part of the inbound message that each must produce. */
   readonly classified: readonly (readonly [SpokenMessage, object])[];
-  /** For channels without a wire: hands over the opened account. */
+  /** For channels without a connection of their own: passes the opened account. */
   connect?(channel: OpenedChannel): void;
-  /** Someone speaks; the platform's message id. */
+  /** Sends a message as this author; resolves to the platform's message id. */
   say(what: SpokenMessage): Promise<string>;
-  /** The way to the group. */
+  /** The route to the group. */
   route(): Route;
   /** The bot's messages in the group once there are `count` of them. */
   shown(count: number): Promise<readonly ShownMessage[]>;
@@ -41,20 +41,20 @@ export interface ChannelWorld {
   echo?(text: string): Promise<string>;
   edit?(id: string, text: string): Promise<void>;
   reactions?(id: string): readonly string[];
-  /** Times typing was shown. */
+  /** How often a typing indicator was shown. */
   typings?(): number;
   /** People pinged by the bot's messages so far. */
   pings?(): number;
   limitNext?(seconds: number): void;
   refuseNext?(): void;
-  /** The next send is done and its answer lost. */
+  /** The next send succeeds and its answer is lost. */
   loseAnswer?(): void;
   disconnect?(): Promise<void>;
   reconnect?(): Promise<void>;
-  /** The next delivery comes twice. */
+  /** The next delivery is repeated. */
   redeliver?(): void;
   garbage?(): void;
-  /** The login is no longer valid. */
+  /** The login becomes invalid. */
   revoke?(): void;
   close(): Promise<void>;
 }

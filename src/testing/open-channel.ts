@@ -1,6 +1,6 @@
 /**
- * A channel account opened as the daemon would, on real time, with everything it hands over kept in
- * memory: events, cursors, states, log lines.
+ * Opens a channel account like the daemon, on real time, and records its output: events, cursors,
+ * states, log lines.
  */
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { EarshotError } from "../domain/errors.ts";
@@ -22,18 +22,18 @@ interface LogLine {
 
 export interface OpenedChannel {
   readonly outbound: ChannelOutbound;
-  /** What the platform posts to; null where it is asked instead. */
+  /** What the platform posts to; null for a platform that is polled. */
   readonly hook: ChannelHook | null;
   readonly logs: readonly LogLine[];
   readonly states: readonly { readonly state: ConnectionState; readonly detail?: string }[];
-  /** Errors met so far; checked for secrets with the rest. */
+  /** Errors so far; checked for secrets with the rest. */
   readonly errors: unknown[];
-  /** Identity to cursor, as the store has them. */
+  /** Identity to cursor, as in the store. */
   readonly cursors: Map<string, string>;
-  /** Takes events that came in another way, for channels whose inbound is the daemon's own API. */
-  take(given: readonly ChannelEvent[]): void;
+  /** Adds events that came in another way, for channels whose inbound is the daemon's own API. */
+  take(events: readonly ChannelEvent[]): void;
   messages(): readonly Inbound[];
-  /** Message ids in order of arrival, repeats left out. */
+  /** Message ids in order of arrival, without duplicates. */
   identities(): readonly string[];
   /** Resolves when the message has arrived. */
   message(id: string): Promise<Inbound>;
@@ -50,15 +50,15 @@ export interface OpenedChannel {
 
 const waitMsMax = 10_000;
 
-/** What came in, and those who wait for it. */
-class Kept {
+/** Recorded events, and the calls that wait for one. */
+class Recording {
   readonly events: ChannelEvent[] = [];
   readonly logs: LogLine[] = [];
   readonly states: { state: ConnectionState; detail?: string }[] = [];
   readonly #waiting = new Set<() => void>();
 
-  take(given: readonly ChannelEvent[]): void {
-    this.events.push(...given);
+  take(events: readonly ChannelEvent[]): void {
+    this.events.push(...events);
     this.#changed();
   }
 
@@ -71,7 +71,7 @@ class Kept {
     return this.events.flatMap((event) => (event.type === "message" ? [event.message] : []));
   }
 
-  /** Resolves to what `find` finds, now or after a later event. */
+  /** Resolves to the result of `find`, now or after a later event. */
   until<Found>(find: () => Found | undefined, what: string): Promise<Found> {
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -104,7 +104,7 @@ export function openChannel(
   config: unknown,
   cursors: Map<string, string> = new Map(),
 ): OpenedChannel {
-  const kept = new Kept();
+  const recording = new Recording();
   const errors: unknown[] = [];
   const stopping = new AbortController();
   let refusals = 0;
@@ -114,20 +114,20 @@ export function openChannel(
     config: definition.accountSchema.parse(config),
     clock: createSystemClock(),
     random: { next: () => 0.5 },
-    log: (level, event, fields) => void kept.logs.push({ level, event, fields }),
-    async deliver(given, cursor) {
+    log: (level, event, fields) => void recording.logs.push({ level, event, fields }),
+    async deliver(events, cursor) {
       if (refusals > 0) {
         refusals -= 1;
-        throw new EarshotError("EAR_STORE_FULL", "Cannot store as the disk is full");
+        throw new EarshotError("EAR_STORE_FULL", "Cannot store the events: the disk is full");
       }
       if (cursor !== undefined) cursors.set(identity, cursor);
-      kept.take(given);
+      recording.take(events);
     },
-    async loadCursor(who) {
-      identity = who;
-      return cursors.get(who) ?? null;
+    async loadCursor(bot) {
+      identity = bot;
+      return cursors.get(bot) ?? null;
     },
-    reportState: (state, detail) => kept.report(state, detail),
+    reportState: (state, detail) => recording.report(state, detail),
   });
   const running = account.start(stopping.signal).then(
     () => null,
@@ -137,16 +137,16 @@ export function openChannel(
     },
   );
   return {
-    ...waysToWait(kept),
+    ...waits(recording),
     outbound: account.outbound,
     hook: account.hook ?? null,
-    logs: kept.logs,
-    states: kept.states,
+    logs: recording.logs,
+    states: recording.states,
     errors,
     cursors,
-    take: (given) => kept.take(given),
-    messages: () => kept.messages(),
-    identities: () => [...new Set(kept.messages().map(({ id }) => id))],
+    take: (events) => recording.take(events),
+    messages: () => recording.messages(),
+    identities: () => [...new Set(recording.messages().map(({ id }) => id))],
     ended: () => running,
     refuseDeliveries: (count) => {
       refusals = count;
@@ -158,17 +158,22 @@ export function openChannel(
   };
 }
 
-function waysToWait(kept: Kept): Pick<OpenedChannel, "message" | "edit" | "state" | "live"> {
+function waits(recording: Recording): Pick<OpenedChannel, "message" | "edit" | "state" | "live"> {
   const state = async (wanted: ConnectionState) => {
-    const reached = () => (kept.states.at(-1)?.state === wanted ? true : undefined);
-    await kept.until(reached, wanted);
+    const reached = () => (recording.states.at(-1)?.state === wanted ? true : undefined);
+    await recording.until(reached, wanted);
   };
   return {
     message: (id) =>
-      kept.until(() => kept.messages().find((one) => one.id === id), `message ${id}`),
+      recording.until(
+        () => recording.messages().find((message) => message.id === id),
+        `message ${id}`,
+      ),
     edit: (id) =>
-      kept.until(() => {
-        const found = kept.events.find((event) => event.type === "edit" && event.edit.id === id);
+      recording.until(() => {
+        const found = recording.events.find(
+          (event) => event.type === "edit" && event.edit.id === id,
+        );
         return found?.type === "edit" ? found.edit : undefined;
       }, `edit of ${id}`),
     state,

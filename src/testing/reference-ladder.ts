@@ -1,14 +1,14 @@
 /**
- * The ladder, said plainly
- * ========================
- * A second account of the same rules, written as a reader would say them: no table, no laziness, no
- * caching, every fact worked out first and the rules read off in order. Tests hold the runtime's
- * ladder against it; your own tests may too. Slow, and meant to be.
+ * The ladder as a reference model
+ * ===============================
+ * A second implementation of the same rules, in the order in which a reader would explain them: no
+ * table, no laziness, no caching; every fact is computed first, and the rules are checked in order.
+ * Tests compare the runtime's ladder with it; your own tests may too. Slow by design.
  */
 import type { EngagementInput, EngagementVerdict, Rule } from "../domain/decision.ts";
 import { limits } from "../domain/limits.ts";
 
-/** What the rules look at, worked out of an input. */
+/** The facts that the rules use, computed from an input. */
 export interface LadderFacts {
   readonly dm: boolean;
   readonly mention: boolean;
@@ -25,7 +25,7 @@ export interface LadderFacts {
   readonly bot: boolean;
   readonly activation: EngagementInput["rules"]["activation"];
   readonly explicitOnly: boolean;
-  /** Calls other agents of the place, and not us. */
+  /** Calls other agents of the chat, and not us. */
   readonly calledOthers: boolean;
 }
 
@@ -41,7 +41,7 @@ function namesPeer({ message, room }: EngagementInput, text: string): boolean {
   });
 }
 
-/** Short names that are no words themselves ("b!") stand alone when no letter touches them. */
+/** Short names that are no words ("b!") match only without a letter beside them. */
 function isolated(text: string, name: string): boolean {
   return text
     .split(name)
@@ -65,7 +65,7 @@ function headCount({ room, rules, now }: EngagementInput): { humans: number; kno
   return { humans: Math.max(spoken, membership.humans), known: false };
 }
 
-/** Works out every fact, whether a rule will ask for it or not. */
+/** Computes every fact, whether a rule uses it or not. */
 export function ladderFacts(input: EngagementInput): LadderFacts {
   const { message, rules, room, credits, held, now } = input;
   const text = plain(message.text.slice(0, limits.matchUnitsMax)).normalize("NFKC");
@@ -95,7 +95,7 @@ export function ladderFacts(input: EngagementInput): LadderFacts {
   };
 }
 
-/** The rule that decides, read off the facts in order. */
+/** The rule that decides. */
 export function referenceRule(facts: LadderFacts): Rule {
   if (facts.calledOthers) return "addressed-elsewhere";
   if (facts.dm) return "dm";
@@ -129,7 +129,7 @@ const engaging: readonly Rule[] = [
   "solo-human",
 ];
 
-/** What `decideEngagement` has to answer. */
+/** The expected result of `decideEngagement`. */
 export function referenceVerdict(input: EngagementInput): EngagementVerdict {
   const facts = ladderFacts(input);
   const rule = referenceRule(facts);

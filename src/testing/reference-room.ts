@@ -1,37 +1,36 @@
 /**
- * A conversation, said plainly
- * ============================
- * A second account of what surrounds the ladder: credits, who counts as here, who is held by a
- * pending turn, and the guard against bots in circles. Lists and loops, no chart, no rule modules;
- * every rule as docs/guide/engagement.md says it. The suite holds the runtime against it on
- * generated rooms; with a config of yours, so may you (`differencesFrom`).
+ * A conversation as a reference model
+ * ===================================
+ * A second implementation of what surrounds the ladder: credits, who counts as present, who is held
+ * by a pending turn, and the guard against loops between bots. Lists and loops, no chart, no rule
+ * modules; every rule as docs/guide/engagement.md describes it. The suite compares the runtime with
+ * it on generated rooms; you can do the same with your config (`differencesFrom`).
  *
- * It knows one agent and what the room's lines show: not what commands change, and not what an
- * agent does with its tools.
+ * It knows one agent and the lines of the room, not the effects of commands or of an agent's tools.
  */
 import type { EngagementInput, Membership, Rule, Verdict } from "../domain/decision.ts";
 import type { Inbound } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import { referenceVerdict } from "./reference-ladder.ts";
 
-/** What of a conversation's settings it goes by. */
+/** The settings that it uses. */
 export type ReferenceSettings = Pick<
   ConversationSettings,
   "engagement" | "everyoneMentions" | "loopGuard"
 >;
 
-/** The reference model of one conversation. Times are ms, from whatever moment the caller likes. */
+/** The reference model of one conversation. Times are ms from any start. */
 export class ReferenceConversation {
   readonly #settings: ReferenceSettings;
   /** Author to the moment the credit ends. */
   readonly credits = new Map<string, number>();
-  /** Everyone who has spoken, the latest last. */
+  /** Everyone who has written, the latest last. */
   readonly speakers = new Map<string, { name: string; isBot: boolean; lastSeenAt: number }>();
-  /** Engaged messages that no turn has done with yet, and their authors. */
+  /** Engaged messages that no turn has finished, and their authors. */
   readonly pending = new Map<string, string>();
-  /** Threads in which something of ours was delivered. */
-  readonly spokenIn = new Set<string>();
-  /** Turns that bots have caused since a person spoke. */
+  /** Threads in which one of our messages was delivered. */
+  readonly ownThreads = new Set<string>();
+  /** Turns that bots have caused since the last message of a person. */
   botTurns = 0;
   membership: Membership | null = null;
 
@@ -39,7 +38,7 @@ export class ReferenceConversation {
     this.#settings = settings;
   }
 
-  /** What a message should come to, and what it does to the credits. */
+  /** The expected decision on a message, and its effect on the credits. */
   hear(message: Inbound, at: number): Pick<Verdict, "decision" | "rule" | "credit"> {
     const { author } = message;
     const isBot = author.isBot || this.speakers.get(author.id)?.isBot === true;
@@ -56,14 +55,14 @@ export class ReferenceConversation {
     return { decision, rule, credit };
   }
 
-  /** A part of the answer to `authors` has reached the room. */
+  /** A part of the answer to `authors` was delivered. */
   delivered(authors: readonly string[], thread: string | null, at: number): void {
     const { enabled, windowMs } = this.#settings.engagement.stickiness;
-    if (thread !== null) this.spokenIn.add(thread);
+    if (thread !== null) this.ownThreads.add(thread);
     if (enabled) for (const author of authors) this.credits.set(author, at + windowMs);
   }
 
-  /** A turn is done with these messages, or they were dropped: they hold their authors no more. */
+  /** A turn has finished these messages, or they were dropped: they hold their authors no more. */
   settled(ids: readonly string[]): void {
     for (const id of ids) this.pending.delete(id);
   }
@@ -80,7 +79,7 @@ export class ReferenceConversation {
       (message.mentionsEveryone && this.#settings.everyoneMentions);
     return {
       message: {
-        text: ownWords(message.text),
+        text: ownText(message.text),
         authorId: author.id,
         authorIsBot: this.speakers.get(author.id)?.isBot === true,
         isDirect: chat.kind === "direct",
@@ -93,9 +92,9 @@ export class ReferenceConversation {
       },
       rules: this.#settings.engagement,
       room: {
-        participants: [...this.speakers].map(([id, who]) => ({ id, ...who })),
+        participants: [...this.speakers].map(([id, speaker]) => ({ id, ...speaker })),
         membership: this.membership,
-        botInThread: thread !== null && this.spokenIn.has(thread.id),
+        botInThread: thread !== null && this.ownThreads.has(thread.id),
       },
       credits: Object.fromEntries(this.credits),
       held: [...this.pending.values()],
@@ -106,8 +105,8 @@ export class ReferenceConversation {
 
 const muted = { decision: "observe", rule: "loop-guard" satisfies Rule, credit: "none" } as const;
 
-/** Quoted lines and links are nobody's call. */
-const ownWords = (text: string): string =>
+/** Text without quoted lines and links, which call nobody. */
+const ownText = (text: string): string =>
   text
     .split("\n")
     .filter((line) => !line.trimStart().startsWith(">"))

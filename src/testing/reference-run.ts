@@ -1,9 +1,9 @@
 /**
  * A run against the reference
  * ===========================
- * Walks through a played room and asks the reference model about every message that reached the
- * ladder. What it is told of the turns (which messages they answered, what was delivered and when)
- * comes from the run; what every message should have come to is its own.
+ * Compares a run with the reference model, for every message that reached the ladder. The facts
+ * about turns (which messages they answered, what was delivered and when) come from the run; the
+ * expected decisions come from the model.
  */
 import { resolveSettings, scenarioConfig } from "../domain/config/index.ts";
 import { parseSessionKey } from "../domain/key.ts";
@@ -13,37 +13,37 @@ import type { DecisionLine, StreamLine } from "../domain/stream.ts";
 import { ReferenceConversation } from "./reference-room.ts";
 import type { RoomRun } from "./room-run.ts";
 
-/** A channel offers a read of its member list for half an hour. */
-const readKeptMs = 30 * 60_000;
+/** A channel returns a read of its member list for half an hour. */
+const readCachedMs = 30 * 60_000;
 
-/** A message that the reference decides otherwise. */
+/** A message that the reference decides differently. */
 export interface Difference {
   readonly id: string;
   readonly key: string;
-  /** `rule` and what became of the credit, as the runtime had it. */
+  /** `rule` and the credit's outcome, as in the run. */
   readonly was: string;
   readonly expected: string;
 }
 
 /**
- * The messages that the reference model decides otherwise than the runtime did: none, unless one of
- * them is wrong. For rooms of one agent that uses no tools, where nobody gives commands.
+ * The messages that the reference model decides differently from the runtime: none, unless one of
+ * them is wrong. For rooms of one agent that uses no tools, without commands.
  */
 export function differencesFrom(run: RoomRun): readonly Difference[] {
-  const walk = new Walk(run.config);
+  const comparison = new Comparison(run.config);
   for (const event of run.events) {
-    if ("input" in event) walk.take(event.input);
-    else walk.follow(event.output);
+    if ("input" in event) comparison.take(event.input);
+    else comparison.follow(event.output);
   }
-  return walk.differences;
+  return comparison.differences;
 }
 
-class Walk {
+class Comparison {
   readonly differences: Difference[] = [];
   readonly #config: ReturnType<typeof scenarioConfig>;
   readonly #conversations = new Map<string, ReferenceConversation>();
   readonly #messages = new Map<string, Inbound>();
-  /** Messages of the turn under way, by conversation. */
+  /** Messages of the running turn, by conversation. */
   readonly #batches = new Map<string, readonly string[]>();
   /** The newest read of each chat's member list. */
   readonly #members = new Map<string, NonNullable<ReferenceConversation["membership"]>>();
@@ -82,9 +82,8 @@ class Walk {
     if (message === undefined || key === null || !reachedLadder) return;
     const conversation = this.#conversationOf(key, message);
     const read = this.#members.get(message.chat.id);
-    // The chat itself is told of every read; its threads find one with their messages, while it is
-    // kept.
-    if (read !== undefined && (message.thread === null || t - read.fetchedAt < readKeptMs))
+    // The chat itself gets every read; its threads get one with their messages, while it is cached.
+    if (read !== undefined && (message.thread === null || t - read.fetchedAt < readCachedMs))
       conversation.membership = read;
     const expected = conversation.hear(message, t);
     const verdicts = { was: `${rule} ${credit}`, expected: `${expected.rule} ${expected.credit}` };

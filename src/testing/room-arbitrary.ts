@@ -1,10 +1,10 @@
 /**
  * Rooms, generated
  * ================
- * People and bots who talk, mention, reply, quote and name each other, edit, come twice, and now
- * and then say several lines in a row. Waits meet the edges on purpose: one before, at and one
- * after every window of the config that the room is for. Weighted so that within some hundred rooms
- * every rule of the ladder decides; what fails shrinks to few people, plain words and short waits.
+ * People and bots who write, mention, reply, quote and name each other, edit, are delivered twice,
+ * and sometimes write several lines in a row. Waits are chosen at the edges: one before, at and one
+ * after every window of the config. Weighted so that within some hundred rooms every rule of the
+ * ladder decides; a failing room shrinks to few people, plain texts and short waits.
  */
 import fc from "fast-check";
 import { defaultAgentId, resolveSettings, scenarioConfig } from "../domain/config/index.ts";
@@ -14,22 +14,22 @@ import type { RoomLine } from "./room-line.ts";
 
 type Runs = Extract<RoomLine, { agent: unknown }>["agent"]["runs"];
 
-/** What may happen in a room besides people speaking. */
+/** What may happen in a room besides messages. */
 export type Happening =
-  /** Messages get other words or are deleted. */
+  /** Messages are changed or deleted. */
   | "edits"
-  /** The channel reads its member list: right, too small, or incomplete. */
+  /** The channel reads its member list: correct, too small, or incomplete. */
   | "members"
   /** The platform delivers a message twice. */
   | "repeats"
-  /** The platform refuses, stalls, or asks to wait. */
+  /** The platform refuses, hangs, or asks to wait. */
   | "platform"
-  /** Conversations are put to sleep, hosts and the process are killed. */
+  /** Conversations are passivated, hosts and the process are killed. */
   | "faults";
 
 export interface RoomOptions {
   /**
-   * The config that the room is for: what calls the agent and which moments matter is read from it.
+   * The config for the rooms: what calls the agent, and the times that matter, are read from it.
    * @default {}
    */
   readonly config?: unknown;
@@ -39,28 +39,28 @@ export interface RoomOptions {
   readonly bots?: readonly string[];
   /** @default one group, `kitchen` */
   readonly chats?: readonly RoomChat[];
-  /** Threads of the groups; an empty list: there are none. @default one */
+  /** Threads of the groups; an empty list: none. @default one */
   readonly threads?: readonly string[];
   /** @default "irc" */
   readonly channel?: string;
-  /** Words said beside those made up here, each as often as one of them: `/stop`, for example. */
+  /** Further texts, each as often as one of the generated texts: `/stop`, for example. */
   readonly texts?: readonly string[];
   /** @default edits and members */
   readonly happenings?: readonly Happening[];
-  /** What agents do in their runs, in any order; an empty list: they say `ok`. @default [] */
+  /** What agents do in their runs, in any order; an empty list: they answer `ok`. @default [] */
   readonly agents?: readonly Runs[number][];
-  /** ms to wait between lines, beside the edges of the config. */
+  /** Further waits between lines, ms, besides the edges of the config. */
   readonly waits?: readonly number[];
   /** Happenings in a room; some are several lines. @default 20 */
   readonly sizeMax?: number;
 }
 
-/** What fails shrinks to the first choice, whichever it was. */
+/** Shrinks to the first choice. */
 const choose = <Value>(
   ...choices: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Value> }[]
 ): fc.Arbitrary<Value> => fc.oneof({ withCrossShrink: true }, ...choices);
 
-/** Runs of every kind: at once, slow, in parts, silent, failing, backing off. */
+/** Runs of every kind: immediate, slow, in parts, silent, failing, retried. */
 export const agentRuns: Runs = [
   { steps: [{ text: "Fine." }] },
   { steps: [{ waitMs: 3_000 }, { text: "Later." }] },
@@ -112,7 +112,7 @@ function waitsOf({ settings, waits }: Made): fc.Arbitrary<number> {
   );
 }
 
-/** Words: small talk first, because what fails shrinks towards it. */
+/** Texts: small talk first, because failures shrink towards it. */
 function textsOf({ settings, bots, texts }: Made): fc.Arbitrary<string> {
   const { aliases } = settings.engagement;
   const name = fc.constantFrom(...aliases);
@@ -120,14 +120,14 @@ function textsOf({ settings, bots, texts }: Made): fc.Arbitrary<string> {
     .tuple(
       name,
       fc.constantFrom<(name: string) => string>(
-        (one) => `${one}, look`,
-        (one) => `what does ${one.toUpperCase()} think?`,
-        (one) => `x${one.toLowerCase()}x`,
-        (one) => `> ${one} said so\nsure`,
-        (one) => `see https://example.org/${one}`,
+        (name) => `${name}, look`,
+        (name) => `what does ${name.toUpperCase()} think?`,
+        (name) => `x${name.toLowerCase()}x`,
+        (name) => `> ${name} said so\nsure`,
+        (name) => `see https://example.org/${name}`,
       ),
     )
-    .map(([one, say]) => say(one));
+    .map(([name, say]) => say(name));
   const small = fc.constantFrom("hello", "ok", "what about lunch?", "🙂", ...texts);
   const choices = [{ weight: 6, arbitrary: small }];
   if (aliases.length > 0) choices.push({ weight: 2, arbitrary: calls });
@@ -138,29 +138,29 @@ function textsOf({ settings, bots, texts }: Made): fc.Arbitrary<string> {
 
 type Aim = Pick<Speech, "mentions" | "mentionsEveryone" | "repliesTo">;
 
-/** Whom a line is aimed at: mostly alsoCalled. */
+/** Who a line is for: mostly the agent. */
 function aimsOf({ people, bots }: Made): fc.Arbitrary<Aim> {
   const others = fc.constantFrom(...people, ...bots);
-  /** Whom else a line calls that calls us. */
+  /** Another author that a line for the agent also calls. */
   const alsoCalled = choose(
     { weight: 3, arbitrary: fc.constant<string | null>(null) },
     { weight: 1, arbitrary: others },
   );
   return choose(
     { weight: 7, arbitrary: fc.constant<Aim>({}) },
-    { weight: 4, arbitrary: alsoCalled.map((one): Aim => ({ mentions: one ? [us, one] : [us] })) },
-    { weight: 2, arbitrary: others.map((one): Aim => ({ mentions: [one] })) },
+    { weight: 4, arbitrary: alsoCalled.map((id): Aim => ({ mentions: id ? [us, id] : [us] })) },
+    { weight: 2, arbitrary: others.map((id): Aim => ({ mentions: [id] })) },
     { weight: 1, arbitrary: fc.constant<Aim>({ repliesTo: us }) },
-    { weight: 1, arbitrary: others.map((one): Aim => ({ repliesTo: one })) },
+    { weight: 1, arbitrary: others.map((id): Aim => ({ repliesTo: id })) },
     { weight: 1, arbitrary: fc.constant<Aim>({ mentionsEveryone: true }) },
   );
 }
 
-type Said = Omit<Speech, "mentions" | "repliesTo"> & Aim;
+type AimedSpeech = Omit<Speech, "mentions" | "repliesTo"> & Aim;
 
-function speechOf(made: Made): fc.Arbitrary<Said> {
+function speechOf(made: Made): fc.Arbitrary<AimedSpeech> {
   const { people, bots, chats, threads, channel } = made;
-  const who = choose(
+  const author = choose(
     ...[people, bots].flatMap((speakers) => {
       const isBot = speakers === bots;
       const arbitrary = () => fc.constantFrom(...speakers).map((by) => ({ by, isBot }));
@@ -172,7 +172,7 @@ function speechOf(made: Made): fc.Arbitrary<Said> {
     ...(threads.length === 0 ? [] : [{ weight: 1, arbitrary: fc.constantFrom(...threads) }]),
   );
   return fc
-    .tuple(who, textsOf(made), aimsOf(made), fc.constantFrom(...chats), where)
+    .tuple(author, textsOf(made), aimsOf(made), fc.constantFrom(...chats), where)
     .map(([speaker, text, aim, chat, thread]) => ({
       ...speaker,
       text,
@@ -184,8 +184,8 @@ function speechOf(made: Made): fc.Arbitrary<Said> {
 }
 
 /**
- * How often something is said with the same wait: mostly once, up to eight times. Bots go on more
- * often, or the guard against them would hardly ever be met.
+ * How often a message is repeated with the same wait: mostly once, up to eight times. Bots repeat
+ * more often, otherwise their loop guard would rarely be reached.
  */
 const timesOf = (again: number) =>
   choose(
@@ -194,14 +194,14 @@ const timesOf = (again: number) =>
   );
 const times = fc.record({ person: timesOf(1), bot: timesOf(5) });
 
-/** Puts the lines of one happening after what has been so far. */
+/** Adds the lines of one happening after the lines so far. */
 type Step = (soFar: Building) => void;
 
-/** A room while it is put together. */
+/** A room under construction. */
 interface Building {
   t: number;
   readonly lines: RoomLine[];
-  readonly said: Extract<RoomLine, { in: unknown }>["in"][];
+  readonly messages: Extract<RoomLine, { in: unknown }>["in"][];
 }
 
 function happeningsOf(made: Made): fc.Arbitrary<Step> {
@@ -210,10 +210,10 @@ function happeningsOf(made: Made): fc.Arbitrary<Step> {
   const says = fc.tuple(speechOf(made), wait, times).map(
     ([speech, waitMs, { person, bot }]): Step =>
       (soFar) => {
-        for (let left = speech.isBot ? bot : person; left > 0; left -= 1) {
+        for (let count = speech.isBot ? bot : person; count > 0; count -= 1) {
           soFar.t += waitMs;
-          const message = messageOf(`m${soFar.said.length + 1}`, speech);
-          soFar.said.push(message);
+          const message = messageOf(`m${soFar.messages.length + 1}`, speech);
+          soFar.messages.push(message);
           soFar.lines.push({ t: soFar.t, in: message });
         }
       },
@@ -228,7 +228,8 @@ function happeningsOf(made: Made): fc.Arbitrary<Step> {
       }),
     });
   const earlier = fc.nat(1_000);
-  const nth = ({ said }: Building, n: number) => said[said.length - 1 - (n % said.length)];
+  const nth = ({ messages }: Building, n: number) =>
+    messages[messages.length - 1 - (n % messages.length)];
   if (happenings.includes("edits")) {
     also(
       1,
@@ -272,7 +273,7 @@ type Untimed = RoomLine extends infer Line
     ? Omit<Line, "t">
     : never
   : never;
-type Message = Building["said"][number] | undefined;
+type Message = Building["messages"][number] | undefined;
 
 const placeOf = ({ channel, chat, thread }: NonNullable<Message>) =>
   thread ? { channel, chat, thread } : { channel, chat };
@@ -310,19 +311,15 @@ const membersOf = ({ chats, channel, bots }: Made): fc.Arbitrary<() => Untimed> 
 
 /**
  * Rooms for a config.
- * @throws EarshotError EAR_CONFIG_* when the config is not fine.
- * @example
- * ```ts
- * test.prop([rooms({ config })])("a mention is always answered", async (room) => {
- *   const run = await simulateRoom(config, room);
- *   …
- * });
- * ```
+ * @throws EarshotError EAR_CONFIG_* when the config is invalid.
+ * @example ```ts test.prop([rooms({ config })])("a mention is always answered", async (room) => {
+ * const run = await simulateRoom(config, room);
+ * … }); ```
  */
 export function rooms(options: RoomOptions = {}): fc.Arbitrary<Room> {
   const made = madeOf(options);
   return fc.array(happeningsOf(made), { maxLength: made.sizeMax, size: "max" }).map((steps) => {
-    const soFar: Building = { t: 0, lines: [], said: [] };
+    const soFar: Building = { t: 0, lines: [], messages: [] };
     for (const step of steps) step(soFar);
     return new Room(soFar.lines);
   });

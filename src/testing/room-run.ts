@@ -142,27 +142,29 @@ export class RoomRun {
     );
   }
 
-  /** The same in words. */
+  /** The same as text. */
   async why(id: string): Promise<string> {
     return formatExplanation(await this.explain(id));
   }
 
-  /** The room with what came of each line under it. */
+  /** The room with the results of each line below it. */
   toString(): string {
     const rows = this.events.flatMap((event) => {
       const at = "input" in event ? event.input.t : event.output.t;
-      const words = "input" in event ? formatLine(event.input) : formatOutcome(event.output);
-      return words === null ? [] : [`${formatTime(at).padStart(12)}  ${words}`];
+      const text = "input" in event ? formatLine(event.input) : formatOutcome(event.output);
+      return text === null ? [] : [`${formatTime(at).padStart(12)}  ${text}`];
     });
     return rows.join("\n");
   }
 }
 
 /**
- * Plays a room under a config. Who may speak is open unless the config says otherwise; agents
- * follow the room's `agent` lines and say `ok` without one, whatever driver the config names.
+ * Runs a room under a config. Everyone may speak unless the config says otherwise; agents follow
+ * the room's `agent` lines and answer `ok` without one, whatever driver the config names.
  * @param config as `earshot.json5` has it, parsed or not
- * @throws EarshotError EAR_CONFIG_* | EAR_SCENARIO_INVALID: nothing was played.
+ * @throws EarshotError EAR_CONFIG_*
+ *
+ * EAR_SCENARIO_INVALID: nothing was run.
  */
 export async function simulateRoom(
   config: unknown,
@@ -225,7 +227,8 @@ function heardOf(events: readonly RoomEvent[], turns: readonly Turn[]): readonly
   const byMessage = new Map(
     turns.flatMap((turn) => turn.batch.map((id) => [`${turn.key} ${id}`, turn] as const)),
   );
-  for (const one of heard)
-    if (one.decision === "engage") one.turn = byMessage.get(`${one.key} ${one.message.id}`) ?? null;
+  for (const received of heard)
+    if (received.decision === "engage")
+      received.turn = byMessage.get(`${received.key} ${received.message.id}`) ?? null;
   return heard;
 }

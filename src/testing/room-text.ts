@@ -26,11 +26,11 @@ export function formatTime(ms: number): string {
   return `${clock}.${String(ms % 1_000).padStart(3, "0")}`;
 }
 
-/** One line for each thing that happens in a room. */
+/** One line for each scenario line of a room. */
 export const formatRoom = (lines: readonly RoomLine[]): string =>
   lines.map((line) => `${formatTime(line.t).padStart(12)}  ${formatLine(line)}`).join("\n");
 
-/** What happens in one line. */
+/** A scenario line as text. */
 export function formatLine(line: RoomLine): string {
   if ("in" in line) return formatMessage(line.in);
   if ("edit" in line) return `${oneLine(line.edit.id)} now says ${quoted(line.edit.text)}`;
@@ -52,12 +52,12 @@ export function formatLine(line: RoomLine): string {
   return oneLine(JSON.stringify({ ...line, t: undefined }), textUnitsMax);
 }
 
-const count = (n: number, one: string, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
+const count = (n: number, noun: string, plural = `${noun}s`) => `${n} ${n === 1 ? noun : plural}`;
 
 type Run = Extract<RoomLine, { agent: unknown }>["agent"]["runs"][number];
 
 function formatRun({ afterMs = 0, steps = [] }: Run): string {
-  const words = steps.map((step) => {
+  const parts = steps.map((step) => {
     if ("text" in step) return `say ${quoted(step.text)}`;
     if ("reasoning" in step) return "think";
     if ("waitMs" in step) return `take ${step.waitMs} ms`;
@@ -65,26 +65,26 @@ function formatRun({ afterMs = 0, steps = [] }: Run): string {
     if ("messageEnd" in step) return "end the message";
     return "error" in step ? "fail" : "hang";
   });
-  const all = afterMs > 0 ? [`take ${afterMs} ms`, ...words] : words;
+  const all = afterMs > 0 ? [`take ${afterMs} ms`, ...parts] : parts;
   return all.length === 0 ? "say nothing" : all.join(", ");
 }
 
 function formatMessage(message: InLine["in"]): string {
   const { id, author, text = "", mentions = [], replyTo, thread, chat } = message;
-  const mentioned = mentions.map((one) => (one.isSelf ? "us" : one.id));
+  const mentioned = mentions.map(({ id, isSelf }) => (isSelf ? "us" : id));
   const marks = [
-    mentioned.length === 0 ? "" : `mentions ${mentioned.map((one) => oneLine(one)).join(", ")}`,
+    mentioned.length === 0 ? "" : `mentions ${mentioned.map((id) => oneLine(id)).join(", ")}`,
     message.mentionsEveryone ? "mentions everyone" : "",
     replyTo ? `replies to ${replyTo.authorIsSelf ? "us" : oneLine(replyTo.authorId ?? "?")}` : "",
     thread ? `in thread ${oneLine(thread.id)}` : "",
     chat.kind === "direct" ? "directly" : "",
   ].filter((mark) => mark !== "");
   const bot = author.isBot ? " (bot)" : "";
-  const who = `${oneLine(id)} ${oneLine(author.id)}${bot}`;
-  return `${who}: ${quoted(text)}${marks.length === 0 ? "" : `, ${marks.join(", ")}`}`;
+  const sender = `${oneLine(id)} ${oneLine(author.id)}${bot}`;
+  return `${sender}: ${quoted(text)}${marks.length === 0 ? "" : `, ${marks.join(", ")}`}`;
 }
 
-/** What earshot did, where somebody who reads a room wants to know it; null: a detail. */
+/** What earshot did, as a reader of a room wants to see it; null: a detail. */
 export function formatOutcome(line: StreamLine): string | null {
   if ("system" in line) return null;
   if ("decision" in line) {
@@ -109,7 +109,7 @@ export function formatOutcome(line: StreamLine): string | null {
   }
 }
 
-/** Why a message was decided as it was: the ladder down to the rung that matched. */
+/** Why a message was decided as it was: the ladder down to the matching rung. */
 export function formatExplanation({
   message,
   recorded,

@@ -1,25 +1,25 @@
 /**
  * Rooms as data
  * =============
- * A room is a list of scenario lines without their header (docs/guide/scenarios.md):
- * who said what and when, what was edited, what the member list held. It prints as a chat, so that
- * a failing test is read and not decoded, and it can be saved for `earshot replay`.
+ * A room is a list of scenario lines without their header (docs/guide/scenarios.md): who wrote what
+ * and when, what was edited, what the member list contained. It prints as a chat, so a failing test
+ * is easy to read, and it can be saved for `earshot replay`.
  */
 import type { ChatKind, InboundInput } from "../domain/message.ts";
 import type { RoomLine } from "./room-line.ts";
 import { formatRoom } from "./room-text.ts";
 
-/** The agent, where somebody is named who is mentioned or answered. */
+/** The agent, as the one that is mentioned or answered. */
 export const us = "us";
 
-/** Somewhere to speak. */
+/** A chat of a room. */
 export interface RoomChat {
   readonly id: string;
   /** @default "group" */
   readonly kind?: ChatKind;
 }
 
-/** Something that somebody says, in the words of a test. */
+/** A message, as a test describes it. */
 export interface Speech {
   readonly by: string;
   /** @default false */
@@ -27,9 +27,9 @@ export interface Speech {
   readonly text: string;
   /** Ids of people and bots; `us` is the agent. */
   readonly mentions?: readonly string[];
-  /** `@everyone` and its like. @default false */
+  /** `@everyone` and similar. @default false */
   readonly mentionsEveryone?: boolean;
-  /** Whose message this one replies to; `us`: a message of the agent's. */
+  /** The author of the message that this one replies to; `us`: the agent. */
   readonly repliesTo?: string | null;
   readonly thread?: string | null;
   /** @default the group `kitchen` */
@@ -38,12 +38,12 @@ export interface Speech {
   readonly channel?: string;
 }
 
-/** Where things happen unless something else is said. */
+/** The chat of everything that names no other. */
 export const homeChat: RoomChat & { readonly kind: "group" } = { id: "kitchen", kind: "group" };
-/** The channel of a simulated room; nothing of it depends on which one it is. */
+/** The channel of a simulated room; nothing depends on which one it is. */
 export const homeChannel = "irc";
 
-/** The message that a channel would hand over for this. */
+/** The message that a channel delivers for this. */
 export function messageOf(id: string, speech: Speech): InboundInput {
   const { by, isBot = false, text, mentions = [], mentionsEveryone = false } = speech;
   const { repliesTo = null, thread = null, chat = homeChat, channel = homeChannel } = speech;
@@ -61,15 +61,14 @@ export function messageOf(id: string, speech: Speech): InboundInput {
   };
 }
 
-const mentionOf = (who: string) =>
-  who === us ? { id: "self", isSelf: true } : { id: who, name: who };
-const parentOf = (who: string) => ({
-  id: `earlier-of-${who}`,
-  authorId: who === us ? "self" : who,
-  authorIsSelf: who === us,
+const mentionOf = (id: string) => (id === us ? { id: "self", isSelf: true } : { id, name: id });
+const parentOf = (author: string) => ({
+  id: `earlier-of-${author}`,
+  authorId: author === us ? "self" : author,
+  authorIsSelf: author === us,
 });
 
-/** What happens in a room, in order. */
+/** The lines of a room, in order. */
 export class Room {
   readonly lines: readonly RoomLine[];
 
@@ -77,14 +76,14 @@ export class Room {
     this.lines = lines;
   }
 
-  /** Lines in which somebody says something. */
+  /** The lines that are messages. */
   get messages(): readonly Extract<RoomLine, { in: unknown }>[] {
     return this.lines.filter((line) => "in" in line);
   }
 
   /**
-   * The same room with something more before the line at `index`, at that line's moment; beyond the
-   * last line, at its end. Counts from 0, and anew after the end.
+   * The same room with another line before the one at `index`, at that line's moment; beyond the
+   * last line, at its end. Counts from 0, and starts over after the end.
    */
   with(index: number, extra: Untimed<RoomLine>): Room {
     const at = index % (this.lines.length + 1);
@@ -99,7 +98,7 @@ export class Room {
     return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
   }
 
-  /** Somebody reads this: one line of words each. */
+  /** For reading: one line of text each. */
   toString(): string {
     return `\n${formatRoom(this.lines)}\n`;
   }

@@ -66,8 +66,8 @@ export async function checkRooms(
   rule: RoomRule,
   options: CheckRoomsOptions = {},
 ): Promise<void> {
-  const { numRuns = 100, seed, path, prompts = false, onRun, rooms: given, ...rest } = options;
-  const made = given ?? rooms({ ...rest, config });
+  const { numRuns = 100, seed, path, prompts = false, onRun, rooms: ownRooms, ...rest } = options;
+  const made = ownRooms ?? rooms({ ...rest, config });
   const property = fc.asyncProperty(made, async (room) => {
     const run = await simulateRoom(config, room, { prompts });
     onRun?.(run);
@@ -116,7 +116,7 @@ async function report(
     "",
     run.toString(),
     "",
-    `What breaks it: ${breaches.map(breachWords).join("; ")}`,
+    `What breaks it: ${breaches.map(breachText).join("; ")}`,
     ...whys.flatMap((why) => ["", why]),
     "",
     `The same room again: { seed: ${seed}, path: "${path}" }`,
@@ -130,7 +130,7 @@ function messagesOf(breach: Breach): readonly string[] {
   return breach.replyTo === null ? [] : [breach.replyTo];
 }
 
-function breachWords(breach: Breach): string {
+function breachText(breach: Breach): string {
   if (typeof breach === "string") return breach;
   if ("message" in breach) return `${breach.message.id}, ${breach.decision} (${breach.rule})`;
   if ("batch" in breach) return `turn ${breach.number}, for ${breach.batch.join(", ")}`;

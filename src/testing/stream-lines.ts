@@ -1,8 +1,8 @@
 /**
  * Lines by kind
  * =============
- * Everything that happens comes as one list of lines, in order. These pick one kind out of it, so
- * that a test says what it looks at.
+ * Everything that happens is one list of lines, in order. These functions select one kind of line,
+ * so that a test names what it checks.
  */
 import type { Rule } from "../domain/decision.ts";
 import type {
@@ -22,7 +22,7 @@ const events = <Line extends StreamLine>(lines: readonly StreamLine[], event: st
 export const decisions = (lines: readonly StreamLine[]): DecisionLine[] =>
   lines.filter((line): line is DecisionLine => "decision" in line);
 
-/** What left for the rooms, or did not: answers, and the answers of commands. */
+/** Sent messages, or failed ones: answers, and the replies of commands. */
 export const sends = (lines: readonly StreamLine[]): SendLine[] =>
   lines.filter((line): line is SendLine => "out" in line && line.out === "send");
 
@@ -30,13 +30,13 @@ export const sends = (lines: readonly StreamLine[]): SendLine[] =>
 export const starts = (lines: readonly StreamLine[]): AgentStartLine[] =>
   events(lines, "agent_start");
 
-/** Turns that ended, with their one outcome. */
+/** Turns that ended, with their single outcome. */
 export const ends = (lines: readonly StreamLine[]): AgentEndLine[] => events(lines, "agent_end");
 
-/** Messages that no turn will see, and why. */
+/** Messages that no turn will see, with the reason. */
 export const drops = (lines: readonly StreamLine[]): DroppedLine[] => events(lines, "dropped");
 
-/** What agents were shown; only in runs that were asked for `prompts`. */
+/** Prompts of agents; only in runs with the option `prompts`. */
 export const prompts = (lines: readonly StreamLine[]): PromptLine[] => events(lines, "prompt");
 
 /** `id rule credit` of every decision, short to read in a test. */
@@ -46,8 +46,8 @@ export const verdicts = (lines: readonly StreamLine[]): string[] =>
   );
 
 /**
- * How often each rule decided. A property that never met a rule says nothing about it, so assert
- * on this beside it.
+ * How often each rule decided. A property that never reached a rule proves nothing about it, so
+ * assert on this too.
  */
 export function ruleCounts(lines: readonly StreamLine[]): Partial<Record<Rule, number>> {
   const counts: Partial<Record<Rule, number>> = {};

@@ -15,7 +15,7 @@ import type { RoomLine } from "./room-line.ts";
 import { type Heard, type RoomEvent, RoomRun, type SimulateRoomOptions } from "./room-run.ts";
 
 type Runs = Extract<RoomLine, { agent: unknown }>["agent"]["runs"];
-type Fate = Omit<Extract<RoomLine, { platform: unknown }>["platform"], "channel">;
+type SendResult = Omit<Extract<RoomLine, { platform: unknown }>["platform"], "channel">;
 type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;
 
 /** Details of a message. @default a plain message in the room's chat */
@@ -35,13 +35,13 @@ export interface World {
   /** ms since the start. */
   readonly now: number;
   /** Somebody sends a message; returns its decision for each agent that received it. */
-  say(by: string, text: string, manner?: MessageOptions): Promise<readonly Heard[]>;
+  say(by: string, text: string, options?: MessageOptions): Promise<readonly Heard[]>;
   /** Time passes, and everything that is due happens. */
   wait(ms: number): Promise<void>;
   /** Scripts the next runs of the agent. @default it answers `ok` */
   agent(...runs: Runs): Promise<void>;
-  /** The outcome of the next sends. @default they succeed at once */
-  platform(fate: Fate): Promise<void>;
+  /** The outcome of the next sends. @default they succeed immediately */
+  platform(result: SendResult): Promise<void>;
   /** The channel reads its member list. */
   members(humans: number, more?: { bots?: number; truncated?: boolean }): Promise<void>;
   /** The text of a message changes. */
@@ -83,11 +83,11 @@ class SteppedWorld implements World {
   readonly #reader = new ScenarioReader("the world");
   readonly #lines: RoomLine[] = [];
   readonly #events: RoomEvent[] = [];
-  #said = 0;
+  #messageCount = 0;
   /** The line whose turn it is; null ends the world. */
   #next: ScenarioLine | null = null;
   #ended: Promise<unknown> | null = null;
-  /** Tells that the line and all that followed from it are done. */
+  /** Reports that the line and all its consequences are done. */
   #done: () => void = () => {};
   #go: () => void = () => {};
   #isClosed = false;
@@ -97,12 +97,12 @@ class SteppedWorld implements World {
     this.#options = options;
   }
 
-  async say(by: string, text: string, manner: MessageOptions = {}): Promise<readonly Heard[]> {
-    this.#said += 1;
+  async say(by: string, text: string, options: MessageOptions = {}): Promise<readonly Heard[]> {
+    this.#messageCount += 1;
     const { bots = [], chat = homeChat, channel } = this.#options;
     const place = channel === undefined ? { chat } : { chat, channel };
-    const id = `m${this.#said}`;
-    const speech = { ...place, ...manner, by, text, isBot: bots.includes(by) };
+    const id = `m${this.#messageCount}`;
+    const speech = { ...place, ...options, by, text, isBot: bots.includes(by) };
     await this.happen({ in: messageOf(id, speech) });
     return this.run().heard.filter(({ message }) => message.id === id);
   }
@@ -116,8 +116,8 @@ class SteppedWorld implements World {
     return this.happen({ agent: { runs } });
   }
 
-  platform(fate: Fate): Promise<void> {
-    return this.happen({ platform: { channel: this.#place.channel, ...fate } });
+  platform(result: SendResult): Promise<void> {
+    return this.happen({ platform: { channel: this.#place.channel, ...result } });
   }
 
   members(humans: number, more: { bots?: number; truncated?: boolean } = {}): Promise<void> {
@@ -125,10 +125,13 @@ class SteppedWorld implements World {
   }
 
   async edit(id: string, text: string): Promise<void> {
-    const said = this.#lines.find((line) => "in" in line && line.in.id === id);
-    if (said === undefined || !("in" in said))
-      throw new EarshotError("EAR_USAGE", `Cannot edit ${id} as nobody has said it`);
-    const { channel, chat, thread, author } = said.in;
+    const found = this.#lines.find((line) => "in" in line && line.in.id === id);
+    if (found === undefined || !("in" in found))
+      throw new EarshotError(
+        "EAR_USAGE",
+        `Cannot edit the message ${id}: the room has no such message`,
+      );
+    const { channel, chat, thread, author } = found.in;
     const place = thread ? { channel, chat, thread } : { channel, chat };
     await this.happen({ edit: { ...place, id, text, author } });
   }
@@ -177,7 +180,7 @@ class SteppedWorld implements World {
     return { channel, chat: { id: chat.id, kind: chat.kind ?? ("group" as const) } };
   }
 
-  /** Begins with the first line; later ones are what the waiting simulation goes on with. */
+  /** Begins with the first line; the waiting simulation continues with later ones. */
   #start(): void {
     if (this.#ended !== null) {
       this.#go();
@@ -196,7 +199,7 @@ class SteppedWorld implements World {
           this.#done();
         }),
     });
-    // Told to whoever takes the next step.
+    // The next step reports the error.
     this.#ended.catch(() => {});
   }
 
@@ -210,9 +213,9 @@ class SteppedWorld implements World {
         },
       },
       count: 0,
-      // It ends where it stands.
+      // It ends at the last line.
       last: { t: 0, end: true },
-      // Places are told in full, and configs are read when their time comes.
+      // Places are complete, and configs are parsed when their line is reached.
       kinds: new Set(),
     };
   }

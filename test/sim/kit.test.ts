@@ -224,7 +224,7 @@ describe("a world", () => {
   test("tells whoever takes a step what is wrong with the step, or with the config", async () => {
     const world = createWorld(config);
     await expect(world.platform({ send: "never" as "ok" })).rejects.toThrow("platform");
-    await expect(world.edit("m1", "x")).rejects.toThrow("nobody has said it");
+    await expect(world.edit("m1", "x")).rejects.toThrow("the room has no such message");
     await world.close();
     await expect(createWorld({ agents: 3 }).say("ann", "hello")).rejects.toThrow("agents");
   });

@@ -1,10 +1,10 @@
 /**
- * Places of a scenario
- * ====================
- * A line that edits or deletes a message, or that tells members or history, may name its chat by
- * the id alone. Where that is, the scenario's messages say: an edit happens where its message was
- * said, thread and all, and a chat is of the kind its messages have. Made once, before the run;
- * only messages that are edited or deleted are kept.
+ * Chats of a scenario
+ * ===================
+ * A line that edits or deletes a message, or that reports members or history, may name its chat by
+ * the id alone. The rest follows from the scenario's messages: an edit happens in the chat and
+ * thread of its message, and a chat has the kind that its messages give. Built once, before the
+ * run; it holds only messages that are edited or deleted.
  */
 import type { Inbound } from "../../domain/message.ts";
 import {
@@ -18,14 +18,14 @@ import {
 type Place = Pick<Inbound, "channel" | "account" | "chat">;
 
 export interface Places {
-  /** The line, where it belongs; lines that say it themselves and all others are as they were. */
+  /** The line with its whole chat; unchanged if it is complete or of another kind. */
   complete(line: ScenarioLine): ScenarioLine;
 }
 
-/** Lines that may leave to others where they belong. */
+/** Kinds of lines that may name a chat by its id alone. */
 const placed = ["edit", "delete", "membership", "history"] as const;
 
-/** Walks the scenario as often as needed: twice where anything in it is edited or deleted. */
+/** Reads the scenario as often as needed: twice if it edits or deletes messages. */
 export function indexChats(scenario: Pick<Scenario, "lines" | "kinds" | "chats">): Places {
   const { lines, kinds } = scenario;
   const wanted = new Set<string>();
@@ -45,15 +45,15 @@ export function indexChats(scenario: Pick<Scenario, "lines" | "kinds" | "chats">
       if (wanted.has(key) && !messages.has(key)) messages.set(key, message);
     }
 
-  /** `chat` with its kind, where the line has not said more than an id. */
-  const inChat = <Told extends Place>(told: Told): Told => {
-    const { id, kind } = chats.get(chatKey(told)) ?? told.chat;
-    return told.chat.kind === "group" ? { ...told, chat: { id, kind } } : told;
+  /** `chat` with its kind, where the line has only an id. */
+  const inChat = <Line extends Place>(line: Line): Line => {
+    const { id, kind } = chats.get(chatKey(line)) ?? line.chat;
+    return line.chat.kind === "group" ? { ...line, chat: { id, kind } } : line;
   };
-  const atMessage = <Told extends Place & Pick<Inbound, "id" | "thread">>(told: Told): Told => {
-    const { chat, thread } = inChat(told);
-    const message = messages.get(messageKey(told, told.id));
-    return { ...told, chat, thread: thread ?? message?.thread ?? null };
+  const atMessage = <Line extends Place & Pick<Inbound, "id" | "thread">>(line: Line): Line => {
+    const { chat, thread } = inChat(line);
+    const message = messages.get(messageKey(line, line.id));
+    return { ...line, chat, thread: thread ?? message?.thread ?? null };
   };
 
   return {

@@ -1,9 +1,8 @@
 /**
- * What an operator did, again
- * ===========================
- * A recording tells of what was done to a conversation by hand, not by a message. In a simulation it
- * is done at the same moment; where there is nothing to do it to, as under another config, nothing
- * happens.
+ * Operator actions in a simulation
+ * ================================
+ * A recording contains what an operator did to a conversation. A simulation does it at the same
+ * moment; if it does not apply, for example under another config, nothing happens.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/ports/index.ts";
@@ -12,7 +11,7 @@ import type { Runtime } from "../protocol/runtime.ts";
 
 export type Operated = Extract<ScenarioLine, { operator: unknown }>["operator"];
 
-/** Does it; what follows from it may still be under way. */
+/** Does it; its consequences may not be complete yet. */
 export async function operate(
   runtime: Pick<Runtime, "abortTurn" | "disengage" | "resetSession" | "updateSession">,
   { key, ...what }: Operated,

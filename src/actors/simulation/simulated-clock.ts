@@ -1,7 +1,7 @@
 /**
- * Time that moves only when it is told to, so that a day of a room replays in milliseconds and
- * always the same way. Timers due at the same moment fire in the order in which they were set. Time
- * never goes back.
+ * Time that moves only on request, so a day of a room replays in milliseconds and always in the
+ * same way. Timers due at the same moment fire in the order in which they were set. Time never goes
+ * back.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -52,16 +52,16 @@ export class SimulatedClock implements Clock {
     if (place >= 0 && this.#heap[place] === timer) this.#remove(place);
   }
 
-  /** When the next timer is due, or null when none is set. A timer set for the past is due now. */
+  /** When the next timer is due, or null if none is set. A timer set for the past is due now. */
   nextDue(): Millis | null {
     const next = this.#heap[0];
     return next === undefined ? null : Math.max(next.at, this.#now);
   }
 
   /**
-   * Moves time to `at` and fires what falls due on the way, each timer at its own moment. Timers
-   * set by those that fire are due too, if they are not later than `at`.
-   * @throws EarshotError EAR_ASSERT when `at` lies in the past.
+   * Moves time to `at` and fires what becomes due on the way, each timer at its own moment. Timers
+   * set meanwhile fire too, if they are due by `at`.
+   * @throws EarshotError EAR_ASSERT when `at` is in the past.
    */
   advanceTo(at: Millis): void {
     if (at < this.#now) throw backwards(at, this.#now);
@@ -71,7 +71,7 @@ export class SimulatedClock implements Clock {
 
   /**
    * Moves time to `at` and fires nothing: what is due by then fires next, late.
-   * @throws EarshotError EAR_ASSERT when `at` lies in the past.
+   * @throws EarshotError EAR_ASSERT when `at` is in the past.
    */
   moveTo(at: Millis): void {
     if (at < this.#now) throw backwards(at, this.#now);
@@ -79,8 +79,8 @@ export class SimulatedClock implements Clock {
   }
 
   /**
-   * Fires the one timer that is due first, at its moment, if that is not later than `until`. Gives
-   * whoever drives the clock the chance to let things settle between two timers.
+   * Fires the one timer that is due first, at its moment, if that is not later than `until`. A
+   * caller can let everything settle between two timers.
    */
   fireNext(until: Millis): boolean {
     const next = this.#heap[0];
@@ -133,5 +133,5 @@ export class SimulatedClock implements Clock {
 const backwards = (at: Millis, now: Millis) =>
   new EarshotError(
     "EAR_ASSERT",
-    `Cannot set the clock to ${at} as time does not go back: it is ${now}`,
+    `Cannot set the clock to ${at}: time does not go back (it is ${now}).`,
   );

@@ -1,10 +1,10 @@
 /**
- * The world outside, simulated
- * ============================
- * Platforms that take what is sent, as the scenario says they do: at once, never, too late or not
- * now. Member reads stand as they were last reported. Ids and chance come from a seed, so the same
- * scenario gives the same bytes; and each is drawn for what it is about, so that a room has the same
- * ones whatever goes on in others.
+ * Simulated platforms
+ * ===================
+ * Platforms that answer sends as the scenario says: immediately, never, too late or not now. Member
+ * reads return what was last reported. Ids and randomness come from a seed, so the same scenario
+ * gives the same bytes; each value is drawn for its own subject, so a room gets the same ones
+ * whatever happens in others.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { hash52 } from "../../domain/key.ts";
@@ -15,48 +15,48 @@ import type { OutboundDirectory } from "../protocol/runtime.ts";
 
 type ScriptedOutcome = Extract<ScenarioLine, { platform: unknown }>["platform"];
 
-/** A member read is offered for this long; the ladder calls it stale much earlier. */
-const membershipKeptMs = 30 * 60_000;
+/** How long a member read is returned; the ladder calls it stale much earlier. */
+const membershipCachedMs = 30 * 60_000;
 const textLimit = 4_000;
 const typingIntervalMs = 5_000;
 
 export interface SimulatedWorld {
   readonly directory: OutboundDirectory;
-  /** Orders the fate of the next sends on a channel; orders queue up. */
-  script(fate: ScriptedOutcome): void;
+  /** Sets the outcome of the next sends on a channel; outcomes queue up. */
+  script(outcome: ScriptedOutcome): void;
   /** The channel read its member list, `ageMs` ago. */
   readMembers(report: MembershipReport, ageMs: number): void;
 }
 
 /** `local`: channels whose sender is the operator. */
 export function createSimulatedWorld(clock: Clock, local: readonly string[] = []): SimulatedWorld {
-  const fates = new Map<string, { fate: ScriptedOutcome; left: number }[]>();
+  const outcomes = new Map<string, { outcome: ScriptedOutcome; remaining: number }[]>();
   const members = new Map<string, NonNullable<ReturnType<OutboundDirectory["membership"]>>>();
-  /** Messages that a room was sent. */
+  /** Number of messages sent to each room. */
   const sent = new Map<string, number>();
 
   const ordered = (name: string): ScriptedOutcome | null => {
-    const queue = fates.get(name);
+    const queue = outcomes.get(name);
     const first = queue?.[0];
     if (queue === undefined || first === undefined) return null;
-    first.left -= 1;
-    if (first.left === 0) queue.shift();
-    if (queue.length === 0) fates.delete(name);
-    return first.fate;
+    first.remaining -= 1;
+    if (first.remaining === 0) queue.shift();
+    if (queue.length === 0) outcomes.delete(name);
+    return first.outcome;
   };
-  const nextFate = ({ channel, chat, thread }: Route): ScriptedOutcome | null => {
-    if (fates.size === 0) return null;
+  const nextOutcome = ({ channel, chat, thread }: Route): ScriptedOutcome | null => {
+    if (outcomes.size === 0) return null;
     return ordered(placeName(channel, chat.id, thread?.id)) ?? ordered(placeName(channel));
   };
   const send = (route: Route, signal: AbortSignal): Promise<SendReceipt> => {
-    const fate = nextFate(route);
-    if (fate === null || fate.send === "ok") {
+    const outcome = nextOutcome(route);
+    if (outcome === null || outcome.send === "ok") {
       const room = chatOf(route);
       const count = (sent.get(room) ?? 0) + 1;
       sent.set(room, count);
       return Promise.resolve({ messageIds: [`sent-${count}`] });
     }
-    return suffer(fate, signal);
+    return fail(outcome, signal);
   };
   const outbound: ChannelOutbound = {
     sendText: ({ route, signal }) => send(route, signal),
@@ -72,18 +72,20 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
       textLimit: () => textLimit,
       typingIntervalMs: () => typingIntervalMs,
       isLocal: (channel) => local.includes(channel),
-      // What a read would find stands in the scenario: there is nobody to ask.
+      // The scenario holds the result of every read.
       refreshMembership: () => {},
       membership(route) {
         const read = members.get(chatOf(route));
-        return read !== undefined && clock.now() - read.fetchedAt < membershipKeptMs ? read : null;
+        return read !== undefined && clock.now() - read.fetchedAt < membershipCachedMs
+          ? read
+          : null;
       },
     },
-    script(fate) {
-      const name = placeName(fate.channel, fate.chat, fate.thread);
-      const queue = fates.get(name) ?? [];
-      queue.push({ fate, left: fate.count });
-      fates.set(name, queue);
+    script(outcome) {
+      const name = placeName(outcome.channel, outcome.chat, outcome.thread);
+      const queue = outcomes.get(name) ?? [];
+      queue.push({ outcome, remaining: outcome.count });
+      outcomes.set(name, queue);
     },
     readMembers(report, ageMs) {
       const { humans, bots, truncated } = report;
@@ -93,7 +95,7 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
   };
 }
 
-/** A channel, or one chat of it, or one thread of that, as orders name it. */
+/** A channel, a chat of it, or a thread of that, as scenario lines name it. */
 const placeName = (channel: string, chat?: string, thread?: string): string =>
   JSON.stringify(chat === undefined ? [channel] : [channel, chat, thread ?? null]);
 
@@ -103,12 +105,12 @@ function chatOf(place: Pick<Route, "channel" | "account" | "chat">): string {
   return `${channel.length} ${account.length} ${channel}${account}${chat.id}`;
 }
 
-function suffer(fate: ScriptedOutcome, signal: AbortSignal): Promise<never> {
-  switch (fate.send) {
+function fail(outcome: ScriptedOutcome, signal: AbortSignal): Promise<never> {
+  switch (outcome.send) {
     case "429":
       return Promise.reject(
-        new EarshotError("EAR_CHANNEL_RATE", "Cannot send as the platform asks to wait", {
-          retryAfterMs: fate.retryAfterMs,
+        new EarshotError("EAR_CHANNEL_RATE", "Cannot send: the platform asks to wait", {
+          retryAfterMs: outcome.retryAfterMs,
         }),
       );
     case "hang":
@@ -120,12 +122,12 @@ function suffer(fate: ScriptedOutcome, signal: AbortSignal): Promise<never> {
       });
     default:
       return Promise.reject(
-        new EarshotError("EAR_CHANNEL_REJECTED", "Cannot send as the platform refuses it"),
+        new EarshotError("EAR_CHANNEL_REJECTED", "Cannot send: the platform refuses the message"),
       );
   }
 }
 
-/** Numbers that look like chance and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): { next(): number } {
   let state = seed >>> 0;
   return {
@@ -139,8 +141,8 @@ export function seededRandom(seed: number): { next(): number } {
 }
 
 /**
- * What is drawn anew for everything it is about: the seed, the moment, the thing, and how often it
- * was drawn for that thing in that moment. Nothing is remembered longer than a moment.
+ * Draws a value for each subject: from the seed, the moment, the subject, and how often it was
+ * drawn for that subject in that moment. Nothing is kept longer than a moment.
  */
 function drawing(clock: { now(): Millis }, seed: number): (about: string) => { next(): number } {
   const drawn = new Map<string, number>();
@@ -155,7 +157,7 @@ function drawing(clock: { now(): Millis }, seed: number): (about: string) => { n
   };
 }
 
-/** Chance of a simulation; what is about nothing is drawn in sequence. */
+/** Randomness of a simulation; values without a subject are drawn in sequence. */
 export function simulatedRandom(clock: { now(): Millis }, seed: number): Random {
   const sequence = seededRandom(seed);
   const drawn = drawing(clock, seed);
@@ -164,15 +166,15 @@ export function simulatedRandom(clock: { now(): Millis }, seed: number): Random 
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Ids of the usual form: ten letters of time, sixteen of seeded chance. */
+/** Ids of the usual form: ten letters of time, sixteen of seeded randomness. */
 export function seededIds(clock: { now(): Millis }, seed: number): Ids {
   const drawn = drawing(clock, seed ^ 0x1d5eed);
   return {
     next(about = "") {
       const random = drawn(about);
       let time = "";
-      for (let left = clock.now(), n = 0; n < 10; n += 1, left = Math.floor(left / 32))
-        time = alphabet.charAt(left % 32) + time;
+      for (let rest = clock.now(), n = 0; n < 10; n += 1, rest = Math.floor(rest / 32))
+        time = alphabet.charAt(rest % 32) + time;
       let chance = "";
       for (let n = 0; n < 16; n += 1) chance += alphabet.charAt(Math.floor(random.next() * 32));
       return time + chance;

@@ -1,9 +1,9 @@
 /**
- * One life of a simulated process
- * ===============================
- * A runtime with a clock, a store and a voice of its own, all of which can be cut at once: that is
- * what `kill -9` looks like from inside. What the dead runtime still does reaches neither the store
- * nor the world; the next life starts from what was committed.
+ * A simulated process
+ * ===================
+ * A runtime with its own clock, view of the store and log, all of which can be cut off at once:
+ * from inside that looks like `kill -9`. What the dead runtime does after that reaches neither the
+ * store nor the platforms; the next process starts from what was committed.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type {
@@ -22,14 +22,17 @@ import type { OutboundDirectory, Runtime } from "../protocol/runtime.ts";
 import { createRuntimeEvents } from "../protocol/runtime-events.ts";
 import { createRuntime } from "../runtime/runtime.ts";
 
-/** Its store is near: more transcripts in memory gain little, and long replays have many. */
+/**
+ * Reads of its store are fast: a larger cache of transcripts gains little, and long replays have
+ * many.
+ */
 const transcriptUnitsMax = 2_097_152;
 
 export interface SimulatedProcess {
   readonly runtime: Runtime;
   /** Whether its host was given up: nothing is decided any more. */
   isBroken(): boolean;
-  /** The process is killed: nothing of it is heard again. */
+  /** Kills the process: nothing of it has an effect any more. */
   kill(): Promise<void>;
 }
 
@@ -46,11 +49,11 @@ export interface SimulatedProcessOptions {
   readonly scheduler: Scheduler;
 }
 
-/** Boots a runtime on `store`; it still has to be started. */
+/** Creates a runtime on `store`; it must still be started. */
 export function startProcess(
   clock: Clock,
   store: Store,
-  given: SimulatedProcessOptions,
+  options: SimulatedProcessOptions,
 ): SimulatedProcess {
   let alive = true;
   const timers = new Set<TimerHandle>();
@@ -80,16 +83,16 @@ export function startProcess(
   }) as Store;
   let isBroken = false;
   const runtime = createRuntime({
-    ...given,
+    ...options,
     log(level, event, fields) {
-      given.log(level, event, fields);
+      options.log(level, event, fields);
       isBroken ||= event === "host.broken";
     },
     clock: ownClock,
     store: ownStore,
-    events: createRuntimeEvents(given.log, {
+    events: createRuntimeEvents(options.log, {
       line: (line) => {
-        if (alive) given.onLine(line);
+        if (alive) options.onLine(line);
       },
     }),
     workers: 0,

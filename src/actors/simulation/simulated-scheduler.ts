@@ -1,15 +1,15 @@
 /**
- * Runs what comes next without the event loop, which costs system calls, and knows when nothing is
- * left to do: only then does a simulation let time pass. Nothing may happen on other threads or in
- * files meanwhile; what waits for a timer does not count.
+ * Runs the next work without the event loop, which costs system calls, and knows when nothing is
+ * left to do: only then does a simulation let time pass. No work may happen on other threads or in
+ * files; work that waits for a timer does not count.
  */
 import type { Scheduler } from "../../domain/ports/index.ts";
 
-/** Ticks until signals, pipes and whatever else waits for the event loop have their turn. */
+/** Ticks until signals, pipes and other users of the event loop get a turn. */
 const ticksInARow = 64;
 const now = Promise.resolve();
 
-/** A scheduler for simulations: everything runs on this thread, in the order it was asked for. */
+/** A scheduler for simulations: everything runs on this thread, in the order of the requests. */
 export class SimulatedScheduler implements Scheduler {
   #waiting: (() => void)[] = [];
   #idle: (() => void)[] = [];
@@ -34,7 +34,8 @@ export class SimulatedScheduler implements Scheduler {
     this.#isAsked = true;
     this.#ticks += 1;
     if (this.#ticks % ticksInARow === 0) setImmediate(this.#next);
-    // From a promise: a tick asked for by another tick would come before what that one resolved.
+    // From a promise: a tick requested by another tick would run before the promises that the other
+    // one resolved.
     else void now.then(() => process.nextTick(this.#next));
   }
 
@@ -43,7 +44,7 @@ export class SimulatedScheduler implements Scheduler {
     const work = this.#waiting.length > 0 ? this.#waiting : this.#idle;
     if (work === this.#waiting) this.#waiting = [];
     else this.#idle = [];
-    for (const one of work) one();
+    for (const run of work) run();
     if (this.#waiting.length + this.#idle.length > 0) this.#ask();
   };
 }

@@ -1,11 +1,11 @@
 /**
  * Runs a scenario through the real runtime: the same machines, journal, hosts and outbox, on a
- * clock that moves when everything has settled. So a day of a room takes milliseconds, two runs
- * give the same lines, and what was recorded yesterday can be asked again today.
+ * clock that moves when everything has settled. A day of a room takes milliseconds, two runs give
+ * the same lines, and a recorded message can be asked about again.
  *
- * Order at one moment: what was due by then, then the scenario's lines of that moment as they stand
- * in the file, then what they made due. A window of 500 ms that opened at 0 is over when a line
- * comes at 500.
+ * Order at one moment: timers due by then, then the scenario's lines of that moment in the order of
+ * the file, then what became due through them. A window of 500 ms that opened at 0 is over when a
+ * line comes at 500.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -29,26 +29,26 @@ import {
 import { type SimulatedProcess, startProcess } from "./simulated-process.ts";
 import { SimulatedScheduler } from "./simulated-scheduler.ts";
 
-/** What `t` 0 stands for where the scenario does not say: 2025-11-21 04:40 UTC. */
+/** The time of `t` 0 if the scenario does not set it: 2025-11-21 04:40 UTC. */
 const startDefault: Millis = 1_763_700_000_000;
 /** Without an end line the clock runs on for at most this long after the last line. */
 const afterLastLineMsMax = 24 * 3_600_000;
-/** Runs that are remembered of a conversation, which has one turn at a time and a summary beside it. */
+/** Remembered runs of a conversation, which has one turn at a time and one summary besides. */
 const runsRememberedMax = 4;
 
 /**
- * Runs that scenario lines add, handed out to the agents in order. A turn that another life of the
- * process tries again gets the run it had.
+ * Runs from scenario lines, given to the agents in order. A turn that is tried again in a later
+ * process gets the same run.
  */
 export interface Scripts {
-  /** `key`: of the conversation that the turn belongs to. */
+  /** `key`: of the conversation of the turn. */
   next(agentId: string, turnId: string, key: string): ScriptedRun | undefined;
 }
 
-/** What the composition root gives: the runtime's parts that are not simulated here. */
+/** Ports from the composition root: the parts of the runtime that are not simulated here. */
 export interface SimulationPorts {
   readonly config: EarshotConfig;
-  /** What a config line stands for; null: the config stays as it is. */
+  /** The config of a config line; null: the config stays as it is. */
   readonly reading: (config: Readonly<Record<string, unknown>>) => EarshotConfig | null;
   readonly store: Store;
   readonly log: Log;
@@ -59,16 +59,16 @@ export interface SimulationPorts {
 export interface SimulationOptions {
   readonly seed: number;
   readonly prompts: boolean;
-  /** Walk the ladder again at the end: for every message, or for those named. */
+  /** Applies the ladder again at the end: for every message, or for the listed ones. */
   readonly explain: boolean | readonly string[];
   readonly onLine: (line: StreamLine) => void;
-  /** Told of each line of the scenario before what follows from it. */
+  /** Called for each line of the scenario before its consequences. */
   readonly onInput?: (line: ScenarioLine) => void;
-  /** Lines of the scenario done so far; waited for, so that a slow reader slows the run. */
+  /** The number of applied lines; awaited, so a slow reader slows the run. */
   readonly onProgress?: (done: number, total: number) => void | Promise<void>;
 }
 
-/** Why of each message, where asked for; a message heard by several agents has its first. */
+/** The explanation of each requested message; if several agents received it, that of the first. */
 export type Explanations = Readonly<Record<string, Why>>;
 
 /** Runs a scenario to its end. */
@@ -89,15 +89,15 @@ class Simulation {
   readonly #clock: SimulatedClock;
   readonly #world: SimulatedWorld;
   readonly #scripts = new Map<string, ScriptedRun[]>();
-  /** By conversation: its newest turns and the runs they were given. */
-  readonly #given = new Map<string, Map<string, ScriptedRun>>();
+  /** By conversation: its newest turns and their runs. */
+  readonly #runs = new Map<string, Map<string, ScriptedRun>>();
   readonly #messages = new Set<string>();
   readonly #log: Log;
   readonly #scheduler = new SimulatedScheduler();
   readonly #reading: SimulationPorts["reading"];
   readonly #boot: () => SimulatedProcess;
   #config: EarshotConfig;
-  /** Time of the line that was done last, ms from the start. */
+  /** Time of the last applied line, ms from the start. */
   #reached = -1;
   #life: SimulatedProcess;
 
@@ -162,9 +162,8 @@ class Simulation {
   }
 
   /**
-   * Until nothing is under way.
-   * @throws EarshotError EAR_HOST_LOST when a host does not stay up: nothing would ever settle
-   * then.
+   * Resolves when nothing is in progress.
+   * @throws EarshotError EAR_HOST_LOST when a host does not stay up: nothing would ever settle.
    */
   async #settle(): Promise<void> {
     await this.#scheduler.idle();
@@ -174,13 +173,13 @@ class Simulation {
       throw new EarshotError("EAR_HOST_LOST", `Cannot go on with the scenario: ${problem}`);
   }
 
-  /** Everything due up to `until`, one timer at a time, each with all that follows from it. */
+  /** Fires everything due up to `until`, one timer at a time, each with all its consequences. */
   async #runTimers(until: Millis): Promise<void> {
     while (this.#clock.fireNext(until)) await this.#settle();
   }
 
   async #apply(line: ScenarioLine): Promise<void> {
-    if (isHeard(line)) await this.#hear(line);
+    if (isInbound(line)) await this.#receive(line);
     else if ("agent" in line) this.#script(line.agent);
     else if ("approve" in line) await this.#approve(line.approve);
     else if ("operator" in line) await operate(this.#runtime, line.operator, this.#log);
@@ -191,8 +190,8 @@ class Simulation {
     await this.#settle();
   }
 
-  /** What comes from the rooms. */
-  async #hear(line: HeardLine): Promise<void> {
+  /** Events from the rooms. */
+  async #receive(line: InboundLine): Promise<void> {
     if ("in" in line) {
       if (this.#options.explain === true) this.#messages.add(line.in.id);
       await this.#ingest(line.in, { type: "message", message: line.in });
@@ -218,49 +217,49 @@ class Simulation {
   }
 
   #script({ agentId, key, runs }: Extract<ScenarioLine, { agent: unknown }>["agent"]): void {
-    const whose = scriptName(agentId, key ?? null);
-    const queue = this.#scripts.get(whose) ?? [];
+    const script = scriptName(agentId, key ?? null);
+    const queue = this.#scripts.get(script) ?? [];
     queue.push(...runs);
-    this.#scripts.set(whose, queue);
+    this.#scripts.set(script, queue);
   }
 
   #runFor(agentId: string, turnId: string, key: string): ScriptedRun | undefined {
-    const given = this.#given.get(key);
-    const run = given?.get(turnId) ?? this.#take(agentId, key) ?? this.#take(agentId, null);
+    const known = this.#runs.get(key);
+    const run = known?.get(turnId) ?? this.#take(agentId, key) ?? this.#take(agentId, null);
     if (run === undefined) return undefined;
-    const runs = given ?? new Map<string, ScriptedRun>();
-    this.#given.set(key, runs.set(turnId, run));
+    const runs = known ?? new Map<string, ScriptedRun>();
+    this.#runs.set(key, runs.set(turnId, run));
     const [oldest] = runs.keys();
     if (runs.size > runsRememberedMax && oldest !== undefined) runs.delete(oldest);
     return run;
   }
 
   #take(agentId: string, key: string | null): ScriptedRun | undefined {
-    const whose = scriptName(agentId, key);
-    const queue = this.#scripts.get(whose);
+    const script = scriptName(agentId, key);
+    const queue = this.#scripts.get(script);
     const run = queue?.shift();
-    if (queue?.length === 0) this.#scripts.delete(whose);
+    if (queue?.length === 0) this.#scripts.delete(script);
     return run;
   }
 
-  /** What the operator does on the console: a code that nobody was told changes nothing. */
-  async #approve(whom: Approval): Promise<void> {
-    const book = this.#runtime.access();
-    if ("claim" in whom) {
+  /** Approves on the console: a code that nobody has changes nothing. */
+  async #approve(approval: Approval): Promise<void> {
+    const access = this.#runtime.access();
+    if ("claim" in approval) {
       const how = { ttlMs: limits.claimMsMax, by: "console", code: redactedClaim };
-      await book.issue({ role: whom.claim, ...how });
+      await access.issue({ role: approval.claim, ...how });
       return;
     }
-    if ("as" in whom) {
-      const { as: scope, ...person } = whom;
-      await book.allow({ ...person, scope }, "console");
+    if ("as" in approval) {
+      const { as: scope, ...person } = approval;
+      await access.allow({ ...person, scope }, "console");
       return;
     }
     const answer =
-      "code" in whom
-        ? await book.approve(whom.code, "console")
-        : await book.approvePerson(whom.sender, "console");
-    if (answer?.outcome !== "approved") this.#log("warn", "approve.nobody", whom);
+      "code" in approval
+        ? await access.approve(approval.code, "console")
+        : await access.approvePerson(approval.sender, "console");
+    if (answer?.outcome !== "approved") this.#log("warn", "approve.nobody", approval);
   }
 
   async #crash(what: "host" | "process"): Promise<void> {
@@ -286,7 +285,7 @@ class Simulation {
 }
 
 type Approval = Extract<ScenarioLine, { approve: unknown }>["approve"];
-type HeardLine = Extract<
+type InboundLine = Extract<
   ScenarioLine,
   | { in: unknown }
   | { edit: unknown }
@@ -294,7 +293,7 @@ type HeardLine = Extract<
   | { membership: unknown }
   | { history: unknown }
 >;
-const isHeard = (line: ScenarioLine): line is HeardLine =>
+const isInbound = (line: ScenarioLine): line is InboundLine =>
   "in" in line || "edit" in line || "delete" in line || "membership" in line || "history" in line;
 
 const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

@@ -1,22 +1,22 @@
 /**
- * How many conversations there are
- * ================================
- * Counting a table means reading it, so it is done once, in slices, when somebody first asks; from
- * then on it is known, as each commit tells which conversations it made and none is ever removed.
+ * The number of conversations
+ * ===========================
+ * Counting a table means reading it, so it is done once, in slices, on the first request; after
+ * that each commit reports the conversations that it created, and none is ever removed.
  */
 import { setImmediate } from "node:timers/promises";
 
 const sliceRows = 10_000;
 
 export interface ConversationCount {
-  /** A commit made this conversation. */
+  /** A commit created this conversation. */
   created(conv: number): void;
   read(): Promise<number>;
 }
 
 /**
- * `slice`: how many of the next `limit` conversations after a number there are, and the last. At
- * once, so that no commit comes between what it reads and what is noted of it.
+ * `slice`: the number of the next `limit` conversations after a number, and the last of them.
+ * Synchronous, so no commit comes between a read and its count.
  */
 export function createConversationCount(
   slice: (after: number, limit: number) => { readonly n: number; readonly last: number | null },

@@ -1,10 +1,10 @@
 /**
- * The latest journal rows once more, in memory, so that a conversation that comes to life again
- * soon after it was put away costs no read. The texts lie in one ring of bytes outside the heap and
- * the numbers in typed arrays, because a hundred thousand young strings would be the collector's
- * main work. Journal numbers grow one by one, so a row's slot follows from its number.
+ * A copy of the latest journal rows in memory, so that a conversation that is loaded again soon
+ * after its passivation costs no read. The texts are in one ring of bytes outside the heap and the
+ * numbers in typed arrays, because a hundred thousand short-lived strings would burden the garbage
+ * collector. Journal numbers grow one by one, so a row's slot follows from its number.
  *
- * Only a cache: what has been overwritten is read from the journal.
+ * This is only a cache: overwritten rows are read from the journal.
  */
 import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
 
@@ -16,13 +16,18 @@ export interface Recent {
   get(seq: number): EventRow | undefined;
 }
 
-/** Where a row's text lies: counted from the beginning of time, so a stale place shows. */
+/**
+ * Where a row's text is: counted from the first byte ever written, so an overwritten place is
+ * recognised.
+ */
 type Numbers = Readonly<Record<"seq" | "at" | "conv" | "cfg" | "code" | "place", Float64Array>>;
 
 /** The mark of a row that has none; marks are small numbers. */
 const noCode = Number.MIN_SAFE_INTEGER;
 
-/** Keeps up to `rows` rows with texts of at most `bytes` together; memory is touched as it fills. */
+/**
+ * Caches up to `rows` rows with texts of at most `bytes` together; memory is allocated as it fills.
+ */
 export function createRecent(rows: number, bytes: number): Recent {
   let texts: Buffer | null = null;
   const size = new Uint32Array(rows);
@@ -45,7 +50,7 @@ export function createRecent(rows: number, bytes: number): Recent {
       // UTF-8 needs at most three bytes for a UTF-16 unit.
       const most = body.length * 3;
       if (most > bytes / 16) return;
-      // A text lies in one piece: what is left at the end of the ring is passed over.
+      // A text is contiguous: the rest at the end of the ring is skipped.
       if ((end % bytes) + most > bytes) end += bytes - (end % bytes);
       const slot = seq % rows;
       numbers.seq[slot] = seq;

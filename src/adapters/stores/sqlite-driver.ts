@@ -1,12 +1,12 @@
 /**
  * `node:sqlite` where the runtime has it (Node 22.13 and later), else `@photostructure/sqlite`,
- * which has the same interface and is prebuilt: nothing is compiled at installation. Only the main
- * thread may open a database: ending a worker inside the driver aborts the whole process.
+ * which has the same interface and is prebuilt: installation compiles nothing. Only the main thread
+ * may open a database: ending a worker inside the driver aborts the whole process.
  */
 import { createRequire } from "node:module";
 import { EarshotError } from "../../domain/errors.ts";
 
-/** One prepared statement. Numbers travel as numbers: every number we store is a safe integer. */
+/** One prepared statement. Numbers stay numbers: every stored number is a safe integer. */
 export interface Statement {
   run(...values: Value[]): { readonly changes: number | bigint; lastInsertRowid: number | bigint };
   get(...values: Value[]): unknown;
@@ -34,23 +34,23 @@ export function loadDriver(): Driver {
 const sqliteFull = 13;
 
 /**
- * The store's error for whatever the driver threw.
- * EAR_STORE_FULL when the disk is full, else EAR_STORE_FAILED: both are worth another try.
+ * Converts any error of the driver. EAR_STORE_FULL when the disk is full, else EAR_STORE_FAILED:
+ * both are worth another attempt.
  */
 export function storeError(error: unknown): EarshotError {
   if (error instanceof EarshotError) return error;
   const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
-  const words = message ?? String(error);
-  if (errcode === sqliteFull || code === "ENOSPC" || /disk is full|ENOSPC/.test(words)) {
+  const reason = message ?? String(error);
+  if (errcode === sqliteFull || code === "ENOSPC" || /disk is full|ENOSPC/.test(reason)) {
     return new EarshotError(
       "EAR_STORE_FULL",
-      "Cannot write the journal as the disk is full: free some space, earshot goes on by itself",
+      "Cannot write the journal: the disk is full. Free some space; earshot continues automatically.",
       { cause: error },
     );
   }
   return new EarshotError(
     "EAR_STORE_FAILED",
-    `Cannot use the journal as the store said: ${words}`,
+    `Cannot use the journal: the store reports an error (${reason}).`,
     {
       cause: error,
     },

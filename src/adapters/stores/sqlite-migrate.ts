@@ -1,8 +1,8 @@
 /**
- * Older tables
- * ============
- * A store that an earlier earshot wrote is brought to today's tables in one transaction: it is
- * either as it was or as it should be. One from a later earshot is refused.
+ * Migrations
+ * ==========
+ * Changes the tables of an older earshot to the current ones in one transaction, all or nothing. A
+ * database of a newer earshot is refused.
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { parseSessionKey } from "../../domain/key.ts";
@@ -21,8 +21,8 @@ export function migrate(database: Database, path: string): void {
     database.close();
     throw new EarshotError(
       "EAR_STORE_VERSION",
-      `Cannot open ${path} as it has schema version ${found.user_version} and this earshot writes ` +
-        `version ${schemaVersion}: use the earshot that wrote it, or another state directory`,
+      `Cannot open ${path}: this earshot writes schema version ${schemaVersion} (found version ` +
+        `${found.user_version}). Use the earshot that wrote it, or another state directory.`,
     );
   }
   database.exec("BEGIN IMMEDIATE");
@@ -30,7 +30,7 @@ export function migrate(database: Database, path: string): void {
     if (found.user_version === 0) database.exec(schema);
     else {
       if (found.user_version < 2) addSessions(database);
-      // Version 2 knew nobody but those whom the config names.
+      // Version 2 had no table for people besides those in the config.
       database.exec(accessSchema);
     }
     database.exec("PRAGMA user_version = 3");
@@ -42,7 +42,7 @@ export function migrate(database: Database, path: string): void {
   }
 }
 
-/** Version 1 had one endless transcript for each conversation: that becomes its first session. */
+/** Version 1 had one endless transcript per conversation: it becomes its first session. */
 function addSessions(database: Database): void {
   database.exec(sessionSchema);
   database.exec("DROP INDEX IF EXISTS transcript_conv");

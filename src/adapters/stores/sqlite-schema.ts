@@ -2,16 +2,16 @@
  * Tables of the SQLite store
  * ==========================
  * Locality decides the insert rate: the journal's unique index starts with the platform's time, so
- * new rows land beside each other; what has happened to an event (`applied`) is a table of its own
- * that grows at its end, because an update would rewrite the fat row. A version that is not ours is
- * refused.
+ * new rows are close together. The mark of an applied event is in a table of its own that grows at
+ * its end (`applied`), because an update would rewrite the large row. A database of another version
+ * is refused.
  */
 import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite-sessions.ts";
 
 /** Stored in `user_version`; a change of the tables raises it. */
 export const schemaVersion = 3;
 
-/** Of a database in a file: what is committed survives a power cut. */
+/** For a database in a file: committed data survives a power failure. */
 export const durablePragmas = `
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
@@ -22,14 +22,14 @@ PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 67108864;
 `;
 
-/** Of a database that ends with its connection: nothing is synced. */
+/** For a database that ends with its connection: nothing is synced. */
 export const temporaryPragmas = `
 PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -32768;
 `;
 
-/** Who may speak, beside what the config says. */
+/** Who may speak besides the people in the config. */
 export const accessSchema = `
 CREATE TABLE access(name TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
 `;
@@ -64,7 +64,7 @@ CREATE TABLE config(version INTEGER PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** A journal row with what became of it; the mark is missing while the event is not applied. */
+/** A journal row with its mark; without a mark the event is not applied. */
 const event =
   "SELECT j.seq AS seq, j.at AS at, j.conv AS conv, j.cfg AS cfg, j.body AS body, a.code AS code " +
   "FROM journal j LEFT JOIN applied a ON a.seq = j.seq ";
@@ -72,7 +72,7 @@ const row =
   "SELECT id, conv, key, turn AS turnId, idx AS 'index', kind, state, created AS createdAt, " +
   "due AS dueAt, attempts, doubts, body, mids AS messageIds, error FROM outbox ";
 
-/** Every statement of the store. Texts are fixed; values only ever travel as parameters. */
+/** Every statement of the store. Texts are fixed; values are always parameters. */
 export const sql = {
   insertEvent:
     "INSERT INTO journal(eid, conv, at, cfg, identity, mid, body) VALUES(?, ?, ?, ?, ?, ?, ?) " +

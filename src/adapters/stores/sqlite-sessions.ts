@@ -1,7 +1,7 @@
 /**
- * One row a session, one a transcript line. What a session has used is added to in place, so two
- * steps that count never overwrite each other; that there is one session in use for each
- * conversation is kept by an index, not by whoever writes.
+ * One row per session, one per transcript line. Usage is added in place, so two concurrent steps
+ * never overwrite each other's count; an index guarantees one current session per conversation,
+ * whatever is written.
  */
 import type {
   SessionReads,
@@ -89,7 +89,7 @@ const sql = {
 
 type Use = (text: string) => Statement;
 
-/** Puts one write into the transaction under way. 1, or 0 if refused. */
+/** Adds one write to the current transaction. 1, or 0 if refused. */
 export function putSession(use: Use, write: SessionWrite | TranscriptWrite): number {
   if (write.kind === "transcript") return putLine(use, write);
   switch (write.op) {
@@ -177,7 +177,7 @@ export interface Reading {
   all<Row>(text: string, ...values: (string | number | null)[]): Promise<Row[]>;
 }
 
-/** The reading half. */
+/** The reads of sessions. */
 export function sessionReads({ one, all }: Reading): SessionReads {
   const row = async (text: string, ...values: (string | number)[]) => {
     const stored = await one<StoredSession>(text, ...values);

@@ -4,7 +4,7 @@
  * it: in a file with a write-ahead log and an fsync for every commit, and as a temporary database
  * for simulations and tests, which ends when it is closed.
  *
- * Reads that have no index (a whole conversation, a message id) walk the journal in slices and let
+ * Reads without an index (a whole conversation, a message id) scan the journal in slices and let
  * the event loop turn in between: they serve people, not the message path.
  */
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
@@ -34,7 +34,7 @@ const sliceRows = 10_000;
 
 /** What differs between a database in a file and a temporary one. */
 interface StoreKind extends Transactions {
-  /** Events that are kept in memory as well. */
+  /** Events that are cached in memory. */
   readonly recentRows: number;
   readonly recentBytes: number;
 }
@@ -69,8 +69,8 @@ export interface SqliteOptions {
 
 /**
  * Opens (and creates) the database.
- * @throws EarshotError EAR_STORE_VERSION when it was written by another version, EAR_STATE_UNSAFE
- * when it is not ours to write, EAR_STORE_FAILED.
+ * @throws EarshotError EAR_STORE_VERSION when another version wrote it, EAR_STATE_UNSAFE when
+ * another user owns it, EAR_STORE_FAILED.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { DatabaseSync } = loadDriver();
@@ -92,8 +92,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 /**
  * Opens an empty database that is gone when it is closed or when the process ends. SQLite keeps it
- * in memory up to the size of its cache and the rest in a file without a name in the system's
- * folder for temporary files, so memory stays flat however long a simulation is.
+ * in memory up to the size of its cache and the rest in an unnamed file in the system's folder for
+ * temporary files, so memory stays flat however long a simulation is.
  */
 export function openTemporaryStore(): Store {
   const { DatabaseSync } = loadDriver();
@@ -104,7 +104,7 @@ export function openTemporaryStore(): Store {
   return createStore(database, temporary);
 }
 
-/** A link, or somebody else's file, that lies where the journal should be made. */
+/** Refuses a link, or another user's file, at the journal's path. */
 function checkFile(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -128,7 +128,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     }
     return statement;
   };
-  /** Every read goes through here, so a failing disk has one face. */
+  /** Every read goes through here, so a failing disk always gives the same error. */
   const reading = <T>(read: () => T): T => {
     try {
       return read();
@@ -143,14 +143,14 @@ function createStore(database: Database, kind: StoreKind): Store {
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
 
   const tails = createTails();
-  const newborn = new Map<number, string>();
+  const unrecorded = new Map<number, string>();
   const recent = createRecent(kind.recentRows, kind.recentBytes);
-  /** How far the records reach that were read since the last commit: a tail is asked for next. */
+  /** How far the records reach that were read since the last commit: their tails are read next. */
   const reached = new Map<number, number>();
   const bootSeq = number(sql.lastSeq);
   let closed = false;
   const ready = rebuildTails();
-  // A failing scan is told to whoever awaits it; nobody may be waiting yet.
+  // A failing scan rejects for its callers; there may be none yet.
   ready.catch(() => undefined);
 
   async function rebuildTails(): Promise<void> {
@@ -181,7 +181,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     const from = Math.max(after, Number.MIN_SAFE_INTEGER);
     return reading(() => use(sql.countSlice).get(from, rows) as { n: number; last: number | null });
   });
-  const memory = { tails, newborn, recent, onBorn: count.created };
+  const memory = { tails, unrecorded, recent, onCreated: count.created };
   const writer = createWriter(database, use, memory, kind);
 
   async function sliced(
@@ -213,7 +213,7 @@ function createStore(database: Database, kind: StoreKind): Store {
       return writer.commit(writes);
     },
     async conversation(conv) {
-      const key = newborn.get(conv);
+      const key = unrecorded.get(conv);
       if (key !== undefined) return { conv, key, recordSeq: 0, epoch: 0, record: null };
       const row = await one<ConversationRow>(sql.conversation, conv);
       if (reached.size < sliceRows) reached.set(conv, row?.recordSeq ?? 0);
@@ -230,7 +230,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     },
     conversationCount: count.read,
     async tail(conv, after, before = Number.POSITIVE_INFINITY) {
-      if (newborn.has(conv)) return byNumber(tails.between(conv, after, before));
+      if (unrecorded.has(conv)) return byNumber(tails.between(conv, after, before));
       await ready;
       const recordSeq =
         reached.get(conv) ?? (await one<ConversationRow>(sql.conversation, conv))?.recordSeq ?? 0;

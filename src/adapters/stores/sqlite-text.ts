@@ -1,14 +1,13 @@
 /**
- * Text as it is
- * =============
- * SQLite keeps UTF-8 and its drivers read a text up to the first NUL, so ids and words that hold one,
- * or half of a surrogate pair, would come back as others: a person as somebody else. Such letters
- * are written as a mark and four digits, and read back as what they were. All other text is kept as
- * it is.
+ * Text without loss
+ * =================
+ * SQLite stores UTF-8 and its drivers read a text up to the first NUL, so an id or text with a NUL
+ * or half of a surrogate pair would come back changed: one person as another. Such characters are
+ * written as a mark and four digits, and restored on reading. All other text is stored unchanged.
  */
 import type { Statement, Value } from "./sqlite-driver.ts";
 
-/** A code point that stands for nothing and is in no text (Unicode, noncharacters). */
+/** A code point without a meaning that occurs in no text (Unicode, noncharacters). */
 const mark = "\ufffe";
 const odd = /[\0\ufffe]|\p{Cs}/gu;
 const marked = /\ufffe([0-9a-f]{4})/g;
@@ -25,11 +24,11 @@ function written(value: Value): Value {
   return value.replace(odd, (letter) => mark + letter.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
-function given(values: Value[]): Value[] {
+function encodeAll(values: Value[]): Value[] {
   return values.some(isOdd) ? values.map(written) : values;
 }
 
-/** The row with its texts as they were given; changed in place. */
+/** Restores the texts of a row, in place. */
 function read(row: unknown): unknown {
   if (typeof row !== "object" || row === null) return row;
   const fields = row as Record<string, unknown>;
@@ -43,13 +42,13 @@ function read(row: unknown): unknown {
   return row;
 }
 
-/** A statement that takes and gives any text. */
+/** A statement that accepts and returns any text. */
 export function exactly(statement: Statement): Statement {
   return {
-    run: (...values) => statement.run(...given(values)),
-    get: (...values) => read(statement.get(...given(values))),
+    run: (...values) => statement.run(...encodeAll(values)),
+    get: (...values) => read(statement.get(...encodeAll(values))),
     all(...values) {
-      const rows = statement.all(...given(values));
+      const rows = statement.all(...encodeAll(values));
       for (const row of rows) read(row);
       return rows;
     },

@@ -1,8 +1,8 @@
 /**
  * The writing half of the SQLite store
  * ====================================
- * One transaction for everything it is given, or nothing. The in-memory tails follow only after the
- * commit, so they never know of an event that the disk does not have.
+ * Commits all writes of a call in one transaction, or none. The copies in memory change only after
+ * the commit, so they never contain an event that the disk does not have.
  */
 import { assert } from "../../domain/errors.ts";
 import {
@@ -20,7 +20,7 @@ import type { UnsnapshottedEvents } from "./unsnapshotted-events.ts";
 /** Event ids are 52 bits wide, so that they are exact in a double. */
 const eidSpace = 2 ** 52;
 const eidProbesMax = 64;
-const newbornMax = 100_000;
+const unrecordedMax = 100_000;
 
 type Use = (text: string) => Statement;
 
@@ -35,14 +35,14 @@ export interface Transactions {
     | ((point: "after-insert" | "before-commit" | "after-commit") => void)
     | undefined;
 }
-/** What the store keeps in memory of what is on the disk; follows each commit. */
+/** What the store has in memory of what is on disk; updated after each commit. */
 export interface Memory {
   readonly tails: UnsnapshottedEvents;
   /** Conversations without a record, with their session keys; not all of them. */
-  readonly newborn: Map<number, string>;
+  readonly unrecorded: Map<number, string>;
   readonly recent: Recent;
-  /** A commit made this conversation. */
-  readonly onBorn: (conv: number) => void;
+  /** A commit created this conversation. */
+  readonly onCreated: (conv: number) => void;
 }
 
 export interface Writer {
@@ -58,12 +58,12 @@ export interface Writer {
 export function createWriter(
   database: Database,
   use: Use,
-  { tails, newborn, recent, onBorn }: Memory,
+  { tails, unrecorded, recent, onCreated }: Memory,
   { begin, commit: end, rollback, wrapsSingle, onPoint = () => undefined }: Transactions,
 ): Writer {
   const covered = new Map<number, number>();
-  /** Conversations that the transaction under way makes. */
-  const born = new Map<number, string>();
+  /** Conversations that the current transaction creates. */
+  const created = new Map<number, string>();
   let scanning = true;
 
   function transaction<T>(body: () => T): T {
@@ -81,12 +81,12 @@ export function createWriter(
   }
 
   function commit(writes: readonly StoreWrite[]): number[] {
-    assert(writes.length > 0, "Cannot commit as there is nothing to write: received 0 writes");
+    assert(writes.length > 0, "Cannot commit: there is nothing to write (0 writes).");
     const answers =
       writes.length > 1 || wrapsSingle ? transaction(() => putAll(writes)) : putSingle(writes);
-    for (const [conv, key] of born) {
-      newborn.set(conv, key);
-      onBorn(conv);
+    for (const [conv, key] of created) {
+      unrecorded.set(conv, key);
+      onCreated(conv);
     }
     for (let index = 0; index < writes.length; index += 1) {
       const answer = answers[index] as number;
@@ -97,8 +97,8 @@ export function createWriter(
   }
 
   function putAll(writes: readonly StoreWrite[]): number[] {
-    born.clear();
-    const numbers = writes.map((write) => put(use, tails, born, write));
+    created.clear();
+    const numbers = writes.map((write) => put(use, tails, created, write));
     onPoint("after-insert");
     return numbers;
   }
@@ -120,15 +120,15 @@ export function createWriter(
       recent.mark(write.seq, write.code);
     } else if (write.kind === "checkpoint") {
       tails.cover(write.conv, write.recordSeq);
-      newborn.delete(write.conv);
+      unrecorded.delete(write.conv);
       if (scanning) covered.set(write.conv, write.recordSeq);
     }
   }
 
   function forgetOldest(): void {
-    for (const conv of newborn.keys()) {
-      if (newborn.size <= newbornMax) return;
-      newborn.delete(conv);
+    for (const conv of unrecorded.keys()) {
+      if (unrecorded.size <= unrecordedMax) return;
+      unrecorded.delete(conv);
     }
   }
 
@@ -161,12 +161,12 @@ export function createWriter(
 function put(
   use: Use,
   tails: UnsnapshottedEvents,
-  born: Map<number, string>,
+  created: Map<number, string>,
   write: StoreWrite,
 ): number {
   switch (write.kind) {
     case "event":
-      return putEvent(use, tails, born, write);
+      return putEvent(use, tails, created, write);
     case "applied":
       return Number(use(sql.insertApplied).run(write.seq, write.code).changes);
     case "checkpoint":
@@ -208,7 +208,7 @@ function put(
 function putEvent(
   use: Use,
   tails: UnsnapshottedEvents,
-  born: Map<number, string>,
+  created: Map<number, string>,
   write: EventWrite,
 ): number {
   const { at, conv, key, identity } = write;
@@ -225,12 +225,12 @@ function putEvent(
     );
     if (done.changes !== 0) {
       const seq = Number(done.lastInsertRowid);
-      if (conv !== noConversation && !tails.has(conv) && !born.has(conv)) {
+      if (conv !== noConversation && !tails.has(conv) && !created.has(conv)) {
         const { changes } = use(sql.insertConversation).run(conv, key);
-        if (changes !== 0) born.set(conv, key);
+        if (changes !== 0) created.set(conv, key);
       }
       if (write.code !== undefined) use(sql.insertApplied).run(seq, write.code);
-      for (const one of write.also ?? []) put(use, tails, born, one);
+      for (const one of write.also ?? []) put(use, tails, created, one);
       return seq;
     }
     const stored = use(sql.identity).get(at, eid, conv) as { identity: string };

@@ -1,10 +1,9 @@
 /**
- * The state directory's lock
- * ==========================
- * One daemon a state directory: two writers of one journal would both believe they own the outbox.
- * The lock is a file with the owner's pid, when that process started and which boot of the machine
- * it was, so a pid that has been given to another program since does not keep the directory locked
- * for ever.
+ * The lock of the state directory
+ * ===============================
+ * One daemon per state directory: two writers of one journal would both send its outbox. The lock
+ * is a file with the owner's pid, the start time of that process and the boot id of the machine, so
+ * a pid that has been reused since does not keep the directory locked.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,7 +15,7 @@ import { EarshotError } from "../../domain/errors.ts";
 
 const ownerSchema = z.object({
   pid: z.number().int().positive(),
-  /** Start time of the process in the system's own unit; null where it cannot be told. */
+  /** Start time of the process in the system's own unit; null where it is unknown. */
   started: z.string().nullable(),
   boot: z.string().nullable(),
   nonce: z.string(),
@@ -25,16 +24,18 @@ type Owner = z.infer<typeof ownerSchema>;
 
 export interface StateLock {
   readonly path: string;
-  /** Gives the directory back. Leaves a lock alone that is not ours any more. */
+  /** Releases the directory. Leaves the lock alone if another process owns it now. */
   release(): Promise<void>;
 }
 
 const takeoverTriesMax = 5;
-/** Two daemons may find the same stale lock: whoever finds his own name after this has won. */
+/**
+ * Two daemons may find the same stale lock: the one whose entry is there after this time has won.
+ */
 const settleMs = 30;
 
 /**
- * Locks a state directory for this process. A lock left by a process that is gone is taken over.
+ * Locks a state directory for this process. A lock of a process that is gone is taken over.
  * @throws EarshotError EAR_STATE_LOCKED naming the other daemon's pid.
  */
 export async function lockStateDir(folder: string): Promise<StateLock> {
@@ -62,8 +63,8 @@ export async function lockStateDir(folder: string): Promise<StateLock> {
 function locked(folder: string, pid: number): EarshotError {
   return new EarshotError(
     "EAR_STATE_LOCKED",
-    `Cannot use ${folder} as another earshot (pid ${pid}) is running on it: stop that one, or give ` +
-      "this one a directory of its own with --state-dir",
+    `Cannot use ${folder}: another earshot is running on it (pid ${pid}). Stop that one, or give ` +
+      "this one a directory of its own with --state-dir.",
   );
 }
 
@@ -72,20 +73,20 @@ function unwritable(folder: string, cause: NodeJS.ErrnoException): EarshotError 
   return new EarshotError(
     full ? "EAR_STORE_FULL" : "EAR_STORE_FAILED",
     full
-      ? `Cannot write into ${folder} as the disk is full: free some space, then start again`
-      : `Cannot write into ${folder} as the system refuses it (${cause.code ?? cause.name}): make it ` +
-          "writable, or name another state directory",
+      ? `Cannot write into ${folder}: the disk is full. Free some space, then start again.`
+      : `Cannot write into ${folder}: the system refuses it (${cause.code ?? cause.name}). Make it ` +
+          "writable, or use another state directory.",
     { cause },
   );
 }
 
-/** Appears whole or not at all: a half-written lock would look like one that a crash left. */
+/** Created whole or not at all: a half-written lock would look like one after a crash. */
 async function create(path: string, owner: Owner): Promise<boolean> {
   const draft = `${path}.${owner.nonce}`;
   try {
     await writeFile(draft, JSON.stringify(owner), { mode: 0o600, flag: "wx" });
   } catch (error) {
-    // A full disk makes the file and then takes nothing into it.
+    // On a full disk the file is created, but stays empty.
     await unlink(draft).catch(() => undefined);
     throw unwritable(dirname(path), error as NodeJS.ErrnoException);
   }
@@ -100,7 +101,7 @@ async function create(path: string, owner: Owner): Promise<boolean> {
   }
 }
 
-/** Null: gone, or unreadable, as a crash in the middle of writing leaves it. */
+/** Null: gone, or unreadable, as after a crash during the write. */
 async function read(path: string): Promise<Owner | null> {
   try {
     return ownerSchema.parse(JSON.parse(await readFile(path, "utf8")));
@@ -122,7 +123,7 @@ function isAlive(owner: Owner): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
-    // EPERM: it exists and belongs to someone else.
+    // EPERM: the process exists and belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   return owner.started === null || startOf(owner.pid) === owner.started;

@@ -1,17 +1,16 @@
 /**
- * Tails
- * =====
- * Which events of which conversation its record does not cover yet. An index by conversation on
- * disk would halve the insert rate (its keys are hashes), so the few numbers that matter are kept
- * here: a conversation whose record covers everything costs nothing. Rebuilt at start from the
- * low-water mark on.
+ * Unsnapshotted events
+ * ====================
+ * The events that their conversation's record does not cover yet. An index by conversation on disk
+ * would halve the insert rate (its keys are hashes), so these few numbers are in memory: a
+ * conversation with a complete record costs nothing. Rebuilt at start from the low-water mark on.
  */
 
 /** Journal numbers by conversation, each list ascending. */
 export interface UnsnapshottedEvents {
   /** A new event of the conversation; numbers must grow. */
   push(conv: number, seq: number): void;
-  /** Events found by the scan at start: older than anything pushed. */
+  /** Events found by the scan at start: older than all others. */
   pushOlder(conv: number, seqs: readonly number[]): void;
   /** The record now covers everything up to `recordSeq`. */
   cover(conv: number, recordSeq: number): void;
@@ -19,9 +18,9 @@ export interface UnsnapshottedEvents {
   /** Conversations with uncovered events. */
   readonly size: number;
   after(conv: number, seq: number): readonly number[];
-  /** Those between the two, which do not belong to them. */
+  /** Events of other conversations between the two numbers. */
   between(conv: number, after: number, before: number): readonly number[];
-  /** Of those that wait longest for a record, in the order of their first event. */
+  /** The conversations that have waited longest for a record, in the order of their first event. */
   dirty(limit: number): { conv: number; first: number; last: number }[];
   /** The number before the first uncovered event, or `lastSeq` when there is none. */
   lowWater(lastSeq: number): number;
@@ -51,8 +50,7 @@ export function createTails(): UnsnapshottedEvents {
       let covered = 0;
       while (covered < list.length && (list[covered] as number) <= recordSeq) covered += 1;
       if (covered === 0) return;
-      // A conversation that is still busy goes to the back: the front is for those nobody looked
-      // at.
+      // A conversation that is still busy goes to the back: others have waited longer.
       lists.delete(conv);
       if (covered < list.length) lists.set(conv, list.slice(covered));
     },

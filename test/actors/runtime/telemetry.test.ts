@@ -7,7 +7,7 @@ test("a direct message is decided, answered and delivered once", async () => {
   const world = await new World().start();
   world.runs.push({ afterMs: 100, steps: [{ text: "Hello Ann" }] });
   const [taken] = await world.say("hi", { direct: true, id: "m1" });
-  expect(taken).toMatchObject({ id: "m1", heard: [{ key: "agent:main:main", verdict: null }] });
+  expect(taken).toMatchObject({ id: "m1", receivers: [{ key: "agent:main:main", verdict: null }] });
   await world.pass(5_000);
   expect(world.decisions()).toMatchObject([{ id: "m1", decision: "engage", rule: "dm" }]);
   expect(world.sent).toMatchObject([{ text: "Hello Ann", chat: "ann", replyTo: null }]);
