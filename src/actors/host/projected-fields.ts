@@ -145,7 +145,7 @@ const effects: Type<Effect> = {
 const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "text" });
 const batch = { ...all("instant", "holds", "overtaken"), route, messages: list(pending) };
 const context: Projected<ConversationContext> = {
-  ...all("seeded", "flushAt", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
+  ...all("seeded", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
   ...all("introduced", "abortedLastRun"),
   settings,
   override: fields({ ...all("send", "activation"), queue }),

@@ -78,8 +78,6 @@ export interface ConversationContext {
   readonly forming: readonly Forming[];
   /** Closed batches that wait for a turn, first in, first out. */
   readonly inbox: readonly Flush[];
-  /** When the durable deadline "flush" was set for; null: not set. */
-  readonly flushAt: Millis | null;
   /** When the durable deadline "quiet" was set for; null: no quiet window is open. */
   readonly quietAt: Millis | null;
   /** The quiet window ends by then, however much is said. */
@@ -123,7 +121,6 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     seeded: false,
     forming: [],
     inbox: [],
-    flushAt: null,
     quietAt: null,
     quietBy: 0,
     droppedWhileBusy: [],

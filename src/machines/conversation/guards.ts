@@ -12,6 +12,7 @@ import type { DeadlineDue, MessageDeleted } from "../events/events.ts";
 import { isRelayDeadline, mustWait } from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
 import type { HeardMessage, StepEvent } from "./message-analysis.ts";
+import { firstClose } from "./queue-actions.ts";
 
 /** The ladder says engage. */
 export function engages(_context: ConversationContext, { analysis }: HeardMessage): boolean {
@@ -43,8 +44,9 @@ export function mutes({ settings }: ConversationContext, { analysis }: HeardMess
 
 /** The first window has closed by now, and no quiet window holds the line. */
 export function flushReleases(context: ConversationContext, event: DeadlineDue): boolean {
-  const { flushAt, quietAt } = context;
-  return event.id === "flush" && flushAt !== null && event.at >= flushAt && quietAt === null;
+  const closesAt = firstClose(context);
+  if (event.id !== "flush" || context.quietAt !== null) return false;
+  return closesAt !== null && event.at >= closesAt;
 }
 
 /** The quiet window is over. */

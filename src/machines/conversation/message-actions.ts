@@ -32,6 +32,7 @@ import {
   type AtWork,
   armFlush,
   extendQuiet,
+  firstClose,
   queueClosed,
   removeAcks,
   requestIfFreed,
@@ -89,10 +90,11 @@ export function engage(step: Step, event: HeardMessage, work?: AtWork): void {
   const emoji = context.settings.ackReaction;
   if (emoji !== null) effects.push({ type: "react", message: event.message.id, emoji, route });
   if (instant) startTyping(step, route);
+  const setFor = firstClose(context);
   context.forming = gathered.forming;
   queueClosed(step, gathered.closed, event.at, work);
   extendQuiet(step, event.at);
-  armFlush(step);
+  armFlush(step, setFor);
   noteOvertaken(step, event);
 }
 
@@ -142,10 +144,11 @@ export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   const held = mustWait(context);
   passRelay(step, [removed]);
   removeAcks(step, [removed], route);
+  const setFor = firstClose(context);
   context.forming = forming.batches;
   context.inbox = inbox.batches;
   requestIfFreed(step, held);
-  armFlush(step);
+  armFlush(step, setFor);
   if (context.inbox.length === 0) setQuiet(step, null);
 }
 

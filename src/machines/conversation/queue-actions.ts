@@ -28,11 +28,15 @@ export interface AtWork {
   readonly running: boolean;
 }
 
-/** Sets, moves or clears the deadline "flush" so that it wakes us when the first window closes. */
-export function armFlush({ context, effects }: Step): void {
-  const at = context.forming[0]?.closesAt ?? null;
-  if (at === context.flushAt) return;
-  context.flushAt = at;
+/** When the first window closes, which the deadline "flush" is set for; null: none is open. */
+export function firstClose({ forming }: Pick<ConversationContext, "forming">): Millis | null {
+  return forming[0]?.closesAt ?? null;
+}
+
+/** Sets, moves or clears the deadline "flush". `setFor`: what it is set for, before the change. */
+export function armFlush({ context, effects }: Step, setFor: Millis | null): void {
+  const at = firstClose(context);
+  if (at === setFor) return;
   effects.push(
     at === null
       ? { type: "deadline.clear", id: "flush" }
@@ -74,19 +78,17 @@ export function extendQuiet(step: Step, at: Millis): void {
 
 /** The deadline "flush" fired: closes what is due. One that comes early is set again. */
 export function closeDueWindows(step: Step, { at }: DeadlineDue, work?: AtWork): void {
-  const { flushAt } = step.context;
-  if (flushAt === null) return;
-  if (at >= flushAt) closeUpTo(step, at, work);
-  step.context.flushAt = null;
-  armFlush(step);
+  closeUpTo(step, at, work);
+  armFlush(step, null);
 }
 
 /** The deadline "quiet" fired: the line may move on, with whatever else is due by now. */
 export function endQuiet(step: Step, { at }: DeadlineDue): void {
+  const setFor = firstClose(step.context);
   closeUpTo(step, at);
   step.context.quietAt = null;
   step.context.quietBy = 0;
-  armFlush(step);
+  armFlush(step, setFor);
 }
 
 /** The deadline "quiet" came early: set again. */
@@ -98,9 +100,10 @@ export function keepQuiet({ context, effects }: Step): void {
 /** A command ends every open window: what was said before it goes before it. */
 export function closeWindows(step: Step, { at }: { readonly at: Millis }, work?: AtWork): void {
   const { forming } = step.context;
+  const setFor = firstClose(step.context);
   step.context.forming = [];
   queueClosed(step, forming, at, work);
-  armFlush(step);
+  armFlush(step, setFor);
 }
 
 function closeUpTo(step: Step, at: Millis, work?: AtWork): void {

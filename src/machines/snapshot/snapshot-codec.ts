@@ -116,7 +116,6 @@ const table: { readonly [Name in keyof Recorded]: Field<Recorded[Name]> } = {
   seeded: flag("s"),
   forming: plain("f", z.array(form.forming)),
   inbox: plain("i", z.array(form.flush)),
-  flushAt: plain("fa", millis),
   quietAt: plain("q", millis),
   quietBy: plain("qb", millis),
   droppedWhileBusy: plain("n", strings),
@@ -138,6 +137,8 @@ const rows = Object.entries(table) as [keyof Recorded, Field<unknown>][];
 /** The written context: letters to values. */
 export const fieldsSchema = z.strictObject({
   z: millis.exactOptional(),
+  /** In older snapshots: when the first window closes, as its batch says anyway. */
+  fa: millis.exactOptional(),
   ...Object.fromEntries(rows.map(([, { letter, schema }]) => [letter, schema.exactOptional()])),
 });
 

@@ -70,7 +70,7 @@ function eventsAt(
   rig: Rig,
   mode: QueueMode,
 ): ConversationEvent[] {
-  const { run, forming, inbox, flushAt, quietAt } = context;
+  const { run, forming, inbox, quietAt } = context;
   const at = now;
   const turnId = run?.order.turnId ?? "T0";
   const index = run?.blocks ?? 0;
@@ -92,7 +92,7 @@ function eventsAt(
   return [
     ...messages,
     ...waiting.map((id) => deletionOf(id, at)),
-    { type: "deadline.due", at: Math.max(now, flushAt ?? 0), id: "flush" },
+    { type: "deadline.due", at: Math.max(now, forming[0]?.closesAt ?? 0), id: "flush" },
     { type: "deadline.due", at: Math.max(now, quietAt ?? 0), id: "quiet" },
     ...(mode === "interrupt" ? [interruptDue(now)] : []),
     { type: "lane.granted", at, turnId: `T${context.turnSeq + 1}` },

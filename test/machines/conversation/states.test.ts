@@ -24,8 +24,8 @@ const settings = settingsWith({
 
 /** What may happen next, as far as it leads somewhere else. */
 function eventsAt(snapshot: Snapshot): StepEvent[] {
-  const { run, flushAt, quietAt, turnSeq, inbox, forming } = snapshot.context;
-  const at = Math.max(flushAt ?? 0, quietAt ?? 0);
+  const { run, quietAt, turnSeq, inbox, forming } = snapshot.context;
+  const at = Math.max(forming[0]?.closesAt ?? 0, quietAt ?? 0);
   const turnId = run?.order.turnId ?? "T0";
   const index = run?.blocks ?? 0;
   const open = run?.open[0]?.index ?? 9;

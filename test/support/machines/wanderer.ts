@@ -14,7 +14,7 @@ import { type Overrides, settingsWith } from "../runtime/conversation-rig.ts";
 /** What the wanderer looks at; a part, so that other versions of the machine may wander, too. */
 export type Wandered = Pick<
   ConversationContext,
-  "run" | "forming" | "inbox" | "flushAt" | "quietAt" | "relays" | "buffer" | "turnSeq"
+  "run" | "forming" | "inbox" | "quietAt" | "relays" | "buffer" | "turnSeq"
 >;
 
 export interface Wanderer {
@@ -127,9 +127,10 @@ export function createWanderer(seed: number): Wanderer {
     return { type: "delivery.sent", at: now, turnId, index, messageIds: [`s${now}-${index}`] };
   }
 
-  function deadline({ flushAt, quietAt, relays }: Wandered): ConversationEvent {
+  function deadline({ forming, quietAt, relays }: Wandered): ConversationEvent {
     const id = pick(["flush", "flush", "quiet", "quiet", "interrupt", "relay", "passed"]);
-    const due = id === "flush" ? flushAt : id === "quiet" ? quietAt : now + 1_000;
+    const due =
+      id === "flush" ? (forming[0]?.closesAt ?? null) : id === "quiet" ? quietAt : now + 1_000;
     if (due !== null && !often(0.1)) now = Math.max(now, due);
     const leg = relays[0];
     if (id !== "passed") return { type: "deadline.due", at: now, id };

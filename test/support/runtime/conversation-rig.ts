@@ -286,7 +286,7 @@ export function checkStanding(
   deadlines: ReadonlyMap<string, number>,
 ): void {
   const { attention } = view();
-  const { run, inbox, forming, typing, flushAt, quietAt, heartbeat } = context;
+  const { run, inbox, forming, typing, quietAt, heartbeat } = context;
   const pending = inbox.length + forming.length;
   const owed = heartbeat !== null;
   const laws: readonly (readonly [string, boolean])[] = [
@@ -305,8 +305,10 @@ export function checkStanding(
       "settling has deliveries open",
       attention !== "engaged.settling" || (run?.open.length ?? 0) > 0,
     ],
-    ["the flush deadline is the one set", (deadlines.get("flush") ?? null) === flushAt],
-    ["the flush deadline is the first window's", flushAt === (forming[0]?.closesAt ?? null)],
+    [
+      "the flush deadline is the first window's",
+      (deadlines.get("flush") ?? null) === (forming[0]?.closesAt ?? null),
+    ],
     ["the quiet deadline is the one set", (deadlines.get("quiet") ?? null) === quietAt],
   ];
   const broken = laws.filter(([, holds]) => !holds).map(([law]) => law);
