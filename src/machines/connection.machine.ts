@@ -1,8 +1,8 @@
 /**
  * The connection of one account
  * =============================
- * Where one login of one channel stands: connecting, live, resuming, backing off, halted. The
- * channel reports, this machine keeps the account's history straight: what may follow what, since
+ * The state of one login of one channel: connecting, live, resuming, backing off, halted. The
+ * channel reports, this machine keeps the account's history consistent: what may follow what, since
  * when, and how many failures came in a row. `halted` is left only by an operator (another config,
  * or one more try), never by the channel itself, so a refused token cannot become a loop.
  *
@@ -58,7 +58,7 @@ export const connectionMachine = setup({
   },
 }).createMachine({
   id: "connection",
-  description: "Where one login of one channel stands.",
+  description: "The state of one login of one channel.",
   context: ({ input }) => ({ since: input.at, detail: null, failures: 0, connects: 0 }),
   initial: "connecting",
   on: {

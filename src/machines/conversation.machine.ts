@@ -1,16 +1,16 @@
 /**
- * One statechart for every conversation, in three regions. Attention says what is owed to the room:
+ * One statechart for every conversation, in three regions. Attention says what the room is due:
  * nothing (observing), or a turn on its way (engaged). The lock says what the turn under way may
  * still do to the room. The guard keeps peer bots from talking in circles. What must end together is
  * nested, so leaving a state ends it: "typing while idle" cannot be reached, nor can "idle with work
  * pending". When something has ended (a run, its deliveries, an expired batch, a deletion), `next`
- * asks what is owed now, after the actions of what has ended.
+ * asks what is due now, after the actions of what has ended.
  *
  * Pure by XState's own measure: actions assign and emit, guards only ask, time and ids come in with
  * events. `transition()` gives the next snapshot and the effects. A message comes with its analysis
  * (conversation/message-analysis.ts), as several guards and actions need the ladder's answer.
  *
- * Guards and actions stand here by name; their bodies are in conversation/implementations.ts.
+ * Guards and actions are here by name; their bodies are in conversation/implementations.ts.
  */
 import { setup } from "xstate";
 import type { ConversationSettings } from "../domain/settings.ts";
@@ -43,23 +43,23 @@ export const conversationMachine = setup({
     "session.reset": { actions: "beginSession", description: "The transcript starts afresh." },
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
     "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
-    "lane.granted": { actions: "releaseLane", description: "Nothing waits for it any more." },
+    "lane.granted": { actions: "releaseSlot", description: "Nothing waits for it any more." },
     "command.applied": { actions: "runCommand", description: "The runtime answers." },
   },
   states: {
     attention: {
-      description: "What is owed to the room.",
+      description: "What the room is due.",
       initial: "observing",
       on: {
         disengage: { actions: "dropCredits", description: "Nobody is held any more." },
       },
       states: {
         observing: {
-          description: "Nothing is owed. Everything is heard, nothing is shown.",
+          description: "Nothing is due. Everything is read, nothing is shown.",
           on: {
             "message.received": [
               {
-                guard: "engagesAtOnce",
+                guard: "engagesNow",
                 target: "engaged.waiting",
                 actions: ["recordDecision", "engage"],
                 description: "Media goes by itself.",
@@ -76,13 +76,13 @@ export const conversationMachine = setup({
             ],
             "heartbeat.due": {
               target: "engaged.waiting",
-              actions: "oweHeartbeat",
+              actions: "noteHeartbeat",
               description: "A turn that nobody asked for.",
             },
           },
         },
         engaged: {
-          description: "A turn is owed. Typing cannot outlive this state.",
+          description: "A turn is due. Typing cannot outlive this state.",
           exit: "stopTyping",
           initial: "gathering",
           on: {
@@ -123,14 +123,14 @@ export const conversationMachine = setup({
               { actions: "noteSent" },
             ],
             "delivery.failed": { actions: "noteUnsent", description: "Grants nothing." },
-            "heartbeat.due": { actions: "oweHeartbeat", description: "People come first." },
+            "heartbeat.due": { actions: "noteHeartbeat", description: "People come first." },
           },
           states: {
             gathering: {
               description: "A window is open: a batch may grow, or the room has to be quiet first.",
               on: {
                 "message.received": {
-                  guard: "engagesAtOnce",
+                  guard: "engagesNow",
                   target: "waiting",
                   actions: ["recordDecision", "engage"],
                 },
@@ -156,7 +156,7 @@ export const conversationMachine = setup({
             },
             waiting: {
               description: "A batch is ready and waits for a turn slot.",
-              entry: "requestLane",
+              entry: "requestSlot",
               on: {
                 "deadline.due": {
                   guard: "mayFreeLine",
@@ -168,7 +168,7 @@ export const conversationMachine = setup({
                 "lane.granted": [
                   {
                     guard: "mustWait",
-                    actions: "releaseLane",
+                    actions: "releaseSlot",
                     description: "Other agents go first.",
                   },
                   {
@@ -181,18 +181,18 @@ export const conversationMachine = setup({
                     guard: "loopGuardHolds",
                     target: "running",
                     actions: { type: "startTurn", params: { warned: true } },
-                    description: "The agent is told that it may stay silent.",
+                    description: "The agent's prompt says that it may stay silent.",
                   },
                   { target: "running", actions: "startTurn" },
                 ],
                 "host.recovered": {
-                  actions: "requestLane",
+                  actions: "requestSlot",
                   description: "The request may be lost with the host.",
                 },
                 "message.deleted": {
                   guard: "isLastToWait",
                   target: "next",
-                  actions: ["applyDeletion", "releaseLane"],
+                  actions: ["applyDeletion", "releaseSlot"],
                 },
               },
             },
@@ -230,7 +230,7 @@ export const conversationMachine = setup({
                 "agent.tool": { guard: "maySpeak", actions: "reactAsAsked" },
                 "agent.steered": { guard: "isThisTurn", actions: "joinTurn" },
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
-                "run.aborted": { actions: "abortTurn", description: "Its end will tell." },
+                "run.aborted": { actions: "abortTurn", description: "Its end follows." },
                 "agent.ended": [
                   {
                     guard: "endsInSilence",
@@ -264,7 +264,7 @@ export const conversationMachine = setup({
               },
             },
             next: {
-              description: "Something has ended: what is owed now?",
+              description: "Something has ended: what is due now?",
               always: [
                 { guard: "isDelivering", target: "settling" },
                 {
@@ -276,7 +276,7 @@ export const conversationMachine = setup({
                 { guard: "isQuiet", target: "gathering" },
                 { guard: "hasLine", target: "waiting", actions: "closeTurn" },
                 { guard: "hasWindow", target: "gathering", actions: "closeTurn" },
-                { guard: "owesHeartbeat", target: "waiting", actions: "closeTurn" },
+                { guard: "heartbeatIsDue", target: "waiting", actions: "closeTurn" },
                 { target: "#conversation.attention.observing", actions: "closeTurn" },
               ],
             },
@@ -337,7 +337,7 @@ export const conversationMachine = setup({
           },
         },
         tripped: {
-          description: "The agent is told that it may stay silent.",
+          description: "The agent's prompt says that it may stay silent.",
           on: {
             "message.received": [
               { guard: "humanSpoke", target: "clear" },

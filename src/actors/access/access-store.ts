@@ -18,7 +18,7 @@ import {
   type OpenClaim,
 } from "../../machines/access/access-entries.ts";
 import {
-  type AtTheDoor,
+  type AccessInput,
   allow,
   approvePairing,
   approvePerson,
@@ -104,7 +104,7 @@ export function openAccessStore(
     }
   }
 
-  const door = (): AtTheDoor => ({
+  const input = (): AccessInput => ({
     state,
     now: clock.now(),
     chance: () => random.next(),
@@ -134,34 +134,34 @@ export function openAccessStore(
       };
     },
     ask(person) {
-      const asked = askToPair(door(), person);
+      const asked = askToPair(input(), person);
       return asked === null ? null : { pairing: asked.pairing, ...make(asked.changes) };
     },
     redeem(code, person) {
-      const result = redeemClaim(door(), code, person);
+      const result = redeemClaim(input(), code, person);
       return { result, ...make(result.changes) };
     },
     async approve(code, by, from) {
       const how = { by, from: from ?? null, owned: owned() };
-      const answer = approvePairing(door(), code, how);
+      const answer = approvePairing(input(), code, how);
       await keep(answer.changes);
       return answer;
     },
     async approvePerson(id, by) {
-      const answer = approvePerson(door(), id, { by, owned: owned() });
+      const answer = approvePerson(input(), id, { by, owned: owned() });
       if (answer !== null) await keep(answer.changes);
       return answer;
     },
     async allow({ scope, ...person }, by) {
-      const changes = allow(door(), person, scope, by);
+      const changes = allow(input(), person, scope, by);
       if (changes !== null) await keep(changes);
       return changes !== null;
     },
     revoke: (revocation) => done(revoke({ state }, revocation)),
-    revokePairing: (code) => done(revokePairing(door(), code)),
-    revokeClaim: (name) => done(revokeClaim(door(), name)),
+    revokePairing: (code) => done(revokePairing(input(), code)),
+    revokeClaim: (name) => done(revokeClaim(input(), name)),
     async issue(wanted) {
-      const issued = issueClaim(door(), { ...wanted, label: label() });
+      const issued = issueClaim(input(), { ...wanted, label: label() });
       if (issued === null) return null;
       await keep(issued.changes);
       return { code: issued.code, claim: shownClaim(issued.claim) };

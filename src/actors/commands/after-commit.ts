@@ -16,8 +16,8 @@ type After = (ports: CommandPorts, effect: CommandDue, step: HostStep, args: Arg
 type Args = readonly string[];
 
 const after: Readonly<Record<string, After>> = {
-  async compact({ store, compaction, agentOf: agentIn }, { standing }, { conv, key }) {
-    if (isBusy(standing)) return;
+  async compact({ store, compaction, agentOf: agentIn }, { status }, { conv, key }) {
+    if (isBusy(status)) return;
     const session = await store.sessionOf(conv);
     if (session !== null) await compaction.compact({ conv, key, agentId: agentIn(key) }, session);
   },

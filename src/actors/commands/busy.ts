@@ -1,7 +1,7 @@
 /**
  * Whether a conversation is busy: a command that changes what a turn is composed from must wait.
  */
-import type { Standing } from "../../machines/events/effects.ts";
+import type { ConversationStatus } from "../../machines/events/effects.ts";
 
 /** A turn is pending or running. */
-export const isBusy = ({ attention }: Standing): boolean => attention !== "observing";
+export const isBusy = ({ attention }: ConversationStatus): boolean => attention !== "observing";

@@ -71,7 +71,7 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
     }
     const asked = effect.asked;
     if (asked === null) return { writes, row: null };
-    const about = { asked, step, status: effect.standing, agent, session, settings };
+    const about = { asked, step, status: effect.status, agent, session, settings };
     const texts: string[] = [];
     for (const call of calls)
       if (!isExtra(call.command)) texts.push(await answerOf(answers, call as BuiltInCall, about));

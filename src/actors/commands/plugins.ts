@@ -6,14 +6,14 @@
 import { limits } from "../../domain/limits.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { cut } from "../../domain/sanitize.ts";
-import type { CommandGiven } from "../../machines/events/events.ts";
+import type { CommandIssued } from "../../machines/events/events.ts";
 import type { CommandPorts } from "./ports.ts";
 import { type CommandAnswer, commandRow } from "./reply-row.ts";
 
 /** Calls a plugin's command and sends its answer. `index` numbers the answer. */
 export async function answerByPlugin(
   ports: CommandPorts,
-  { command, args }: CommandGiven,
+  { command, args }: CommandIssued,
   { asked, step, index }: Omit<CommandAnswer, "text">,
 ): Promise<void> {
   const { key, at } = step;

@@ -12,7 +12,7 @@ import type {
   StoreWrite,
 } from "../../domain/ports/index.ts";
 import type { SessionSettings } from "../../domain/session.ts";
-import type { Standing } from "../../machines/events/effects.ts";
+import type { ConversationStatus } from "../../machines/events/effects.ts";
 import type { CommandAsked } from "../../machines/events/events.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
@@ -50,7 +50,7 @@ export interface CommandPorts {
 export interface CommandAbout {
   readonly asked: CommandAsked;
   readonly step: HostStep;
-  readonly status: Standing;
+  readonly status: ConversationStatus;
   readonly agent: ConfiguredAgent;
   /** Before the command; null: no session yet. */
   readonly session: SessionRow | null;

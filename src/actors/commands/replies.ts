@@ -33,15 +33,15 @@ export function createAnswers(ports: CommandPorts): Answers {
     whoami: (_, about) => whoText(about),
     new: () => "A new session has begun.",
     reset: () => "A new session has begun.",
-    stop: (_, { status: standing }) =>
-      standing.attention === "running" ? "Stopped." : "Nothing is running here.",
-    activation: ([word], { status: standing }) =>
-      setTo("Activation", word, `${standing.activation} (ladder, mention, always)`),
-    send: ([word], { status: standing }) => setTo("Sending answers", word, standing.send),
+    stop: (_, { status }) =>
+      status.attention === "running" ? "Stopped." : "Nothing is running here.",
+    activation: ([word], { status }) =>
+      setTo("Activation", word, `${status.activation} (ladder, mention, always)`),
+    send: ([word], { status }) => setTo("Sending answers", word, status.send),
     usage: (_, about) => usageText(ports, about),
     session: (_, about) => sessionText(ports, about),
-    compact: (_, { session, status: standing }) => {
-      if (isBusy(standing)) return "Not while a turn waits or runs here: say it again afterwards.";
+    compact: (_, { session, status }) => {
+      if (isBusy(status)) return "Not while a turn waits or runs here: say it again afterwards.";
       if (session === null) return "There is nothing to sum up yet.";
       return "What was said so far is being summed up.";
     },

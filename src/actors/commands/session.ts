@@ -53,8 +53,8 @@ export async function usageText({ store }: CommandPorts, { session, agent }: Com
 }
 
 export async function contextText({ store }: CommandPorts, about: CommandAbout): Promise<string> {
-  const { session, agent, status: standing } = about;
-  const overheard = `Overheard since the last turn: ${standing.remembered} messages.`;
+  const { session, agent, status } = about;
+  const overheard = `Overheard since the last turn: ${status.remembered} messages.`;
   const system = `System prompt: about ${estimateTokens(agent.system)} tokens.`;
   if (session === null) return [none, overheard, system].join("\n");
   const { sessionId } = session;

@@ -14,8 +14,8 @@ const decisionsShown = 3;
 
 /** The answer of `/status`. */
 export async function statusText(ports: CommandPorts, about: CommandAbout): Promise<string> {
-  const { agent, settings, status: standing, session } = about;
-  const { attention, guard, consecutive, turns, remembered, credits } = standing;
+  const { agent, settings, status, session } = about;
+  const { attention, guard, consecutive, turns, remembered, credits } = status;
   const decided = await latestDecisions(ports, about);
   const levels = [
     `thinking ${settings.thinking ?? agent.thinking}`,
@@ -27,12 +27,12 @@ export async function statusText(ports: CommandPorts, about: CommandAbout): Prom
     `Agent: ${agent.name} (${agent.id}), ${agent.driver.kind}`,
     `Model: ${modelText(about)}; ${levels.join(", ")}`,
     `Session: ${session === null ? "none yet" : session.sessionId}`,
-    `Queue: ${queueText([], about)}; ${standing.waiting} waiting`,
-    `Engagement: ${standing.activation}, ${attention}; ${counted(turns, "turn")}, ` +
+    `Queue: ${queueText([], about)}; ${status.waiting} waiting`,
+    `Engagement: ${status.activation}, ${attention}; ${counted(turns, "turn")}, ` +
       `${credits} with credit, ` +
       `${remembered} overheard`,
     `Loop guard: ${guard}, ${consecutive} in a row`,
-    `Sending answers: ${standing.send}`,
+    `Sending answers: ${status.send}`,
     `Last decisions: ${decided.length === 0 ? "none lately" : decided.join(", ")}`,
     `Usage: ${session === null ? "none" : usageLine(session.usage)}`,
   ].join("\n");
@@ -71,12 +71,9 @@ export function modelsText({ configs }: CommandPorts, about: CommandAbout): stri
 }
 
 /** The queue settings with the arguments of `/queue` applied. */
-export function queueText(
-  args: readonly string[],
-  { settings, status: standing }: CommandAbout,
-): string {
+export function queueText(args: readonly string[], { settings, status }: CommandAbout): string {
   if (args[0] === "default") return "as configured";
-  const queue = { ...standing.queue, ...(args.length > 0 ? settings.override.queue : {}) };
+  const queue = { ...status.queue, ...(args.length > 0 ? settings.override.queue : {}) };
   const { mode, debounceMs, cap, drop } = queue;
   return `${mode}, debounce ${debounceMs} ms, cap ${cap}, drop ${drop}`;
 }

@@ -24,13 +24,13 @@ import {
   type Lock,
 } from "../../machines/conversation/states.ts";
 import { conversationMachine } from "../../machines/conversation.machine.ts";
-import type { Effect, EmittedEffect, Standing } from "../../machines/events/effects.ts";
+import type { ConversationStatus, Effect, EmittedEffect } from "../../machines/events/effects.ts";
 import type {
   ConversationEvent,
   JournalEvent,
   MessageReceived,
 } from "../../machines/events/events.ts";
-import { readRecord, writeRecord } from "../../machines/snapshot/snapshot.ts";
+import { readSnapshot, writeSnapshot } from "../../machines/snapshot/snapshot.ts";
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
 import { conversationLogic } from "./conversation-stepper.ts";
@@ -97,7 +97,7 @@ export interface Conversation {
  */
 export function createConversation(options: ConversationOptions): Conversation {
   const { key, settings, record } = options;
-  const restored = record === undefined || record === null ? null : readRecord(record, settings);
+  const restored = record === undefined || record === null ? null : readSnapshot(record, settings);
   const actor = createActor(conversationLogic, {
     id: key,
     input: { settings },
@@ -149,7 +149,7 @@ export function createConversation(options: ConversationOptions): Conversation {
         ? withStates(emitted, now())
         : (emitted as Effect[]);
     },
-    record: () => writeRecord(now().value, now().context),
+    record: () => writeSnapshot(now().value, now().context),
     get idle() {
       return now().value.attention === "observing";
     },
@@ -177,11 +177,11 @@ type Snapshot = SnapshotFrom<typeof conversationMachine>;
  * states.
  */
 function withStates(emitted: readonly EmittedEffect[], { value }: Snapshot): readonly Effect[] {
-  const attention = attentionOf(value).replace("engaged.", "") as Standing["attention"];
+  const attention = attentionOf(value).replace("engaged.", "") as ConversationStatus["attention"];
   const { guard } = value;
   return emitted.map((effect) =>
     effect.type === "command"
-      ? { ...effect, standing: { ...effect.standing, attention, guard } }
+      ? { ...effect, status: { ...effect.status, attention, guard } }
       : effect,
   );
 }

@@ -1,9 +1,9 @@
 /**
- * The access book
+ * The access list
  * ===============
  * What is known of people beside what the config says: who was approved, who is an owner or a
  * member, whose pairing waits, which claim codes are open, how often was guessed. One entry a fact,
- * under a name that tells it from all others; the book is the map of them. Everybody is known by
+ * under a unique name; the access list is the map of them. Everybody is known by
  * the platform's stable id, on one channel and one account.
  */
 import type { Millis } from "../../domain/message.ts";
@@ -72,7 +72,7 @@ export interface AccessState {
   /** All that waits or runs out: few. */
   readonly open: ReadonlyMap<string, Exclude<AccessEntry, Grant>>;
 }
-/** An entry set, or struck out (null). */
+/** An entry set, or removed (null). */
 export type AccessChange = readonly [name: string, entry: AccessEntry | null];
 
 /** The one name of an entry: a second one for the same fact replaces the first. */
@@ -100,11 +100,11 @@ export function guessesName(place: AccessPlace | null): string {
 }
 
 export const setEntry = (entry: AccessEntry): AccessChange => [nameOfEntry(entry), entry];
-export const strikeEntry = (entry: AccessEntry): AccessChange => [nameOfEntry(entry), null];
+export const removeEntry = (entry: AccessEntry): AccessChange => [nameOfEntry(entry), null];
 
 /** Entries that no longer count: the next change of the store removes them in its commit. */
 export function expiredEntries(state: AccessState, now: Millis): AccessChange[] {
-  return [...state.open.values()].filter((entry) => isOver(entry, now)).map(strikeEntry);
+  return [...state.open.values()].filter((entry) => isOver(entry, now)).map(removeEntry);
 }
 
 export function isOver(entry: AccessEntry, now: Millis): boolean {
@@ -123,10 +123,10 @@ export function entriesOf<Kind extends AccessEntry["kind"]>(
   return [...all].filter((entry): entry is Wanted => entry.kind === kind && !isOver(entry, now));
 }
 
-/** Whom the book knows, as admission asks for every message. */
+/** The people on the access list, as admission asks for every message. */
 export interface KnownPeople {
   has(scope: GrantScope, person: Person): boolean;
 }
 
-/** A book with nobody in it. */
-export const nobodyKnown: KnownPeople = { has: () => false };
+/** An empty access list. */
+export const noKnownPeople: KnownPeople = { has: () => false };

@@ -19,7 +19,7 @@ export interface AccessRules {
   readonly groupAllowFrom: People;
   /** By platform id. */
   readonly groups: ReadonlyMap<string, GroupRules>;
-  /** Where in the config each of these stands, or, said nowhere, would count. */
+  /** Where in the config each of them is set, or where it would be set. */
   readonly places: Readonly<Record<"allowFrom" | "groupPolicy", string>>;
 }
 export interface GroupRules {
@@ -57,7 +57,7 @@ const rulesByConfig = new WeakMap<EarshotConfig, Map<string, RulesByAccount>>();
 const rulesCountMax = 1_000;
 
 /** The entry of a map, made on the first call unless the map is full. */
-function kept<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
+function getOrCreate<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
   const found = map.get(name);
   if (found !== undefined) return found;
   const made = make();
@@ -72,8 +72,8 @@ export function accessOf(config: EarshotConfig, channel: string, account: string
     channels = new Map();
     rulesByConfig.set(config, channels);
   }
-  const accounts = kept<RulesByAccount>(channels, channel, () => new Map());
-  return kept(accounts, account, () => compile(config, channel, account));
+  const accounts = getOrCreate<RulesByAccount>(channels, channel, () => new Map());
+  return getOrCreate(accounts, account, () => compile(config, channel, account));
 }
 
 /**

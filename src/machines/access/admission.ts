@@ -1,6 +1,6 @@
 /**
  * Who may speak, decided before a conversation exists for the message: policy and lists of the
- * place, then the sender's authority. Every kind of event passes the same gate. People are known by
+ * place, then the sender's authority. Every kind of event passes the same checks. People are known by
  * their platform's stable id, compared byte for byte on the channel it came from; names grant
  * nothing. What admission finds out becomes part of the record and is never worked out again later.
  */
@@ -11,13 +11,13 @@ import type { Decision, Rule } from "../../domain/decision.ts";
 import type { HistoryReport, Inbound } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
 import type { Authority } from "../events/events.ts";
-import { type GrantScope, type KnownPeople, nobodyKnown } from "./access-entries.ts";
+import { type GrantScope, type KnownPeople, noKnownPeople } from "./access-entries.ts";
 import { type AccessRules, accessOf, names, peopleOf } from "./access-rules.ts";
 
 export interface AdmissionContext {
   /** The channel is local: its author is the operator. */
   readonly local: boolean;
-  /** Whom the access book knows. @default nobody */
+  /** The people on the access list. @default nobody */
   readonly known?: KnownPeople;
 }
 
@@ -36,7 +36,7 @@ export interface Admission {
   readonly pairs?: true;
 }
 
-/** A person as the gate sees them. */
+/** A person as the checks see them. */
 interface Sender {
   readonly id: string;
   readonly isSelf: boolean;
@@ -48,13 +48,13 @@ interface Place {
   readonly account: string;
   readonly chat: { readonly id: string; readonly kind: "direct" | "group" | "channel" };
 }
-type Gate = { readonly rule: Rule | null; readonly explanation: string };
+type AccessCheck = { readonly rule: Rule | null; readonly explanation: string };
 
-const nobody: Authority = { commandAuthorized: false, owner: false };
+const noAuthority: Authority = { commandAuthorized: false, owner: false };
 const operator: Authority = { commandAuthorized: true, owner: true };
 
-const passed = (explanation: string): Gate => ({ rule: null, explanation });
-const refused = (rule: Rule, explanation: string): Gate => ({ rule, explanation });
+const passed = (explanation: string): AccessCheck => ({ rule: null, explanation });
+const refused = (rule: Rule, explanation: string): AccessCheck => ({ rule, explanation });
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 128));
 
 /** Where something was said, what is configured there, and how its sender is known. */
@@ -64,12 +64,12 @@ interface Case {
   readonly place: Place;
   readonly sender: Sender;
   readonly owner: boolean;
-  /** Whether the access book knows the sender like this. */
+  /** Whether the sender is on the access list with this scope. */
   readonly is: (scope: GrantScope) => boolean;
 }
 
-/** Owners speak directly without being listed again; so do people whom an owner has listed. */
-function directGate({ rules, place, sender, owner, is }: Case): Gate {
+/** Owners speak directly without being listed again; so do people that an owner has listed. */
+function checkDirect({ rules, place, sender, owner, is }: Case): AccessCheck {
   const { dmPolicy } = rules;
   if (dmPolicy === "disabled") return refused("dm-policy", "direct chats are switched off");
   if (dmPolicy === "open") return passed("direct chats are open");
@@ -86,7 +86,7 @@ function directGate({ rules, place, sender, owner, is }: Case): Gate {
 }
 
 /** Groups that are heard at all, and who is heard in them. No role and no pairing counts here. */
-function groupGate({ rules, place, sender, is }: Case): Gate {
+function checkGroup({ rules, place, sender, is }: Case): AccessCheck {
   if (rules.groupPolicy === "disabled") return refused("group-policy", "groups are switched off");
   const group = rules.groups.get(place.chat.id);
   if (group !== undefined && !group.enabled)
@@ -138,7 +138,7 @@ function admitFrom(
   sender: Sender | null,
 ): Admission {
   if (sender?.isSelf === true)
-    return { decision: "own", rule: null, authority: nobody, explanation: "our own message" };
+    return { decision: "own", rule: null, authority: noAuthority, explanation: "our own message" };
   if (context.local)
     return {
       decision: null,
@@ -152,18 +152,18 @@ function admitFrom(
     return denied(refused("no-author", "nobody is identified as the sender"));
   const rules = accessOf(config, place.channel, place.account);
   const { channel, account } = place;
-  const known = context.known ?? nobodyKnown;
+  const known = context.known ?? noKnownPeople;
   const is = (scope: GrantScope) => known.has(scope, { channel, account, id: sender.id });
   const listed = names(peopleOf(config.commands.ownerAllowFrom, null), channel, sender.id);
   const owner = listed || is("owner");
   const one: Case = { config, rules, place, sender, owner, is };
-  const gate = direct ? directGate(one) : groupGate(one);
-  if (gate.rule !== null) {
+  const check = direct ? checkDirect(one) : checkGroup(one);
+  if (check.rule !== null) {
     const pairs = direct && rules.dmPolicy === "pairing";
-    return pairs ? { ...denied(gate), pairs } : denied(gate);
+    return pairs ? { ...denied(check), pairs } : denied(check);
   }
   const commandAuthorized = owner || mayCommand(one);
-  const { explanation } = gate;
+  const { explanation } = check;
   return { decision: null, rule: null, authority: { owner, commandAuthorized }, explanation };
 }
 
@@ -184,9 +184,9 @@ export function hearsPlace(config: EarshotConfig, { channel, account, chat }: Pl
   return rules.groupPolicy === "open" || rules.groupAllowFrom.size > 0;
 }
 
-function denied(gate: Gate): Admission {
-  const { rule, explanation } = gate;
-  return { decision: "denied", rule, authority: nobody, explanation };
+function denied(check: AccessCheck): Admission {
+  const { rule, explanation } = check;
+  return { decision: "denied", rule, authority: noAuthority, explanation };
 }
 
 const senderOf = (author: Inbound["author"] | undefined): Sender | null =>
@@ -223,7 +223,7 @@ export function admit(
       return {
         decision: null,
         rule: null,
-        authority: nobody,
+        authority: noAuthority,
         explanation: "reported by the platform itself",
       };
   }
@@ -241,13 +241,13 @@ export function admitHistory(
   });
 }
 
-/** Accounts that can hear no group, which is hardly meant. */
+/** Accounts that can hear no group, which is rarely intended. */
 export function accessWarnings(config: EarshotConfig): readonly ConfigFinding[] {
   const warnings: ConfigFinding[] = [];
   for (const [id, channel] of Object.entries(config.channels)) {
     for (const [account, own] of Object.entries(channel.accounts ?? {})) {
       const rules = accessOf(config, id, account);
-      // Whoever writes to a local channel is the operator, but for what is posted to a hook.
+      // The author of a message on a local channel is the operator, except for posts to a hook.
       const local = localChannels.some((one) => one === id) && !Object.hasOwn(own, "hook");
       if (!channel.enabled || local) continue;
       const nobody = rules.groupAllowFrom.size === 0 && rules.groups.size === 0;

@@ -1,7 +1,7 @@
 /**
  * Two kinds. A pairing code names somebody who asks to speak; the operator types it, so it is short
  * and worth nothing without the console. A claim code is the operator's word that the person who says it
- * has a role; it is a secret of 60 bits, kept as a hash only, and struck out of every text that
+ * has a role; it is a secret of 60 bits, kept as a hash only, and redacted in every text that
  * comes in, before anything is stored or shown. Neither has letters that are mistaken for others.
  */
 import type { Digest } from "../../domain/ports/index.ts";
@@ -32,21 +32,21 @@ export function newClaimCode(chance: Chance): string {
   return ["claim", ...groups].join("-");
 }
 
-/** A pairing code as it was typed: case and what stands between the letters do not count. */
+/** A pairing code as it was typed: case and characters between the letters do not count. */
 export function readPairingCode(typed: string): string {
   return typed.toUpperCase().replace(/[^A-Z0-9]/g, "");
 }
 
 /** What phones make of a hyphen; one unit each, so that places in a text stay what they are. */
 const dashes = /[\u2010-\u2015\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d]/g;
-/** Whole word: said as a claim, whether it is one or not, or one that was struck out. */
+/** Whole word: said as a claim, whether it is one or not, or a redacted one. */
 const attempt = /^claim(?:-[A-Z0-9•]{4,8}){2,4}$/i;
 /** Anywhere in a text: what is or could be one of ours. */
 const inWords = /claim(?:-[A-HJ-NP-Z2-9]{6}){2}(?![A-Z0-9])/gi;
 
 /**
  * The code of a message that is nothing but a claim, as it is compared; else null. It may be aimed
- * at the bot (`@bot claim-…`), come by Telegram's start link (`/start claim-…`) and stand in
+ * at the bot (`@bot claim-…`), come by Telegram's start link (`/start claim-…`) and be in
  * backticks.
  */
 export function claimIn(text: string): string | null {
@@ -60,7 +60,7 @@ export function claimIn(text: string): string | null {
 }
 
 /**
- * The text with every claim code struck out, letter by letter: what stands elsewhere in it stays at
+ * The text with every claim code redacted, letter by letter: the rest of it stays at
  * its place.
  */
 export function withoutClaims(text: string): string {
@@ -69,17 +69,17 @@ export function withoutClaims(text: string): string {
   let shown = "";
   let from = 0;
   for (const { index, 0: code } of plain.matchAll(inWords)) {
-    shown += text.slice(from, index) + struck(code);
+    shown += text.slice(from, index) + redactCode(code);
     from = index + code.length;
   }
   return shown + text.slice(from);
 }
 
-/** What stands where a message was nothing but a claim. */
+/** Replaces a message that was nothing but a claim. */
 export const redactedClaim = "claim-••••••-••••••";
 
 /** A claim code that nobody can use any more. */
-function struck(code: string): string {
+function redactCode(code: string): string {
   return code.slice(0, 5) + code.slice(5).replace(/[^-]/g, "•");
 }
 

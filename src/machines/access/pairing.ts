@@ -1,7 +1,7 @@
 /**
  * Pairing, claims and revocation
  * ==============================
- * What changes in the access book, and what is answered: each rule takes the book, the moment and
+ * What changes in the access list, and what is answered: each rule takes the list, the moment and
  * chance, and gives the changes. A stranger is given a code once, and three of an account at most
  * wait at a time; the operator approves. A claim code gives its role to the first who says it. Who
  * guesses wrong too often at one account is not looked at there for a while, and neither is
@@ -27,13 +27,13 @@ import {
   type Pairing,
   type Person,
   type Role,
+  removeEntry,
   setEntry,
-  strikeEntry,
 } from "./access-entries.ts";
 import { hashOfClaim, newClaimCode, newPairingCode, readPairingCode, sameHash } from "./codes.ts";
 
-/** The book, the moment, and chance in [0, 1) that nobody can foresee. */
-export interface AtTheDoor {
+/** The list, the moment, and chance in [0, 1) that nobody can foresee. */
+export interface AccessInput {
   readonly state: AccessState;
   readonly now: Millis;
   readonly chance: () => number;
@@ -48,7 +48,7 @@ const nothing: readonly AccessChange[] = [];
 
 /** A stranger has written. Null: nothing is said, because they know their code or too many wait. */
 export function askToPair(
-  { state, now, chance }: AtTheDoor,
+  { state, now, chance }: AccessInput,
   who: Person & { readonly name: string },
 ): (Changed & { readonly pairing: Pairing }) | null {
   const waiting = entriesOf(state, "pairing", now);
@@ -90,7 +90,7 @@ export type Approved = Changed & {
  * names an owner, so nobody becomes one by being first.
  */
 export function approvePairing(
-  { state, now }: AtTheDoor,
+  { state, now }: AccessInput,
   typed: string,
   { by, from, owned }: { by: string; from: AccessPlace | null; owned: boolean },
 ): Approved | Refused {
@@ -105,7 +105,7 @@ export function approvePairing(
 
 /** The same without a code, where the person is known: the newest request under this id. */
 export function approvePerson(
-  { state, now }: AtTheDoor,
+  { state, now }: AccessInput,
   id: string,
   { by, owned }: { by: string; owned: boolean },
 ): Approved | null {
@@ -123,7 +123,7 @@ function approved(state: AccessState, person: Pairing, now: Millis, by: string, 
   const owner = isFirst && !owned && !hasOwner;
   const changes = [
     ...expiredEntries(state, now),
-    strikeEntry(person),
+    removeEntry(person),
     setEntry(grant),
     ...(owner ? [setEntry({ ...grant, scope: "owner" })] : []),
     ...(isFirst ? [setEntry({ kind: "first", at: now })] : []),
@@ -134,7 +134,7 @@ function approved(state: AccessState, person: Pairing, now: Millis, by: string, 
 export type Redeemed = Changed & { readonly outcome: "granted"; readonly role: Role };
 
 /** Somebody says a claim code. Every open code is compared, whether one was found or not. */
-export function redeemClaim({ state, now, digest }: AtTheDoor, code: string, who: Person) {
+export function redeemClaim({ state, now, digest }: AccessInput, code: string, who: Person) {
   const { channel, account, id } = who;
   const lock = lockOf(state, { channel, account }, now);
   if (lock !== null) return { outcome: "locked", until: lock, changes: nothing } as Refused;
@@ -147,7 +147,7 @@ export function redeemClaim({ state, now, digest }: AtTheDoor, code: string, who
   const { role } = claim;
   const by = `claim ${claim.label}`;
   const grant: Grant = { kind: "grant", scope: role, channel, account, id, at: now, by };
-  const changes = [...expiredEntries(state, now), strikeEntry(claim), setEntry(grant)];
+  const changes = [...expiredEntries(state, now), removeEntry(claim), setEntry(grant)];
   return { outcome: "granted", role, changes } as Redeemed;
 }
 
@@ -161,7 +161,7 @@ export interface ClaimWanted {
 
 /** A new claim code, shown once. Null: too many are open. */
 export function issueClaim(
-  { state, now, chance, digest }: AtTheDoor,
+  { state, now, chance, digest }: AccessInput,
   { role, ttlMs, by, label, code = newClaimCode(chance) }: ClaimWanted & { readonly label: string },
 ): (Changed & { readonly code: string; readonly claim: OpenClaim }) | null {
   if (entriesOf(state, "claim", now).length >= limits.claimsOpenMax) return null;
@@ -171,7 +171,7 @@ export function issueClaim(
   return { code, claim, changes: [...expiredEntries(state, now), setEntry(claim)] };
 }
 
-/** Whom a revocation means. */
+/** Which person a revocation is about. */
 export interface Revocation {
   readonly channel: string;
   /** Left out: on every account of the channel. */
@@ -182,36 +182,36 @@ export interface Revocation {
 }
 
 /** Takes back what somebody was given; none where they had nothing. */
-export function revoke({ state }: Pick<AtTheDoor, "state">, whom: Revocation): AccessChange[] {
+export function revoke({ state }: Pick<AccessInput, "state">, person: Revocation): AccessChange[] {
   return [...state.grants.values(), ...state.open.values()]
     .filter((entry) => {
       if (entry.kind !== "grant" && entry.kind !== "pairing") return false;
-      const same = entry.channel === whom.channel && entry.id === whom.id;
-      if (!same || (whom.account !== undefined && entry.account !== whom.account)) return false;
-      if (whom.scope === undefined) return true;
-      return entry.kind === "grant" && entry.scope === whom.scope;
+      const same = entry.channel === person.channel && entry.id === person.id;
+      if (!same || (person.account !== undefined && entry.account !== person.account)) return false;
+      if (person.scope === undefined) return true;
+      return entry.kind === "grant" && entry.scope === person.scope;
     })
-    .map(strikeEntry);
+    .map(removeEntry);
 }
 
 /** Takes back a pairing code that waits. */
-export function revokePairing({ state, now }: AtTheDoor, typed: string): AccessChange[] {
+export function revokePairing({ state, now }: AccessInput, typed: string): AccessChange[] {
   const code = readPairingCode(typed);
   return entriesOf(state, "pairing", now)
     .filter((one) => sameHash(one.code, code))
-    .map(strikeEntry);
+    .map(removeEntry);
 }
 
 /** Takes back a claim code by its label; none where it was used, is over or never was. */
-export function revokeClaim({ state, now }: AtTheDoor, label: string): AccessChange[] {
+export function revokeClaim({ state, now }: AccessInput, label: string): AccessChange[] {
   return entriesOf(state, "claim", now)
     .filter((one) => one.label === label)
-    .map(strikeEntry);
+    .map(removeEntry);
 }
 
-/** Puts somebody on a list, or into a role. None: they are; null: the book is full. */
+/** Puts a person on a list, or into a role. None: already so; null: the list is full. */
 export function allow(
-  { state, now }: AtTheDoor,
+  { state, now }: AccessInput,
   { channel, account, id }: Person,
   scope: GrantScope,
   by: string,

@@ -2,7 +2,7 @@
  * Claim codes in what people say
  * ==============================
  * A claim code is a password: no journal row, transcript or log keeps one. A message that is a claim
- * keeps none of its text; in everything else the codes are struck out.
+ * keeps none of its text; in everything else the codes are redacted.
  */
 import type { Inbound } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
@@ -13,7 +13,7 @@ export function redactClaimCode({ verbatim: _, ...message }: Inbound): Inbound {
   return { ...message, text: redactedClaim };
 }
 
-/** An event with every claim code in its words struck out. */
+/** An event with every claim code in its text redacted. */
 export function redactClaimCodes(event: ChannelEvent): ChannelEvent {
   switch (event.type) {
     case "message":

@@ -144,7 +144,7 @@ function begin({ message, route, group, instant }: Arrival, debounce: Debounce):
   };
 }
 
-/** A closed batch as it stands in line. */
+/** A closed batch as it waits in the queue. */
 export function flushOf(batch: Forming, backlog: boolean): Flush {
   const { route, messages, instant, holds, overtaken } = batch;
   return { route, messages, instant, holds, overtaken, backlog, steeredAt: null };

@@ -1,7 +1,7 @@
 /**
  * Words that stop a turn
  * ======================
- * Whoever may give commands ends the running turn with one word, ahead of every queue. Only the
+ * A person who may give commands ends the running turn with one word, ahead of every queue. Only the
  * whole message counts, never a word inside it: "please stop" is talk, "stop" is a command.
  */
 import type { Inbound } from "../../domain/message.ts";

@@ -92,7 +92,7 @@ export const modelWord: Word = z
   .transform((given) => (aboutModels.test(given) ? given.toLowerCase() : given));
 
 /**
- * Whether a word amid others is the name of a model. It has to hold more than letters, so that
+ * Whether a word among others is the name of a model. It has to hold more than letters, so that
  * "/model please" is not taken for one.
  */
 export const looksLikeModel = (given: string): boolean =>
@@ -143,7 +143,7 @@ const within = (value: number, name: string, most: number) =>
 /** What `/queue` may be followed by: `default` alone, or a mode and options. */
 export const queueWords: Words = settingWords(queueWord, 4);
 
-/** At most so many words, each with one spelling; `default` stands alone. */
+/** At most so many words, each with one spelling; `default` comes alone. */
 function settingWords(wordOf: (given: string) => string | null, most: number): Words {
   return z
     .array(z.string().max(wordUnitsMax))

@@ -1,5 +1,5 @@
 /**
- * Commands amid other words: found at the start of a message or behind a space, taken out before the
+ * Commands among other words: found at the start of a message or behind a space, taken out before the
  * agent sees the text, in the documented order whatever the order in which they were written. The
  * spacing of the rest is kept. A word behind a level directive that is no level stays in the text.
  * Said twice, the later one counts. Nothing is read in what is only shown (shown-spans.ts).

@@ -53,7 +53,7 @@ export function extraNamed(
 export const hasShort = (extras: readonly ExtraCommand[], extra: ExtraCommand): boolean =>
   extraNamed(extras, shortOf(extra)) !== undefined;
 
-/** One at the start of a text, whom it is said to by name, and the words behind it. */
+/** One at the start of a text, the bot that it names, and the words behind it. */
 export function extraAt(
   extras: readonly ExtraCommand[],
   text: string,

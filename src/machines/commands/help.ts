@@ -96,7 +96,7 @@ export function offeredCommands(extras: readonly ExtraCommand[] = []): readonly 
 const line = ([name, { help }]: readonly [CommandName, { readonly help: string }]) =>
   `\`${usageOf(name)}\` ${help}`;
 
-/** What those do amid other words that do not count for the one message. */
+/** What those do among other words that do not count for the one message. */
 const besideWords: Partial<Record<CommandName, string>> = {
   status: "Beside other words it is answered, too.",
   model: "Beside other words it stays, too.",

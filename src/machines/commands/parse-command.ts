@@ -2,8 +2,8 @@
  * Commands in a message
  * =====================
  * What a message orders, and what of it is left for the agent. Somebody without authority orders
- * nothing: his words are words. What was forwarded orders nothing either, no matter who passed it on. A
- * slash word that is not in the table is text for the agent.
+ * nothing: the text stays text. Forwarded text contains no commands either. A slash word that is not
+ * in the table is text for the agent.
  */
 import type { Inbound } from "../../domain/message.ts";
 import type { TurnLevels } from "../../domain/session.ts";
@@ -122,7 +122,7 @@ function beside(calls: readonly BuiltInCall[]): Pick<Orders, "calls" | "quiet" |
   };
 }
 
-/** The message as one command; null: it is none, or one that stands amid other words. */
+/** The message as one command; null: it is none, or one among other words. */
 function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | null {
   const text = message.text.trim();
   if (text.length > commandUnitsMax) return null;
@@ -138,7 +138,7 @@ function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | nul
     const call = { command, args };
     return mayCall(call, authority) ? call : null;
   }
-  // Amid other words it may still be a directive; those have their own rules for what follows.
+  // Among other words it may still be a directive; those have their own rules for what follows.
   const settings =
     (command === "exec" && given.every((one) => one.includes("="))) ||
     (command === "queue" && given.length === 1);

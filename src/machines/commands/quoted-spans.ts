@@ -1,7 +1,7 @@
 /**
  * What is shown, not said
  * =======================
- * Parts of a message that show somebody's words instead of saying them: lines of a quote, fenced
+ * Parts of a message that quote somebody instead of speaking: lines of a quote, fenced
  * blocks, code spans, text between quotation marks. No command is read there, so that "try
  * `/think high`" changes nothing. A mark that is never closed is only a mark, but a fence without
  * an end reaches to the end of the text.
@@ -94,12 +94,12 @@ function marked(text: string, { from, to }: Span, spans: Span[]): void {
   }
 }
 
-/** A quotation mark that opens one stands at the start or behind a space or a bracket. */
+/** A quotation mark that opens one is at the start or behind a space or a bracket. */
 const opens = (part: string, index: number) =>
   index === 0 || /[\s([{]/u.test(part[index - 1] ?? "");
 
 /**
- * Where a closing mark stands next, at or after a place. Places only grow, so each mark's positions
+ * Where the next closing mark is, at or after a place. Places only grow, so each mark's positions
  * are gone through once. A run of backticks is closed by one of the same length.
  */
 function nextOf(part: string): (mark: string, from: number) => number {

@@ -45,7 +45,7 @@ export interface CommandSpec {
   /** Offered in the menus of platforms that have one. */
   readonly menu: boolean;
   /**
-   * How it is recognised. `whole`: only as the whole message; `inline`: also amid other words, from
+   * How it is recognised. `whole`: only as the whole message; `inline`: also among other words, from
    * which it is taken out; `own`: by words of its own (an abort word, `session.resetTriggers`).
    */
   readonly form: "whole" | "inline" | "own";
@@ -160,7 +160,7 @@ export const commandTable = {
   restart: {
     ...ownerOnly,
     args: nothing,
-    help: "Stops earshot and starts it anew with the config as it is",
+    help: "Stops earshot and starts it again with the current config",
     example: "/restart",
   },
   allowlist: {
@@ -237,7 +237,7 @@ export const commandTable = {
     ...plain,
     args: maybe(choice([...ttsLevels, "default"])),
     usage: `[${levels(ttsLevels)}|default]`,
-    help: "Whether answers are said aloud as well",
+    help: "Whether answers are also sent as speech",
     example: "/tts off",
   },
   model: {

@@ -18,7 +18,7 @@ import type { Step } from "./step.ts";
 
 const relayDeadline = "relay";
 
-/** Names the deadline by which the agent at `place` tells that it has ended. */
+/** Names the deadline by which the agent at `place` reports its end. */
 export const passedId = (token: string, place: number): string =>
   `${relayDeadline}|${token}|${place}`;
 

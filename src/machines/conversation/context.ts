@@ -34,7 +34,7 @@ export interface RelayLeg extends RelayOrder {
   readonly ahead: readonly number[];
 }
 
-/** The one turn under way, from its lane to its last delivery. */
+/** The one turn under way, from its turn slot to its last delivery. */
 export interface Run {
   /** The order as it was first given: a second try gets the same. */
   readonly order: TurnRun;
@@ -52,7 +52,7 @@ export interface Run {
   readonly open: readonly OpenBlock[];
   /** A new session began since: nothing is steered into it, and its end is not mentioned there. */
   readonly left?: true;
-  /** The send policy kept its words from the room. */
+  /** The send policy kept its text from the room. */
   readonly refused?: true;
   /** Numbers of blocks that are no answer: reasoning, status, refused ones. */
   readonly asides?: readonly number[];
@@ -87,7 +87,7 @@ export interface ConversationContext {
   readonly run: Run | null;
   /** Engaged messages that other agents answer, too, in the order of their numbers. */
   readonly relays: readonly RelayLeg[];
-  /** A heartbeat is owed, for this place; null: none. It goes when nobody waits. */
+  /** A heartbeat is due, for this place; null: none. It goes when nobody waits. */
   readonly heartbeat: Route | null;
   /** When a running turn was last interrupted for a newer message; 0: never. */
   readonly interruptedAt: Millis;

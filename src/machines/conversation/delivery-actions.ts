@@ -11,7 +11,7 @@ import type { DeliveryFailed, DeliverySent } from "../events/events.ts";
 import { type ConversationContext, type OpenBlock, type Run, threadKey } from "./context.ts";
 import type { Step } from "./step.ts";
 
-/** A block reached the room. A late report, of a turn that is over, still tells which is ours. */
+/** A block reached the room. A late report, of a turn that is over, still shows which message is ours. */
 export function noteSent({ context }: Step, event: DeliverySent): void {
   context.ownMessages = latest(context.ownMessages, event.messageIds, limits.ownMessagesCountMax);
   const { run } = context;

@@ -11,33 +11,33 @@ import { reachedHardLimit, reachedLimit } from "../engagement/loop-guard.ts";
 import type { DeadlineDue, MessageDeleted } from "../events/events.ts";
 import { isRelayDeadline, mustWait } from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
-import type { HeardMessage, StepEvent } from "./message-analysis.ts";
+import type { AnalyzedMessage, StepEvent } from "./message-analysis.ts";
 import { firstClose } from "./queue-actions.ts";
 
 /** The ladder says engage. */
-export function engages(_context: ConversationContext, { analysis }: HeardMessage): boolean {
+export function engages(_context: ConversationContext, { analysis }: AnalyzedMessage): boolean {
   return analysis.gathered !== null;
 }
 
 /** It engages and closes a batch at once, and no quiet window holds the line. */
-export function engagesAtOnce(context: ConversationContext, { analysis }: HeardMessage): boolean {
+export function engagesNow(context: ConversationContext, { analysis }: AnalyzedMessage): boolean {
   const { gathered } = analysis;
   return gathered !== null && gathered.closed.length > 0 && context.quietAt === null;
 }
 
 /** A human spoke: the loop guard has nothing to count. */
-export function humanSpoke(_context: ConversationContext, { analysis }: HeardMessage): boolean {
+export function humanSpoke(_context: ConversationContext, { analysis }: AnalyzedMessage): boolean {
   return !analysis.fromBot;
 }
 
 /** This engaged peer-bot message is one too many. */
-export function trips({ settings }: ConversationContext, { analysis }: HeardMessage): boolean {
+export function trips({ settings }: ConversationContext, { analysis }: AnalyzedMessage): boolean {
   const { fromBot, gathered, counters } = analysis;
   return fromBot && gathered !== null && reachedLimit(counters, settings.loopGuard);
 }
 
 /** This engaged peer-bot message is the last one that is answered. */
-export function mutes({ settings }: ConversationContext, { analysis }: HeardMessage): boolean {
+export function mutes({ settings }: ConversationContext, { analysis }: AnalyzedMessage): boolean {
   const { fromBot, gathered, counters } = analysis;
   return fromBot && gathered !== null && reachedHardLimit(counters, settings.loopGuard);
 }
@@ -64,7 +64,7 @@ export function mayFreeLine(context: ConversationContext, { id }: DeadlineDue): 
   return isRelayDeadline(id) && mustWait(context);
 }
 
-/** Nothing else waits for the lane but the message that is deleted. */
+/** Nothing else waits for the turn slot but the message that is deleted. */
 export function isLastToWait(
   { inbox, heartbeat }: ConversationContext,
   { deletion }: MessageDeleted,
@@ -98,7 +98,7 @@ export function hasWindow({ forming }: ConversationContext): boolean {
   return forming.length > 0;
 }
 
-/** A turn that nobody asked for is owed. */
-export function owesHeartbeat({ heartbeat }: ConversationContext): boolean {
+/** A turn that nobody asked for is due. */
+export function heartbeatIsDue({ heartbeat }: ConversationContext): boolean {
   return heartbeat !== null;
 }

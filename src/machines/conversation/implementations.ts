@@ -45,7 +45,7 @@ const isSilenced = or([stateIn({ lock: "silenced" }), stateIn({ lock: "closed" }
 /** Questions; their answers decide where the chart moves. */
 export const conversationGuards = {
   engages: asks<"message.received">(guards.engages),
-  engagesAtOnce: asks<"message.received">(guards.engagesAtOnce),
+  engagesNow: asks<"message.received">(guards.engagesNow),
   humanSpoke: asks<"message.received">(guards.humanSpoke),
   trips: asks<"message.received">(guards.trips),
   mutes: asks<"message.received">(guards.mutes),
@@ -66,7 +66,7 @@ export const conversationGuards = {
   isQuiet: asks<Types>(guards.isQuiet),
   hasLine: asks<Types>(guards.hasLine),
   hasWindow: asks<Types>(guards.hasWindow),
-  owesHeartbeat: asks<Types>(guards.owesHeartbeat),
+  heartbeatIsDue: asks<Types>(guards.heartbeatIsDue),
   /** Of the turn under way, and the lock lets it speak. */
   maySpeak: and(["isThisTurn", not(isSilenced)]),
   /** The turn under way ends without having wanted to say anything. */
@@ -75,7 +75,7 @@ export const conversationGuards = {
   choosesSilence: and(["isThisTurn", stateIn({ attention: { engaged: "running" } })]),
   grantsCredit: or([stateIn({ lock: "granting" }), stateIn({ lock: "silenced" })]),
   loopGuardHolds: not(stateIn({ guard: "clear" })),
-  /** The lane is taken: the lock of the last turn ends. */
+  /** The turn slot is taken: the lock of the last turn ends. */
   turnBegins: and([
     stateIn({ attention: { engaged: "waiting" } }),
     not("mustWait"),
@@ -106,15 +106,15 @@ export const actionBodies = {
   runCommand: on<"command.applied">(session.runCommand),
   dropCredits: on<Types>(session.dropCredits),
   noteUsage: on<"agent.usage">(session.noteUsage),
-  oweHeartbeat: on<"heartbeat.due">(session.oweHeartbeat),
+  noteHeartbeat: on<"heartbeat.due">(session.noteHeartbeat),
   closeDueWindows: on<"deadline.due", queue.AtWork>(queue.closeDueWindows),
   closeWindows: on<Types, queue.AtWork>(queue.closeWindows),
   openQuiet: on<Types>(queue.openQuiet),
   endQuiet: on<"deadline.due">(queue.endQuiet),
   keepQuiet: on<Types>(queue.keepQuiet),
   notePassed: on<"deadline.due">(relay.notePassed),
-  requestLane: on<Types>(queue.requestLane),
-  releaseLane: on<Types>(queue.releaseLane),
+  requestSlot: on<Types>(queue.requestSlot),
+  releaseSlot: on<Types>(queue.releaseSlot),
   stopTyping: on<Types>(typing.stopTyping),
   updateTyping: on<Types>(typing.updateTyping),
   startTurn: on<"lane.granted", turn.Warning>(turn.startTurn),

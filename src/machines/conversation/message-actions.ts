@@ -15,19 +15,19 @@ import {
 } from "../batching/context-buffer.ts";
 import { editPending, isOvertaken, overtake, removePending } from "../batching/pending.ts";
 import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
-import { grantCredits, spendCredit, sweepCredits } from "../engagement/sticky.ts";
+import { grantCredits, removeExpiredCredits, spendCredit } from "../engagement/sticky.ts";
 import type { DropReason, MessageRef } from "../events/effects.ts";
 import type {
-  FellowSpoke,
   HistorySeeded,
   MembershipRead,
   MessageDeleted,
   MessageEdited,
   MessageReceived,
+  SiblingSpoke,
 } from "../events/events.ts";
 import { joinRelay, leaveRelay, mustWait, passRelay } from "./agent-relay.ts";
 import { latest } from "./delivery-actions.ts";
-import type { HeardMessage } from "./message-analysis.ts";
+import type { AnalyzedMessage } from "./message-analysis.ts";
 import {
   type AtWork,
   armFlush,
@@ -43,32 +43,32 @@ import type { Step } from "./step.ts";
 import { startTyping } from "./typing-actions.ts";
 
 /** Notes who spoke and publishes the decision. First action of every message. */
-export function recordDecision({ context, effects }: Step, event: HeardMessage): void {
+export function recordDecision({ context, effects }: Step, event: AnalyzedMessage): void {
   const { at, seq, message, analysis } = event;
   context.participants = analysis.participants;
   context.membership = analysis.membership;
   context.counters = analysis.counters;
-  context.ledger = sweepCredits(context.ledger, at);
+  context.ledger = removeExpiredCredits(context.ledger, at);
   effects.push({ type: "decided", seq, messageId: message.id, ...analysis.verdict });
   if (analysis.isNew && message.chat.kind !== "direct")
     effects.push({ type: "membership.refresh", route: routeOf(message) });
 }
 
 /** Observed: kept for awareness. */
-export function bufferMessage(step: Step, event: HeardMessage): void {
+export function bufferMessage(step: Step, event: AnalyzedMessage): void {
   remember(step, event);
   leaveRelay(step, event);
 }
 
 /** Another agent of ours spoke: kept like what was observed, but nobody here has spoken to us. */
-export function bufferSibling(step: Step, event: FellowSpoke): void {
+export function bufferSibling(step: Step, event: SiblingSpoke): void {
   remember(step, event);
   const { context } = step;
   const { id } = event.message;
   context.siblingMessages = latest(context.siblingMessages, [id], limits.ownMessagesCountMax);
 }
 
-function remember(step: Step, event: MessageReceived | FellowSpoke): void {
+function remember(step: Step, event: MessageReceived | SiblingSpoke): void {
   const { context } = step;
   const { at, seq, message } = event;
   const entry: BufferEntry = { seq, id: message.id, at, author: message.author.id, self: false };
@@ -78,8 +78,8 @@ function remember(step: Step, event: MessageReceived | FellowSpoke): void {
   noteOvertaken(step, event);
 }
 
-/** Engaged: a turn is owed. */
-export function engage(step: Step, event: HeardMessage, work?: AtWork): void {
+/** Engaged: a turn is due. */
+export function engage(step: Step, event: AnalyzedMessage, work?: AtWork): void {
   const { context, effects } = step;
   const { gathered, instant } = event.analysis;
   if (gathered === null) return;
@@ -98,7 +98,7 @@ export function engage(step: Step, event: HeardMessage, work?: AtWork): void {
   noteOvertaken(step, event);
 }
 
-function useCredit({ context }: Step, { at, message, analysis }: HeardMessage): void {
+function useCredit({ context }: Step, { at, message, analysis }: AnalyzedMessage): void {
   const { id } = message.author;
   const { credit } = analysis.verdict;
   const { windowMs } = context.settings.engagement.stickiness;
@@ -153,7 +153,7 @@ export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
 }
 
 /**
- * Cold start. History is remembered and tells who is here; it decides nothing, and it comes once.
+ * Cold start. History is remembered and shows who is here; it decides nothing, and it comes once.
  */
 export function seedHistory({ context }: Step, event: HistorySeeded): void {
   if (context.seeded) return;

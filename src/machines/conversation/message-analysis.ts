@@ -25,7 +25,7 @@ export interface MessageAnalysis {
   readonly participants: readonly Participant[];
   readonly isNew: boolean;
   readonly membership: Membership | null;
-  /** Peer bots count turns; a human's line starts the count anew. */
+  /** Peer bots count turns; a human's line starts the count again. */
   readonly fromBot: boolean;
   readonly counters: GuardCounters;
   /** The batches with this message in; null: it was not engaged. */
@@ -35,30 +35,30 @@ export interface MessageAnalysis {
 }
 
 /** A message with what it means to the conversation that is about to step on it. */
-export interface HeardMessage extends MessageReceived {
+export interface AnalyzedMessage extends MessageReceived {
   readonly analysis: MessageAnalysis;
 }
 
 /** An event as the machine takes it. */
-export type StepEvent = Exclude<ConversationEvent, MessageReceived> | HeardMessage;
+export type StepEvent = Exclude<ConversationEvent, MessageReceived> | AnalyzedMessage;
 
 /** What the analysis asks of a snapshot. */
-interface Standing {
+interface AnalyzedSnapshot {
   readonly value: { readonly guard: "clear" | "tripped" | "muted" };
   readonly context: ConversationContext;
 }
 
-const nobody: readonly AuthorId[] = [];
+const noAuthors: readonly AuthorId[] = [];
 const gistUnitsMax = 160;
 const muted: EngagementVerdict = { decision: "observe", rule: "loop-guard", credit: "none" };
 
 /** The event for a step from this snapshot: a message with its analysis, any other as it is. */
-export function stepEvent(snapshot: Standing, event: ConversationEvent): StepEvent {
+export function stepEvent(snapshot: AnalyzedSnapshot, event: ConversationEvent): StepEvent {
   if (event.type !== "message.received") return event;
   return { ...event, analysis: analyze(snapshot, event) };
 }
 
-function analyze({ value, context }: Standing, event: MessageReceived): MessageAnalysis {
+function analyze({ value, context }: AnalyzedSnapshot, event: MessageReceived): MessageAnalysis {
   const { at, message } = event;
   const { author } = message;
   const days = participantDaysOf(context.settings.engagement);
@@ -68,7 +68,7 @@ function analyze({ value, context }: Standing, event: MessageReceived): MessageA
   const input = inputOf(context, event, participants, membership, fromBot);
   const verdict = fromBot && value.guard === "muted" ? muted : decideEngagement(input);
   const engages = verdict.decision === "engage";
-  const instant = engages && showsTypingAtOnce(context, input);
+  const instant = engages && showsTypingFromStart(context, input);
   return {
     verdict,
     participants,
@@ -125,7 +125,7 @@ function inputOf(
 /** Authors of batches that wait and of the turn under way, unless the agent has backed off. */
 export function heldAuthors(context: ConversationContext): readonly AuthorId[] {
   const { forming, inbox, run } = context;
-  if (run === null && forming.length === 0 && inbox.length === 0) return nobody;
+  if (run === null && forming.length === 0 && inbox.length === 0) return noAuthors;
   const held = new Set<AuthorId>();
   if (run?.holds) for (const { author } of run.batch) held.add(author);
   // A batch in line has one author: lines of several are joined only when a turn takes them.
@@ -157,7 +157,7 @@ function countersAfter(
 }
 
 /** Typing on engage: where the config says so; by default in direct chats and on a mention. */
-function showsTypingAtOnce(context: ConversationContext, { message }: EngagementInput): boolean {
+function showsTypingFromStart(context: ConversationContext, { message }: EngagementInput): boolean {
   const { mode } = context.settings.typing;
   return mode === "instant" || (mode === "auto" && (message.isDirect || message.mentionsSelf));
 }

@@ -59,7 +59,7 @@ function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSett
     several: run.batch.length > 1,
     overtaken: run.overtaken,
   });
-  // What an answer will replace stands where the answer would; else only answers are replies.
+  // Text that an answer will replace is addressed as the answer would be; else only answers are replies.
   const isAddressed = (aside === undefined || draft === true) && aside !== "status";
   return {
     type: "block",

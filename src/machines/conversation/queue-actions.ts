@@ -112,7 +112,7 @@ function closeUpTo(step: Step, at: Millis, work?: AtWork): void {
   queueClosed(step, closed, at, work);
 }
 
-/** Puts closed batches in line, and tells a running agent of each that got a place. */
+/** Puts closed batches in the queue, and offers each that got a place to a running agent. */
 export function queueClosed(
   step: Step,
   closed: readonly Forming[],
@@ -140,7 +140,7 @@ export function queueClosed(
 /** The line no longer waits for other agents, as its first batch is gone. `held`: it did before. */
 export function requestIfFreed(step: Step, held: boolean): void {
   const { run, inbox } = step.context;
-  if (held && run === null && inbox.length > 0) requestLane(step);
+  if (held && run === null && inbox.length > 0) requestSlot(step);
 }
 
 /** Takes the next turn's batch out of the line. */
@@ -171,11 +171,11 @@ export function removeAcks(
     if (ack !== null) effects.push({ type: "unreact", message: id, emoji: ack, route });
 }
 
-/** Asks for a lane, unless other agents have to answer first: their end asks then. */
-export function requestLane({ context, effects }: Step): void {
+/** Asks for a turn slot, unless other agents have to answer first: their end asks then. */
+export function requestSlot({ context, effects }: Step): void {
   if (!mustWait(context)) effects.push({ type: "lane.request" });
 }
 
-export function releaseLane({ effects }: Step): void {
+export function releaseSlot({ effects }: Step): void {
   effects.push({ type: "lane.release" });
 }

@@ -51,7 +51,7 @@ export function fillPrefix(template: string, words: PrefixWords): string {
 }
 
 /** Whether the room hears of a failed turn. Elsewhere than in direct chats it would be noise. */
-export function tellsRoom(mode: ConversationSettings["notifyRoom"], kind: ChatKind): boolean {
+export function notifiesRoom(mode: ConversationSettings["notifyRoom"], kind: ChatKind): boolean {
   return mode === "always" || (mode === "direct" && kind === "direct");
 }
 

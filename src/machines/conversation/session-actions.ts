@@ -50,7 +50,7 @@ export function beginSession({ context, effects }: Step, { sessionId }: SessionR
 export function runCommand({ context, effects }: Step, event: CommandApplied): void {
   const { command, args, more = [], asked = null } = event;
   const calls = [{ command, args }, ...more];
-  effects.push({ type: "command", calls, asked, standing: figuresOf(context) });
+  effects.push({ type: "command", calls, asked, status: figuresOf(context) });
 }
 
 function figuresOf(context: ConversationContext): ConversationFigures {
@@ -76,13 +76,13 @@ export function dropCredits({ context }: Step): void {
   if (run?.holds) context.run = { ...run, holds: false };
 }
 
-/** Told by the agent as it ends; belongs to the session of its turn. */
+/** Reported by the agent as it ends; belongs to the session of its turn. */
 export function noteUsage({ effects }: Step, event: AgentUsage): void {
   const { turnId, inputTokens, outputTokens, costUsd = 0 } = event;
   effects.push({ type: "usage", turnId, inputTokens, outputTokens, costUsd });
 }
 
-/** One heartbeat is owed at most; a later one only says where its words go. */
-export function oweHeartbeat({ context }: Step, { route }: HeartbeatDue): void {
+/** One heartbeat is due at most; a later one only changes where its text goes. */
+export function noteHeartbeat({ context }: Step, { route }: HeartbeatDue): void {
   if (context.run?.order.heartbeat !== true) context.heartbeat = route;
 }

@@ -32,7 +32,7 @@ export function reachAgent(step: Step, batch: Forming, at: Millis): void {
   if (steers(mode) && sameRoute(batch.route, run.order.route)) offer(step, run);
 }
 
-/** A turn that nobody asked for ends for somebody who is to be answered, so its lane is free. */
+/** A turn that nobody asked for ends for a person who is to be answered, so its turn slot is free. */
 export function stopHeartbeat(step: Step): void {
   const { run } = step.context;
   if (run?.order.heartbeat === true && run.abortedBy === null) stop(step, run, "a person spoke");

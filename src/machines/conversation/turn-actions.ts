@@ -1,7 +1,7 @@
 /**
  * Running a turn
  * ==============
- * From the lane to the last delivery. A turn is ordered once, with everything it needs; it may be
+ * From the turn slot to the last delivery. A turn is ordered once, with everything it needs; it may be
  * tried again if its host is lost before it said anything; and it has exactly one outcome, given
  * when its agent has ended for good.
  */
@@ -17,12 +17,12 @@ import type {
   AgentFailed,
   ConversationEvent,
   HostRecovered,
-  LaneGranted,
+  SlotGranted,
 } from "../events/events.ts";
 import { passRelay, takeFree } from "./agent-relay.ts";
 import type { ConversationContext, Run } from "./context.ts";
-import { releaseLane, removeAcks, takeFromLine } from "./queue-actions.ts";
-import { failureNotice, tellsRoom } from "./reply-addressing.ts";
+import { releaseSlot, removeAcks, takeFromLine } from "./queue-actions.ts";
+import { failureNotice, notifiesRoom } from "./reply-addressing.ts";
 import { answersOf, noteJoined, unsteered } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
 import { startTyping, stopTyping, updateTyping } from "./typing-actions.ts";
@@ -32,13 +32,13 @@ export type RunEnd = AgentEnded | AgentFailed | HostRecovered;
 
 const namesShownMax = 20;
 
-/** Whether the loop guard holds, as the chart says: the agent is told that it may stay silent. */
+/** Whether the chart's loop guard has tripped: the prompt says that the agent may stay silent. */
 export interface Warning {
   readonly warned: boolean;
 }
 
-/** A lane is ours: the first in line becomes the running turn and is shown what was overheard. */
-export function startTurn(step: Step, event: LaneGranted, warning?: Warning): void {
+/** A turn slot is granted: the first in line becomes the running turn and is shown what was overheard. */
+export function startTurn(step: Step, event: SlotGranted, warning?: Warning): void {
   const { context, effects } = step;
   const flush = takeFromLine(step);
   if (flush === null) {
@@ -59,8 +59,8 @@ export function startTurn(step: Step, event: LaneGranted, warning?: Warning): vo
   if (flush.instant) startTyping(step, flush.route);
 }
 
-/** Nobody waits, and a heartbeat is owed. What was overheard stays for the next real turn. */
-function startHeartbeat({ context, effects }: Step, { turnId, at }: LaneGranted): void {
+/** Nobody waits, and a heartbeat is due. What was overheard stays for the next real turn. */
+function startHeartbeat({ context, effects }: Step, { turnId, at }: SlotGranted): void {
   const { heartbeat: route, participants, membership, settings } = context;
   if (route === null) return;
   context.heartbeat = null;
@@ -102,7 +102,7 @@ function newRun(order: TurnRun): Run {
   };
 }
 
-function orderOf(step: Step, event: LaneGranted, flush: Flush, guard: boolean): TurnRun {
+function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): TurnRun {
   const { context, effects } = step;
   const { settings, participants, membership } = context;
   const { at, turnId } = event;
@@ -135,13 +135,13 @@ function orderOf(step: Step, event: LaneGranted, flush: Flush, guard: boolean): 
 }
 
 /** The first in line is too old to be answered. */
-export function isExpired(context: ConversationContext, event: LaneGranted): boolean {
+export function isExpired(context: ConversationContext, event: SlotGranted): boolean {
   const newest = takeFree(context).flush?.messages.at(-1);
   return newest !== undefined && event.at - newest.at > context.settings.turn.replyAgeMsMax;
 }
 
 /** The first in line has waited too long to be answered: it ends here, without a run. */
-export function expireTurn(step: Step, event: LaneGranted): void {
+export function expireTurn(step: Step, event: SlotGranted): void {
   const { context, effects } = step;
   const flush = takeFromLine(step);
   if (flush === null) return;
@@ -155,7 +155,7 @@ export function expireTurn(step: Step, event: LaneGranted): void {
   });
   passRelay(step, flush.messages);
   removeAcks(step, flush.messages, flush.route);
-  releaseLane(step);
+  releaseSlot(step);
   updateTyping(step);
 }
 
@@ -228,7 +228,7 @@ function outcomeOf(
     : { outcome: "silent" };
 }
 
-/** The agent has ended: the turn's one outcome, its lane, and the room's notice if it failed. */
+/** The agent has ended: the turn's one outcome, its turn slot, and the room's notice if it failed. */
 export function endTurn(step: Step, event: RunEnd, silence?: Silence): void {
   const { context, effects } = step;
   const { run } = context;
@@ -253,9 +253,9 @@ export function endTurn(step: Step, event: RunEnd, silence?: Silence): void {
   });
   const { settings } = context;
   const isOurs = heartbeat !== true && settings.send !== "deny";
-  if (outcome === "failed" && isOurs && tellsRoom(settings.notifyRoom, route.chat.kind))
-    giveNotice(step, context.run);
-  releaseLane(step);
+  if (outcome === "failed" && isOurs && notifiesRoom(settings.notifyRoom, route.chat.kind))
+    sendNotice(step, context.run);
+  releaseSlot(step);
 }
 
 /** What the turn took in and then said something after: it needs no turn of its own. */
@@ -263,7 +263,7 @@ function answeredInPassing({ inbox }: ConversationContext, run: Run): readonly F
   return inbox.filter(({ steeredAt }) => steeredAt !== null && answersOf(run) > steeredAt);
 }
 
-function giveNotice({ context, effects }: Step, run: Run): void {
+function sendNotice({ context, effects }: Step, run: Run): void {
   const { turnId, route } = run.order;
   const index = run.blocks;
   const open = [...run.open, { index, kind: "notice" as const, mentions: [] }];

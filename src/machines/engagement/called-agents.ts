@@ -37,7 +37,7 @@ export function narrowTo(
 }
 
 /**
- * A line that begins with a name, as people call somebody before they say what they want: whom it
+ * A line that begins with a name, as people call somebody before they say what they want: which agents it
  * calls, and how many UTF-16 units come before the rest. Null: it begins with no name.
  */
 export function callAtStart(

@@ -1,7 +1,7 @@
 /**
  * Engage or observe
  * =================
- * The gate that every admitted message passes: does the agent wake up, or does it only remember?
+ * The decision about every admitted message: does the agent wake up, or does it only remember?
  * The answer is the first matching rung of the ladder (machines/ladder.ts). Pure and total: same
  * input, same answer, nothing changed. It reads no meaning out of text; besides our names and the
  * names of peer bots words do not matter. Selectivity for small talk is the agent's, asked for by

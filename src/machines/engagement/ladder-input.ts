@@ -14,7 +14,7 @@ import { holdsCredit } from "./sticky.ts";
 /** How an author is credited: by a row of the ledger, by a turn that is still under way, or not. */
 export type CreditState = "live" | "held" | "none";
 
-/** Names this short match as whole words only: they stand inside other words by chance. */
+/** Names this short match as whole words only: they are inside other words by chance. */
 const wholeWordUnitsMax = 2;
 
 const foldedAliases = new WeakMap<readonly string[], readonly string[]>();

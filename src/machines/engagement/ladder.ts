@@ -1,7 +1,7 @@
 /**
  * The order in which a message is tried, as data: one row a rung with its tier, rule, decision,
  * test and the fact it reports. The first rung that matches decides (docs/guide/engagement.md).
- * Deciding walks the tests; explaining walks the same rows and asks for the facts as well, so what
+ * Deciding runs the tests; explaining runs the same rows and asks for the facts as well, so what
  * `why` shows is what happened.
  *
  * A rung that the activation mode or the message's own rules switch off is still a rung: it passes,

@@ -3,7 +3,7 @@
  * ===================
  * Two bots that answer each other never stop by themselves. The guard counts the turns that peer
  * bots caused since a human last spoke, in a row and within a sliding window. At the first limit
- * the agent is told that it may stay silent; at the hard limit peer bots are observed until a human
+ * the prompt says that it may stay silent; at the hard limit peer bots are observed until a human
  * speaks. What is counted lives here; the states (clear, tripped, muted) are the machine's.
  */
 import type { Millis } from "../../domain/message.ts";

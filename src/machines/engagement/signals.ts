@@ -3,8 +3,8 @@
  * ==================
  * Turns a message as the channel reported it into the facts the ladder looks at. Facts come from
  * the platform's own structure (mentions, reply parents, author flags), never from reading the
- * text; what the platform could not tell stays untold. The one thing done to the text is to take
- * away what the author did not say: quoted lines and the inside of links, where our name may stand
+ * text; what the platform did not report stays unknown. The one thing done to the text is to take
+ * away what the author did not say: quoted lines and the inside of links, where our name may be
  * by chance.
  */
 import type { EngagementInput } from "../../domain/decision.ts";

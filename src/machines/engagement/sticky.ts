@@ -7,7 +7,7 @@
  * moved on.
  *
  * The ledger is a plain record inside the conversation's context: no clock, no cleaning timer. Time
- * comes in with each call, and a sweep happens whenever the ledger is written anyway.
+ * comes in with each call, and expired credits are removed whenever the ledger is written anyway.
  */
 import { limits } from "../../domain/limits.ts";
 import type { AuthorId, Millis } from "../../domain/message.ts";
@@ -17,7 +17,7 @@ export type StickyLedger = Readonly<Record<AuthorId, Millis>>;
 
 /**
  * Whether the author holds a live credit. Dead at the very millisecond it ends; a clock set back
- * revives nothing that a sweep has seen dead. Ids are opaque: one that is named like a property
+ * revives nothing that was seen expired. Ids are opaque: one that is named like a property
  * of every object holds no credit by that.
  */
 export function holdsCredit(ledger: StickyLedger, author: AuthorId, now: Millis): boolean {
@@ -27,7 +27,7 @@ export function holdsCredit(ledger: StickyLedger, author: AuthorId, now: Millis)
 
 /**
  * The ledger after a delivered reply to `authors`. A later grant overwrites an earlier one; what is
- * dead is swept; beyond the cap the credits that end first go.
+ * expired is removed; beyond the cap the credits that end first go.
  */
 export function grantCredits(
   ledger: StickyLedger,
@@ -50,7 +50,7 @@ export function spendCredit(ledger: StickyLedger, author: AuthorId): StickyLedge
 }
 
 /** The ledger without dead credits; the same object when all are alive. */
-export function sweepCredits(ledger: StickyLedger, now: Millis): StickyLedger {
+export function removeExpiredCredits(ledger: StickyLedger, now: Millis): StickyLedger {
   for (const author in ledger) {
     if (!holdsCredit(ledger, author, now))
       return Object.fromEntries(Object.entries(ledger).filter(([, endsAt]) => now < endsAt));

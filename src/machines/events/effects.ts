@@ -1,13 +1,13 @@
 /**
  * What a conversation wants done, as data. The machine emits effects in the order they are meant, the
  * actor's owner gets them after each step, and only then are they carried out. The same step on the
- * same state gives the same effects, so the journal number alone tells a replayed step from a new
+ * same state gives the same effects, so the journal number alone distinguishes a replayed step from a new
  * one.
  */
 import type { Activation, Verdict } from "../../domain/decision.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type { QueueSettings, SendPolicy } from "../../domain/settings.ts";
-import type { CommandAsked, CommandGiven } from "./events.ts";
+import type { CommandAsked, CommandIssued } from "./events.ts";
 
 /** Every engaged batch ends in exactly one of these. */
 export type Outcome = "replied" | "silent" | "failed" | "cancelled" | "expired";
@@ -46,10 +46,10 @@ export interface DeadlineClear {
   readonly id: string;
 }
 /** A flush is ready and wants a turn slot. */
-export interface LaneRequest {
+export interface SlotRequest {
   readonly type: "lane.request";
 }
-export interface LaneRelease {
+export interface SlotRelease {
   readonly type: "lane.release";
 }
 
@@ -190,13 +190,13 @@ export interface MembershipRefresh {
   readonly route: Route;
 }
 
-/** Commands to be carried out and answered, and how the conversation stood when they came. */
+/** Commands to be carried out and answered, and the status of the conversation when they came. */
 export interface CommandDue {
   readonly type: "command";
-  readonly calls: readonly CommandGiven[];
+  readonly calls: readonly CommandIssued[];
   /** Null: they take effect without an answer. */
   readonly asked: CommandAsked | null;
-  readonly standing: Standing;
+  readonly status: ConversationStatus;
 }
 /** A conversation in figures, as its context has them. */
 export interface ConversationFigures {
@@ -214,7 +214,7 @@ export interface ConversationFigures {
   readonly send: SendPolicy;
 }
 /** The same with its states, which the snapshot has. */
-export interface Standing extends ConversationFigures {
+export interface ConversationStatus extends ConversationFigures {
   readonly attention: "observing" | "gathering" | "waiting" | "running" | "settling";
   readonly guard: "clear" | "tripped" | "muted";
 }
@@ -223,8 +223,8 @@ export type Effect =
   | Decided
   | DeadlineSet
   | DeadlineClear
-  | LaneRequest
-  | LaneRelease
+  | SlotRequest
+  | SlotRelease
   | TurnRun
   | TurnSteer
   | TurnAbort
@@ -245,4 +245,4 @@ export type Effect =
 /** An effect as the machine emits it. No action can see the states, so a command lacks them yet. */
 export type EmittedEffect =
   | Exclude<Effect, CommandDue>
-  | (Omit<CommandDue, "standing"> & { readonly standing: ConversationFigures });
+  | (Omit<CommandDue, "status"> & { readonly status: ConversationFigures });

@@ -3,7 +3,7 @@
  * ===================
  * Everything that can happen to a conversation. The journal stores exactly these (one row an event,
  * in the order they are applied; reports of an agent that come together share a row), so a
- * conversation is a pure fold over its journal: recovery, replay and what-if are the same walk.
+ * conversation is a pure fold over its journal: recovery, replay and what-if are the same fold.
  * Every event carries `at`, the ms since the epoch at which it was admitted; ids are made outside
  * and come in with the event.
  */
@@ -50,7 +50,7 @@ export interface MessageReceived {
   readonly admission?: string;
 }
 /** Another agent of this earshot said something in the room. Remembered, never decided. */
-export interface FellowSpoke {
+export interface SiblingSpoke {
   readonly type: "fellow.spoke";
   readonly at: Millis;
   readonly seq: number;
@@ -89,8 +89,8 @@ export interface DeadlineDue {
   readonly at: Millis;
   readonly id: string;
 }
-/** A lane is free for this conversation; the turn about to start gets this id. */
-export interface LaneGranted {
+/** A turn slot is free for this conversation; the turn about to start gets this id. */
+export interface SlotGranted {
   readonly type: "lane.granted";
   readonly at: Millis;
   readonly turnId: string;
@@ -162,7 +162,7 @@ export interface AgentUsage {
   readonly turnId: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Absent: the agent does not tell. */
+  /** Absent: the agent does not report it. */
   readonly costUsd?: number;
 }
 /** The agent finished. `silent`: the whole answer was the silent token, or there was none. */
@@ -210,7 +210,7 @@ export interface Skip {
   readonly turnId: string;
 }
 /** One command of the table (machines/commands) with its words. */
-export interface CommandGiven {
+export interface CommandIssued {
   readonly command: string;
   readonly args: readonly string[];
 }
@@ -226,11 +226,11 @@ export interface CommandAsked {
   readonly as?: string;
 }
 /** A control command took effect; answered by the runtime. */
-export interface CommandApplied extends CommandGiven {
+export interface CommandApplied extends CommandIssued {
   readonly type: "command.applied";
   readonly at: Millis;
   /** Further ones of the same message. */
-  readonly more?: readonly CommandGiven[];
+  readonly more?: readonly CommandIssued[];
   /** Absent: it takes effect without an answer. */
   readonly asked?: CommandAsked;
 }
@@ -253,7 +253,7 @@ export interface SessionOverridden {
   /** `queue` changes what it names and leaves the rest. */
   readonly merge?: true;
 }
-/** Time for a turn that nobody asked for; its words go to `route`. Waits while anything is owed. */
+/** Time for a turn that nobody asked for; its text goes to `route`. Waits while anything is due. */
 export interface HeartbeatDue {
   readonly type: "heartbeat.due";
   readonly at: Millis;
@@ -309,13 +309,13 @@ export type JournalEvent = ConversationEvent | AgentReported;
 
 export type ConversationEvent =
   | MessageReceived
-  | FellowSpoke
+  | SiblingSpoke
   | MessageEdited
   | MessageDeleted
   | HistorySeeded
   | MembershipRead
   | DeadlineDue
-  | LaneGranted
+  | SlotGranted
   | AgentStarted
   | AgentSpoke
   | AgentText

@@ -14,7 +14,7 @@ const kinds: readonly BreakKind[] = ["paragraph", "newline", "sentence", "whites
 const ends: ReadonlySet<string> = new Set(".!?…‽؟۔।॥։።。！？｡．");
 /** Ends a sentence by itself. */
 const wideEnds: ReadonlySet<string> = new Set("。！？｡．");
-/** May stand between the end of a sentence and what follows. */
+/** May come between the end of a sentence and what follows. */
 const closers: ReadonlySet<string> = new Set("\"'”’»)]}*_`」』）】〉》");
 const closersMax = 8;
 /** After the end of a sentence these belong to it still. */
@@ -26,7 +26,7 @@ const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
 export const isSpace = (unit: string | undefined): boolean =>
   unit !== undefined && (unit <= " " ? " \n\r\t\v\f".includes(unit) : /\s/u.test(unit));
 
-/** Whether what stands at `position` belongs to the character before it. */
+/** Whether the character at `position` belongs to the character before it. */
 function continues(text: string, position: number): boolean {
   const unit = text.charCodeAt(position);
   if (!(unit >= 0x300)) return unit === 0x0a && text.charCodeAt(position - 1) === 0x0d;

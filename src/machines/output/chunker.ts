@@ -5,7 +5,7 @@
  * closed behind it, and between the pieces there is nothing but whitespace that would have been a
  * message of its own.
  *
- * Blocks are told apart by their place in the source, not by their words, so the same code twice is
+ * Blocks are distinguished by their place in the source, not by their text, so the same code twice is
  * two blocks.
  */
 import { assert } from "../../domain/errors.ts";

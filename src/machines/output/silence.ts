@@ -2,7 +2,7 @@
  * An agent says "I do not answer this" with a token. People must never see it, not even its first
  * letter while the answer is still streaming. So everything that may still turn out to be the token
  * is held back until it is decided; real text flows. Each unit is looked at a bounded number of
- * times, and the same answer gives the same words however it was split into deltas.
+ * times, and the same answer gives the same text however it was split into deltas.
  *
  * Silent are: the token alone, in any case, with punctuation around it, repeated, as a JSON string,
  * or as `{"action":"TOKEN"}`. At the start or the end of a real text the token is taken off and the
@@ -20,7 +20,7 @@ export interface Silence {
 }
 
 const wordUnit = /[\p{L}\p{N}]/u;
-/** May stand around a token without being something said. */
+/** May surround a token without being content. */
 const edgeUnit = /[\s\p{P}`~|+=<>^$]/u;
 const spaceUnit = /\s/;
 const afterToken = /^[\s.,:;!?]+/;
@@ -167,7 +167,7 @@ class StripEdges implements Silence {
     this.#matched = "";
   }
 
-  /** A unit that belongs to no form: held if it may stand around a token, else said. */
+  /** A unit that belongs to no form: held if it may surround a token, else sent. */
   #plain(unit: string): string {
     this.#inWord = wordUnit.test(unit);
     if (edgeUnit.test(unit)) {

@@ -1,7 +1,7 @@
 /**
  * Escaping for prompts
  * ====================
- * Words from a room must stay words: they may not close the fence they stand in, open a section, or
+ * Text from a room must stay text: it may not close the fence around it, open a section, or
  * speak as the runtime. Copies count too: full-width letters, look-alikes from other alphabets,
  * zero-width letters between. So the text is read as a skeleton (what it looks like, letters and
  * brackets only), and where the skeleton says one of our markers, the bracket or hash that makes it
@@ -73,7 +73,7 @@ const suspicious = /[[<#\u0080-\uffff]/;
 interface Skeleton {
   /** Letters, digits and marker signs of the text, folded and without decoration. */
   readonly text: string;
-  /** For each unit of `text`: where it stands in the original. */
+  /** For each unit of `text`: where it is in the original. */
   readonly at: readonly number[];
 }
 
@@ -95,7 +95,7 @@ function skeletonOf(text: string): Skeleton {
 }
 
 /**
- * Message text as it may stand inside the fence of a prompt: visible, well-formed, and without a
+ * Message text as it may appear inside the fence of a prompt: visible, well-formed, and without a
  * marker of ours. Lines that look like headings lose that look. `fence` is this turn's token.
  */
 export function escapeRoomText(text: string, fence: string): string {
@@ -153,7 +153,7 @@ function isTag(line: string, found: RegExpExecArray): boolean {
   return found[2] === "#" && /^\p{L}/u.test(line.slice(found[0].length));
 }
 
-/** A name, title or file name as it may stand in a prompt: one short line that is no marker. */
+/** A name, title or file name as it may appear in a prompt: one short line that is no marker. */
 export function escapeLabel(label: string, fence: string): string {
   return escapeRoomText(oneLine(label), fence)
     .replaceAll("[", "(")

@@ -48,7 +48,7 @@ export function hasInstructions(text: string): boolean {
     .some((line) => !askless.test(line.trim()));
 }
 
-/** Without what stands between `<!--` and `-->`; a comment that is not closed goes to the end. */
+/** Without the text between `<!--` and `-->`; a comment that is not closed goes to the end. */
 function withoutComments(text: string): string {
   let kept = "";
   for (let at = 0; ; ) {

@@ -2,7 +2,7 @@
  * What the runtime says to an agent
  * =================================
  * The fixed sentences of the user turn. No word from a room is in them. The nudge carries weight:
- * the gate wakes the agent on every follow-up of someone it talked with, and this text is what
+ * the ladder wakes the agent on every follow-up of someone it talked with, and this text is what
  * keeps it from answering small talk.
  */
 import type { Activation } from "../../domain/decision.ts";

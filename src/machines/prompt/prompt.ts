@@ -6,7 +6,7 @@
  * reach the system prompt, and notices do not either, so the system prompt stays the same bytes and
  * stays cached.
  *
- * Words from the room stand between fence lines that carry a token nobody in the room can know,
+ * Text from the room is between fence lines that carry a token nobody in the room can know,
  * indented, under a line of ours that says who, when and which message. They are escaped as well
  * (machines/prompt-escape.ts), so neither a person nor a program mistakes them for ours.
  */

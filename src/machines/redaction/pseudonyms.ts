@@ -1,6 +1,6 @@
 /**
- * Stand-ins for words
- * ===================
+ * Pseudonyms for words
+ * ====================
  * Each word becomes another of the same form: as many letters, digits where digits were, capitals
  * where capitals were, and the same one wherever it is said. Two words of plain letters do not
  * become one, so ids stay apart, and no word stays itself. It hides words from readers; the key is in
@@ -16,12 +16,12 @@ const digits = "0123456789";
 /** Longer words are mapped a piece at a time, each piece under the words before it. */
 const pieceUnits = 8;
 const roundsCount = 4;
-/** Tries to find a stand-in that says nothing by chance. */
-const walkMax = 64;
+/** Attempts to find a pseudonym that is no real word. */
+const attemptsMax = 64;
 const rememberedMax = 20_000;
 
 /** Maps words, all under one key. */
-export class StandIns {
+export class Pseudonyms {
   readonly #key: string;
   readonly #isTaken: (word: string) => boolean;
   #known = new Map<string, string>();
@@ -38,7 +38,7 @@ export class StandIns {
     let found = this.#known.get(lower);
     if (found === undefined) {
       found = this.#next(lower);
-      for (let n = 0; n < walkMax && (this.#isTaken(found) || found === lower); n += 1)
+      for (let n = 0; n < attemptsMax && (this.#isTaken(found) || found === lower); n += 1)
         found = this.#next(found);
       if (this.#known.size >= rememberedMax) this.#known = new Map();
       this.#known.set(lower, found);

@@ -1,15 +1,15 @@
 /**
  * Redacting a text
  * ================
- * Words, names and numbers give way to stand-ins; spaces, punctuation, emoji and lengths stay. What
+ * Words, names and numbers are replaced by pseudonyms; spaces, punctuation, emoji and lengths stay. What
  * decides by its very letters is kept: names of ours, words that stop or reset, commands of the
  * table with the words they know, the silent token. Names of other bots are replaced alike wherever
- * they stand, inside other words too, because that is how they are looked for.
+ * they are, inside other words too, because that is how they are looked for.
  */
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { claimIn } from "../access/codes.ts";
 import { commandList, commandNamed } from "../commands/table.ts";
-import { lowered, StandIns } from "./pseudonyms.ts";
+import { lowered, Pseudonyms } from "./pseudonyms.ts";
 
 /** A run of what is replaced as one. */
 const wordRun = /[\p{L}\p{N}\p{M}]+/gu;
@@ -35,28 +35,30 @@ const commandNames: ReadonlySet<string> = new Set(
 interface Range {
   readonly from: number;
   readonly to: number;
-  /** What stands there; null: what stood there. */
+  /** The replacement; null: the original text. */
   readonly as: string | null;
 }
 
 export class TextRedactor {
-  readonly #words: StandIns;
-  /** Kept wherever they stand; lower case. */
-  readonly #kept: readonly string[];
+  readonly #words: Pseudonyms;
+  /** Left as they are everywhere; lower case. */
+  readonly #plainNames: readonly string[];
   /** Kept where they are all that is said, or what is said first. */
   readonly #orders: readonly string[];
   readonly #bots = new Map<string, string>();
   readonly #taken: ReadonlySet<string>;
 
-  /** `key`: the same key gives the same stand-ins. */
+  /** `key`: the same key gives the same pseudonyms. */
   constructor(key: string, config: EarshotConfig) {
     const { list } = config.agents;
     const aliases = list.flatMap(({ id }) => agentOf(config, id).aliases);
     const silent = [config.silent.token, ...list.flatMap((agent) => agent.silent?.token ?? [])];
-    this.#kept = [...new Set([...aliases, ...silent].map(lowered))].filter((name) => name !== "");
+    this.#plainNames = [...new Set([...aliases, ...silent].map(lowered))].filter(
+      (name) => name !== "",
+    );
     this.#orders = [...config.commands.stopWords, ...config.session.resetTriggers].map(lowered);
-    this.#taken = new Set([...this.#kept, ...this.#orders, ...commandNames]);
-    this.#words = new StandIns(key, (word) => this.#isTaken(word));
+    this.#taken = new Set([...this.#plainNames, ...this.#orders, ...commandNames]);
+    this.#words = new Pseudonyms(key, (word) => this.#isTaken(word));
   }
 
   /** A name of another bot: replaced alike inside other words from now on. */
@@ -64,7 +66,7 @@ export class TextRedactor {
     if (this.#bots.size >= botsMax) return;
     const whole = lowered(name).trim();
     for (const part of [whole, ...(whole.match(wordRun) ?? [])]) {
-      const known = this.#bots.has(part) || this.#kept.some((kept) => part.includes(kept));
+      const known = this.#bots.has(part) || this.#plainNames.some((kept) => part.includes(kept));
       if (part.length >= partUnitsMin && !known) this.#bots.set(part, this.#plain(part));
     }
   }
@@ -112,7 +114,7 @@ export class TextRedactor {
   /** What is not replaced word by word, in order, the longest first where several begin. */
   #ranges(text: string, lower: string): Range[] {
     const ranges: Range[] = [];
-    for (const name of this.#kept)
+    for (const name of this.#plainNames)
       for (const from of places(lower, name))
         ranges.push({ from, to: from + name.length, as: null });
     for (const [name, as] of this.#bots)
@@ -129,7 +131,7 @@ export class TextRedactor {
 
   #isTaken(word: string): boolean {
     if (this.#taken.has(word)) return true;
-    for (const name of this.#kept) if (word.includes(name)) return true;
+    for (const name of this.#plainNames) if (word.includes(name)) return true;
     for (const as of this.#bots.values()) if (as.length >= 4 && word.includes(as)) return true;
     return false;
   }
@@ -139,7 +141,7 @@ function* places(text: string, name: string): Generator<number> {
   for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + name.length)) yield at;
 }
 
-/** Whether a command of the table stands anywhere in it. */
+/** Whether it contains a command of the table. */
 const isCommand = (text: string): boolean =>
   text.includes("/") &&
   [...text.matchAll(command)].some(([, word = ""]) => commandNamed(word) !== undefined);

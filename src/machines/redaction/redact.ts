@@ -15,7 +15,7 @@ import { TextRedactor } from "./redact-text.ts";
 type Fields = Record<string, unknown>;
 
 /** Names that the config gave, and words that are chosen from a list. */
-const keptFields: ReadonlySet<string> = new Set([
+const plainFields: ReadonlySet<string> = new Set([
   ...["channel", "account", "kind", "agentId", "send", "crash", "emoji", "tool", "as", "mime"],
   ...["claim"],
 ]);
@@ -36,12 +36,12 @@ const idFields: ReadonlySet<string> = new Set([
   ...["sender", "roles"],
 ]);
 /** Sections of a config that take part in decisions; lists and ids in them are looked at below. */
-const keptSections = [
+const plainSections = [
   ...["agents", "bindings", "broadcast", "channels", "access", "engagement", "context"],
   ...["loopGuard", "messages", "stream", "typing", "silent", "turn", "session", "commands"],
   ...["errors", "workers", "conversations"],
 ];
-/** Of an agent: standing instructions, folders and drivers are nobody else's business. */
+/** Of an agent: instructions, folders and drivers are nobody else's business. */
 const agentFields: ReadonlySet<string> = new Set([
   ...["id", "name", "aliases", "default", "maxConcurrent", "contextTokens", "engagement"],
   ...["context", "loopGuard", "messages", "stream", "typing", "silent", "turn", "errors"],
@@ -58,7 +58,7 @@ export class Redactor {
   #texts: TextRedactor;
 
   /**
-   * `key`: the same key gives the same stand-ins. `configOf` reads what a header says.
+   * `key`: the same key gives the same pseudonyms. `configOf` reads what a header says.
    * @throws what `configOf` throws.
    */
   constructor(key: string, header: ScenarioHeader, configOf: (config: Fields) => EarshotConfig) {
@@ -82,24 +82,24 @@ export class Redactor {
     }
     for (const message of "in" in line ? [line.in] : "history" in line ? line.history.messages : [])
       this.#noteBot(message);
-    return this.#walk(line, "") as ScenarioLine;
+    return this.#redactValue(line, "") as ScenarioLine;
   }
 
   #noteBot({ author }: Inbound): void {
     if (author.isBot) this.#texts.noteBot(author.name);
   }
 
-  #walk(value: unknown, field: string): unknown {
+  #redactValue(value: unknown, field: string): unknown {
     if (typeof value === "string") return this.#replace(value, field);
-    if (Array.isArray(value)) return value.map((one) => this.#walk(one, field));
+    if (Array.isArray(value)) return value.map((one) => this.#redactValue(one, field));
     if (!isPlain(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, this.#walk(one, name)]),
+      Object.entries(value).map(([name, one]) => [name, this.#redactValue(one, name)]),
     );
   }
 
   #replace(text: string, field: string): string {
-    if (keptFields.has(field)) return text;
+    if (plainFields.has(field)) return text;
     if (field === "key") return this.#sessionKey(text);
     return idFields.has(field) ? this.#texts.id(text) : this.#texts.text(text);
   }
@@ -117,7 +117,7 @@ export class Redactor {
 
   #config(config: Fields): Fields {
     const out: Fields = {};
-    for (const section of keptSections)
+    for (const section of plainSections)
       if (config[section] !== undefined) out[section] = this.#section(section, config[section]);
     return out;
   }

@@ -225,7 +225,7 @@ function find(index: ReadonlyMap<Tier, TierIndex>, message: Routable): BindingFo
   const peers = index.get(1);
   if (peers !== undefined)
     for (const tier of [1, 2] as const) {
-      // A place with two names is one peer: whichever binding stands first in the file.
+      // A place with two names is one peer: the binding that comes first in the file decides.
       const found = peersOf(message)
         .filter((one) => one.tier === tier)
         .map(({ peer }) => earliest(peers, channel, peer, facts, known))

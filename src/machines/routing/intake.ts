@@ -42,7 +42,7 @@ export interface Intake {
   readonly history: readonly Inbound[];
 }
 
-/** How a claim stands until the access store has been asked. */
+/** The answer to a claim until the access store has been asked. */
 const unclaimed: Admission = {
   decision: "denied",
   rule: "claim",
@@ -93,7 +93,7 @@ function accessRequestOf(
   return admission.pairs === true ? { kind: "pairing" } : null;
 }
 
-/** Where an event happened, and to whom: routing looks at places and people, never at words. */
+/** Where an event happened, and to which agent: routing looks at places and people, never at the text. */
 function routableOf(event: ChannelEvent): Parameters<typeof resolveRoute>[1] {
   switch (event.type) {
     case "message":

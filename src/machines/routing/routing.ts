@@ -54,7 +54,7 @@ function compiled(config: EarshotConfig): Compiled {
 }
 
 /**
- * Whom a direct chat is with: the canonical name where the person is linked, else the platform's
+ * The person of a direct chat: the canonical name where the person is linked, else the platform's
  * id.
  */
 function personOf(message: Routable, people: ReadonlyMap<string, string>): string | null {
@@ -137,7 +137,7 @@ export function resolveRoute(config: EarshotConfig, message: Routable): readonly
 }
 
 /** Bindings that never match, or not where they say. */
-function unheard(config: EarshotConfig): ConfigFinding[] {
+function unmatchedBindings(config: EarshotConfig): ConfigFinding[] {
   const { bindings, broadcasts } = compiled(config);
   const shadowed = bindings.shadowed.map(({ index, by: [first, second] }) => ({
     at: `bindings[${index}]`,
@@ -168,15 +168,15 @@ function unheard(config: EarshotConfig): ConfigFinding[] {
   return [...shadowed, ...shared];
 }
 
-/** What a config allows but its author hardly means. */
+/** What a config allows but its author rarely means. */
 export function routingWarnings(config: EarshotConfig): readonly ConfigFinding[] {
-  const warnings = [...unheard(config), ...sharedNames(config)];
+  const warnings = [...unmatchedBindings(config), ...sharedNames(config)];
   const [linked] = Object.keys(config.session.identityLinks);
   if (config.session.dmScope === "per-peer" && linked !== undefined)
     warnings.push({
       at: "session.dmScope",
       wrong:
-        `whoever has the id ${JSON.stringify(linked.slice(0, 64))} on any channel shares the session ` +
+        `everyone with the id ${JSON.stringify(linked.slice(0, 64))} on any channel shares the session ` +
         "of the linked person",
       fix: 'set it to "per-channel-peer"',
     });

@@ -2,7 +2,7 @@
  * When a session is over
  * ======================
  * A session may end by itself: after a quiet time, or once a day at a local hour. It is looked at
- * when a turn gets its lane, before anything of the turn exists, and the moments are those of the
+ * when a turn gets its slot, before anything of the turn exists, and the moments are those of the
  * wall clock: a session is over when one of them lies between its last line and now. A clock set
  * back ends nothing.
  *

@@ -1,7 +1,7 @@
 /**
  * Names that call two
  * ===================
- * Agents of one room are told apart by their names. Where a name of one stands in a name of
+ * Agents of one room are distinguished by their names. Where a name of one is part of a name of
  * another, a call of the second calls the first as well, and both answer. Names are compared as
  * the ladder finds them.
  */
@@ -57,7 +57,7 @@ function sharedBy(one: Listener, other: Listener, place: string): ConfigFinding 
           : `both hear ${shown(called)}, as ${shown(inside)} is in it`;
       return {
         at: pathText(["broadcast", place]),
-        wrong: `${who} ${why}, so whoever calls one calls two`,
+        wrong: `${who} ${why}, so a call to one is a call to both`,
         fix: `give ${pathText(["agents", "list", other.index])} other names`,
       };
     }

@@ -14,7 +14,7 @@ import type { ConversationContext } from "../conversation/context.ts";
 import * as form from "./snapshot-schema.ts";
 
 /** Settings belong to the config version in force, not to the record. */
-type Recorded = Omit<ConversationContext, "settings" | "configured">;
+type StoredContext = Omit<ConversationContext, "settings" | "configured">;
 
 interface Field<Value> {
   readonly letter: string;
@@ -72,7 +72,7 @@ const bufferEntry = z.union([
   z.tuple([seq, z.string(), millis, z.string(), form.flag, seq]),
 ]);
 
-const table: { readonly [Name in keyof Recorded]: Field<Recorded[Name]> } = {
+const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]> } = {
   participants: field("p", z.array(participant))(
     (list, base) => (list.length === 0 ? undefined : list.map((one) => packPerson(one, base))),
     (list, base) => list.map((one) => unpackPerson(one, base)),
@@ -132,7 +132,7 @@ const table: { readonly [Name in keyof Recorded]: Field<Recorded[Name]> } = {
   siblingMessages: plain("e", strings),
   spokenIn: plain("h", strings),
 };
-const rows = Object.entries(table) as [keyof Recorded, Field<unknown>][];
+const rows = Object.entries(table) as [keyof StoredContext, Field<unknown>][];
 
 /** The written context: letters to values. */
 export const fieldsSchema = z.strictObject({

@@ -27,13 +27,13 @@ const differs = z.looseObject({
 });
 
 /** A record as an older version wrote it: its attention and its fields. */
-export interface OldRecord {
+export interface OldSnapshot {
   readonly attention: string;
   readonly fields: unknown;
 }
 
 /** The same as this version writes it; null: no record of that version looks like this. */
-export function upgradeV1({ attention, fields }: OldRecord): {
+export function upgradeV1({ attention, fields }: OldSnapshot): {
   readonly attention: string;
   readonly lock: Lock;
   readonly fields: Readonly<Record<string, unknown>>;

@@ -27,17 +27,17 @@ import { fieldsSchema, readFields, writeFields } from "./snapshot-codec.ts";
 import { upgradeV1 } from "./snapshot-v1.ts";
 
 /** Form of the line itself. */
-export const recordVersion = 1;
+export const snapshotVersion = 1;
 /** States of the chart and meaning of its context. Version 1 is still read. */
 export const machineVersion = 2;
 
 const recordSchema = z.tuple([z.number(), z.number(), z.string(), z.unknown()]);
 
 /** The conversation as a line of JSON. */
-export function writeRecord(value: ConversationValue, context: ConversationContext): string {
+export function writeSnapshot(value: ConversationValue, context: ConversationContext): string {
   const { lock, guard } = value;
   const states = `${attentionOf(value)}|${guard}${lock === "granting" ? "" : `|${lock}`}`;
-  return JSON.stringify([recordVersion, machineVersion, states, writeFields(context)]);
+  return JSON.stringify([snapshotVersion, machineVersion, states, writeFields(context)]);
 }
 
 /**
@@ -45,7 +45,7 @@ export function writeRecord(value: ConversationValue, context: ConversationConte
  * @throws EarshotError EAR_RECORD_INVALID when it is of another version, damaged, or makes no
  * sense.
  */
-export function readRecord(
+export function readSnapshot(
   record: string,
   settings: ConversationSettings,
 ): { readonly value: ConversationValue; readonly context: ConversationContext } {
@@ -70,9 +70,9 @@ function statesAndFields(json: unknown) {
   const [version, machine, states, fields] = parsed.data;
   const [attention = "", guard = "", lock = "granting", ...more] = states.split("|");
   if (more.length > 0) throw invalid("its state is not known");
-  if (version === recordVersion && machine === machineVersion)
+  if (version === snapshotVersion && machine === machineVersion)
     return { attention, guard, lock, fields };
-  if (version !== recordVersion || machine !== 1)
+  if (version !== snapshotVersion || machine !== 1)
     throw invalid(`it is of version ${version}.${machine}`);
   const upgraded = upgradeV1({ attention, fields });
   if (upgraded === null) throw invalid("its state is not that of its turn");

@@ -8,7 +8,7 @@ import { createConversation } from "../../../src/actors/host/conversation-actor.
 import { settingsFor } from "../../../src/actors/host/conversation-settings.ts";
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
-import { writeRecord } from "../../../src/machines/snapshot/snapshot.ts";
+import { writeSnapshot } from "../../../src/machines/snapshot/snapshot.ts";
 import { configOf, groupKey, message } from "../../support/runtime/supervised.ts";
 
 const settings = (room: string, agent = {}) => settingsFor(configOf(agent), groupKey(room), 1);
@@ -23,7 +23,7 @@ test("a conversation begins as the machine begins", () => {
   const { value, context } = own.getSnapshot();
   const second = begin("second");
   expect(second.context).toEqual(context);
-  expect(second.record()).toBe(writeRecord(value, context));
+  expect(second.record()).toBe(writeSnapshot(value, context));
   expect(second.view()).toMatchObject({ attention: "observing", guard: "clear" });
 });
 

@@ -10,8 +10,8 @@ import { conversationLogic } from "../../../src/actors/host/conversation-stepper
 import { type StepEvent, stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { Effect, EmittedEffect } from "../../../src/machines/events/effects.ts";
+import { createRandomStory } from "../../support/machines/random-story.ts";
 import { modes, stories } from "../../support/machines/stories.ts";
-import { createWanderer } from "../../support/machines/wanderer.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 type Snapshot = SnapshotFrom<typeof conversationMachine>;
@@ -60,8 +60,8 @@ function differing({ context: a }: Snapshot, { context: b }: Snapshot): string[]
 const emittedForm = (effects: readonly Effect[]): unknown[] =>
   effects.map((effect) => {
     if (effect.type !== "command") return effect;
-    const { attention: _, guard: __, ...standing } = effect.standing;
-    return { ...effect, standing };
+    const { attention: _, guard: __, ...status } = effect.status;
+    return { ...effect, status };
   });
 
 describe("transition() on frozen snapshots", () => {
@@ -117,7 +117,7 @@ describe("transition() on frozen snapshots", () => {
     const seen = new Set<string>();
     const emittedTypes = new Set<string>();
     for (let seed = 1; seed <= stepsInAll / stepsOfStory; seed += 1) {
-      const wanderer = createWanderer(seed);
+      const wanderer = createRandomStory(seed);
       const input = { settings: freeze(wanderer.settings) };
       let [snapshot] = initialTransition(conversationMachine, input);
       const beginning = conversationLogic.getInitialSnapshot({} as never, input);

@@ -11,7 +11,7 @@ import { type StepEvent, stepEvent } from "../../../src/machines/conversation/me
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { EmittedEffect } from "../../../src/machines/events/effects.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
-import { createWanderer } from "../../support/machines/wanderer.ts";
+import { createRandomStory } from "../../support/machines/random-story.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 type Machine = typeof conversationMachine;
@@ -214,7 +214,7 @@ function walk(machine: Machine, events: readonly ConversationEvent[], input: obj
 
 /** Stories as the whole chart lives them. */
 function story(seed: number): { events: ConversationEvent[]; input: object } {
-  const wanderer = createWanderer(seed);
+  const wanderer = createRandomStory(seed);
   const conversation = createConversation({ key: "story", settings: wanderer.settings });
   const events = Array.from({ length: 150 }, () => {
     const event = wanderer.next(conversation.context);

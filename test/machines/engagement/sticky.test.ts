@@ -5,9 +5,9 @@ import { limits } from "../../../src/domain/limits.ts";
 import {
   grantCredits,
   holdsCredit,
+  removeExpiredCredits,
   type StickyLedger,
   spendCredit,
-  sweepCredits,
 } from "../../../src/machines/engagement/sticky.ts";
 
 const authors = fc.constantFrom("ann", "bo", "constructor", "__proto__");
@@ -41,7 +41,7 @@ describe("sticky credits", () => {
   test.prop([ledgers, instants, instants])(
     "what a sweep saw dead stays dead when the clock is set back",
     (ledger, now, back) => {
-      const swept = sweepCredits(ledger, now);
+      const swept = removeExpiredCredits(ledger, now);
       const earlier = Math.max(0, now - back);
       for (const author of Object.keys(ledger))
         if (!holdsCredit(ledger, author, now))
@@ -55,7 +55,7 @@ describe("sticky credits", () => {
     expect(() => {
       grantCredits(ledger, ["ann"], now, 10);
       spendCredit(ledger, "ann");
-      sweepCredits(ledger, now);
+      removeExpiredCredits(ledger, now);
     }).not.toThrow();
   });
 

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
-import { StandIns } from "../../../src/machines/redaction/pseudonyms.ts";
+import { Pseudonyms } from "../../../src/machines/redaction/pseudonyms.ts";
 import { Redactor } from "../../../src/machines/redaction/redact.ts";
 import { TextRedactor } from "../../../src/machines/redaction/redact-text.ts";
 
@@ -14,7 +14,7 @@ const word = fc.stringMatching(/^[a-z0-9]{1,20}$/);
 
 describe("stand-ins", () => {
   test("are of the same form, the same each time, and never the word itself", () => {
-    const words = new StandIns("k", () => false);
+    const words = new Pseudonyms("k", () => false);
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9]{1,24}$/), (given) => {
         const form = (text: string) =>
@@ -22,7 +22,7 @@ describe("stand-ins", () => {
         const made = words.word(given);
         expect(form(made)).toBe(form(given));
         expect(made.toLowerCase()).not.toBe(given.toLowerCase());
-        expect(new StandIns("k", () => false).word(given)).toBe(made);
+        expect(new Pseudonyms("k", () => false).word(given)).toBe(made);
       }),
     );
   });
@@ -30,17 +30,17 @@ describe("stand-ins", () => {
   test("keep two words apart", () => {
     fc.assert(
       fc.property(fc.uniqueArray(word, { maxLength: 40 }), (given) => {
-        const words = new StandIns("k", () => false);
+        const words = new Pseudonyms("k", () => false);
         expect(new Set(given.map((one) => words.word(one))).size).toBe(given.length);
       }),
     );
     const all = Array.from({ length: 10_000 }, (_, n) => String(n).padStart(4, "0"));
-    const words = new StandIns("k", () => false);
+    const words = new Pseudonyms("k", () => false);
     expect(new Set(all.map((one) => words.word(one))).size).toBe(all.length);
   });
 
   test("say nothing that means something by chance", () => {
-    const words = new StandIns("k", (made) => /[aeiou]/.test(made));
+    const words = new Pseudonyms("k", (made) => /[aeiou]/.test(made));
     for (const given of ["ab", "cde", "fghi"]) expect(words.word(given)).not.toMatch(/[aeiou]/);
   });
 });

@@ -53,7 +53,7 @@ describe("the record of a conversation", () => {
     expect(Buffer.byteLength(rig.conversation.record())).toBeLessThanOrEqual(100 + 20 * 40);
   });
 
-  test("it holds no text of the room when nothing is owed", () => {
+  test("it holds no text of the room when nothing is due", () => {
     const rig = typicalRoom();
     rig.say("123456789", "the password is swordfish");
     rig.wait(10_000);

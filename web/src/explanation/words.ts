@@ -2,13 +2,13 @@
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 
 const sentences: Readonly<Record<Rule, string>> = {
-  dm: "It is a direct chat, so a turn is owed.",
-  mention: "It mentions the agent, so a turn is owed.",
-  reply: "It replies to the agent, so a turn is owed.",
+  dm: "It is a direct chat, so a turn is due.",
+  mention: "It mentions the agent, so a turn is due.",
+  reply: "It replies to the agent, so a turn is due.",
   "addressed-elsewhere":
     "The author has a live credit, but this line is aimed at someone else. The credit stays.",
   sticky: "The agent just talked with the author, so this line counts as a follow-up.",
-  alias: "It names the agent, so a turn is owed.",
+  alias: "It names the agent, so a turn is due.",
   "mentions-others": "It tags someone else. The agent reads it and stays quiet.",
   "reply-to-other": "It replies to someone else. The agent reads it and stays quiet.",
   "names-peer-bot": "It names another bot. The agent reads it and stays quiet.",

@@ -13,7 +13,7 @@ import {
   type Grant,
   grantName,
   type KnownPeople,
-  nobodyKnown,
+  noKnownPeople,
 } from "../../../machines/access/access-entries.ts";
 import { explainTiers, type TierTried } from "../../../machines/routing/explain-route.ts";
 import { decideIntake } from "../../../machines/routing/intake.ts";
@@ -82,7 +82,7 @@ function readInbound(json: string) {
 /** The access entries of the running daemon; without a daemon, none. */
 async function knownHere(stateDir: string): Promise<KnownPeople> {
   const daemon = await findDaemon(stateDir).catch(() => null);
-  if (daemon === null) return nobodyKnown;
+  if (daemon === null) return noKnownPeople;
   const book = await callApi<{ people: readonly Grant[] }>(daemon, "/api/pairings");
   const names = new Set(book?.people.map((person) => grantName(person, person.scope)));
   return { has: (scope, person) => names.has(grantName(person, scope)) };

@@ -12,15 +12,15 @@ import type { ConversationEvent, MessageReceived } from "../../../src/machines/e
 import { type Overrides, settingsWith } from "../runtime/conversation-rig.ts";
 
 /** What the wanderer looks at; a part, so that other versions of the machine may wander, too. */
-export type Wandered = Pick<
+export type StoryContext = Pick<
   ConversationContext,
   "run" | "forming" | "inbox" | "quietAt" | "relays" | "buffer" | "turnSeq"
 >;
 
-export interface Wanderer {
+export interface RandomStory {
   readonly settings: ConversationSettings;
   /** What happens next. */
-  next(context: Wandered): ConversationEvent;
+  next(context: StoryContext): ConversationEvent;
 }
 
 const place = {
@@ -69,7 +69,7 @@ function overridesOf(pick: <One>(list: readonly One[]) => One): Overrides {
   };
 }
 
-export function createWanderer(seed: number): Wanderer {
+export function createRandomStory(seed: number): RandomStory {
   const random = chance(seed);
   const pick = <One>(list: readonly One[]): One => list[Math.floor(random() * list.length)] as One;
   const often = (share: number) => random() < share;
@@ -102,7 +102,7 @@ export function createWanderer(seed: number): Wanderer {
   }
 
   /** Something of the turn under way, or of another. */
-  function ofTurn({ run }: Wandered, turnId: string): ConversationEvent {
+  function ofTurn({ run }: StoryContext, turnId: string): ConversationEvent {
     const at = now;
     const index = (run?.blocks ?? 0) + (often(0.1) ? 1 : 0);
     const from = run?.offset ?? 0;
@@ -121,13 +121,13 @@ export function createWanderer(seed: number): Wanderer {
     return { type: "agent.failed", at, turnId, code: pick(failures), message: "x" };
   }
 
-  function delivery({ run }: Wandered, turnId: string): ConversationEvent {
+  function delivery({ run }: StoryContext, turnId: string): ConversationEvent {
     const index = run?.open.length ? pick(run.open).index : 0;
     if (often(0.2)) return { type: "delivery.failed", at: now, turnId, index, status: "dead" };
     return { type: "delivery.sent", at: now, turnId, index, messageIds: [`s${now}-${index}`] };
   }
 
-  function deadline({ forming, quietAt, relays }: Wandered): ConversationEvent {
+  function deadline({ forming, quietAt, relays }: StoryContext): ConversationEvent {
     const id = pick(["flush", "flush", "quiet", "quiet", "interrupt", "relay", "passed"]);
     const due =
       id === "flush" ? (forming[0]?.closesAt ?? null) : id === "quiet" ? quietAt : now + 1_000;
@@ -138,7 +138,7 @@ export function createWanderer(seed: number): Wanderer {
     return { type: "deadline.due", at: now, id: passed };
   }
 
-  function rare(context: Wandered): ConversationEvent {
+  function rare(context: StoryContext): ConversationEvent {
     seq += 1;
     const at = now;
     const known = [...context.forming, ...context.inbox].flatMap(({ messages }) => messages);
