@@ -70,9 +70,9 @@ async function main() {
         text: "hello",
       }),
     });
-    const told = await answer.text();
-    if (!answer.ok || !told.includes("engage"))
-      throw new Error(`inbound answered ${answer.status}: ${told}`);
+    const body = await answer.text();
+    if (!answer.ok || !body.includes("engage"))
+      throw new Error(`inbound answered ${answer.status}: ${body}`);
     say("one message through: engaged");
     daemon.kill("SIGTERM");
     const code = await Promise.race([

@@ -93,7 +93,8 @@ const plain: readonly string[] = [
   "src/adapters/stores/",
   "src/actors/host/",
   "src/actors/supervisor/",
-  "src/machines",
+  "src/machines/",
+  "scripts/",
 ];
 /** Everything that holds English: the code of the daemon and the pages, tests, benches, scripts. */
 const written = ["src", "web/src", "test", "bench", "scripts", "examples"]

@@ -1,6 +1,6 @@
 // From a machine's definition to a graph that can be laid out: a box a state, the children inside it,
 // one arrow for each pair of states, whatever number of events leads from one to the other. What a
-// state hears without leaving it stands in its box.
+// state hears without leaving it is in its box.
 import { linesOf, sizes, widthOf } from "./text.mjs";
 
 /** Transitions in the order of the definition, as one list; those of a transient state hear no event. */

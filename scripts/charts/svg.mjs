@@ -114,7 +114,7 @@ function note({ rows, x, y, width, height }) {
   ];
 }
 
-/** The picture, as the text of an SVG file. `about` is read aloud in its place. */
+/** The picture, as the text of an SVG file. Screen readers read `about` instead. */
 export function svgOf(graph, about) {
   const { width, height, children, edges } = graph;
   const size = `width="${Math.ceil(width)}" height="${Math.ceil(height)}"`;

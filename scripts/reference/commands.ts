@@ -2,7 +2,7 @@
 import { usageOf } from "../../src/machines/commands/help.ts";
 import { commandList } from "../../src/machines/commands/table.ts";
 
-/** The page of docs/reference/commands.md with its table made anew. */
+/** The page of docs/reference/commands.md with its table generated again. */
 export function withDocsTable(page: string): string {
   const begin = "<!-- made by `node scripts/schema.mjs` -->\n";
   const from = page.indexOf(begin) + begin.length;
