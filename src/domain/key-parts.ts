@@ -21,7 +21,6 @@ function escaped(character: string): string {
   return hex(0xe0 | (point >> 12)) + hex(0x80 | ((point >> 6) & 0x3f)) + last;
 }
 
-/** Encodes one part of a key. */
 export function encodePart(part: string): string {
   return special.test(part) ? part.replace(specials, escaped) : part;
 }

@@ -40,7 +40,6 @@ const purposes: Readonly<Record<ToolName, string>> = {
   ...contextToolPurposes,
 };
 
-/** The tools' descriptions for agents. */
 export const turnTools: readonly ToolDescription[] = (Object.keys(inputs) as ToolName[]).map(
   (name) => ({
     name,
@@ -56,7 +55,6 @@ export function toolsAmong(names: readonly string[] | undefined): readonly ToolD
 
 export const isTurnTool = (name: string): name is ToolName => Object.hasOwn(inputs, name);
 
-/** The effects of tools on their turn. */
 export interface TurnActions {
   readonly over: boolean;
   readonly skipped: boolean;

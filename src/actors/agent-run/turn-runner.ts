@@ -33,7 +33,6 @@ export interface TurnRunnerOptions {
 }
 
 export interface TurnRunner {
-  /** Running turns. */
   readonly running: number;
   /** Counter of agent activity, compared to detect idleness. */
   readonly activity: number;

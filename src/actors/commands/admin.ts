@@ -28,7 +28,6 @@ export const speakerOf = ({ asked }: CommandAbout): string =>
 const code = (text: string, units = valueUnitsMax) =>
   `\`${oneLine(text, units).replaceAll("`", "'")}\``;
 
-/** `/config`. */
 export async function configCommand(
   { configs, control }: CommandPorts,
   args: readonly string[],
@@ -39,7 +38,6 @@ export async function configCommand(
   return change(control, "set", args, about);
 }
 
-/** `/debug`. */
 export async function debugCommand(
   { control }: CommandPorts,
   args: readonly string[],
@@ -87,7 +85,6 @@ async function change(
   }
 }
 
-/** `/restart`. */
 export async function restartText({ control, configs }: CommandPorts): Promise<string> {
   if (control?.restart == null) return elsewhere;
   const problem = await control.restart.problem();

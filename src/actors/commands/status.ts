@@ -80,7 +80,6 @@ export function queueText(args: readonly string[], { settings, status }: Command
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** Usage figures in one line. */
 export function usageLine({ turns, inputTokens, outputTokens, costUsd }: SessionUsage): string {
   const cost = costUsd === 0 ? "" : `, $${costUsd.toFixed(4)}`;
   return `${counted(turns, "turn")}, ${inputTokens} tokens in, ${outputTokens} out${cost}`;

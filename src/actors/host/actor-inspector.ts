@@ -11,7 +11,6 @@ import type { conversationMachine } from "../../machines/conversation.machine.ts
 import type { EmittedEffect } from "../../machines/events/effects.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 
-/** The state of an actor. */
 export interface InspectedState {
   readonly status: string;
   readonly value: ConversationValue;

@@ -42,7 +42,6 @@ export type ConversationFactory = (options: {
 
 export interface ConversationHostOptions {
   readonly create: ConversationFactory;
-  /** The settings of a config for one conversation. */
   readonly settingsFor: (
     config: EarshotConfig,
     key: string,
@@ -73,7 +72,6 @@ export interface ConversationHost {
   count(): ConversationCount;
   /** Starts one reader of conversations. */
   inspect(order: InspectRequest): void;
-  /** Stops that reader. */
   uninspect(reader: number): void;
   stop(): void;
 }

@@ -35,7 +35,6 @@ export function project(projection: Projection, value: unknown, withText: boolea
   return fieldsOf(projection.fields, value, withText);
 }
 
-/** The fields of a value that have a projection. */
 export function fieldsOf(
   fields: Readonly<Record<string, Projection>>,
   value: object,

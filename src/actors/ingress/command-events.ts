@@ -93,7 +93,6 @@ export function skillOf(
   return { skill, message: { ...message, mentions } };
 }
 
-/** The text of an edit without its commands. */
 export function editWithoutCommands(
   text: string,
   authority: Authority,

@@ -23,7 +23,6 @@ export interface JournalPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: Store;
-  /** The last number in the store. */
   readonly lastSeq: number;
   /** Gets events to apply, in the order of their numbers, right after their commit. */
   readonly startGate: Pick<StartGate, "pass">;

@@ -36,7 +36,6 @@ export interface ReactionBody {
   readonly expiresAt: Millis;
 }
 
-/** A row with its parsed body. */
 export type Delivery =
   | {
       readonly row: OutboxRow & { readonly kind: "reply" | "notice" | "edit" };

@@ -17,7 +17,6 @@ export interface DraftPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly directory: Pick<OutboundDirectory, "outbound" | "ready">;
-  /** Pauses the whole account. */
   readonly pause: (channel: string, account: string, until: Millis) => void;
   /** When the account may be called again. */
   readonly pausedUntil: (channel: string, account: string) => Millis;

@@ -28,7 +28,6 @@ export interface OutboxPorts {
   readonly onPoint: (point: "after-send" | "before-mark") => void;
   /** Asks plugins about texts. */
   readonly hooks: Pick<HookRunner, "hears" | "sending">;
-  /** The agent of a conversation. */
   readonly agentOf: (key: string) => string;
   /** Events for other conversations after a text has ended, stored in the same commit. */
   readonly onSettled: (delivery: Delivery) => readonly NewEvent[];

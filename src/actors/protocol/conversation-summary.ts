@@ -24,7 +24,6 @@ export interface ConversationSummary {
 /** The live conversations of all hosts, or of one, as counted for a list of rooms. */
 
 export interface ConversationCount {
-  /** The number of live ones. */
   readonly live: number;
   /** Those in any state but observing. */
   readonly engaged: readonly number[];

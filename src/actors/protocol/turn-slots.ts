@@ -8,7 +8,6 @@ export interface SlotRequest {
   readonly agentId: string;
 }
 
-/** Turns of one agent. */
 export interface SlotsOfAgent {
   readonly agentId: string;
   readonly running: number;

@@ -227,7 +227,6 @@ export class Recorder {
 const verdictOf = (code: number | null) =>
   code === null || code <= 0 ? null : decodeVerdict(code);
 
-/** The place of an external event. */
 function placeOf(event: ConversationEvent): Place | null {
   switch (event.type) {
     case "message.received":

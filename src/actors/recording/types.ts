@@ -25,7 +25,6 @@ export type RecordingStore = Pick<Store, "scan" | "lastSeq" | "config" | "conver
 /** A line of a recording; the first one is the header. */
 export type RecordingLine = ScenarioHeader | ScenarioLine;
 
-/** One event of a journal row. */
 export interface RecordedRow extends EventRow {
   readonly event: ConversationEvent;
 }

@@ -40,7 +40,6 @@ export interface Sessions {
    * lines: a turn that ended before its agent was called has not.
    */
   find(turnId: string, conv: number): Promise<boolean>;
-  /** The session of a running turn. */
   ofTurn(turnId: string): string | undefined;
   /** Drops an ended turn. */
   forget(turnId: string): void;

@@ -32,7 +32,6 @@ export interface ProjectionPorts {
   readonly onHealth: (error: EarshotError | null) => void;
 }
 
-/** A committed line and its agent. */
 export interface FiledLine {
   readonly agentId: string;
   readonly line: TranscriptLine;

@@ -19,12 +19,10 @@ const bytesPerToken = 4;
 /** Tokens of an entry beyond its text. */
 const entryTokens = 4;
 
-/** Estimates the tokens of a text. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 
-/** Estimates the tokens of entries. */
 export function estimateEntries(entries: readonly Pick<TranscriptEntry, "text">[]): number {
   return entries.reduce((sum, { text }) => sum + entryTokens + estimateTokens(text), 0);
 }

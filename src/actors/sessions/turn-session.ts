@@ -59,7 +59,6 @@ export async function enterSession(
   return session;
 }
 
-/** The note of a heartbeat turn. */
 export const heartbeatNote = "heartbeat";
 
 /** The lines of a turn's messages; a heartbeat turn leaves a note. */

@@ -59,7 +59,6 @@ export class TurnDispatcher {
     this.#start(turn);
   }
 
-  /** Starts the turns that waited for a host. */
   startWaiting(): void {
     for (const turn of this.#turns.values()) if (turn.host === null) this.#start(turn);
   }

@@ -52,7 +52,6 @@ export function createPool(options: PoolOptions): HostFactory {
 class Pool implements HostFactory {
   readonly #options: PoolOptions;
   readonly #entry: URL;
-  /** Piscina to the hosts that run in it. */
   readonly #pools = new Map<Piscina, number>();
   /** Hosts that have not answered yet. */
   readonly #starting = new Map<HostLink, Piscina>();

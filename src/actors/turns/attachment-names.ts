@@ -12,7 +12,6 @@ import type { JournalEvent } from "../../machines/events/events.ts";
 import type { PromptAttachment } from "../../machines/prompt/prompt.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 
-/** An attachment and its name for agents. */
 export interface MediaRef {
   readonly name: string;
   readonly item: MediaItem;
@@ -47,7 +46,6 @@ export function parseAttachmentName(name: string): { seq: number; index: number 
 /** The messages of a row: one, or those of a history. */
 export const messagesIn = (row: EventRow): FoundMessage[] => messagesOf(row, decodeEvent(row));
 
-/** The messages of a row's event. */
 export function messagesOf(
   { seq, conv }: Pick<EventRow, "seq" | "conv">,
   event: JournalEvent,
@@ -63,7 +61,6 @@ export function messagesOf(
   });
 }
 
-/** The attachments of a message with their names. */
 export function refsOf({ seq, conv, said, offset }: FoundMessage, digest: Digest): MediaRef[] {
   const { channel, account, chat, id: message } = said;
   return said.attachments.map((attachment: Attachment, place) => {

@@ -51,7 +51,6 @@ export interface BatchMessage extends PromptMessage {
   readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
   readonly rule: Rule | null;
-  /** Levels it sets for its turn. */
   readonly levels: TurnLevels;
   readonly byOwner: boolean;
   /** The skill it asks for. */
@@ -243,7 +242,6 @@ function promptOf(
   });
 }
 
-/** The batch with the configured prefix. */
 function prefixed(batch: readonly BatchMessage[], prefix: string): readonly BatchMessage[] {
   return prefix === ""
     ? batch

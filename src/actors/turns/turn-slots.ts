@@ -13,7 +13,6 @@ export interface SlotPorts {
   /** Concurrent turns in total. */
   readonly slots: () => number;
   readonly agentSlots: (agentId: string) => number;
-  /** Grants a request. */
   readonly grant: (request: SlotRequest) => void;
 }
 

@@ -4,7 +4,6 @@
  */
 import type { Scheduler } from "../../domain/ports/index.ts";
 
-/** The event loop of this thread. */
 export const eventLoop: Scheduler = { soon: (work) => void setImmediate(work) };
 
 /** Resolves when everything that can run now has run. */

@@ -34,7 +34,6 @@ export interface ConfigFileOptions {
   readonly over?: (raw: unknown) => unknown;
 }
 
-/** A valid config file. */
 export interface LoadedConfig {
   readonly path: string;
   readonly config: EarshotConfig;

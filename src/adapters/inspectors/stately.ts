@@ -15,7 +15,6 @@ import type { InspectFrame, InspectReport } from "../../domain/ports/index.ts";
 /** The version of the package that defines these frames. */
 const wireVersion = "0.7.2";
 
-/** A frame and its readers. */
 export interface StatelyFrame {
   readonly readers: readonly number[];
   readonly json: string;

@@ -37,7 +37,6 @@ const notesSchema = z.object({
 });
 type Notes = z.infer<typeof notesSchema>;
 
-/** A cached file. */
 export interface CachedFile {
   readonly bytes: number;
   /** Detected from its first bytes. */

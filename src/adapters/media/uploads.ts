@@ -33,7 +33,6 @@ export interface Upload extends z.infer<typeof labelSchema> {
 }
 
 export interface UploadTerms {
-  /** The name from the page. */
   readonly name: string;
   /** The type declared by the page; empty: none. */
   readonly declared: string;

@@ -9,7 +9,6 @@ import { decisionSchema, ruleSchema } from "../../domain/decision.ts";
 import { count, millis, type Shape, text } from "./schema.ts";
 import { type RoomFilter, roomFilters, roomStates } from "./values.ts";
 
-/** The last line that was heard. */
 const lastLineSchema = z.object({
   decision: decisionSchema,
   rule: ruleSchema,

@@ -18,7 +18,6 @@ import { programChecks } from "./programs.ts";
 import { serverChecks } from "./server.ts";
 
 export interface CheckedFinding extends ConfigFinding {
-  /** The check's id. */
   readonly id: string;
   readonly level: CheckLevel;
 }

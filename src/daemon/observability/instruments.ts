@@ -14,7 +14,6 @@ import {
   type TimingName,
 } from "./metric-definitions.ts";
 
-/** The instruments by their names in the table. */
 export interface Instruments {
   counter<Name extends MetricName<"counter">>(name: Name): Counter<LabelOf<Name>>;
   gauge<Name extends MetricName<"gauge">>(name: Name): Gauge<LabelOf<Name>>;

@@ -38,7 +38,6 @@ const agentEnds = [
   "ended",
   ...["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"],
 ] as const satisfies readonly ("ended" | AgentFailed["code"])[];
-/** States of an outbox row. */
 export const outboxStates = [
   ...["pending", "sending", "waiting", "in-doubt", "sent", "expired", "dead"],
 ] as const satisfies readonly OutboxState[];
@@ -351,7 +350,6 @@ export const metricTable = [
 ] as const satisfies readonly MetricEntry[];
 
 type Entry = (typeof metricTable)[number];
-/** Names of the metrics of a type. */
 export type MetricName<Type extends MetricEntry["type"]> = Extract<Entry, { type: Type }>["name"];
 /** Histograms that have no label. */
 export type TimingName = Unlabelled<Extract<Entry, { type: "histogram" }>>;

@@ -38,7 +38,6 @@ export interface Traces {
   close(): void;
 }
 
-/** The trace of one message. */
 interface MessageTrace {
   readonly span: Span;
   readonly context: Context;

@@ -134,7 +134,6 @@ export class RoomIndex {
     for (const room of rooms) room.summary = summaries.get(room.conv) ?? null;
   }
 
-  /** Counts the live conversations. */
   async live(): Promise<LiveRooms> {
     const { live, engaged, guarded } = await this.#ports.counts();
     return { count: live, engaged: new Set(engaged), guarded: new Set(guarded) };

@@ -49,7 +49,6 @@ async function textOf(store: Pick<Store, "events">, seq: number, id: string): Pr
   return cut(event.messages.find((message) => message.id === id)?.text ?? "", textShownUnits);
 }
 
-/** The person with this author id. */
 export function personOf(context: ConversationContext, id: string): RoomPerson {
   const known = context.participants.find((participant) => participant.id === id);
   return { id, name: known?.name ?? id, isBot: known?.isBot ?? false };

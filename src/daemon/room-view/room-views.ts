@@ -19,11 +19,9 @@ export interface RoomViewPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
-  /** The title in the list of rooms. */
   readonly titleOf: (key: string) => Promise<string>;
 }
 
-/** A reader of a room. */
 export interface RoomReader {
   /** The next frame, at most four a second; null: the room was closed. */
   next(): Promise<RoomFrame | null>;
@@ -42,7 +40,6 @@ export interface RoomViews {
   watch(key: string, after: number | null): Promise<RoomReader | null>;
   /** An event of this conversation was applied. */
   applied(conv: number): void;
-  /** A line of the event stream. */
   line(line: StreamLine): void;
 }
 

@@ -30,7 +30,6 @@ const fileNameUnitsMax = 120;
 
 export interface EntryPorts {
   readonly store: Pick<Store, "outboxRow">;
-  /** The person with this author id. */
   person(id: string): RoomPerson;
   /** Credits granted by a delivery, by its journal number. */
   credited(seq: number): ReplyEntry["credited"];

@@ -121,7 +121,6 @@ const lineKinds = Object.keys(lineSchemas) as LineKind[];
 /** One parsed line; its kind is the key beside `t`. */
 export type ScenarioLine = { [Kind in LineKind]: z.infer<LineSchemas[Kind]> }[LineKind];
 
-/** The kind of a line. */
 export const kindOf = (line: object): LineKind | undefined =>
   lineKinds.find((kind) => Object.hasOwn(line, kind));
 
@@ -149,7 +148,6 @@ export interface Scenario {
   readonly configsAt?: readonly string[];
 }
 
-/** The messages of a line. */
 export const said = (line: ScenarioLine): readonly Inbound[] =>
   "in" in line ? [line.in] : "history" in line ? line.history.messages : [];
 

@@ -65,7 +65,6 @@ function getOrCreate<Value>(map: Map<string, Value>, name: string, make: () => V
   return made;
 }
 
-/** The rules of one account. */
 export function accessOf(config: EarshotConfig, channel: string, account: string): AccessRules {
   let channels = rulesByConfig.get(config);
   if (channels === undefined) {

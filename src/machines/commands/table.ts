@@ -30,7 +30,6 @@ import {
   word,
 } from "./argument-parsers.ts";
 
-/** One command. */
 export interface CommandSpec {
   readonly aliases: readonly string[];
   /** `authorised`: who may give commands at all (docs/reference/config.md); `owner`: owners only. */

@@ -49,7 +49,6 @@ export function flushReleases(context: ConversationContext, event: DeadlineDue):
   return closesAt !== null && event.at >= closesAt;
 }
 
-/** The quiet window is over. */
 export function quietIsOver({ quietAt }: ConversationContext, event: DeadlineDue): boolean {
   return event.id === "quiet" && quietAt !== null && event.at >= quietAt;
 }

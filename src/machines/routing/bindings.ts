@@ -184,7 +184,6 @@ function overtaken(kinds: TierIndex, match: BindingMatch): ShadowedBinding["by"]
   return direct === undefined || group === undefined ? undefined : [direct, group];
 }
 
-/** Compiles the bindings of a config. */
 export function compileBindings(bindings: EarshotConfig["bindings"]): CompiledBindings {
   const index = new Map<Tier, TierIndex>();
   const shadowed: ShadowedBinding[] = [];

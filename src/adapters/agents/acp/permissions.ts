@@ -25,7 +25,6 @@ const choices = {
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
 export type PermissionChoice = keyof typeof choices;
 
-/** Decides a permission request. */
 export type Judge = (request: PermissionRequest) => Promise<PermissionChoice>;
 
 /** The judge of one turn. Denies requests made after the turn has ended. */

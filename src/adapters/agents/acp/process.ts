@@ -33,7 +33,6 @@ const strayLinesMax = 1_000;
 /** Time for a program to exit after closing its output, ms. */
 const exitMsMax = 500;
 
-/** The listener of a session's updates. */
 export interface SessionListener {
   take(update: SessionUpdate): void;
   /** Resolves when there is capacity; until then the program's pipe is not read. */

@@ -97,7 +97,6 @@ async function choose(session: AcpSession, from: Selector | null, value: string 
   session.chosen.set(from.id, wanted);
 }
 
-/** The blocks of a turn's prompt. */
 export function promptOf(turn: AgentTurn, session: AcpSession): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   const say = (text: string) => blocks.push({ type: "text", text });

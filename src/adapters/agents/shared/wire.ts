@@ -28,7 +28,6 @@ export function turnMessage(turn: AgentTurn): Record<string, unknown> {
   return { type: "turn", ...fields, images: picturesOf(images) };
 }
 
-/** Images as objects for JSON. */
 export const picturesOf = (images: AgentTurn["images"]): object[] =>
   images.map(({ data, ...image }) => ({ ...image, data: base64(data) }));
 

@@ -37,7 +37,6 @@ const autolink = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2048})>/y;
 const linkTarget = /\]\(\s*<?([^\s<>()[\]]*(?:\([^\s<>()[\]]*\)[^\s<>()[\]]*)*)>?\s*\)/y;
 const punctuation = /[!-/:-@[-`{-~]/;
 
-/** Renders one line into `out`. */
 export function inlineMarkdown(out: Rendering, line: string): void {
   emit(out, pair(line));
 }

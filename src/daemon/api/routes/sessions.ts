@@ -24,7 +24,6 @@ import type { RouteDeps } from "./deps.ts";
 
 const pageCount = 200;
 const pageCountMax = 1_000;
-/** Lines of a session that are shown with it. */
 const shownLines = 50;
 const earlierMax = 100;
 

@@ -24,7 +24,6 @@ export interface Attacher {
 
 export interface AttachPorts {
   readonly find: () => Promise<DaemonAddress | null>;
-  /** Tells the person one line. */
   readonly tell: (line: string) => void;
 }
 

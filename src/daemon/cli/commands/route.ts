@@ -50,7 +50,6 @@ const lesson: HelpText = {
     "or the config is wrong.",
 };
 
-/** Adds `route`. */
 export function addRouteCommand(program: Command): void {
   addHelp(withStateDir(program.command("route")), lesson)
     .argument("<json>", "an inbound message")

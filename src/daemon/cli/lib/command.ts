@@ -100,7 +100,6 @@ export interface JsonOptions extends StateOptions {
   readonly json?: boolean;
 }
 
-/** Adds `--state-dir`. */
 export function withStateDir(command: Command): Command {
   return command.addOption(
     new Option("--state-dir <dir>", "state directory of the daemon").env("EARSHOT_STATE_DIR"),

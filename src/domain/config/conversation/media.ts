@@ -123,7 +123,6 @@ export const media = section(
   },
 );
 
-/** The media settings of one conversation. */
 export type MediaSettings = z.output<typeof media.whole>;
 /** A program that reads or writes a media file. */
 export type MediaProgram = Pick<z.output<typeof command>, "command" | "args" | "env">;

@@ -78,7 +78,6 @@ function driverSchema(drivers: ReadonlyMap<string, Pick<AgentDriver, "configSche
 const driverHelp = "The driver: a name, or an object with `kind` and its options.";
 const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 
-/** The JSON Schema of earshot.json5. */
 export function configJsonSchema(known: {
   readonly channels: ReadonlyMap<string, Pick<ChannelDefinition, "accountSchema" | "meta">>;
   readonly drivers: ReadonlyMap<string, Pick<AgentDriver, "configSchema">>;
