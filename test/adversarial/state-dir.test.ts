@@ -185,7 +185,7 @@ describe("A39: SQL", () => {
         expect(await store.commit([{ ...event, body, messageId: four }])).toEqual([0]);
         expect(await store.config(1)).toBe(one);
         expect(await store.eventsByMessage(four)).toMatchObject([{ seq: 1, conv: 7, body }]);
-        expect(await store.conversationByKey(two)).toMatchObject({ conv: 7, record: three });
+        expect(await store.conversation(7)).toMatchObject({ key: two, record: three });
         expect(await store.outboxRow(one)).toEqual(row);
         expect(await store.outboxByTurn(three)).toEqual([row]);
         expect(await store.deadlines()).toEqual([{ conv: 7, id: two, at: 9 }]);

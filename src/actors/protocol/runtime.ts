@@ -292,8 +292,6 @@ export interface Runtime {
   status(): RuntimeStatus;
   /** Resolves when nothing is in progress but timers and open sends. */
   settled(): Promise<void>;
-  /** Whether nothing is known to be in progress. */
-  isSettled(): boolean;
   /**
    * Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends
    * hosts.

@@ -147,8 +147,6 @@ export interface Supervisor {
    * timers (a stalled store) do not count.
    */
   settled(): Promise<void>;
-  /** Whether something is in progress that `settled` waits for. */
-  busy(): boolean;
   /** Summaries of conversations; passivated ones have no entry. */
   summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
   /** The live conversations of all hosts. */

@@ -126,11 +126,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     }
   }
 
-  function isSettled(): boolean {
-    const { supervisor, journal } = opened();
-    return !supervisor.busy() && journal.isQuiet() && underway() === 0;
-  }
-
   /** Events that are neither journalled nor with a host. */
   function underway(): number {
     const { turns, heartbeats } = opened();
@@ -199,7 +194,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     },
     status: status.read,
     settled,
-    isSettled,
     stop({ drainMs = 0 } = {}) {
       stopping ??= stop(drainMs);
       return stopping;

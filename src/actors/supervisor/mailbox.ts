@@ -62,10 +62,6 @@ export class Mailbox {
     this.#back.delete(conv);
   }
 
-  isHeld(conv: number): boolean {
-    return this.#held.has(conv);
-  }
-
   release(conv: number): void {
     const queue = this.#held.get(conv);
     this.#held.delete(conv);

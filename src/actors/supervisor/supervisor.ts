@@ -173,11 +173,11 @@ class HostSupervisor implements Supervisor {
 
   async settled(): Promise<void> {
     for (;;) {
-      while (this.busy()) await this.#change();
+      while (this.#busy()) await this.#change();
       const before = this.#activity();
       await nextTurn(this.#ports.scheduler);
       await nextTurn(this.#ports.scheduler);
-      if (!this.busy() && this.#activity() === before) return;
+      if (!this.#busy() && this.#activity() === before) return;
     }
   }
 
@@ -373,7 +373,8 @@ class HostSupervisor implements Supervisor {
     this.#ports.onStatus({ t: this.#ports.clock.now(), system, ...fields });
   }
 
-  busy(): boolean {
+  /** Whether something is in progress that `settled` waits for. */
+  #busy(): boolean {
     if (this.#stopped) return false;
     if (this.#moving > 0) return true;
     return this.#hosts.some((host) => {

@@ -17,21 +17,6 @@ export function signatureHeaders(secret: string, at: Millis, body: string): Reco
   return { "earshot-timestamp": timestamp, "earshot-signature": `sha256=${mac}` };
 }
 
-/**
- * As `signatureHeaders`, with `earshot-digest`, the hex SHA-256 of the body, signed instead of the
- * body.
- */
-export function digestHeaders(secret: string, at: Millis, body: string): Record<string, string> {
-  const timestamp = String(Math.floor(at / 1_000));
-  const digest = createHash("sha256").update(body).digest("hex");
-  const mac = macOf(secret, timestamp, Buffer.from(`digest:${digest}`)).toString("hex");
-  return {
-    "earshot-timestamp": timestamp,
-    "earshot-digest": `sha256=${digest}`,
-    "earshot-signature": `sha256=${mac}`,
-  };
-}
-
 /** No JSON begins with `digest:`, so a signature of one form is never valid for the other. */
 function macOf(secret: string, timestamp: string, bytes: Uint8Array): Buffer {
   return createHmac("sha256", secret).update(`${timestamp}.`).update(bytes).digest();

@@ -111,8 +111,6 @@ export const sql = {
 
   conversation:
     "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation WHERE conv = ?",
-  conversationByKey:
-    "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation WHERE key = ?",
   conversations:
     "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation " +
     "WHERE conv > ? ORDER BY conv LIMIT ?",

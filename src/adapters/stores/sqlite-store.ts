@@ -219,7 +219,6 @@ function createStore(database: Database, kind: StoreKind): Store {
       if (reached.size < sliceRows) reached.set(conv, row?.recordSeq ?? 0);
       return row;
     },
-    conversationByKey: (key) => one<ConversationRow>(sql.conversationByKey, key),
     async conversations({ after = -1, limit }) {
       await ready;
       const rows = await all<ConversationRow>(sql.conversations, after, limit);

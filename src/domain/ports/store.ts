@@ -277,7 +277,6 @@ export interface Store {
   commit(writes: readonly StoreWrite[]): Promise<number[]>;
 
   conversation(conv: number): Promise<ConversationRow | null>;
-  conversationByKey(key: string): Promise<ConversationRow | null>;
   conversations(options: {
     readonly after?: number;
     readonly limit: number;

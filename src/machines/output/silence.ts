@@ -36,12 +36,6 @@ export function createSilence(settings: SilentSettings): Silence {
   return settings.mixed === "drop" ? new HoldAll(settings.token) : new StripEdges(settings.token);
 }
 
-/** Whether a whole text says nothing but the token (an empty text says nothing either). */
-export function isSilentText(text: string, settings: SilentSettings): boolean {
-  const watcher = new StripEdges(settings.token);
-  return watcher.push(text) === "" && watcher.end().silent;
-}
-
 /** Holds the whole answer, since a token at its very end unsays all of it. */
 class HoldAll implements Silence {
   readonly #token: string;

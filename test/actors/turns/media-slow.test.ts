@@ -270,8 +270,9 @@ describe("what a turn is told", () => {
     await world.pass(60_000);
     expect(prompts(world)[0]?.text).toMatch(/transcript:\n +buy milk/);
     const [{ key } = { key: null }] = world.decisions();
-    const row = await world.store.conversationByKey(key as string);
-    const session = await world.store.sessionOf(row?.conv ?? 0);
+    const conversations = await world.store.conversations({ limit: 9 });
+    const { conv = 0 } = conversations.find((row) => row.key === key) ?? {};
+    const session = await world.store.sessionOf(conv);
     const lines = await world.store.transcript({ sessionId: session?.sessionId ?? "", limit: 9 });
     expect(lines.map(({ role, text }) => [role, text])).toContainEqual(["user", "buy milk"]);
   });

@@ -80,7 +80,6 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     why: async () => [],
     status: () => statusOf(runtime.problem, heard.length),
     settled: async () => undefined,
-    isSettled: () => true,
     stop: async () => undefined,
   };
   return runtime;
