@@ -7,6 +7,7 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Runtime } from "../actors/protocol/runtime.ts";
 import type { Terminal } from "../adapters/channels/terminal/channel.ts";
+import { watchRejections } from "../adapters/files/plugin-scope.ts";
 import { openSqliteStore, openTemporaryStore } from "../adapters/stores/sqlite-store.ts";
 import { lockStateDir } from "../adapters/stores/state-lock.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -21,6 +22,7 @@ import type {
   Plugin,
   Store,
 } from "../domain/ports/index.ts";
+import { oneLine } from "../domain/sanitize.ts";
 import { createApp } from "./api/app.ts";
 import { composeServices, type Services, workersOf } from "./compose.ts";
 import { withFoundModels } from "./config/auto-agents.ts";
@@ -197,6 +199,12 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     pretty: options.logPretty ?? false,
     write: options.writeLog ?? ((line) => void process.stderr.write(line)),
   });
+  closers.push(
+    watchRejections((plugin, reason) => {
+      const error = reason instanceof Error ? reason.message : String(reason);
+      log.log("error", "plugin.rejected", { plugin, error: oneLine(error, 200) });
+    }),
+  );
   const stateDir = stateDirOf(options.stateDir, env);
   await prepareStateDir(stateDir);
   const lock = await lockStateDir(stateDir);

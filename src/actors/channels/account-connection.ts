@@ -174,7 +174,7 @@ async function keepRunning(
         return;
       }
       log("error", "connection.crashed", { error: describeError(error) });
-      report("backing-off", "its gateway failed");
+      report("backing-off", `its gateway failed (${describeError(error)})`);
     }
     if (signal.aborted) return;
     const pause = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures(), 10));

@@ -11,6 +11,7 @@ import { limits } from "../../domain/limits.ts";
 import { hookNames, type Plugin } from "../../domain/ports/index.ts";
 import { parseJson5, readConfigText } from "./config-file.ts";
 import { importDefault, importProblem, modulePath } from "./imports.ts";
+import { asPlugin, scopedPlugin } from "./plugin-scope.ts";
 
 const callable = z.custom<(...given: unknown[]) => unknown>(
   (value) => typeof value === "function",
@@ -76,7 +77,7 @@ async function load(name: string, baseDir: string, place: string): Promise<Plugi
   const path = modulePath(name, baseDir);
   let exported: unknown;
   try {
-    exported = await importDefault(name, baseDir);
+    exported = await asPlugin(name, () => importDefault(name, baseDir));
   } catch (cause) {
     const fix =
       path === null
@@ -93,7 +94,7 @@ async function load(name: string, baseDir: string, place: string): Promise<Plugi
     const { name: own, commands } = checked.data;
     // The plugin's name is the prefix of its commands.
     if (commands === undefined || (own !== "skill" && commandWord.safeParse(own).success))
-      return exported as Plugin;
+      return scopedPlugin(exported as Plugin);
     const why = `a plugin with commands needs a name of lower-case letters, digits, - _, and not "skill"`;
     throw refused(path ?? name, place, why);
   }

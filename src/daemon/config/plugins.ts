@@ -4,6 +4,7 @@
  * configuration would be noticed too late.
  */
 import { dirname } from "node:path";
+import { scopedPlugin } from "../../adapters/files/plugin-scope.ts";
 import { loadPlugins, pluginsNamedIn } from "../../adapters/files/plugins.ts";
 import type { ChannelDefinition, Plugin } from "../../domain/ports/index.ts";
 import { configPathOf } from "./config-source.ts";
@@ -33,6 +34,6 @@ export async function loadConfiguredPlugins(
   const path = configPathOf(config, env, stateDir);
   const baseDir = path === null ? stateDir : dirname(path);
   const named = path === null ? [] : await loadPlugins(await pluginsNamedIn(path), baseDir);
-  const plugins = [...own, ...named];
+  const plugins = [...own.map(scopedPlugin), ...named];
   return { plugins, channels: plugins.flatMap(({ channels }) => channels ?? []), baseDir };
 }

@@ -5,6 +5,7 @@
  * plugins.
  */
 import { drivers } from "../../adapters/agents/index.ts";
+import { checkedChannel } from "../../adapters/channels/checked-channel.ts";
 import { channelRegistry } from "../../adapters/channels/index.ts";
 import { createTerminal, type Terminal } from "../../adapters/channels/terminal/channel.ts";
 import { createWebchatChannel } from "../../adapters/channels/webchat/channel.ts";
@@ -34,7 +35,7 @@ export function createRegistry(also: readonly ChannelDefinition[] = []): Registr
   });
   const local = [webchat, terminal.definition, webhook.definition] as ChannelDefinition[];
   return {
-    channels: channelRegistry([...local, ...also]),
+    channels: channelRegistry([...local, ...also.map(checkedChannel)]),
     drivers,
     terminal,
     webhook,
