@@ -1,6 +1,4 @@
 /**
- * Ports of a worker host
- * ======================
  * What a worker thread gets from outside: agents and a clock, nothing else. Hosts import this
  * module by its URL on their first turn, so a thread that only decides never loads a driver.
  * `serve` is its counterpart on the main thread.

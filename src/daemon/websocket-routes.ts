@@ -1,6 +1,4 @@
 /**
- * WebSocket routes
- * ================
  * The two paths that accept a WebSocket: the web chat, and the inspector, whose path may have a query
  * (its ticket).
  */

@@ -1,6 +1,4 @@
 /**
- * Session keys
- * ============
  * A session key names one conversation: an agent, and the chat or person it talks to. Routing
  * builds the key from what a channel reported; it is never taken from a caller. Keys are text
  * because they are logged, typed and compared; their parts are encoded so that no id can imitate

@@ -1,6 +1,4 @@
 /**
- * Redacting secrets
- * =================
  * A secret may come back encoded: percent-encoded in a URL, base64 in a header, escaped in quoted
  * JSON. Text from anyone who was given a secret is redacted in all these forms. Pure, and linear in
  * the text for each form.

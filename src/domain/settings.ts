@@ -1,6 +1,4 @@
 /**
- * Conversation settings
- * =====================
  * The config as it applies to one conversation, resolved once per config version and conversation
  * (`resolveSettings` in domain/config): the most specific of conversation, account, channel, agent
  * and global wins. Machines see only this, never the config, and never a secret.

@@ -1,6 +1,4 @@
 /**
- * The event stream
- * ================
  * The lines that `earshot replay --json` prints and `GET /api/events` sends: one form for
  * simulation and production, so a page, a test and a person read the same thing. `t` is ms since
  * the scenario's start in a replay and ms since the epoch in the daemon. Message text appears only

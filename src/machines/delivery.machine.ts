@@ -1,6 +1,4 @@
 /**
- * One delivery
- * ============
  * The life of one outbox row, from the moment it is durable to the moment nothing more will happen
  * to it. `sending` is committed before the platform is called, so a row found in it after a crash
  * is one whose outcome nobody knows: it becomes in-doubt, never simply pending again. Counters say

@@ -1,6 +1,4 @@
 /**
- * A room as text
- * ==============
  * The report of a failed property: one line for each event, with the time, the author, the text and
  * its addressee, followed by what earshot did. Text from a room is shown as one sanitised line.
  */

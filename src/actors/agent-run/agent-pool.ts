@@ -1,6 +1,4 @@
 /**
- * Open agents
- * ===========
  * A driver is opened once per agent and config and shared by its turns. A changed config opens a
  * new one for later turns; the old one is closed when its last turn has ended.
  */

@@ -1,6 +1,4 @@
 /**
- * Coalescing
- * ==========
  * An agent that works in steps produces short texts between them, which would each become a
  * message. A small piece waits briefly for the next one, and both are sent together; a piece that
  * is large enough, or that is not followed in time, is sent alone. The order never changes, and the

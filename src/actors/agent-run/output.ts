@@ -1,6 +1,4 @@
 /**
- * A turn's output
- * ===============
  * Turns an agent's deltas into messages: text that may be the silent token is held back, the rest
  * is split into blocks. In stream mode `block` they are sent as they complete; in `draft` the first
  * one is shown while it grows and edited in place; otherwise the whole answer is sent at the end,

@@ -1,6 +1,4 @@
 /**
- * One attempt of a turn
- * =====================
  * Calls the agent, reads its stream, and reports to the conversation: exactly one end, whatever the
  * agent does. The agent is untrusted: each event passes the schema, bytes, events and time are
  * bounded, and events after the end are dropped. An agent that ignores its abort is abandoned after

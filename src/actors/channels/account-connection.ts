@@ -1,6 +1,4 @@
 /**
- * One account
- * ===========
  * Parses the account's config, opens it, runs its gateway and its connection machine. Failures stay
  * inside: they end as a state with a reason, never as an exception elsewhere.
  */

@@ -1,6 +1,4 @@
 /**
- * Executing commands
- * ==================
  * A command stands in the journal of its conversation; its changes and its answer are committed
  * together with the mark that it was applied. So it is executed and answered once, whatever crashes
  * in between. The answer is an outbox row of its own, numbered by the journal: it belongs to no

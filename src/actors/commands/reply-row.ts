@@ -1,6 +1,4 @@
 /**
- * The outbox row of an answer
- * ===========================
  * An answer has an outbox row of its own, named after its command: it belongs to no turn, grants no
  * credit and is in no transcript.
  */

@@ -1,6 +1,4 @@
 /**
- * Lines of the event stream
- * =========================
  * From events to lines (domain/stream.ts). Fields of place and person are only in the live stream:
  * the output of a replay is compared byte for byte and holds only what follows from the scenario.
  */

@@ -1,6 +1,4 @@
 /**
- * Hooks of plugins
- * ================
  * Calls the hooks of plugins for messages and turns. Their result is not awaited and changes
  * nothing.
  */

@@ -1,6 +1,4 @@
 /**
- * Inspecting an actor
- * ===================
  * XState reports every event and state of an actor to an inspector. None is attached before
  * `inspectActor`, so a conversation without readers pays nothing for this.
  */

@@ -1,6 +1,4 @@
 /**
- * Settings of a conversation, from its key
- * ========================================
  * A conversation's settings depend on the config version and its key only: they are resolved again
  * after every passivation and in every replay, with the same result. A key that names no channel
  * (direct chats that share a session) gets the settings of the agent and of the file's top level.

@@ -1,6 +1,4 @@
 /**
- * Commands of a message
- * =====================
  * The commands in a message become journal rows in the same commit as the message: one row that
  * makes the runtime run and answer them, and one for each change of a conversation. So a command
  * runs once, however often its message is delivered, and it still runs after a crash.

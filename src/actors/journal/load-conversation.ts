@@ -1,6 +1,4 @@
 /**
- * Loading a conversation
- * ======================
  * A conversation from the store, for the host that is about to load it: its record and the events
  * since, as text. The host parses them, because this thread serves everybody. Called only when no
  * host has the conversation in memory.

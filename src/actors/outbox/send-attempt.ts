@@ -1,6 +1,4 @@
 /**
- * One attempt to send
- * ===================
  * Calls the platform within `sendMsMax` and classifies what is known afterwards. A call without an
  * answer is in doubt: only an error that says that nothing was sent allows another attempt.
  */

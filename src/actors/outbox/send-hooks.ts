@@ -1,6 +1,4 @@
 /**
- * Plugins and texts to send
- * =========================
  * Plugins are asked about a text once, when its first attempt begins. Their result is part of the
  * commit before the send: nothing is ever sent that is not stored, and another attempt sends the
  * same.

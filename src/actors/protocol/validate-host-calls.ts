@@ -1,6 +1,4 @@
 /**
- * Validation of a host's calls
- * ============================
  * A host runs agents, and agents are other people's programs, so input from its port is checked
  * like input from a socket: only known calls, with arguments of their form and of bounded size.
  * Everything else is refused and counted, and a host with too many refusals is ended.

@@ -1,6 +1,4 @@
 /**
- * Validation of results
- * =====================
  * Checks a host's answer to a batch before any of it is used. Its numbers must be numbers, and it
  * may concern only the host's own conversations and events that it has seen. A record that claims
  * to cover more would make a recovery skip events that were never stepped. Written by hand and not

@@ -1,6 +1,4 @@
 /**
- * Explaining a message
- * ====================
  * Replays the conversation from the journal up to the message, evaluates the ladder in that state,
  * and continues until the message's outcome is known. The recorded verdict is returned as well; the
  * two differ only if the rules have changed since.

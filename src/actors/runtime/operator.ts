@@ -1,6 +1,4 @@
 /**
- * Operator commands
- * =================
  * Commands that do not come from a room: each is journalled like any other event, or acts on the
  * outbox and the hosts directly.
  */

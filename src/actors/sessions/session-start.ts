@@ -1,6 +1,4 @@
 /**
- * Starting a session with a turn
- * ==============================
  * When a turn gets its slot, its session is checked: it is created if the conversation has none,
  * and replaced if its reset is due. The reset is journalled before the turn, so the turn is the
  * first of the new session in every respect, also in a replay.

@@ -1,6 +1,4 @@
 /**
- * Session writes of a step
- * ========================
  * Transcript lines, usage and new sessions as rows of the commit that marks the step applied, so
  * they exist exactly once, however often a host or the process dies. A turn that ends without an
  * answer leaves a note.

@@ -1,6 +1,4 @@
 /**
- * A turn and its session
- * ======================
  * When a turn is composed, its messages are written to the session once, and the earlier transcript
  * is read. Both happen before the agent is called.
  */

@@ -1,6 +1,4 @@
 /**
- * Operator actions in a simulation
- * ================================
  * A recording contains what an operator did to a conversation. A simulation does it at the same
  * moment; if it does not apply, for example under another config, nothing happens.
  */

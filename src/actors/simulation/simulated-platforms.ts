@@ -1,6 +1,4 @@
 /**
- * Simulated platforms
- * ===================
  * Platforms that answer sends as the scenario says: immediately, never, too late or not now. Member
  * reads return what was last reported. Ids and randomness come from a seed, so the same scenario
  * gives the same bytes; each value is drawn for its own subject, so a room gets the same ones

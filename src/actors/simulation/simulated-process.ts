@@ -1,6 +1,4 @@
 /**
- * A simulated process
- * ===================
  * A runtime with its own clock, view of the store and log, all of which can be cut off at once:
  * from inside that looks like `kill -9`. What the dead runtime does after that reaches neither the
  * store nor the platforms; the next process starts from what was committed.

@@ -1,6 +1,4 @@
 /**
- * Poison events
- * =============
  * Which event killed a host, and how often. An event that did so `poisonDeathsMax` times is
  * quarantined: every later batch and tail omits it, the rest of its conversation continues, and the
  * operator is notified. The heartbeat of the dead host names the event. An event that was in

@@ -1,6 +1,4 @@
 /**
- * Rendezvous hashing
- * ==================
  * The owner of a conversation is the host with the highest score for it. When a host is removed
  * only its own conversations move, and two processes with the same hosts agree without
  * communication. The score is computed from the conversation's number, which is a hash of its key

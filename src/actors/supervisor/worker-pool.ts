@@ -1,6 +1,4 @@
 /**
- * The pool of worker hosts
- * ========================
  * Piscina with as many threads as hosts and one task in each that never ends. The rejection of that
  * task's promise means "this host died", within about 10 ms; piscina has a fresh thread ready by
  * then.

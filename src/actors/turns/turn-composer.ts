@@ -1,6 +1,4 @@
 /**
- * Composing a turn
- * ================
  * Reads what a `turn.run` effect only refers to and composes the agent's input. The system prompt
  * comes from the config alone; everything from the room is in the user turn, behind a fence that no
  * one in the room can know. Messages are read with their edits; deleted or pruned ones are left out

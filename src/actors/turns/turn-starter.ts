@@ -1,6 +1,4 @@
 /**
- * Starting turns
- * ==============
  * Before an agent is called, its input is read and composed: the batch, the overheard messages, the
  * transcript, the prompt. This happens on the main thread, which owns the journal, so a host gets
  * complete input. A turn that cannot be composed fails like one whose agent failed; a turn aborted

@@ -1,6 +1,4 @@
 /**
- * Checking agents
- * ===============
  * Checks whether the configured agents can run here, without starting them: for the commands that
  * check a config before a daemon uses it. Such problems would otherwise appear with the first
  * message to answer.

@@ -1,6 +1,4 @@
 /**
- * Loading plugins
- * ===============
  * Loads the modules listed in `plugins` of the config, in order. Plugins are code chosen by the
  * operator and run with the daemon's rights; their exports are validated all the same, so that a
  * broken one is reported by name at start.

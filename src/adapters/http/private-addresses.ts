@@ -1,6 +1,4 @@
 /**
- * Public addresses
- * ================
  * Which IP addresses belong to the public internet. Everything that the IANA special-purpose
  * registries list as not globally reachable is excluded, and so is every IPv6 form that embeds an
  * IPv4 address (mapped, NAT64, 6to4, Teredo), because the packet ends at the IPv4 address.

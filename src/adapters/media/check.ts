@@ -1,6 +1,4 @@
 /**
- * Checking media converters
- * =========================
  * Checks whether the configured converters can run here, without starting them: for the commands
  * that check a config before a daemon uses it. Every level that may configure media is checked.
  */

@@ -1,6 +1,4 @@
 /**
- * Linked pages
- * ============
  * Title and beginning of a page, fetched through the guarded client like every address from a room,
  * so never from a private network. The markup is parsed by `htmlparser2`, an optional package that
  * is loaded with the first link.

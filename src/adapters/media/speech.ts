@@ -1,6 +1,4 @@
 /**
- * Text to speech
- * ==============
  * A program gets the text on its standard input and the path of a file to write, in a temporary
  * folder that is deleted afterwards. The file's type is detected from its first bytes.
  */

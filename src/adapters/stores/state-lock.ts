@@ -1,6 +1,4 @@
 /**
- * The lock of the state directory
- * ===============================
  * One daemon per state directory: two writers of one journal would both send its outbox. The lock
  * is a file with the owner's pid, the start time of that process and the boot id of the machine, so
  * a pid that has been reused since does not keep the directory locked.

@@ -1,6 +1,4 @@
 /**
- * Unsnapshotted events
- * ====================
  * The events that their conversation's record does not cover yet. An index by conversation on disk
  * would halve the insert rate (its keys are hashes), so these few numbers are in memory: a
  * conversation with a complete record costs nothing. Rebuilt at start from the low-water mark on.

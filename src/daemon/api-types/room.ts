@@ -1,6 +1,4 @@
 /**
- * One room
- * ========
  * What `GET /api/rooms/{key}` and its stream answer: the transcript in journal order, and the state
  * of the conversation. An entry never changes once it is sent. An edit, a deletion or a decision is
  * an entry of its own that names its subject, so a page that has everything up to a number has

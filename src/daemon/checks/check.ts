@@ -1,6 +1,4 @@
 /**
- * Checks of a config
- * ==================
  * A check examines a valid config and finds what its author probably does not want, what this
  * machine lacks, or what the config exposes. config-checks.ts is the table of all checks.
  */

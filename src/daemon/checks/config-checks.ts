@@ -1,6 +1,4 @@
 /**
- * The table of config checks
- * ==========================
  * `earshot config check`, `earshot doctor` and the warnings at the start of the daemon come from this
  * table; each prints the kinds that concern it (check.ts). A new check is one entry. Nothing here is
  * forbidden: forbidden values are refused by the config's schema.

@@ -1,6 +1,4 @@
 /**
- * Config overrides from chats
- * ===========================
  * Values over the config file: those of `/config set` in `<state>/config-set.json` (0600), those of
  * `/debug set` in memory. A change is accepted only if the whole config is valid with it; the
  * operator's file is never written. Changes are applied one at a time.

@@ -1,6 +1,4 @@
 /**
- * Channels and drivers
- * ====================
  * The channels and agent drivers that a config may name: those that ship with earshot, and those of
  * plugins.
  */

@@ -1,6 +1,4 @@
 /**
- * Kinds of stream events
- * ======================
  * An event of the stream has no kind field: a kind is recognised by the one field that only it has.
  * That reads well in a terminal and badly in code, so this is the only file that looks.
  */

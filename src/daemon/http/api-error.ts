@@ -1,6 +1,4 @@
 /**
- * Refusals of the API
- * ===================
  * Every refusal has the form `{"error": {"code", "message"}}`, and one table maps codes to
  * statuses. Errors that are not ours are logged and answered without their text, which may contain
  * a secret.

@@ -1,6 +1,4 @@
 /**
- * Certificates
- * ============
  * A certificate and its key are read at the start, where a problem is an error that names the file,
  * and again whenever a file changes. Then a problem is logged and the last valid pair stays,
  * because a renewal writes two files one after the other.

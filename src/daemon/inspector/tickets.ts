@@ -1,6 +1,4 @@
 /**
- * Tickets for the inspector
- * =========================
  * A browser's WebSocket, and the receiver of @statelyai/inspect, take an address and no headers,
  * and a token does not belong into an address, which ends up in logs. A client with the token gets
  * a ticket instead: valid for one socket, for a minute, for one purpose, and only while that token

@@ -1,6 +1,4 @@
 /**
- * State of a conversation, for its page
- * =====================================
  * The context of the replayed conversation as a page shows it: states, the running turn, queued
  * batches, credits, buffered messages, people. Each buffered text is read from the journal once.
  */

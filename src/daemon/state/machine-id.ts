@@ -1,6 +1,4 @@
 /**
- * The machine of a state directory
- * ================================
  * The lock of a state directory depends on process ids, which mean nothing on another machine: of
  * two machines that share a folder, one would take it over while the other still writes. So the
  * directory remembers its machine, and another machine does not start on it before a person removes

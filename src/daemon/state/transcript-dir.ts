@@ -1,6 +1,4 @@
 /**
- * Folder of transcripts
- * =====================
  * `session.store` of the config as a folder, with `<state>` and `{agentId}` filled in. The code
  * that creates the folder checks agent ids.
  */

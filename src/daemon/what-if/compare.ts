@@ -1,6 +1,4 @@
 /**
- * Comparing decisions
- * ===================
  * Two lists of decisions about the same recording, side by side. A message that several agents
  * received is compared for each agent, in their order.
  */

@@ -1,6 +1,4 @@
 /**
- * One conversation of a recording
- * ===============================
  * The part of a recording that affects the decision about one message: the earlier messages of the
  * same conversation, which may have several chats, and their outcomes. A ladder is explained on this
  * part, so it takes a moment however long the recording is.

@@ -1,6 +1,4 @@
 /**
- * Processes for What-if
- * =====================
  * A run must be cancellable immediately, and the next run often follows a moment later, so a process
  * stays warm for a while after its run. A cancelled run's process is killed. It is not a thread,
  * because a simulation has a database, and ending a thread inside the SQLite driver ends the whole

@@ -1,6 +1,4 @@
 /**
- * Rules as text
- * =============
  * The part of the config that decides which messages are answered, written as JSON5 for people to
  * edit, and read back with all its problems, each with path and line. Keys that the text omits keep
  * their values.

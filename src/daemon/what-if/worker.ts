@@ -1,6 +1,4 @@
 /**
- * What-if process
- * ===============
  * Replays a recording under one config, outside the daemon's process. It can be killed at any moment,
  * because it holds no shared state. Answers with the decisions, or with the ladder of one message.
  */

@@ -1,6 +1,4 @@
 /**
- * Inspecting conversations
- * ========================
  * What a host reports of inspected conversations: which exist, which events reach them, and their
  * state afterwards. The host serialises it once, and only what was requested; the format on the
  * wire is the inspector's concern (adapters/inspectors).

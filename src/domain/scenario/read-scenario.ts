@@ -1,6 +1,4 @@
 /**
- * Reading scenarios
- * =================
  * Scenarios are read line by line, so that a file of millions of lines need not fit in memory. A
  * bad line is refused with its number, the path inside it and what was expected. Nothing runs
  * before every line has been read once.

@@ -1,6 +1,4 @@
 /**
- * Agent scripts
- * =============
  * What a `scripted` agent does in one run: text, pauses, tools and errors, in order. Used by
  * scenarios, the simulator page and tests to control a turn exactly.
  */

@@ -1,6 +1,4 @@
 /**
- * Words after a command
- * =====================
  * The forms that the words after a command may have. Each turns what was written into what a handler
  * expects (one spelling for each value) or refuses it.
  */

@@ -1,6 +1,4 @@
 /**
- * Help for commands
- * =================
  * What people read about commands, in a room, in a platform's menu and in the docs: all of it from
  * the table.
  */

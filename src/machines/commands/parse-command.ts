@@ -1,6 +1,4 @@
 /**
- * Commands in a message
- * =====================
  * What a message orders, and what of it is left for the agent. Somebody without authority orders
  * nothing: the text stays text. Forwarded text contains no commands either. A slash word that is not
  * in the table is text for the agent.

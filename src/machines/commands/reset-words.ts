@@ -1,6 +1,4 @@
 /**
- * Words that begin a new session
- * ==============================
  * A message that starts with a trigger begins a new session; what follows the trigger is the
  * message. Only the message's own first word counts, never one in a quote, a fence or the text it
  * replies to. `/new@name` counts where the name is ours.

@@ -1,6 +1,4 @@
 /**
- * Sticky credits
- * ==============
  * A credit says "this author is in the middle of a conversation with us": their next plain line
  * engages without a mention. It is granted when a reply to them is delivered, lives for a window,
  * and is spent by the turn it starts, so a stale one can never resurrect a conversation that has

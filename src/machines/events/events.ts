@@ -1,6 +1,4 @@
 /**
- * Conversation events
- * ===================
  * Everything that can happen to a conversation. The journal stores exactly these (one row an event,
  * in the order they are applied; reports of an agent that come together share a row), so a
  * conversation is a pure fold over its journal: recovery, replay and what-if are the same fold.

@@ -1,6 +1,4 @@
 /**
- * The next cut
- * ============
  * Given what is not sent yet, where does the next block end? Decided only when enough of the text
  * is known for the answer to be the same however the text goes on, so that the cuts depend on the
  * text and never on how it was split into deltas.

@@ -1,6 +1,4 @@
 /**
- * Code fences
- * ===========
  * Finds the fenced code of a text as CommonMark has it: up to three spaces of indentation, three or
  * more backticks or tildes, an info string (without backticks after backticks), and a closing line
  * of the same character at least as long with nothing behind it. A stream is judged before its

@@ -1,6 +1,4 @@
 /**
- * Escaping for prompts
- * ====================
  * Text from a room must stay text: it may not close the fence around it, open a section, or
  * speak as the runtime. Copies count too: full-width letters, look-alikes from other alphabets,
  * zero-width letters between. So the text is read as a skeleton (what it looks like, letters and

@@ -1,6 +1,4 @@
 /**
- * Pseudonyms for words
- * ====================
  * Each word becomes another of the same form: as many letters, digits where digits were, capitals
  * where capitals were, and the same one wherever it is said. Two words of plain letters do not
  * become one, so ids stay apart, and no word stays itself. It hides words from readers; the key is in

@@ -1,6 +1,4 @@
 /**
- * Redacting a text
- * ================
  * Words, names and numbers are replaced by pseudonyms; spaces, punctuation, emoji and lengths stay. What
  * decides by its very letters is kept: names of ours, words that stop or reset, commands of the
  * table with the words they know, the silent token. Names of other bots are replaced alike wherever

@@ -1,6 +1,4 @@
 /**
- * Turns of an ACP agent
- * =====================
  * Manages the process and the sessions by key, and runs a turn as one prompt. An agent that does
  * not stop when cancelled loses its session, and its process once no other turn uses it.
  */

@@ -1,6 +1,4 @@
 /**
- * Permission requests of an ACP agent
- * ===================================
  * Decides `session/request_permission` by the turn's policy: the driver's options first, then the
  * session's settings, then an owner where one is to be asked. The response is always one of the
  * options the agent offered; where none fits, the request is cancelled, which allows nothing.

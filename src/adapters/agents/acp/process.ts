@@ -1,6 +1,4 @@
 /**
- * One process of an ACP agent
- * ===========================
  * The program, the protocol over its pipes, and the listeners of its sessions. Output that is not a
  * message is skipped, and quoted when the program fails; a program that is not an ACP agent is
  * detected because it does not answer the first request.

@@ -1,6 +1,4 @@
 /**
- * One ACP session
- * ===============
  * The protocol's session for one of earshot's, and the content of its prompts. The protocol has no
  * field for system instructions or earlier messages: both are sent with the first prompt of a new
  * session.

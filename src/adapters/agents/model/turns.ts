@@ -1,6 +1,4 @@
 /**
- * Turns on a model
- * ================
  * Any language model through the AI SDK. Tools run through the turn's `callTool`. A steered message
  * joins at the next step; if the model was already in its last step, one more step is run, so the
  * message is never lost. Fallback models are tried in order when a model fails (429, 5xx, no

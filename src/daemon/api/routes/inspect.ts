@@ -1,6 +1,4 @@
 /**
- * Tickets for the inspector
- * =========================
  * `POST /api/inspect/tickets` answers with an address of `/inspect/ws` that opens one socket, for
  * clients that can be given an address and no header.
  */

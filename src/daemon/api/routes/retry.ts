@@ -1,6 +1,4 @@
 /**
- * Retrying
- * ========
  * What an operator does about work that stopped: an event in quarantine is retried or dropped, an
  * account that gave up is connected again. Each request acts once.
  */

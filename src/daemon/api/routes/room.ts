@@ -1,6 +1,4 @@
 /**
- * One room
- * ========
  * `GET /api/rooms/:key` (its state and the newest lines), `/history` (other lines) and `/live`
  * (frames as server-sent events, at most four a second). A frame is made when the reader takes it: a
  * slow reader gets fewer frames, and nothing is queued for it.

@@ -1,6 +1,4 @@
 /**
- * Colours
- * =======
  * Colours mean the same on a terminal as on the pages: green, grey, red, magenta and cyan are
  * decisions, yellow is a warning. Everything else has the colour of text.
  */

@@ -1,6 +1,4 @@
 /**
- * The text below `--help`
- * =======================
  * Below the options of every command: what it does, examples to copy, and the meaning of its exit
  * codes. Text is wrapped for the terminal; examples are not, because half a command does not run.
  */

@@ -1,6 +1,4 @@
 /**
- * `context`: observed messages for the next turn
- * ==============================================
  * Observed messages are buffered, shown to the agent with the next turn, then dropped.
  */
 import { count, ms, section } from "./section.ts";

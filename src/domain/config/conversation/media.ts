@@ -1,6 +1,4 @@
 /**
- * `media`: attachments
- * ====================
  * By default an attachment is only described. A converter turns one kind into text (or text into
  * speech); without one, the agent sees a placeholder with name, type and size. `pass` gives images
  * to a model that accepts them.

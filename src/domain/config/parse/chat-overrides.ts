@@ -1,6 +1,4 @@
 /**
- * Config overrides from chats
- * ===========================
  * Values an owner sets over the config file with `/config set` and `/debug set`. An owner's chat
  * account may be taken over, so some values cannot be set from a room by anyone: who is an owner,
  * what runs on the machine, and where secrets go (docs/reference/commands.md has the list).

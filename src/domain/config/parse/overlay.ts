@@ -1,6 +1,4 @@
 /**
- * Overlaying
- * ==========
  * Merges one value over another: objects field by field, everything else (lists too) as a whole.
  * Only own keys are read, and names that reach an object's prototype are refused first, so a config
  * cannot pollute prototypes.

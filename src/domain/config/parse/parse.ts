@@ -1,6 +1,4 @@
 /**
- * Parsing a config
- * ================
  * From the file's content to a config the program can trust, or to a list of all problems. Channels
  * and drivers bring their own schemas; without those, their parts are accepted unchecked (replays,
  * tests). Parsing is idempotent.
