@@ -35,6 +35,7 @@ export const texts: fc.Arbitrary<string> = fc.oneof(
           (word) => word.toUpperCase(),
           (word) => word.toLowerCase(),
           (word) => ` ${word} `,
+          (word) => `${word}아`,
         ),
         fc.string({ maxLength: 6 }),
       )
@@ -58,7 +59,7 @@ function participantsAt(now: number): fc.Arbitrary<Participant[]> {
         : fc.constantFrom("Ann", "Bo"),
       isBot: fc.constant(id.startsWith("b")),
       lastSeenAt: fc
-        .constantFrom(0, 1_000, 7 * dayMs - 1, 7 * dayMs, 7 * dayMs + 1)
+        .constantFrom(0, 999, 1_000, 7 * dayMs - 1, 7 * dayMs, 7 * dayMs + 1)
         .map((age) => now - age),
     });
   return fc
@@ -72,7 +73,7 @@ const memberships = (now: number): fc.Arbitrary<EngagementInput["room"]["members
       humans: fc.constantFrom(0, 1, 2, 50),
       bots: fc.constantFrom(0, 1, 2),
       truncated: rarely(2),
-      fetchedAt: fc.constantFrom(0, 59_999, 60_000, 60_001).map((age) => now - age),
+      fetchedAt: fc.constantFrom(0, 1_000, 59_999, 60_000, 60_001).map((age) => now - age),
     }),
     { freq: 2 },
   );

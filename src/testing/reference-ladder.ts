@@ -36,7 +36,9 @@ function namesPeer({ message, room }: EngagementInput, text: string): boolean {
   return room.participants.some(({ id, name, isBot }) => {
     const folded = plain(name).normalize("NFKC").trim();
     if (!isBot || id === message.authorId || folded === "") return false;
-    if (folded.length > 2) return text.includes(folded);
+    const unspaced =
+      /^[\p{scx=Hangul}\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}]+$/u.test(folded);
+    if (unspaced || [...folded].length > 2) return text.includes(folded);
     return text.split(/[^\p{L}\p{N}\p{M}_]+/u).includes(folded) || isolated(text, folded);
   });
 }
@@ -53,23 +55,27 @@ function isolated(text: string, name: string): boolean {
     );
 }
 
-function headCount({ room, rules, now }: EngagementInput): { humans: number; known: boolean } {
+function headCount({ message, room, rules, now }: EngagementInput) {
   const week = (rules.participantDays ?? 7) * 86_400_000;
   const spoken = room.participants.filter(
     ({ isBot, lastSeenAt }) => !isBot && now - lastSeenAt <= week,
   ).length;
   const { membership } = room;
-  if (membership === null) return { humans: spoken, known: false };
-  const fresh = now - membership.fetchedAt < (rules.freshMembershipMs ?? 60_000);
-  if (fresh && !membership.truncated) return { humans: membership.humans, known: true };
-  return { humans: Math.max(spoken, membership.humans), known: false };
+  if (membership === null) return { humans: spoken, knownSolo: false };
+  const { humans, truncated, fetchedAt } = membership;
+  const fresh = now - fetchedAt < (rules.freshMembershipMs ?? 60_000);
+  if (truncated || !fresh) return { humans: Math.max(spoken, humans), knownSolo: false };
+  const since = room.participants.filter(
+    ({ id, isBot, lastSeenAt }) => !isBot && (lastSeenAt > fetchedAt || id === message.authorId),
+  ).length;
+  return { humans: Math.max(since, humans), knownSolo: humans <= 1 };
 }
 
 /** Computes every fact, whether a rule uses it or not. */
 export function ladderFacts(input: EngagementInput): LadderFacts {
   const { message, rules, room, credits, held, now } = input;
   const text = plain(message.text.slice(0, limits.matchUnitsMax)).normalize("NFKC");
-  const { humans, known } = headCount(input);
+  const { humans, knownSolo } = headCount(input);
   const sticky = rules.stickiness;
   const endsAt = Object.hasOwn(credits, message.authorId) ? credits[message.authorId] : undefined;
   return {
@@ -84,8 +90,7 @@ export function ladderFacts(input: EngagementInput): LadderFacts {
     mentionsOthers: message.mentionsOthers,
     repliesElsewhere: message.repliesToOther && !room.botInThread,
     namesPeer: namesPeer(input, text),
-    unknownThread:
-      message.inThread && !message.isDirect && !room.botInThread && !(known && humans <= 1),
+    unknownThread: message.inThread && !message.isDirect && !room.botInThread && !knownSolo,
     isDirect: message.isDirect,
     humans,
     bot: message.authorIsBot,

@@ -119,7 +119,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     throw new EarshotError(
       "EAR_ASSERT",
       `Cannot step conversation ${JSON.stringify(key)} on ${event.type}: its machine failed. ` +
-        +reasonOf(error),
+        reasonOf(error),
       { cause: error },
     );
   };

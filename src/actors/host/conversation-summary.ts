@@ -5,7 +5,7 @@
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
 import { attentionOf, type ConversationValue } from "../../machines/conversation/states.ts";
-import { effectiveHumans } from "../../machines/engagement/humans.ts";
+import { effectiveHumans, isPresent } from "../../machines/engagement/humans.ts";
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 
 const creditsShownMax = 8;
@@ -19,7 +19,9 @@ export function summaryAt(
   const room = { participants, membership };
   const { count, source } = effectiveHumans(room, settings.engagement, now);
   const waiting = [...forming, ...inbox];
-  const spoken = participants.filter(({ isBot }) => isBot).length;
+  const spoken = participants.filter(
+    (participant) => participant.isBot && isPresent(participant, settings.engagement, now),
+  ).length;
   return {
     attention: attentionOf(value),
     guard: value.guard,

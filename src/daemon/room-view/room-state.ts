@@ -9,7 +9,7 @@ import { cut } from "../../domain/sanitize.ts";
 import type { BufferEntry } from "../../machines/batching/context-buffer.ts";
 import type { PendingMessage } from "../../machines/batching/inbox.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
-import { effectiveHumans } from "../../machines/engagement/humans.ts";
+import { effectiveHumans, isPresent } from "../../machines/engagement/humans.ts";
 import type { RoomBatch, RoomCredit, RoomPerson, RoomState, RoomTurn } from "../api-types/room.ts";
 import type { RoomProjection } from "./projection.ts";
 
@@ -72,7 +72,9 @@ export async function stateOf(
       text: await texts(entry),
     })),
   );
-  const peopleByTime = [...participants].sort((a, b) => b.lastSeenAt - a.lastSeenAt);
+  const peopleByTime = participants
+    .filter((participant) => isPresent(participant, engagement, now))
+    .sort((a, b) => b.lastSeenAt - a.lastSeenAt);
   return {
     now,
     seq,

@@ -10,7 +10,7 @@ import { sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { emptyBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
-import { countHumans, isMultiHumanGroup } from "../engagement/humans.ts";
+import { countHumans, isMultiHumanGroup, isPresent } from "../engagement/humans.ts";
 import type { Outcome, TurnRun } from "../events/effects.ts";
 import type {
   AgentEnded,
@@ -129,7 +129,10 @@ function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): 
     nudge: !guard && isMultiHumanGroup(direct, humans),
     introduce: !context.introduced && !direct,
     afterAbort: context.abortedLastRun,
-    participants: participants.slice(-namesShownMax).map(({ name }) => name),
+    participants: participants
+      .filter((participant) => isPresent(participant, settings.engagement, at))
+      .slice(-namesShownMax)
+      .map(({ name }) => name),
     humans,
   };
 }

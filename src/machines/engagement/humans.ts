@@ -27,21 +27,37 @@ export function isFreshAndComplete(membership: Membership, rules: Rules, now: Mi
   return !membership.truncated && age < (rules.freshMembershipMs ?? freshMembershipMsDefault);
 }
 
+/** Whether somebody has spoken recently enough to count as present. */
+export const isPresent = ({ lastSeenAt }: Participant, rules: Rules, now: Millis): boolean =>
+  lastSeenAt >= now - participantDaysOf(rules) * dayMs;
+
 function countSpeakers(room: Room, rules: Rules, now: Millis): number {
-  const since = now - participantDaysOf(rules) * dayMs;
   let count = 0;
-  for (const { isBot, lastSeenAt } of room.participants) {
-    if (!isBot && lastSeenAt >= since) count += 1;
+  for (const participant of room.participants) {
+    if (!participant.isBot && isPresent(participant, rules, now)) count += 1;
   }
   return count;
 }
 
-/** The people a decision reckons with: the count alone, for the hot path. */
-export function countHumans(room: Room, rules: Rules, now: Millis): number {
+/** People that the member read may not include: those who spoke after it, and the author. */
+function countNewcomers({ participants }: Room, since: Millis, author?: AuthorId): number {
+  let count = 0;
+  for (const { id, isBot, lastSeenAt } of participants) {
+    if (!isBot && (lastSeenAt > since || id === author)) count += 1;
+  }
+  return count;
+}
+
+/**
+ * The number of people that a decision assumes. `author`: who wrote the message that is decided on.
+ */
+export function countHumans(room: Room, rules: Rules, now: Millis, author?: AuthorId): number {
   const { membership } = room;
   if (membership === null) return countSpeakers(room, rules, now);
-  if (isFreshAndComplete(membership, rules, now)) return membership.humans;
-  return Math.max(countSpeakers(room, rules, now), membership.humans);
+  const others = isFreshAndComplete(membership, rules, now)
+    ? countNewcomers(room, membership.fetchedAt, author)
+    : countSpeakers(room, rules, now);
+  return Math.max(others, membership.humans);
 }
 
 /** The same count with where it comes from, in words. */
@@ -54,7 +70,10 @@ export function effectiveHumans(
   const { membership } = room;
   if (membership === null) return { count, source: "who has spoken" };
   const age = `${Math.max(0, Math.round((now - membership.fetchedAt) / 1000))} s old`;
-  if (isFreshAndComplete(membership, rules, now)) return { count, source: `member list, ${age}` };
+  if (isFreshAndComplete(membership, rules, now)) {
+    const more = count > membership.humans ? ", and who has spoken since" : "";
+    return { count, source: `member list, ${age}${more}` };
+  }
   const flaw = membership.truncated ? "an incomplete" : "a stale";
   return { count, source: `who has spoken, and ${flaw} member list, ${age}` };
 }
@@ -66,7 +85,8 @@ export function isMultiHumanGroup(isDirect: boolean, count: number): boolean {
 
 /**
  * The participants after `who` spoke, the latest speaker last. People and bots are capped apart at
- * the most recent, so a flood of bots cannot push the people out. Once seen as a bot, always a bot.
+ * the most recent, so a flood of bots cannot push the people out. Once seen as a bot, always a bot,
+ * and bots are not forgotten with time: a message may name one that has been silent for months.
  * `isNew`: not known before, or not heard of for `days`.
  */
 export function noteSpeaker(
@@ -82,7 +102,7 @@ export function noteSpeaker(
   let bots = 0;
   for (const participant of participants) {
     if (participant.id === who.id) known = participant;
-    else if (participant.lastSeenAt >= since) {
+    else if (participant.isBot || participant.lastSeenAt >= since) {
       kept.push(participant);
       if (participant.isBot) bots += 1;
       else humans += 1;

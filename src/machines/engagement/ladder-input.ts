@@ -14,8 +14,10 @@ import { holdsCredit } from "./sticky.ts";
 /** How an author is credited: by a row of the ledger, by a turn that is still under way, or not. */
 export type CreditState = "live" | "held" | "none";
 
-/** Names this short match as whole words only: they are inside other words by chance. */
-const wholeWordUnitsMax = 2;
+/** Code points. Names this short match as whole words only: other words contain them by chance. */
+const wholeWordCharsMax = 2;
+/** Scripts that put no space between a name and what follows it ("토토야", "小白在吗"). */
+const unspaced = /^[\p{scx=Hangul}\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}]+$/u;
 
 const foldedAliases = new WeakMap<readonly string[], readonly string[]>();
 
@@ -34,6 +36,13 @@ function foldAliases(aliases: readonly string[]): readonly string[] {
 export function aliasIn(foldedText: string, aliases: readonly string[]): number {
   if (aliases.length === 0) return -1;
   return foldAliases(aliases).findIndex((alias) => containsFolded(foldedText, alias));
+}
+
+/** Whether a folded name is looked for inside words, too. */
+function matchesInWords(folded: string): boolean {
+  // A code point is at most two units, so longer names need not be counted.
+  if (folded.length > 2 * wholeWordCharsMax) return true;
+  return [...folded].length > wholeWordCharsMax || unspaced.test(folded);
 }
 
 export class LadderCase {
@@ -66,8 +75,8 @@ export class LadderCase {
   /** Effective humans of the room. */
   get humans(): number {
     if (this.#humans < 0) {
-      const { room, rules, now } = this.input;
-      this.#humans = countHumans(room, rules, now);
+      const { room, rules, message, now } = this.input;
+      this.#humans = countHumans(room, rules, now, message.authorId);
     }
     return this.#humans;
   }
@@ -107,10 +116,9 @@ export class LadderCase {
     for (const { isBot, id, name } of room.participants) {
       if (!isBot || id === message.authorId) continue;
       const folded = fold(name.slice(0, limits.labelUnitsMax)).trim();
-      const contained =
-        folded.length <= wholeWordUnitsMax
-          ? containsFoldedWord(this.#folded(), folded)
-          : containsFolded(this.#folded(), folded);
+      const contained = matchesInWords(folded)
+        ? containsFolded(this.#folded(), folded)
+        : containsFoldedWord(this.#folded(), folded);
       if (contained) return name;
     }
     return null;

@@ -9,6 +9,7 @@ import {
   countHumans,
   effectiveHumans,
   isMultiHumanGroup,
+  isPresent,
   noteSpeaker,
 } from "../../../src/machines/engagement/humans.ts";
 
@@ -42,12 +43,28 @@ describe("counting", () => {
   });
 
   test("a fresh and complete member read is the truth, upwards and downwards", () => {
-    const participants = [who("a"), who("b")];
+    const participants = [who("a"), who("b", { lastSeenAt: now - 60_000 })];
     const counted = (membership: ReturnType<typeof read>) =>
       effectiveHumans({ participants, membership }, {}, now);
     expect(counted(read(9))).toEqual({ count: 9, source: "member list, 0 s old" });
     expect(counted(read(1)).count).toBe(1);
     expect(counted(read(1, { fetchedAt: now - 59_999 })).count).toBe(1);
+  });
+
+  test("a fresh member read counts at least those who have spoken since, and the author", () => {
+    const membership = read(1, { fetchedAt: now - 30_000 });
+    const before = { lastSeenAt: now - 30_000 };
+    const count = (participants: Participant[], author?: string) =>
+      countHumans({ participants, membership }, {}, now, author);
+    expect(count([who("a"), who("b")])).toBe(2);
+    expect(count([who("a"), who("b", before)])).toBe(1);
+    expect(count([who("a"), who("b", before)], "b")).toBe(2);
+    expect(count([who("a"), who("b", before), who("c", { isBot: true })], "c")).toBe(1);
+    const room = { participants: [who("a"), who("b")], membership };
+    expect(effectiveHumans(room, {}, now)).toEqual({
+      count: 2,
+      source: "member list, 30 s old, and who has spoken since",
+    });
   });
 
   test("a stale or incomplete read may only make us quieter", () => {
@@ -83,6 +100,16 @@ describe("remembering speakers", () => {
     const person = noteSpeaker([], who("y"), now, 7).participants;
     const turned = noteSpeaker(person, who("y", { isBot: true }), now + 1, 7).participants;
     expect(turned).toEqual([who("y", { isBot: true, lastSeenAt: now + 1 })]);
+  });
+
+  test("a bot that was silent for months is still known by its name, and is not present", () => {
+    const bots = noteSpeaker([], who("x", { isBot: true, name: "Relay" }), now, 7).participants;
+    const later = now + 200 * day;
+    const { participants } = noteSpeaker(bots, who("a"), later, 7);
+    expect(participants.map(({ id }) => id)).toEqual(["x", "a"]);
+    expect(participants.map((one) => isPresent(one, {}, later))).toEqual([false, true]);
+    // A plain line from it is still a bot's.
+    expect(noteSpeaker(participants, who("x"), later, 7).participants.at(-1)?.isBot).toBe(true);
   });
 
   const speakers = fc.array(

@@ -105,6 +105,36 @@ const facts = (on: Partial<Flags>, activation: LadderFacts["activation"] = "ladd
     ]),
   );
 
+describe("names of peer bots", () => {
+  const ruleFor = (name: string, text: string) => {
+    const input = inputOf({ ...none, crowd: true }, "ladder");
+    const bot = { id: "b3", name, isBot: true, lastSeenAt: now };
+    const room = { ...input.room, participants: [...input.room.participants, bot] };
+    return decideEngagement({ ...input, room, message: { ...input.message, text } }).rule;
+  };
+
+  test("a short name in a script without spaces is found with what follows it", () => {
+    for (const [name, text] of [
+      ["토토", "토토아 뭐해?"],
+      ["토토".normalize("NFD"), "안녕 토토야"],
+      ["小白", "小白在吗"],
+      ["𠮷", "𠮷さん"],
+      ["ポチ", "ねえポチ、おいで"],
+      ["ごー", "ごーちゃん"],
+      ["นก", "สวัสดีนกจ้า"],
+    ] as const)
+      expect([name, ruleFor(name, text)]).toEqual([name, "names-peer-bot"]);
+  });
+
+  test("a short name in any other script is found as a whole word only", () => {
+    expect(ruleFor("Ro", "hello Ro, still there?")).toBe("names-peer-bot");
+    expect(ruleFor("Ro", "a robot")).toBe("default");
+    expect(ruleFor("Жу", "кожура")).toBe("default");
+    expect(ruleFor("R2", "R2D2")).toBe("default");
+    expect(ruleFor("Rob", "robots")).toBe("names-peer-bot");
+  });
+});
+
 describe("facts say what was found", () => {
   test("a line that nobody aimed at us, in a room of two", () => {
     expect(facts({ crowd: true })).toEqual({
