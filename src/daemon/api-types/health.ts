@@ -1,6 +1,6 @@
 /**
- * What `GET /api/health` and its stream answer: first what needs a person, then the state of
- * everything. Each answer is complete.
+ * Answers of `GET /api/health` and its stream: problems that need attention, and the state of the
+ * daemon. Each answer is complete.
  */
 import { z } from "zod";
 import { connectionSchema, hostStatusSchema } from "./runtime.ts";
@@ -27,7 +27,7 @@ const haltedSchema = z
     since: millis,
     detail: text.nullable(),
   })
-  .describe("an account that does not connect any more");
+  .describe("an account that stopped connecting");
 const quarantinedSchema = z
   .object({
     kind: z.literal("quarantine"),
@@ -41,7 +41,7 @@ const quarantinedSchema = z
   .describe("an event that killed its host or broke its conversation");
 const daemonSchema = z
   .object({ kind: z.literal("daemon"), problem: text })
-  .describe("messages cannot be taken, or not as they should");
+  .describe("messages are not accepted, or with a problem");
 
 export const needSchema = z.discriminatedUnion("kind", [
   deliverySchema,
@@ -49,12 +49,12 @@ export const needSchema = z.discriminatedUnion("kind", [
   quarantinedSchema,
   daemonSchema,
 ]);
-/** Something that waits for a person. */
+/** Something that needs attention. */
 export type Need = Shape<typeof needSchema>;
 
 const healthConnectionSchema = connectionSchema.extend({
   name: text.describe("name of the channel"),
-  heardAt: millis.describe("when it last brought a message; 0: not since the start"),
+  heardAt: millis.describe("when it last received a message; 0: not since the start"),
 });
 export type HealthConnection = Shape<typeof healthConnectionSchema>;
 
@@ -72,19 +72,19 @@ export const healthSchema = z.object({
   version: text,
   startedAt: millis,
   needs: z.array(needSchema),
-  more: count.describe("needs beyond those that are listed"),
+  more: count.describe("further needs that are not listed"),
   connections: z.array(healthConnectionSchema),
   hosts: z.array(hostStatusSchema).describe("empty: conversations live on the main thread"),
   lanes: z.array(healthLaneSchema).describe("turn slots of each agent"),
   store: z.object({
     failing: z.boolean(),
-    bytes: count.nullable().describe("null: nothing is kept on disk"),
+    bytes: count.nullable().describe("null: nothing is stored on disk"),
     logBytes: count.nullable(),
     commitMsP99: millis.nullable(),
     rowsPerCommit: z.number().nullable(),
     events: count,
   }),
   outbox: z.record(text, count),
-  doubles: count.describe("messages that came again since the start"),
+  doubles: count.describe("copies of messages received since the start"),
 });
 export type Health = Shape<typeof healthSchema>;

@@ -1,18 +1,17 @@
 /**
- * What `GET /api/rooms/{key}` and its stream answer: the transcript in journal order, and the state
- * of the conversation. An entry never changes once it is sent. An edit, a deletion or a decision is
- * an entry of its own that names its subject, so a page that has everything up to a number has
- * missed nothing.
+ * Answers of `GET /api/rooms/{key}` and its stream: the transcript in journal order, and the state
+ * of the conversation. An entry never changes once it is sent. An edit, a deletion or a decision is a
+ * separate entry that names its subject, so a page that has everything up to a number is complete.
  */
 import { z } from "zod";
 import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
 import { verdictSchema } from "./runtime.ts";
 import { count, millis, personSchema, type Shape, text } from "./schema.ts";
 
-/** Somebody who speaks in the room. */
+/** An author in the room. */
 export type RoomPerson = Shape<typeof personSchema>;
 
-/** What every entry has. `seq`: journal number, unique in the room and growing. */
+/** Fields of every entry. `seq`: journal number, unique and growing. */
 const entry = { seq: count, at: millis };
 
 const fileSchema = z.object({
@@ -21,7 +20,7 @@ const fileSchema = z.object({
   bytes: count.exactOptional(),
   name: text.exactOptional(),
 });
-/** A file of a message: what is known of it, and nothing it could be fetched by. */
+/** A file of a message: its description, without an address. */
 export type RoomFile = Shape<typeof fileSchema>;
 
 const messageSchema = z.object({
@@ -38,9 +37,9 @@ const messageSchema = z.object({
     .nullable()
     .describe("null: not decided yet, or read from history, where nothing is decided"),
   history: z.literal(true).exactOptional().describe("read from the platform when the agent came"),
-  fellow: z.literal(true).exactOptional().describe("said by another agent of this daemon"),
+  fellow: z.literal(true).exactOptional().describe("written by another agent of this daemon"),
 });
-/** A message as it was heard. */
+/** A received message. */
 export type MessageEntry = Shape<typeof messageSchema>;
 
 const editedSchema = z.object({ kind: z.literal("edited"), ...entry, id: text, text });
@@ -55,7 +54,7 @@ const commandSchema = z.object({
   command: text,
   text,
 });
-/** A command. Admission executed it, and no ladder was asked. */
+/** A command. Admission executed it, without the ladder. */
 export type CommandEntry = Shape<typeof commandSchema>;
 
 const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });
@@ -80,10 +79,13 @@ const replySchema = z.object({
   status: z.enum(["sent", "in-doubt", "expired", "dead"]),
   error: text.nullable(),
   edits: text.exactOptional().describe("the entry whose message has this text now"),
-  aside: z.enum(["reasoning", "status"]).exactOptional().describe("beside the answer"),
+  aside: z
+    .enum(["reasoning", "status"])
+    .exactOptional()
+    .describe("not a part of the answer itself"),
   credited: z
     .array(z.object({ name: text, ms: millis }))
-    .describe("who got a credit by it, as far as the journal was read"),
+    .describe("people who got a credit by it, as far as the journal was read"),
 });
 /** A part of an answer that was delivered, or will not be. */
 export type ReplyEntry = Shape<typeof replySchema>;
@@ -101,7 +103,7 @@ export type RoomEntry = Shape<typeof entrySchema>;
 
 export const roomHistorySchema = z.object({
   entries: z.array(entrySchema).describe("oldest first"),
-  before: count.nullable().describe("asks for the page before; null: this is the beginning"),
+  before: count.nullable().describe("requests the previous page; null: this is the beginning"),
   upTo: count.describe("nothing is missing between these entries and this number"),
 });
 /** A page of the transcript. */
@@ -114,8 +116,8 @@ const runningTurnSchema = z.object({
   attempt: count,
   batch: z
     .array(z.object({ id: text, author: personSchema }))
-    .describe("messages it answers; empty: nobody asked (a heartbeat)"),
-  context: count.describe("overheard lines it was shown"),
+    .describe("messages it answers; empty: a heartbeat"),
+  context: count.describe("observed messages in its prompt"),
   place: text,
   replyTo: text.nullable(),
   ack: z
@@ -123,10 +125,10 @@ const runningTurnSchema = z.object({
     .nullable()
     .describe("the reaction, and how many messages carry it; null: none is configured"),
   parts: z.object({ made: count, open: count }).describe("handed to delivery; not answered yet"),
-  ended: z.boolean().describe("the agent is done; only deliveries are open"),
+  ended: z.boolean().describe("the agent has ended; only deliveries are open"),
   abortedBy: text.nullable(),
 });
-/** The turn under way. */
+/** The running turn. */
 export type RoomTurn = Shape<typeof runningTurnSchema>;
 
 const batchSchema = z.object({
@@ -134,7 +136,7 @@ const batchSchema = z.object({
   messages: count,
   closesAt: millis.nullable().describe("null: it is closed, and waits in the queue"),
 });
-/** A batch that no turn has taken yet. */
+/** A batch that waits for a turn. */
 export type RoomBatch = Shape<typeof batchSchema>;
 
 const creditSchema = z.object({
@@ -156,8 +158,8 @@ export const roomStateSchema = z.object({
   now: millis.describe("the daemon's clock, for countdowns"),
   seq: count.describe("the journal number that this state includes"),
   attention: z.enum(attentions),
-  lock: z.enum(locks).describe("what the turn under way may still do to the room"),
-  since: millis.nullable().describe("null: since before what is known here"),
+  lock: z.enum(locks).describe("what the running turn may still do to the room"),
+  since: millis.nullable().describe("null: unknown"),
   trail: z
     .array(z.object({ attention: z.enum(attentions), until: millis }))
     .describe("states that attention was in lately, oldest first"),
@@ -171,7 +173,7 @@ export const roomStateSchema = z.object({
   buffer: z.object({
     size: count,
     used: count,
-    dropped: count.describe("fell off or aged out since it was last shown to a turn"),
+    dropped: count.describe("removed by size or age since the last turn read it"),
     newest: z.array(overheardSchema).describe("newest first"),
   }),
   humans: z.object({ count, source: text }),
@@ -189,11 +191,11 @@ export const roomViewSchema = z.object({
   account: text,
   kind: text,
   agent: z.object({ id: text, name: text }),
-  upTo: count.describe("what a page that comes back gives as `after`"),
+  upTo: count.describe("the `after` of a page that reconnects"),
   state: roomStateSchema,
   history: roomHistorySchema,
 });
-/** What the page opens with. */
+/** The first answer of the page. */
 export type RoomView = Shape<typeof roomViewSchema>;
 
 const writingSchema = z.object({ turnId: text, text });
@@ -204,7 +206,7 @@ export type RoomWriting = Shape<typeof writingSchema>;
 export const roomFrameSchema = z.discriminatedUnion("type", [
   z
     .object({ type: z.literal("open"), view: roomViewSchema, writing: writingSchema.nullable() })
-    .describe("first, and again where more was missed than is kept: everything from here"),
+    .describe("first, and again after missing too much: the whole view"),
   z
     .object({
       type: z.literal("more"),

@@ -1,7 +1,7 @@
 /**
  * The list of rooms
  * =================
- * What `GET /api/rooms` and its live stream answer. A page is sent the rows that it looks at. Each
+ * Answers of `GET /api/rooms` and its live stream. A page receives the rows of its view. Each
  * row is complete, so a page that missed some is up to date with the next one.
  */
 import { z } from "zod";
@@ -18,7 +18,7 @@ const lastLineSchema = z.object({
 
 export const roomRowSchema = z.object({
   key: text,
-  channel: text.describe("empty where a key gathers several channels"),
+  channel: text.describe("empty if a key covers several channels"),
   account: text,
   title: text,
   kind: z.enum(["direct", "group", "channel", "main"]),
@@ -27,7 +27,7 @@ export const roomRowSchema = z.object({
   state: z.enum(roomStates),
   faces: z
     .array(z.object({ name: text, bot: z.boolean() }))
-    .describe("who spoke lately, people first; at most 4"),
+    .describe("recent authors, people first; at most 4"),
   humans: count.nullable().describe("people as the ladder counts them; null while asleep"),
   source: text.describe("where that number comes from"),
   bots: count,
@@ -36,7 +36,7 @@ export const roomRowSchema = z.object({
   guard: z.enum(["clear", "tripped", "muted"]),
   recent: text.describe("the last decisions as letters, the newest last"),
   last: lastLineSchema.nullable(),
-  heardAt: millis.describe("when a message was last heard; 0: unknown"),
+  heardAt: millis.describe("time of the last message; 0: unknown"),
 });
 export type RoomRow = Shape<typeof roomRowSchema>;
 
@@ -45,7 +45,7 @@ const activitySchema = z
     perMinute: z.number(),
     engagedPercent: z.number().nullable(),
     decidedMsP99: millis.nullable().describe("from receipt to decision, of the newest messages"),
-    firstWordsMsP50: millis.nullable().describe("from the agent's call to its first words"),
+    firstWordsMsP50: millis.nullable().describe("from the start of a turn to its first sent part"),
     bars: z.array(z.tuple([count, count])).describe("messages and engaged ones, oldest first"),
     barMs: millis,
   })
@@ -56,7 +56,7 @@ export const roomCountsSchema = z.object({ live: count, asleep: count });
 export type RoomCounts = Shape<typeof roomCountsSchema>;
 
 const filterCountsSchema = z.record(z.enum(roomFilters), count);
-/** How many rooms of the list pass each filter, whatever is searched for. */
+/** Number of rooms for each filter, without the search. */
 export type FilterCounts = Shape<typeof filterCountsSchema>;
 
 /** A frame of `GET /api/rooms/live`. */
@@ -67,14 +67,14 @@ export const roomsFrameSchema = z.discriminatedUnion("type", [
   z
     .object({
       type: z.literal("window"),
-      total: count.describe("rows that there are to look at"),
+      total: count.describe("rows in total"),
       from: count.describe("place of the first row"),
       keys: z.array(text),
-      rows: z.array(roomRowSchema).describe("complete rows: those not sent before as they are"),
+      rows: z.array(roomRowSchema).describe("complete rows that are new or changed"),
       fresh: count.describe("rooms that have no place in the order yet"),
-      at: count.nullable().describe("place of the room that was asked for; null: not there"),
+      at: count.nullable().describe("place of the requested room; null: not found"),
     })
-    .describe("the rows looked at are these now; the page forgets all others"),
+    .describe("the rows of the view; the page drops all others"),
   z
     .object({ type: z.literal("rows"), rows: z.array(roomRowSchema), fresh: count })
     .describe("rows of the window that changed"),
@@ -98,18 +98,18 @@ export const roomsPageSchema = z.object({
 /** The answer of `GET /api/rooms`. */
 export type RoomsPageAnswer = Shape<typeof roomsPageSchema>;
 
-/** What of the list a page looks at. */
+/** The view of a page: filter, search, window. */
 export interface RoomsLook {
   readonly filter: RoomFilter;
-  /** Words that a room has to have, in any order. */
+  /** Words that a room must have, in any order. */
   readonly find: string;
   /** Rows before the first one. */
   readonly from: number;
   readonly limit: number;
-  /** Keep the rooms heard last first; otherwise the order stays as it is. */
+  /** Keep the most recently active rooms first; otherwise the order stays. */
   readonly follow: boolean;
   /** Order the rows now, once. */
   readonly sort: boolean;
-  /** The key of a room that has to be among the rows; empty: none. */
+  /** The key of a room that must be among the rows; empty: none. */
   readonly at: string;
 }

@@ -21,7 +21,7 @@ export const hostStatusSchema = z.object({
   live: count,
   mailbox: count.describe("entries queued and in flight"),
   restarts: count,
-  refused: count.exactOptional().describe("messages of it that had no known form"),
+  refused: count.exactOptional().describe("invalid messages received from it"),
   turns: count,
 });
 export type HostStatus = Shape<typeof hostStatusSchema>;
@@ -67,7 +67,7 @@ const turnLevelsSchema = z.object({
   exec: execSchema.exactOptional(),
 });
 
-/** The form of a message that was parsed: every default filled in. */
+/** A parsed message, with every default filled in. */
 const messageSchema = z.custom<z.output<typeof inboundSchema>>().meta({
   type: "object",
   description: "the message, in the form of `POST /api/inbound` with every default filled in",

@@ -1,6 +1,6 @@
 /**
- * Values that the API and the pages share. They stand apart from the schemas, which pages know by
- * their types only: a page carries no schema library.
+ * Values that the API and the pages share. They are separate from the schemas, of which pages import
+ * only types, so that a page contains no schema library.
  */
 import type { Decision } from "../../domain/decision.ts";
 
@@ -34,7 +34,7 @@ export const stripCount = 22;
 export const roomFilters = ["all", "engaged", "guarded", "direct"] as const;
 export type RoomFilter = (typeof roomFilters)[number];
 
-/** Rows that a page may look at at a time. */
+/** Maximum rows of a view. */
 export const lookRowsMax = 200;
-/** UTF-16 units of the words and keys of a look. */
+/** Maximum UTF-16 units of the search words and keys of a view. */
 export const lookUnitsMax = 2_048;

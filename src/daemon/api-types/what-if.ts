@@ -12,8 +12,8 @@ export const whatIfRecordingSchema = z.object({
   name: text,
   messages: count,
   rooms: count,
-  from: millis.nullable().describe("null: the recording has no moment of its own"),
-  rules: text.describe("the config it is tried under first, as JSON5"),
+  from: millis.nullable().describe("null: the recording has no start time"),
+  rules: text.describe("the config of the recording, as JSON5"),
   isOurs: z.boolean().describe("those rules are this daemon's, so a change can be applied"),
 });
 /** A recording that rules can be tried on. */
@@ -24,7 +24,7 @@ const problemSchema = z.object({
   message: text,
   line: count.nullable().describe("from 1; null: unknown"),
 });
-/** Something that is wrong with the rules as they are written. */
+/** A problem of the rules. */
 export type WhatIfProblem = Shape<typeof problemSchema>;
 
 const editSchema = z.object({ path: text, before: z.unknown(), after: z.unknown() });
@@ -80,7 +80,7 @@ export type WhatIfLadders = Shape<typeof whatIfLaddersSchema>;
 
 export const whatIfAppliedSchema = z.object({
   edits: z.array(editSchema),
-  undo: text.describe("takes it back, as long as nothing else was applied"),
-  rules: text.describe("the config in force now, as JSON5"),
+  undo: text.describe("undoes it, as long as nothing else was applied"),
+  rules: text.describe("the current config, as JSON5"),
 });
 export type WhatIfApplied = Shape<typeof whatIfAppliedSchema>;

@@ -80,8 +80,12 @@ export function createApp(
   app.route("/", pages);
   app.notFound((context) =>
     context.req.method === "GET" || context.req.method === "HEAD"
-      ? refuse(context, "not-found", "Cannot find that here: docs/api.md lists what there is")
-      : refuse(context, "wrong-method", "Cannot do that here: docs/api.md lists what there is"),
+      ? refuse(context, "not-found", "Cannot find that path: docs/api.md lists all routes")
+      : refuse(
+          context,
+          "wrong-method",
+          "Cannot use that method here: docs/api.md lists all routes",
+        ),
   );
   app.onError((error, context) => answerError(error, context, deps.log));
   return app;

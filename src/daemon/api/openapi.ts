@@ -1,8 +1,8 @@
 /**
  * OpenAPI
  * =======
- * The description of the API for programs, at `/api/openapi.json`, made from the declarations of the
- * routes: what checks a request and types an answer also describes them.
+ * The description of the API for programs, at `/api/openapi.json`, generated from the declarations
+ * that check the requests and type the answers.
  */
 import { z } from "zod";
 import { inboundSchema } from "../../domain/message.ts";
@@ -11,7 +11,7 @@ import type { Endpoint } from "../http/endpoint.ts";
 
 type Json = Record<string, unknown>;
 
-/** Schemas without a form in JSON Schema (dates, custom checks) allow anything. */
+/** Schemas that JSON Schema cannot express (dates, custom checks) allow anything. */
 const schemaOf = (schema: z.ZodType, io: "input" | "output"): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
@@ -70,10 +70,10 @@ function responsesOf(done: Json, refusals: readonly Refusal[]): Json {
   };
 }
 
-/** Posts of platforms are checked by their channel, so only their place is declared. */
+/** Requests of platforms are checked by their channel, so only the path is declared. */
 const hooks: Json = {
   post: {
-    summary: "What a platform posts, signed; answers when it is durable",
+    summary: "Receives signed requests of a platform; answers when they are durable",
     security: [],
     parameters: ["channel", "account"].map((name) => ({
       name,
@@ -82,7 +82,7 @@ const hooks: Json = {
       schema: { type: "string" },
     })),
     requestBody: { required: true, content: { "application/json": {} } },
-    responses: responsesOf({ description: "As the channel's page says" }, [
+    responses: responsesOf({ description: "See the channel's page" }, [
       "signature",
       "bad-request",
       "not-found",

@@ -38,42 +38,42 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
 const about =
   "The engagement runtime for chat agents: decides, for every message within earshot, whether the " +
   "agent engages or observes, and runs the turn to the end.";
-const lesson: HelpText = {
+const help: HelpText = {
   examples: [
     ["earshot start", "run the daemon; it prints the page's address"],
-    ["earshot chat", "talk to the agent right here"],
-    ["earshot replay examples/rooms/lunch.jsonl", "a made-up room on a simulated clock"],
-    ["earshot inspect", "watch what is decided, live"],
+    ["earshot chat", "talk to the agent in this terminal"],
+    ["earshot replay examples/rooms/lunch.jsonl", "an example room on a simulated clock"],
+    ["earshot inspect", "watch decisions live"],
     ["earshot why <message-id>", "the whole ladder for one message"],
   ],
   exits:
     "0 done, 1 the answer is no, 2 bad use or bad input, 130 ended with Ctrl-C. " +
-    "`earshot <command> --help` says what they mean there.",
+    "`earshot <command> --help` explains them for each command.",
 };
 
-/** The program with the command that was asked for, or with all where none was (help, mistakes). */
+/** The program with the requested command, or with all of them (help, unknown commands). */
 async function createProgram(asked: string | undefined): Promise<Command> {
-  const program = addHelp(new Command("earshot"), lesson)
+  const program = addHelp(new Command("earshot"), help)
     .description(about)
     .version(version, "-V, --version")
     .showSuggestionAfterError()
     .exitOverride();
   if (asked === "--version" || asked === "-V") return program;
-  const one = files.filter(([names]) => asked !== undefined && names.includes(asked));
-  const needed = one.length === 0 || asked === "completion" ? files : one;
+  const named = files.filter(([names]) => asked !== undefined && names.includes(asked));
+  const needed = named.length === 0 || asked === "completion" ? files : named;
   for (const [, load] of needed) (await load())(program);
   return program;
 }
 
-/** Commander says what is wrong itself; what is left is the exit code. */
+/** Commander prints the problem itself; only the exit code is set here. */
 function endUse(error: CommanderError): void {
   process.exitCode = error.exitCode === 0 ? 0 : 2;
 }
 
 /**
- * A reader that went away (`earshot inspect | head`) is the end, not an error. Node.js ignores
- * SIGPIPE, so nothing else ends what waits for more to print. A daemon has printed its address and
- * goes on.
+ * A closed pipe (`earshot inspect | head`) ends the process without an error. Node.js ignores
+ * SIGPIPE, so nothing else would end a command that follows events. A daemon has printed its address
+ * and continues.
  */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") return fail(error);

@@ -1,6 +1,6 @@
 /**
  * An event of the stream has no kind field: a kind is recognised by the one field that only it has.
- * That reads well in a terminal and badly in code, so this is the only file that looks.
+ * That is good in a terminal and bad in code, so only this file checks the fields.
  */
 import type {
   AgentEndLine,
@@ -39,7 +39,7 @@ export function tagged(line: StreamLine): TaggedLine {
   return line.out === "typing" ? { kind: "typing", line } : { kind: "react", line };
 }
 
-/** The conversation a line belongs to; null where it belongs to none or does not say. */
+/** The conversation of a line; null: none, or unknown. */
 export function keyOf(line: StreamLine): string | null {
   if (isSystem(line)) return null;
   return "key" in line ? line.key : null;

@@ -6,7 +6,7 @@
  */
 
 /**
- * JSON for a terminal: what a terminal might obey is written as an escape, and it parses the same.
+ * JSON for a terminal: control characters are escaped, and it parses to the same value.
  */
 export function safeJson(value: unknown, indent = 0): string {
   return harmlessJson(JSON.stringify(value, null, indent));

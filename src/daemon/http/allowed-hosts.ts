@@ -1,16 +1,16 @@
 /**
- * Another site may resolve its own name to 127.0.0.1 and then call us like our own page (DNS
+ * Another site may resolve its own name to 127.0.0.1 and then call the daemon like its own page (DNS
  * rebinding), or open a WebSocket, which no same-origin rule prevents. So a request is answered
- * only if its Host is exactly one of the names that the server is bound to, and a browser's Origin
- * must be one of them, too. Names are compared whole, never by a prefix or suffix.
+ * only if its Host is exactly one of the names of the server, and a browser's Origin must be one of
+ * them, too. Names are compared as a whole, never by prefix or suffix.
  */
 import type { IncomingMessage } from "node:http";
 import { networkInterfaces } from "node:os";
 
 export interface KnownHosts {
-  /** Whether a Host header names us. */
+  /** Whether a Host header names this server. */
   host(header: string | undefined): boolean;
-  /** Whether an Origin header is ours, or absent as with any client that is no browser. */
+  /** Whether an Origin header is allowed, or absent, as in clients other than browsers. */
   origin(header: string | undefined): boolean;
 }
 
@@ -19,14 +19,14 @@ const bracketed = (address: string) => (address.includes(":") ? `[${address}]` :
 export const anyAddress: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 const loopback = ["127.0.0.1", "localhost", "[::1]"];
 
-/** One listener: its address, its port, and how it is spoken to. */
+/** A listener. */
 export interface Bound {
   readonly host: string;
   readonly port: number;
   readonly scheme: "http" | "https";
 }
 
-/** The names of a server that listens there and is found at `publicUrl`. */
+/** The names of a server with these listeners and this public address. */
 export function knownHosts(bound: readonly Bound[], publicUrl: string | null = null): KnownHosts {
   const hosts = new Set<string>();
   const origins = new Set<string>();
@@ -55,8 +55,7 @@ function namesOf(host: string): ReadonlySet<string> {
 }
 
 /**
- * The Host header. Undefined also where it came twice: the next program on the way might believe
- * the other one.
+ * The Host header. Undefined also if it occurs twice, because a proxy might use the other one.
  */
 export function hostOf({
   headers,

@@ -1,7 +1,6 @@
 /**
  * Every refusal has the form `{"error": {"code", "message"}}`, and one table maps codes to
- * statuses. Errors that are not ours are logged and answered without their text, which may contain
- * a secret.
+ * statuses. Other errors are logged and answered without their text, which may contain a secret.
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -72,5 +71,5 @@ export function answerError(error: unknown, context: Context, log: Log): Respons
     return context.json(body(error.code, error.message), status);
   }
   log("error", "api.failed", { error: error instanceof Error ? error : String(error) });
-  return context.json(body("internal", "Cannot answer: something failed here. See the log"), 500);
+  return context.json(body("internal", "Cannot answer: internal error. See the log"), 500);
 }

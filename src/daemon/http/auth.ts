@@ -1,8 +1,8 @@
 /**
  * Checks of every request
  * =======================
- * A request must have one of our Hosts, no foreign Origin and a plain path, and for the API the
- * bearer token that is in the token file now. A token in the query is ignored, because addresses
+ * A request must have a known Host, no foreign Origin and a plain path, and for the API the current
+ * bearer token of the token file. A token in the query is ignored, because addresses
  * end up in logs and histories.
  */
 import type { HttpBindings } from "@hono/node-server";
@@ -23,11 +23,19 @@ export function guardHost(known: () => KnownHosts): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
     const { headers, url } = context.env.incoming;
     if (!known().host(hostOf(context.env.incoming)))
-      return refuse(context, "wrong-host", "Cannot answer: this server does not go by that Host");
+      return refuse(
+        context,
+        "wrong-host",
+        "Cannot answer: this server does not have that Host name",
+      );
     if (url === undefined || !url.startsWith("/") || url.startsWith("//"))
       return refuse(context, "bad-request", "Cannot answer: the path is not a plain path");
     if (!known().origin(joined(headers.origin)) || headers["sec-fetch-site"] === "cross-site")
-      return refuse(context, "foreign-origin", "Cannot answer: another site asks (wrong Origin)");
+      return refuse(
+        context,
+        "foreign-origin",
+        "Cannot answer: the request comes from another site (wrong Origin)",
+      );
     return next();
   };
 }
@@ -38,13 +46,13 @@ const joined = (header: string | string[] | undefined) =>
 /** Whether the request carries the current token. */
 export async function hasToken(context: Context, read: TokenReader): Promise<boolean> {
   const header = context.req.header("authorization") ?? "";
-  // Schemes have no case (RFC 9110, 11.1).
+  // Schemes are case-insensitive (RFC 9110, 11.1).
   if (!/^bearer /iu.test(header)) return false;
   const token = await read().catch(() => null);
   return token !== null && sameSecret(header.slice("Bearer ".length), token);
 }
 
-/** Lets only bearers of the token on. */
+/** Requires the token. */
 export function guardToken(read: TokenReader): MiddlewareHandler<HttpEnv> {
   return async (context, next) =>
     (await hasToken(context, read))
@@ -52,14 +60,13 @@ export function guardToken(read: TokenReader): MiddlewareHandler<HttpEnv> {
       : refuse(
           context,
           "token",
-          "Cannot answer without the token: send `Authorization: Bearer <token>`; the token stands in " +
-            "the file `token` of the state directory",
+          "Cannot answer: the token is missing or wrong. Send `Authorization: Bearer <token>`; the token " +
+            "is in the file `token` of the state directory",
         );
 }
 
 /**
- * Ends a stream once the token that opened it is not the current one any more: what is opened once
- * must not outlive the right to open it.
+ * Ends a stream when the token that opened it is no longer the current one.
  */
 export function guardStreams(read: TokenReader, clock: Clock): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
@@ -74,7 +81,7 @@ export function guardStreams(read: TokenReader, clock: Clock): MiddlewareHandler
   };
 }
 
-/** Lets programs of this machine on, and bearers of the token from elsewhere. */
+/** Requires the token, except from programs on this machine. */
 export function guardLocalOrToken(
   read: TokenReader,
   clients: ClientAddresses,

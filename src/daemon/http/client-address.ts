@@ -8,7 +8,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** What of a request this room looks at. */
+/** The parts of a request used here. */
 type From = Pick<IncomingMessage, "headers"> & {
   readonly socket: { readonly remoteAddress?: string | undefined };
 };
@@ -21,26 +21,32 @@ interface Ends {
 export interface ClientAddresses {
   /** The address of the client, as far as it can be known. */
   address(request: From): string;
-  /** Whether a program on this machine asks, not through a proxy. */
+  /** Whether the request comes from a program on this machine, not through a proxy. */
   isHere(request: From): boolean;
   /**
-   * Whether a connection is taken at all: without TLS of our own only from here and from proxies.
+   * Whether a connection is accepted. Without TLS: only from this machine and from proxies.
    */
   admits(socket: Ends): boolean;
-  /** Whether it comes from this machine's loopback or from a proxy of ours. */
+  /** Whether it comes from this machine's loopback or from a configured proxy. */
   isTrusted(socket: Ends): boolean;
 }
 
 export interface ClientsOptions {
   /** Addresses and ranges. */
   readonly proxies: readonly string[];
-  /** Nobody else may connect from beyond this machine. */
+  /** Other machines may connect only through a proxy. */
   readonly onlyProxies: boolean;
 }
 
-/** A chain longer than this is somebody's game. */
+/** A longer chain is an attack. */
 const hopsMax = 20;
-const passedOn = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+const forwardingHeaders = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-real-ip",
+  "via",
+] as const;
 
 export function createClientAddresses({ proxies, onlyProxies }: ClientsOptions): ClientAddresses {
   const trusted = new BlockList();
@@ -57,7 +63,7 @@ export function createClientAddresses({ proxies, onlyProxies }: ClientsOptions):
       let address = plainAddress(socket.remoteAddress);
       const header = headers["x-forwarded-for"];
       const chain = (Array.isArray(header) ? header.join(",") : (header ?? "")).split(",");
-      // From the nearest on: what a proxy of ours has written is true, what it passed on is not.
+      // From the nearest hop: an entry written by a configured proxy is trusted, the others are not.
       for (const hop of chain.slice(-hopsMax).reverse()) {
         if (!isProxy(address) || isIP(hop.trim()) === 0) break;
         address = plainAddress(hop.trim());
@@ -66,7 +72,7 @@ export function createClientAddresses({ proxies, onlyProxies }: ClientsOptions):
     },
     isHere: ({ headers, socket }) =>
       isLoopbackAddress(socket.remoteAddress) &&
-      passedOn.every((name) => headers[name] === undefined),
+      forwardingHeaders.every((name) => headers[name] === undefined),
     isTrusted: ({ remoteAddress }) =>
       isLoopbackAddress(remoteAddress) || isProxy(plainAddress(remoteAddress)),
     admits({ remoteAddress, localAddress }) {
@@ -80,7 +86,7 @@ export function createClientAddresses({ proxies, onlyProxies }: ClientsOptions):
 
 const familyOf = (address: string) => (address.includes(":") ? "ipv6" : "ipv4");
 
-/** An IPv4 address inside an IPv6 one is the IPv4 address. */
+/** An IPv4-mapped IPv6 address as IPv4. */
 const plainAddress = (address = "") => (address.startsWith("::ffff:") ? address.slice(7) : address);
 
 /** Whether the other end of a socket is this machine. */

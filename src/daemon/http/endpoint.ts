@@ -1,7 +1,6 @@
 /**
  * A route of the API declares its method, path, parameters, body and answer once, as zod schemas.
- * The declaration checks what comes in, types what goes out, and is the route's entry in the OpenAPI
- * document. Handlers get parsed values and return the answer.
+ * The declaration checks requests, types answers, and is the route's entry in the OpenAPI document. Handlers get parsed values and return the answer.
  */
 import type { Context, Hono } from "hono";
 import { z } from "zod";
@@ -10,7 +9,7 @@ import { ApiRefusal, type Refusal } from "./api-error.ts";
 import type { HttpEnv } from "./auth.ts";
 import { jsonBody, parseBody } from "./json-body.ts";
 
-/** An answer that is no JSON. `each`: the form of one event, or of one line. */
+/** An answer other than JSON. `each`: the form of one event, or of one line. */
 export interface RawAnswer {
   readonly contentType: "text/event-stream" | "application/x-ndjson" | "application/octet-stream";
   readonly each?: z.ZodType;
@@ -33,7 +32,7 @@ export interface Endpoint<
   readonly query?: Query;
   /** A JSON body. */
   readonly body?: Body;
-  /** Picks the part of `body` that fits, so that a refusal names the path inside it. */
+  /** Selects the member of `body` that fits, so that an error names the path inside it. */
   readonly bodyFor?: (value: unknown) => z.ZodType<Parsed<Body>>;
   /** Content type of a body that the handler reads itself. */
   readonly rawBody?: string;
@@ -94,11 +93,11 @@ export function createEndpoints(app: Hono<HttpEnv>): Endpoints {
 /** @throws ApiRefusal that names the field. */
 function fieldsOf(
   schema: Fields | undefined,
-  given: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
   place: "path" | "query",
 ): unknown {
   if (schema === undefined) return undefined;
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
   const { path = [], message = "" } = parsed.error.issues[0] ?? {};
   throw new ApiRefusal(

@@ -1,10 +1,9 @@
 /**
  * Replay and rate guard of a hook
  * ===============================
- * Two small memories for each hook. A verified request that is repeated gets the answer of the
- * first one, or waits for it, and is not processed twice; after a failure it may come again. And a
- * hook accepts a limited number of requests a second, so that one busy platform does not fill the
- * intake for all others. Only verified requests are remembered: a stranger can use up neither an id
+ * A repeated, verified request gets the answer of the first one, or waits for it, and is not
+ * processed twice; after a failure it may be repeated. And a hook accepts a limited number of requests
+ * a second, so that one busy platform does not fill the intake for all others. Only verified requests are remembered: a stranger can use up neither an id
  * nor the rate.
  */
 import { LRUCache } from "lru-cache";
@@ -15,11 +14,11 @@ import type { HookAnswer } from "../../domain/ports/index.ts";
 export interface HookGuard {
   /** ms until another request may come; 0: this one may, and is counted. */
   waitMs(now: Millis): number;
-  /** The answer of `work`, which is done once for each id while it is remembered. */
+  /** The answer of `work`, which runs once for each id while the id is remembered. */
   once(replayId: string | null, work: () => Promise<HookAnswer>): Promise<HookAnswer>;
 }
 
-/** A burst may be so many seconds' worth. */
+/** A burst may use the rate of so many seconds. */
 const burstSeconds = 5;
 
 export function createHookGuard(): HookGuard {

@@ -43,8 +43,7 @@ export const jsonBody: [MiddlewareHandler<HttpEnv>, MiddlewareHandler<HttpEnv>] 
 
 /**
  * Parses the body by the schema that fits it.
- * @throws ApiRefusal when it is no JSON, EarshotError EAR_INBOUND_INVALID naming the path that is
- * wrong.
+ * @throws ApiRefusal unless it is JSON, EarshotError EAR_INBOUND_INVALID naming the wrong path.
  */
 export async function parseBody<Parsed>(
   context: Context,
@@ -62,6 +61,6 @@ export async function parseBody<Parsed>(
   const path = issue?.path.join(".") || "the body";
   throw new EarshotError(
     "EAR_INBOUND_INVALID",
-    `Cannot take the body: ${path} is wrong: ${issue?.message ?? "not what was expected"}`,
+    `Cannot accept the body: ${path} is wrong: ${issue?.message ?? "unexpected value"}`,
   );
 }

@@ -15,9 +15,9 @@ import { readTls, watchTls } from "./tls.ts";
 
 export interface ListenersOptions extends Pick<ServerOptions, "problem" | "socketFor"> {
   readonly server: EarshotConfig["server"];
-  /** Over what the config says. */
+  /** Overrides the config. */
   readonly port?: number | undefined;
-  /** What relative files are relative to. */
+  /** Base of relative paths. */
   readonly baseDir: string;
   readonly log: Log;
   readonly app: (known: () => KnownHosts, clients: ClientAddresses) => Promise<Hono<HttpEnv>>;
@@ -31,7 +31,7 @@ export interface Listeners {
   close(): Promise<void>;
 }
 
-/** @throws EarshotError EAR_PORT_TAKEN, EAR_CONFIG_INVALID for a certificate that is none. */
+/** @throws EarshotError EAR_PORT_TAKEN, EAR_CONFIG_INVALID for an invalid certificate. */
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
   const { host, exposed, publicUrl, tls: files, proxy } = options.server;
   const bound: Bound[] = [];
@@ -60,8 +60,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   try {
     if (files === null) {
       const main = await add({ host, port });
-      // The addresses of this machine may change while it runs; a name that was configured does
-      // not.
+      // The addresses of this machine may change while it runs; a configured name does not.
       if (!anyAddress.has(host)) fixed = knownHosts(bound, publicUrl);
       return { base: baseOf(main), exposed: exposed ? (publicUrl ?? baseOf(main)) : null, close };
     }
@@ -78,7 +77,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   }
 }
 
-/** As this machine reaches it. */
+/** The address for programs on this machine. */
 function baseOf({ host, port, scheme }: Bound): string {
   const here = host === "::" ? "::1" : anyAddress.has(host) ? "127.0.0.1" : host;
   return `${scheme}://${here.includes(":") ? `[${here}]` : here}:${port}`;

@@ -2,17 +2,16 @@
  * Unverified bodies
  * =================
  * The body of a hook is read as bytes, because a signature is over bytes, and is held until it is
- * complete. Each body has a limit, counted as it arrives, and all of them together have one: when
- * strangers fill it with bodies that never end, the oldest is dropped, so a client that sends at
- * once is served.
+ * complete. Each body has a limit, counted as it arrives, and all of them share another one: when
+ * endless bodies fill it, the oldest is dropped, so clients that send quickly are served.
  */
 import type { IncomingMessage } from "node:http";
 import { ApiRefusal } from "./api-error.ts";
 
 export interface BodyBudget {
   /**
-   * The whole body, at most `bytesMax` of it in memory.
-   * @throws ApiRefusal `too-large` and `too-slow`. A line that is cut never answers anybody.
+   * The whole body, at most `bytesMax`.
+   * @throws ApiRefusal `too-large`, `too-slow`, or `bad-request` if the connection was closed.
    */
   read(incoming: IncomingMessage, bytesMax: number): Promise<Buffer>;
   /** Bytes held now. */

@@ -1,6 +1,6 @@
 /**
- * One listener for pages, API and sockets. A request has a fixed time to arrive and the machine a
- * fixed number of connections, so a slow client takes nothing from others.
+ * One listener for pages, API and sockets. Requests have a time limit and connections a maximum number, so slow
+ * clients do not affect others.
  */
 import type { IncomingMessage, Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
@@ -17,7 +17,7 @@ import type { ClientAddresses } from "./client-address.ts";
 import type { TlsPair } from "./tls.ts";
 
 const connectionsCountMax = 2_000;
-/** From one address beyond this machine, so that one stranger does not take them all. */
+/** From one remote address, so that one stranger cannot use all connections. */
 const connectionsPerAddressMax = 200;
 const headerBytesMax = 16_384;
 
@@ -30,20 +30,20 @@ export interface ServerOptions {
   readonly clients: ClientAddresses;
   /** Speaks https with these. @default plain http */
   readonly tls?: TlsPair;
-  /** Why no socket can be served now; null: they can. */
+  /** Why sockets are refused now; null: they are accepted. */
   readonly problem: () => string | null;
   /** The handler of a WebSocket, by its path with the query; null: there is none. */
   readonly socketFor: (url: string) => Upgrade | null;
 }
 
-/** Takes such a socket; Host and Origin have been checked. */
+/** Accepts a socket whose Host and Origin have been checked. */
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface HttpServer {
   readonly port: number;
   /** New connections get this certificate; those that are open keep theirs. */
   renew(tls: TlsPair): void;
-  /** Takes no new requests, ends idle connections and, after a moment, the others. */
+  /** Accepts no new requests; closes idle connections and, after a moment, the others. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ const closeMsMax = 1_000;
 export async function listen(options: ServerOptions): Promise<HttpServer> {
   const serverOptions = {
     headersTimeout: limits.bodyMsMax,
-    // A body's time is counted by `timeBody`, which knows whose it is.
+    // The time of a body is limited by `limitBodyTime`.
     requestTimeout: 0,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: headerBytesMax,
@@ -95,13 +95,13 @@ export async function listen(options: ServerOptions): Promise<HttpServer> {
   };
 }
 
-/** Lets a connection in, or ends it without a word. */
+/** Accepts a connection, or closes it without an answer. */
 function connectionCheck(clients: ClientAddresses): (socket: Socket) => void {
   const open = new Map<string, number>();
   return (socket) => {
     const { remoteAddress = "" } = socket;
     if (!clients.admits(socket)) return void socket.destroy();
-    // Behind a proxy all are one address; how many each may have is the proxy's to say.
+    // Clients behind a proxy share its address; the proxy limits them.
     if (clients.isTrusted(socket)) return;
     const count = (open.get(remoteAddress) ?? 0) + 1;
     if (count > connectionsPerAddressMax) return void socket.destroy();
@@ -114,7 +114,7 @@ function connectionCheck(clients: ClientAddresses): (socket: Socket) => void {
   };
 }
 
-/** Who takes a socket that stands for a page of ours; anything else is told to go. */
+/** The handler of a WebSocket request, or the status of its refusal. */
 function upgradeFor(
   request: IncomingMessage,
   { known, problem, socketFor }: ServerOptions,
@@ -132,7 +132,7 @@ function cannotListen({ host, port }: ServerOptions, error: NodeJS.ErrnoExceptio
   if (error.code === "EADDRINUSE")
     return new EarshotError(
       "EAR_PORT_TAKEN",
-      `Cannot listen on ${where}: another program does. Stop it, or choose another port with ` +
+      `Cannot listen on ${where}: another program uses the port. Stop it, or choose another port with ` +
         "--port or PORT",
     );
   return new EarshotError(

@@ -2,9 +2,8 @@
  * Server-sent events
  * ==================
  * An answer that stays open: each event is sent as fast as the reader takes it. A reader has a
- * bounded queue; one that is too slow is disconnected and may come back, so that a reader never
- * blocks the work. A periodic comment keeps the connection alive, and the token is checked again
- * then.
+ * bounded queue; one that is too slow is disconnected and may reconnect, so a reader never blocks
+ * other work. A periodic comment keeps the connection alive; the token is checked each time.
  */
 import type { Clock } from "../../domain/ports/index.ts";
 
@@ -17,7 +16,7 @@ export interface SseOptions {
   readonly stillAllowed: () => Promise<boolean>;
   /** The reader was too slow and was disconnected. */
   readonly onSlow: (queuedUnits: number) => void;
-  /** The stream is over, for whatever reason. Called once. */
+  /** The stream has ended. Called once. */
   readonly onEnd: () => void;
 }
 
@@ -25,11 +24,11 @@ export interface SseReader {
   readonly body: ReadableStream<Uint8Array>;
   /** Sends one event. `data` has no line breaks. */
   put(data: string): void;
-  /** Everything that was put has been taken. */
+  /** Whether the reader has taken everything. */
   idle(): boolean;
 }
 
-/** What an event stream is answered with. */
+/** Headers of an event stream. */
 export const sseHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",

@@ -39,8 +39,8 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 export const statelyInspector = "https://stately.ai/inspect";
 
 /**
- * The page that hands frames to the inspector has that one site in a frame or in a window of its own,
- * and nothing else of it: neither scripts nor anything the page itself would fetch.
+ * The page that sends frames to the inspector may show that one site in a frame or a window, but may
+ * not load scripts or data from it.
  */
 function bridgeHeaders(inspectorUrl: string): Readonly<Record<string, string>> {
   const policy = securityHeaders["content-security-policy"] as string;
@@ -50,7 +50,7 @@ function bridgeHeaders(inspectorUrl: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Paths of the one page that shows different things by its address. */
+/** Paths of the single-page application. */
 const pagePaths = ["/", "/chat", "/replay", "/health", "/room/:key"];
 const notBuilt =
   "<!doctype html><html lang=en><meta charset=utf-8><title>earshot</title>" +
@@ -61,11 +61,11 @@ interface Page {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly forever: boolean;
-  /** Instead of what every answer has. */
+  /** Override the default headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Reads the pages below a folder; a missing folder gives one page that says so. */
+/** Reads the pages below a folder; if it is missing, one page explains how to build them. */
 export async function loadPages(
   folder: string,
   inspectorUrl: string = statelyInspector,

@@ -9,19 +9,19 @@ import { watch } from "chokidar";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/ports/index.ts";
 
-/** PEM, as they stand in the files. */
+/** In PEM, as in the files. */
 export interface TlsPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Where they are. */
+/** Paths of the files. */
 export type TlsFiles = TlsPair;
 
-const lookEveryMs = 1_000;
+const pollMs = 1_000;
 const settleMs = 300;
 
-/** @throws EarshotError EAR_CONFIG_INVALID naming the file, and what the config calls it. */
+/** @throws EarshotError EAR_CONFIG_INVALID naming the file and its config key. */
 export async function readTls(files: TlsFiles): Promise<TlsPair> {
   const read = (name: keyof TlsFiles) =>
     readFile(files[name], "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -35,11 +35,11 @@ export async function readTls(files: TlsFiles): Promise<TlsPair> {
   try {
     createSecureContext(pair);
   } catch (error) {
-    // The library's message names what is wrong with the form, never the key itself.
+    // The library's code names the problem, never the key itself.
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     throw new EarshotError(
       "EAR_CONFIG_INVALID",
-      `Cannot use server.tls: ${files.cert} and ${files.key} are no certificate and its key ` +
+      `Cannot use server.tls: ${files.cert} and ${files.key} are not a certificate and its key ` +
         `in PEM (${code})`,
     );
   }
@@ -50,7 +50,7 @@ export interface TlsWatch {
   close(): Promise<void>;
 }
 
-/** Calls `renew` with every good pair that replaces the one before. */
+/** Calls `renew` with every valid new pair. */
 export async function watchTls(
   files: TlsFiles,
   log: Log,
@@ -66,11 +66,11 @@ export async function watchTls(
       log("error", "tls.refused", { why, running: "the last good certificate" });
     }
   };
-  // Links are followed: renewed certificates are often a link that points elsewhere.
+  // Links are followed, because a renewed certificate is often a link to a new file.
   const watcher = watch([files.cert, files.key], {
     ignoreInitial: true,
     usePolling: true,
-    interval: lookEveryMs,
+    interval: pollMs,
     awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: 50 },
   });
   const changed = () => {

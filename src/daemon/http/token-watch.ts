@@ -1,59 +1,58 @@
 /**
  * Changes of the token
  * ====================
- * A request carries its token; a socket or stream showed it only when it was opened. While any is
- * open, the token file is read twice a second, and what was opened with another token than the
- * current one is closed. With nothing open, nothing is read.
+ * A request carries its token; a socket or stream sent it only when it was opened. While any is open,
+ * the token file is read twice a second, and connections opened with another token are closed. With
+ * nothing open, nothing is read.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { TokenReader } from "../state/token.ts";
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
 interface Watch {
-  readonly leave: Set<() => void>;
-  /** Came since the last look: the token may have changed between their proof and that look. */
-  readonly fresh: Set<() => void>;
+  readonly all: Set<() => void>;
+  /** Added since the last read: the token may have changed between their check and that read. */
+  readonly added: Set<() => void>;
   timer: TimerHandle | null;
 }
 
-/** One watch for each reader of a token: all rooms of a daemon share one. */
+/** One watch for each token reader: all connections of a daemon share it. */
 const watches = new WeakMap<TokenReader, Watch>();
 
 /**
- * Calls `changed` within a second after the token that `read` gives becomes another one, or none
- * that may be used; perhaps more than once. Whoever is called looks at his own token again. Call
- * the answer to be told no more.
+ * Calls `changed` within a second after the token that `read` returns changed or became invalid,
+ * perhaps more than once. The callback checks its own token again. The result ends the watch.
  */
 export function onTokenChange(read: TokenReader, clock: Clock, changed: () => void): () => void {
-  const watch = watches.get(read) ?? { leave: new Set(), fresh: new Set(), timer: null };
+  const watch = watches.get(read) ?? { all: new Set(), added: new Set(), timer: null };
   watches.set(read, watch);
-  // A function of its own each time: two may bring the same.
+  // A new function each time, because two callers may pass the same one.
   const notify = () => changed();
-  watch.leave.add(notify);
-  watch.fresh.add(notify);
-  if (watch.timer === null) look(read, clock, watch);
+  watch.all.add(notify);
+  watch.added.add(notify);
+  if (watch.timer === null) startWatch(read, clock, watch);
   return () => {
-    watch.leave.delete(notify);
-    watch.fresh.delete(notify);
-    if (watch.leave.size > 0 || watch.timer === null) return;
+    watch.all.delete(notify);
+    watch.added.delete(notify);
+    if (watch.all.size > 0 || watch.timer === null) return;
     clock.clearTimer(watch.timer);
     watch.timer = null;
   };
 }
 
-function look(read: TokenReader, clock: Clock, watch: Watch): void {
+function startWatch(read: TokenReader, clock: Clock, watch: Watch): void {
   const current = () => read().catch(() => null);
   let known = current();
   const again = () => {
     const before = known;
-    const newcomers = [...watch.fresh];
-    watch.fresh.clear();
+    const newcomers = [...watch.added];
+    watch.added.clear();
     known = current();
     void Promise.all([before, known]).then(([was, is]) => {
-      for (const notify of was === is ? newcomers : [...watch.leave]) notify();
+      for (const notify of was === is ? newcomers : [...watch.all]) notify();
     });
-    watch.timer = clock.setTimer(clock.now() + lookEveryMs, again);
+    watch.timer = clock.setTimer(clock.now() + pollMs, again);
   };
-  watch.timer = clock.setTimer(clock.now() + lookEveryMs, again);
+  watch.timer = clock.setTimer(clock.now() + pollMs, again);
 }

@@ -1,6 +1,6 @@
 /**
- * From hello to close. A client with a ticket or with the token in a header is accepted at once;
- * any other has to say hello first, with the token and what it wants to see. After that it only
+ * From hello to close. A client with a ticket or with the token in a header is accepted immediately;
+ * any other must first send hello, with the token and what it wants to see. After that it only
  * receives. A reader that is too slow is closed with a reason.
  */
 import type { RawData, WebSocket } from "ws";
@@ -15,7 +15,7 @@ import type { AllowedRequest } from "./tickets.ts";
 const helloMsMax = 5_000;
 const beatMs = 30_000;
 
-/** How a socket is closed, and why. */
+/** Close codes and reasons. */
 const closeCodes = {
   badFrame: 4_400,
   badToken: 4_401,
@@ -34,7 +34,7 @@ export interface ReaderPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly readToken: TokenReader;
-  /** The reader is accepted. @throws an error when what it asks for does not exist */
+  /** The reader is accepted. @throws EarshotError if the conversation does not exist */
   opened(wish: AllowedRequest): void;
   /** The reader is gone. `slow`: it was disconnected. */
   closed(slow: boolean): void;
@@ -44,7 +44,7 @@ export interface InspectReader {
   send(json: string): void;
 }
 
-/** Serves one socket until it closes. `wish`: what it may see; null: it has to say hello. */
+/** Serves one socket until it closes. `wish`: what it may see; null: it must send hello. */
 export function serveReader(
   socket: WebSocket,
   wish: AllowedRequest | null,

@@ -1,7 +1,7 @@
 /**
  * `/inspect/ws`: the statecharts of conversations, live, in the format of the Stately inspector and
- * of the receiver of @statelyai/inspect. Hosts report only what is being inspected, and leave out
- * what people say unless a reader asked for it. The server has checked Host and Origin.
+ * of the receiver of @statelyai/inspect. Hosts report only inspected conversations, and omit texts
+ * unless a reader asked for them. The server has checked Host and Origin.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -23,7 +23,7 @@ export interface InspectorPorts {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "streamReaders" | "streamDropped">;
   readonly readToken: TokenReader;
-  /** The inspector that our page hands frames to. */
+  /** The inspector that the page sends frames to. */
   readonly page: string;
   inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
@@ -32,9 +32,9 @@ export interface InspectorPorts {
 export interface Inspector {
   readonly tickets: Pick<Tickets, "create">;
   readonly page: string;
-  /** Takes a socket for `/inspect/ws`. */
+  /** Accepts a socket for `/inspect/ws`. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Takes the frames of a host. */
+  /** Receives the frames of a host. */
   report(report: InspectReport): void;
   close(): void;
 }
@@ -104,7 +104,7 @@ function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 }
 
-/** What the request itself proves; null: nothing, and it may say hello. */
+/** What the request itself allows; null: nothing, and the client must send hello. */
 async function claimOf(
   request: IncomingMessage,
   tickets: Tickets,
@@ -116,7 +116,7 @@ async function claimOf(
   const header = request.headers.authorization;
   if (header === undefined) return null;
   const token = await readToken().catch(() => null);
-  const given = header.startsWith("Bearer ") ? header.slice("Bearer ".length) : "";
-  if (token === null || !sameSecret(given, token)) return "refused";
+  const sent = header.startsWith("Bearer ") ? header.slice("Bearer ".length) : "";
+  if (token === null || !sameSecret(sent, token)) return "refused";
   return { token, key: searchParams.get("key"), words: searchParams.get("words") === "1" };
 }

@@ -1,8 +1,7 @@
 /**
- * A browser's WebSocket, and the receiver of @statelyai/inspect, take an address and no headers,
- * and a token does not belong into an address, which ends up in logs. A client with the token gets
- * a ticket instead: valid for one socket, for a minute, for one purpose, and only while that token
- * is the current one.
+ * A browser's WebSocket, and the receiver of @statelyai/inspect, cannot send headers, and a token does
+ * not belong in an address, which ends up in logs. A client with the token gets a ticket instead:
+ * valid for one socket, for a minute, for one purpose, and only while that token is current.
  */
 import { randomBytes } from "node:crypto";
 import { limits } from "../../domain/limits.ts";
@@ -10,11 +9,11 @@ import type { Millis } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import type { TokenReader } from "../state/token.ts";
 
-/** What a reader wants to look into. */
+/** What a reader wants to inspect. */
 export interface InspectRequest {
   /** Session key; null: all conversations that are live. */
   readonly key: string | null;
-  /** With the words of people and agents. */
+  /** Include the texts of people and agents. */
   readonly words: boolean;
 }
 
@@ -24,9 +23,9 @@ export interface AllowedRequest extends InspectRequest {
 }
 
 export interface Tickets {
-  /** A ticket for one socket. Rejects when there is no token that may be used. */
+  /** A ticket for one socket. Rejects when there is no valid token. */
   create(wish: InspectRequest): Promise<string>;
-  /** What it is for; null: used, too old, or none of ours. */
+  /** What the ticket allows; null: used, expired or unknown. */
   redeem(ticket: string): AllowedRequest | null;
 }
 

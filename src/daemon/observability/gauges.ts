@@ -11,11 +11,11 @@ import { type MetricName, outboxStates } from "./metric-definitions.ts";
 /** A status is reused for this long, ms, so that a scrape reads it once. */
 const freshMs = 50;
 
-/** What gauges are read from. */
+/** Sources of the gauges. */
 export interface GaugePorts {
   readonly clock: Pick<Clock, "monotonic">;
   readonly status: () => RuntimeStatus;
-  /** How many conversations the store has. @default as many as are in memory */
+  /** Number of conversations in the store. @default those in memory */
   readonly conversations?: () => Promise<number>;
   /** @default none */
   readonly connections?: () => readonly ConnectionStatus[];

@@ -1,9 +1,8 @@
 /**
  * Counters for the hot path
  * =========================
- * prom-client looks up labels for every value, which takes longer than the decision that it counts.
- * What happens with every message is counted here in plain numbers, and moved to Prometheus at each
- * scrape.
+ * prom-client looks up labels for every value, which takes longer than the counted decision. Events of
+ * every message are counted here in plain numbers, and moved to Prometheus at each scrape.
  */
 import type { Counter, Metric, Registry } from "prom-client";
 
@@ -48,7 +47,7 @@ export function createTiming(registry: Registry, options: TimingOptions): Timing
   };
 }
 
-/** Counts by a text that names the labels; what was counted is moved on at each scrape. */
+/** Counts by a text that names the labels; the counts are moved at each scrape. */
 export class LabelCounter<Label extends string> {
   readonly #pending = new Map<string, number>();
   readonly #labelsOf: (name: string) => Partial<Record<Label, string>>;

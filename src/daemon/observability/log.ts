@@ -63,7 +63,7 @@ function cleanText(text: string, secrets: readonly string[]): string {
 const codeOf = (error: Error): { code?: string } =>
   "code" in error && typeof error.code === "string" ? { code: error.code } : {};
 
-/** Makes the log. What it takes to be pretty is loaded only for people. */
+/** Creates the log. The pretty printer is loaded only if it is used. */
 export async function createLog(options: LogOptions): Promise<DaemonLog> {
   let secrets: readonly string[] = [];
   const shown = options.pretty ? await prettyLines() : (line: string) => line;

@@ -1,8 +1,8 @@
 /**
- * Where traces go
- * ===============
- * To whatever OpenTelemetry SDK the user has registered before the daemon began
- * (docs/operate/observe.md); nowhere if there is none, and then nothing of OpenTelemetry is loaded.
+ * Finding the tracer
+ * ==================
+ * Traces go to the OpenTelemetry SDK that the user registered before the daemon started
+ * (docs/operate/observe.md). Without one, nothing of OpenTelemetry is loaded.
  *
  * The SDK brings a copy of `@opentelemetry/api` of its own, which leaves what is registered under a
  * well-known symbol of the process. It is read from there and not through our copy of the API,

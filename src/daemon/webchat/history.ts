@@ -31,11 +31,11 @@ import type { CommandAsked, DeliverySent, MessageReceived } from "../../machines
 export interface TakenEntry {
   readonly kind: "taken";
   readonly n: number;
-  /** Unique here; of another channel's message more than the platform's own id. */
+  /** Unique here; for other channels it is more than the platform's id. */
   readonly id: string;
   /** The platform's id. */
   readonly message: string;
-  /** The other channel it came through, and its author there; null: a page wrote it. */
+  /** The other channel it arrived through, and its author there; null: written on a page. */
   readonly via: { readonly channel: string; readonly by: string } | null;
   readonly at: Millis;
   readonly text: string;
@@ -43,7 +43,7 @@ export interface TakenEntry {
   readonly verdict: Verdict | null;
 }
 /** A delivered reply part. */
-export interface SaidEntry {
+export interface ReplyEntry {
   readonly kind: "said";
   readonly n: number;
   readonly id: string;
@@ -55,7 +55,7 @@ export interface SaidEntry {
   readonly via: { readonly channel: string } | null;
   readonly attachments: readonly AttachedFile[];
 }
-export type WebchatEntry = TakenEntry | SaidEntry;
+export type WebchatEntry = TakenEntry | ReplyEntry;
 
 /** An entry's id: ids of other platforms repeat from chat to chat. */
 export function entryId(
@@ -71,22 +71,22 @@ function shownFile({ id, url: _, ...file }: Attachment, here: boolean): Attached
   return here ? { id, ...file } : file;
 }
 
-/** Entries kept for pages that come later. */
+/** Entries cached for pages that connect later. */
 const entriesCountMax = 1_000;
-/** Journal rows looked through at the first read. */
+/** Journal rows in the first read. */
 const rowsBackMax = 200_000;
 
 export interface WebchatHistoryOptions {
   readonly store: Pick<Store, "tail" | "lastSeq" | "outboxRow" | "eventsByMessage">;
-  /** Session keys the chat is part of now; one for each agent that hears it. */
+  /** Session keys of the chat; one for each agent that receives it. */
   readonly keys: () => readonly string[];
   readonly isHere: (place: Pick<Route, "channel" | "chat">) => boolean;
-  /** Files that were kept with a delivered part. */
-  readonly saidWith: (part: string) => Promise<readonly AttachedFile[]>;
+  /** Files stored with a delivered part. */
+  readonly filesOf: (part: string) => Promise<readonly AttachedFile[]>;
 }
 
 export interface WebchatHistory {
-  /** Reads what is new. Calls that come while a read is under way share the next one. */
+  /** Reads new rows. Calls during a read share the next one. */
   refresh(): Promise<void>;
   /** Entries with a greater number, in order. */
   after(n: number): readonly WebchatEntry[];
@@ -94,7 +94,7 @@ export interface WebchatHistory {
   find(kind: WebchatEntry["kind"], id: string): WebchatEntry | null;
   /** The messages, in order. */
   taken(): readonly TakenEntry[];
-  /** Whether this row is a part of what is shown, once it was sent. */
+  /** Whether this row is shown once it is sent. */
   shows(row: OutboxRow): boolean;
   /** Whether a message of that platform id is here. */
   holds(message: string): boolean;
@@ -102,14 +102,14 @@ export interface WebchatHistory {
   decided(id: string, verdict: Verdict): void;
   /** A delivered part has these files from now on. */
   attached(part: string, attachments: readonly AttachedFile[]): void;
-  /** The turn that was granted last, as far as it was read. */
+  /** The last turn that started, as far as the journal was read. */
   lastTurn(): string | null;
   /** The number up to which everything was read. */
   readTo(): number;
 }
 
 export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHistory {
-  const { store, keys, isHere, saidWith } = options;
+  const { store, keys, isHere, filesOf: saidWith } = options;
   let entries: WebchatEntry[] = [];
   let readTo = -1;
   let turn: string | null = null;
@@ -128,7 +128,7 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     return { ...entry, id: entryId(message, here), message: id, via };
   }
 
-  /** The message of a command: no conversation hears it, so it belongs to none. */
+  /** The message of a command, which belongs to no conversation. */
   async function commandOf({ route, messageId }: CommandAsked): Promise<TakenEntry | null> {
     for (const row of await store.eventsByMessage(messageId)) {
       const event = row.conv === noConversation ? decodeEvent(row) : null;
@@ -138,18 +138,18 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     return null;
   }
 
-  /** What a row shows to people in this session; null: nothing. */
+  /** The entry of a row; null: none. */
   function shownBody(row: OutboxRow): TextBody | null {
     const delivery = deliveryOf(row);
     if (!isText(delivery)) return null;
     const { route, draft, aside } = delivery.body;
     if (isHere(route)) return delivery.body;
-    // Elsewhere a message may have grown: its whole text is another part.
+    // On other channels a part may edit an earlier message, with its whole text.
     const isPart = route.chat.kind === "direct" && draft === undefined && aside === undefined;
     return isPart ? delivery.body : null;
   }
 
-  async function saidOf(row: EventRow, event: DeliverySent): Promise<SaidEntry | null> {
+  async function replyOf(row: EventRow, event: DeliverySent): Promise<ReplyEntry | null> {
     const { turnId, at } = event;
     const id = `${turnId}:${event.index}`;
     const sent = await store.outboxRow(id);
@@ -165,7 +165,7 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     const event = decodeEvent(row);
     if (event.type === "lane.granted") turn = event.turnId;
     if (event.type === "message.received") return takenOf(row, event);
-    if (event.type === "delivery.sent") return saidOf(row, event);
+    if (event.type === "delivery.sent") return replyOf(row, event);
     if (event.type !== "command.applied" || event.asked === undefined) return null;
     return commandOf(event.asked);
   }

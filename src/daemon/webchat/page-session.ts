@@ -1,8 +1,8 @@
 /**
  * One open page
  * =============
- * A socket from hello to close: the token first and again with every message, messages one after
- * the other, and everything since the page was last connected. A page that reads too slowly or
+ * A socket from hello to close: it checks the token at hello and with every message, handles messages
+ * in order, and sends everything since the page was last connected. A page that reads too slowly or
  * breaks the protocol is closed with a reason; it reconnects and asks for what it missed.
  */
 import type { Duplex } from "node:stream";
@@ -22,7 +22,7 @@ import { sameSecret } from "../state/token.ts";
 const helloMsMax = 5_000;
 const beatMs = 30_000;
 const unsentBytesMax = 8_388_608;
-/** What a stranger may send: a hello is a token and a number. */
+/** Frame limit before hello, which is a token and a number. */
 const helloBytesMax = 4_096;
 const waitingCountMax = 100;
 
@@ -32,9 +32,9 @@ export interface SessionPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly readToken: TokenReader;
-  /** The page is in: from here on it gets what happens. */
+  /** The page is accepted; from now on it receives events. */
   opened(session: WebchatSession, after: number): Promise<void>;
-  /** Takes a message; resolves when it is durable. */
+  /** Accepts a message; resolves when it is durable. */
   take(session: WebchatSession, message: MessageFrame): Promise<void>;
   closed(session: WebchatSession): void;
 }
@@ -42,11 +42,11 @@ export interface SessionPorts {
 export interface WebchatSession {
   send(frame: ServerFrame): void;
   close(reason: keyof typeof closeCodes): void;
-  /** The greatest journal number this page was sent. */
+  /** The greatest journal number sent to this page. */
   sentTo: number;
 }
 
-/** Serves one socket until it closes; `line` is what is under it. */
+/** Serves one socket until it closes. `line`: its connection. */
 export function serveSession(socket: WebSocket, line: Duplex, ports: SessionPorts): WebchatSession {
   const { clock } = ports;
   let state: "greeting" | "open" = "greeting";
@@ -143,8 +143,7 @@ function parseFrame(data: RawData): ClientFrame | null {
 }
 
 /**
- * A message that was not taken is said to be so; the page keeps it and may send it again, unless it
- * is told that this is final.
+ * Reports a message that was not accepted. The page may send it again unless the error is final.
  */
 function complain(session: WebchatSession, frame: ClientFrame, error: unknown, log: Log): void {
   const known = error instanceof EarshotError;
@@ -154,6 +153,6 @@ function complain(session: WebchatSession, frame: ClientFrame, error: unknown, l
     ...(frame.type === "message" ? { id: frame.id } : {}),
     ...(known && error.disposition === "terminal" ? { final: true } : {}),
     code: known ? error.code : "internal",
-    message: known ? error.message : "Cannot take this now: something failed. See the log",
+    message: known ? error.message : "Cannot accept this now: internal error. See the log",
   });
 }

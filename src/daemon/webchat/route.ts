@@ -1,6 +1,5 @@
 /**
- * Routing of the webchat: the agents that hear it and the sessions it belongs to, by the same rules
- * as every other message.
+ * Routing of the web chat: its agents and sessions, by the same rules as for every other message.
  */
 import { webChatId } from "../../adapters/channels/webchat/channel.ts";
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
@@ -21,7 +20,7 @@ export interface WebchatRoute {
 
 const known = new WeakMap<EarshotConfig, WebchatRoute>();
 
-/** The route under a config; worked out once for each. */
+/** The route under a config, computed once for each config. */
 export function webchatRoute(config: EarshotConfig): WebchatRoute {
   let route = known.get(config);
   if (route === undefined) {

@@ -2,8 +2,8 @@
  * Spoken answers
  * ==============
  * Follows the event stream and, where `media.speech` is configured, sends an answer as audio after
- * it was sent as text. The text is durable and never waits for the audio. Audio that cannot be made
- * or sent is logged and left out, and none is made again after a restart.
+ * it was sent as text. The text is durable and never waits for the audio. A failure is logged, and
+ * no audio is created again after a restart.
  */
 import type { OutboundDirectory, Runtime } from "../../actors/protocol/runtime.ts";
 import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
@@ -19,25 +19,25 @@ export interface SpeechPorts {
   readonly config: () => EarshotConfig;
   readonly media: Pick<MediaService, "speak">;
   readonly directory: Pick<OutboundDirectory, "outbound">;
-  /** What the session of a key says (`/tts`). */
+  /** The speech setting of a session (`/tts`). */
   readonly session: Runtime["session"];
 }
 
-/** Answers that wait for their sound; more are text only. */
+/** Answers that wait for audio; further ones are text only. */
 const waitingMax = 32;
 const sayMsMax = 120_000;
 
 export interface Speech {
   /** Reads the stream. */
   line(item: StreamLine): void;
-  /** Ends what is being said; nothing is said any more. */
+  /** Stops; no further audio is created. */
   stop(): void;
 }
 
 export function createSpeech(ports: SpeechPorts): Speech {
   const stopping = new AbortController();
   let waiting = 0;
-  /** One at a time, so that they arrive in order and no crowd of programs runs. */
+  /** One at a time, in order, so that only one program runs. */
   let queue: Promise<void> = Promise.resolve();
   const line = (item: StreamLine): void => {
     const line = answerIn(item);
@@ -62,7 +62,7 @@ export function createSpeech(ports: SpeechPorts): Speech {
   return { line, stop: () => stopping.abort(new Error("stopping")) };
 }
 
-/** Words that reached the room: not the beginning of a draft, and nothing beside the answer. */
+/** A sent answer: not a draft, and not reasoning or status. */
 function answerIn(item: StreamLine): SendLine | null {
   const { kind, line } = tagged(item);
   if (kind !== "send" || line.status !== "sent") return null;
@@ -95,7 +95,7 @@ async function say(ports: SpeechPorts, line: SendLine, stopping: AbortSignal): P
   }
 }
 
-/** The way the text took. */
+/** The route of the text. */
 function routeOf({ key, channel, account, chat, thread }: SendLine): Route {
   const parts = parseSessionKey(key);
   const kind = parts.kind === "group" || parts.kind === "channel" ? parts.kind : "direct";

@@ -1,8 +1,8 @@
 /**
  * Files for the webchat
  * =====================
- * The limits of uploads: size and retention as the config says for this channel, how many at the
- * same time, and the message of a refusal. The bytes are stored with the other files of the state
+ * The limits of uploads: size and retention from this channel's config, the number of concurrent
+ * uploads, and the messages of refusals. The bytes are stored with the other files of the state
  * directory.
  */
 import type { Upload, Uploads } from "../../adapters/media/uploads.ts";
@@ -33,32 +33,32 @@ export interface UploadLimits {
 export interface WebchatUploads {
   limits(): UploadLimits;
   /**
-   * Keeps what comes. `length`: as the request declares it, if it does.
+   * Stores an upload. `length`: the declared length, if any.
    * @throws ApiRefusal naming the limit, or what is wrong with the file.
    */
   take(
     source: AsyncIterable<Uint8Array>,
     about: { readonly name: string; readonly declared: string; readonly length: number | null },
   ): Promise<Upload>;
-  /** A kept file; null: there is none. */
+  /** A stored file; null: unknown. */
   find(id: string): Promise<Upload | null>;
   open(id: string): Promise<ReadableStream<Uint8Array>>;
   drop(id: string): Promise<boolean>;
   /**
-   * What a message that is sent with these files has attached.
-   * @throws EarshotError EAR_INBOUND_INVALID when one of them is not here for it.
+   * The attachments of a message with these files.
+   * @throws EarshotError EAR_INBOUND_INVALID when one of them is unknown or used already.
    */
   send(ids: readonly string[], message: string): Promise<readonly Attachment[]>;
-  /** Keeps an answer that was said aloud, with the part that it says. */
+  /** Stores the audio of an answer, with the part that it speaks. */
   say(request: MediaRequest): Promise<{ readonly part: string; readonly upload: Upload }>;
-  /** The files that belong to a part of an answer. */
-  saidWith(part: string): Promise<readonly Upload[]>;
-  /** Begins to forget what is old now and then. */
+  /** The files of a part of an answer. */
+  filesOf(part: string): Promise<readonly Upload[]>;
+  /** Starts the periodic removal of old files. */
   start(): void;
   stop(): void;
 }
 
-const sweepMs = 600_000;
+const cleanupMs = 600_000;
 const path = "media.maxBytes";
 
 export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads {
@@ -72,14 +72,14 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
     const place = { channel: "webchat", account: "default" } as const;
     return resolveMedia(config(), { agentId: agent.id, key: keys[0] ?? "", ...place });
   };
-  const sweep = () => {
+  const cleanUp = () => {
     const sentBefore = clock.now() - config().messages.dedupe.retentionMs;
     uploads
       .sweep(sentBefore, settings().storeBytesMax)
       .catch((error: unknown) => log("warn", "webchat.unswept", { error: String(error) }))
       .finally(() => {
-        // Cleared at the stop: a timer alone would keep the process from ending.
-        if (!stopped) timer = clock.setTimer(clock.now() + sweepMs, sweep);
+        // Cleared at the stop, because a timer keeps the process alive.
+        if (!stopped) timer = clock.setTimer(clock.now() + cleanupMs, cleanUp);
       });
   };
 
@@ -91,7 +91,7 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
       if (arriving >= limits.uploadsAtOnceMax)
         throw new ApiRefusal(
           "too-many",
-          `Cannot take more than ${limits.uploadsAtOnceMax} files at the same time: try again later`,
+          `Cannot accept more than ${limits.uploadsAtOnceMax} files at the same time: try again later`,
         );
       arriving += 1;
       try {
@@ -116,14 +116,14 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
     },
     async say({ id, mime, name, data }) {
       const { maxBytes: bytesMax, storeBytesMax: totalMax } = settings();
-      // The sound has the id of the part that it says, and a word of its own behind it.
+      // The audio's id is the id of its part with a suffix.
       const part = id.replace(/:speech$/u, "");
       const owner = { of: "answer", id: part } as const;
       const terms = { name, declared: mime, bytesMax, totalMax, owner };
       return { part, upload: await uploads.keep(once(data), terms) };
     },
-    saidWith: (part) => uploads.of({ of: "answer", id: part }),
-    start: sweep,
+    filesOf: (part) => uploads.of({ of: "answer", id: part }),
+    start: cleanUp,
     stop() {
       stopped = true;
       if (timer !== null) clock.clearTimer(timer);
@@ -138,17 +138,17 @@ async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
 const tooLarge = (bytesMax: number) =>
   new ApiRefusal(
     "too-large",
-    `Cannot take the file: it is over ${bytesMax} bytes, the limit of ${path} in the config`,
+    `Cannot store the file: it is over ${bytesMax} bytes, the limit of ${path} in the config`,
   );
 
-/** The message of a refusal for a page; other errors stay as they are. */
+/** The error as a refusal for a page; other errors are unchanged. */
 function refusalOf(error: unknown, bytesMax: number): unknown {
   const { code, message = "" } = Object(error) as { code?: unknown; message?: string };
   if (code === "EAR_HTTP_REFUSED") return tooLarge(bytesMax);
   if (code === "EAR_CHANNEL_REJECTED") return new ApiRefusal("wrong-type", message);
   if (code === "ENOSPC")
-    return new EarshotError("EAR_STORE_FULL", "Cannot take the file: the disk is full");
+    return new EarshotError("EAR_STORE_FULL", "Cannot store the file: the disk is full");
   if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE")
-    return new ApiRefusal("bad-request", "Cannot take the file: it was cut");
+    return new ApiRefusal("bad-request", "Cannot store the file: the connection was closed");
   return error;
 }

@@ -2,9 +2,8 @@
  * The webchat hub
  * ===============
  * All open pages of the one chat, kept in sync: each message and answer reaches each page once, in
- * journal order, whoever wrote it; transient frames (typing, acks, the running text) go to the
- * pages connected now. It follows the event stream and reads the journal when something in its
- * sessions happened.
+ * journal order, whoever wrote it; transient frames (typing, acks, running text) go to the
+ * connected pages. It follows the event stream and reads the journal after events of its sessions.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -43,10 +42,10 @@ export interface WebchatPorts {
   readonly store: Store;
   readonly runtime: Pick<Runtime, "ingest">;
   readonly readToken: TokenReader;
-  /** The agent a page talks to, and the sessions its chat belongs to. */
+  /** The agent of the chat, and its sessions. */
   readonly agent: () => { readonly id: string; readonly name: string };
   readonly keys: () => readonly string[];
-  /** Whether the config has the channel switched on. */
+  /** Whether the channel is enabled. */
   readonly isOn: () => boolean;
   readonly uploads: WebchatUploads;
 }
@@ -55,21 +54,21 @@ export interface Webchat extends WebchatListener {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   pages(): number;
   readonly uploads: WebchatUploads;
-  /** Why nothing is taken here; null: it is. */
+  /** Why messages are not accepted; null: they are. */
   problem(): string | null;
-  /** Tells the pages what is known already, and lets them go. */
+  /** Sends pending messages to the pages and closes them. */
   close(): Promise<void>;
 }
 
 const switchedOff =
-  "Cannot take this: the webchat is switched off. Set channels.webchat.enabled to true";
+  "Cannot accept this: the web chat is disabled. Set channels.webchat.enabled to true";
 const channel = "webchat";
 const account = "default";
 /** Decisions sent again to a page that reconnects. */
-const decisionsTold = 50;
+const decisionsResentMax = 50;
 /** How long the last messages may take to reach the pages when the daemon stops, ms. */
 const closeMsMax = 2_000;
-/** A part that was sent is in the journal very soon after; looked for in these steps, ms. */
+/** A sent part is in the journal very soon; it is polled at these intervals, ms. */
 const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 
 export function createWebchat(ports: WebchatPorts): Webchat {
@@ -79,7 +78,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     store: ports.store,
     keys: ports.keys,
     isHere: (place) => place.channel === channel && place.chat.id === webChatId,
-    saidWith: async (part) => (await uploads.saidWith(part)).map(shown),
+    filesOf: async (part) => (await uploads.filesOf(part)).map(shown),
   });
   const pages = createPages(chat);
   const follower = createFollower(ports, chat, pages);
@@ -104,13 +103,13 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       const why = problem();
       if (why !== null) throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", why);
       const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
-      // One that was taken before is the same message, whatever became of its files.
+      // A repeated message is not accepted again, whatever happened to its files.
       const attachments = chat.find("taken", id) === null ? await uploads.send(ids, id) : [];
       const message = messageOf({ id, text, replyTo, repliesToUs, attachments });
       await ports.runtime.ingest(channel, account, [{ type: "message", message }]);
       const repeated = chat.find("taken", id);
       await pages.refresh();
-      // A repeated message is an old entry: the page that repeated it has to hear so again.
+      // A repeated message is an old entry, which its page has to receive again.
       if (repeated !== null && repeated.n <= session.sentTo)
         for (const frame of framesOf(repeated)) session.send(frame);
     },
@@ -129,7 +128,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     },
     async media(request) {
       const { part } = await uploads.say(request);
-      const attachments = (await uploads.saidWith(part)).map(shown);
+      const attachments = (await uploads.filesOf(part)).map(shown);
       chat.attached(part, attachments);
       pages.tell({ type: "attached", id: part, attachments });
     },
@@ -139,7 +138,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     async close() {
       off();
       uploads.stop();
-      // What was said last is still on its way to the pages.
+      // The last messages are not on the pages yet.
       await follower.done();
       for (const page of sockets.clients) page.close(1_001, "stopping");
       sockets.close();
@@ -170,13 +169,13 @@ function messageOf(frame: {
 
 type Pages = ReturnType<typeof createPages>;
 
-/** The open pages, and what they are shown of the moment. */
+/** The open pages, and the transient state shown there. */
 function createPages(chat: WebchatHistory) {
   const all = new Set<WebchatSession>();
   let typing = false;
   let turn: { readonly id: string; text: string } | null = null;
 
-  const tell = (frame: ServerFrame) => {
+  const broadcast = (frame: ServerFrame) => {
     for (const session of all) session.send(frame);
   };
   const bring = (session: WebchatSession) => {
@@ -186,15 +185,14 @@ function createPages(chat: WebchatHistory) {
     }
   };
   return {
-    tell,
+    tell: broadcast,
     async refresh() {
       await chat.refresh();
       for (const session of all) bring(session);
     },
     open(session: WebchatSession) {
-      // A decision has no number: the page may have gone between a message and what was decided of
-      // it.
-      for (const { n, id, verdict } of chat.taken().slice(-decisionsTold))
+      // A decision has no number: the page may have disconnected between a message and its decision.
+      for (const { n, id, verdict } of chat.taken().slice(-decisionsResentMax))
         if (n <= session.sentTo && verdict !== null)
           session.send({ type: "decided", id, decision: verdict.decision, rule: verdict.rule });
       bring(session);
@@ -208,21 +206,21 @@ function createPages(chat: WebchatHistory) {
     close: (session: WebchatSession) => void all.delete(session),
     typing(on: boolean) {
       typing = on;
-      tell({ type: "typing", on });
+      broadcast({ type: "typing", on });
     },
     running: () => turn?.id ?? null,
     turnStarted(id: string) {
       turn = { id, text: "" };
-      tell({ type: "turn", turnId: id, state: "start" });
+      broadcast({ type: "turn", turnId: id, state: "start" });
     },
     delta(turnId: string, text: string) {
       if (turn?.id !== turnId) return;
       turn.text = text;
-      tell({ type: "delta", turnId, text });
+      broadcast({ type: "delta", turnId, text });
     },
     turnEnded(outcome: string) {
       if (turn === null) return;
-      tell({ type: "turn", turnId: turn.id, state: "end", outcome });
+      broadcast({ type: "turn", turnId: turn.id, state: "end", outcome });
       turn = null;
     },
   };
@@ -245,13 +243,13 @@ function createFollower(
   const isHere = (line: { channel?: string; chat?: string }) =>
     line.channel === channel && line.chat === webChatId;
 
-  /** Of the session, whatever channel it came through. */
+  /** Whether a line belongs to the session, on any channel. */
   const isOurs = (line: { key: string | null; channel?: string; chat?: string }) =>
     isHere(line) || (line.key !== null && keys().includes(line.key));
-  /** A command is of no session until its message was found. */
+  /** A command belongs to no session until its message was found. */
   const isAsked = ({ key, decision }: DecisionLine) => key === null && decision === "command";
 
-  /** A reply part that is leaving, or has left and was not read yet. */
+  /** A reply part that is being sent, or was sent and not read yet. */
   const isUnshown = (row: OutboxRow) =>
     chat.shows(row) &&
     (row.state === "pending" ||
@@ -273,7 +271,7 @@ function createFollower(
     if (id !== null && batch.some((message) => chat.holds(message))) pages.turnStarted(id);
   }
   /**
-   * The agent is done before its last words are delivered; the turn ends for a page when they are.
+   * The agent ends before its last parts are delivered; for a page, the turn ends with them.
    */
   async function ended({ outcome }: AgentEndLine): Promise<void> {
     const turn = pages.running();
@@ -314,20 +312,20 @@ function createFollower(
   return { line: follow, done };
 }
 
-/** A frame without files does not speak of them. */
+/** Omits the field if there are no files. */
 const filesIn = (attachments: readonly AttachedFile[]) =>
   attachments.length === 0 ? {} : { attachments: [...attachments] };
 
-/** A file of ours, for pages. */
+/** A stored file, for pages. */
 function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
   return { id, kind, mime, bytes, ...(name === null ? {} : { name }) };
 }
 
 function framesOf(entry: WebchatEntry): ServerFrame[] {
   if (entry.kind === "said") {
-    const { kind: _, via, attachments, ...said } = entry;
+    const { kind: _, via, attachments, ...rest } = entry;
     const through = via === null ? {} : { via: via.channel };
-    return [{ type: "said", ...said, ...through, ...filesIn(attachments) }];
+    return [{ type: "said", ...rest, ...through, ...filesIn(attachments) }];
   }
   const { id, n, at, text, verdict, via, message, attachments } = entry;
   const through = via === null ? {} : { via: via.channel, by: via.by, message };

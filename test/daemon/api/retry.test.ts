@@ -46,7 +46,7 @@ test("a refused token halts the account until somebody has it tried again", asyn
 
   const live = await daemon.run("channels", "retry", "telegram");
   expect([live.code, live.out]).toEqual([1, ""]);
-  expect(live.err).toContain("no such account is halted");
+  expect(live.err).toContain("no matching account is halted");
   expect((await daemon.run("channels", "retry", "telegram", "nobody")).code).toBe(1);
   expect((await daemon.run("channels", "--json")).code).toBe(0);
 }, 180_000);
@@ -55,7 +55,7 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   const daemon = await telegramDaemon(config);
   const { server, rooms, stateDir } = daemon;
   await daemon.start();
-  expect((await daemon.run("quarantine")).out.trim()).toBe("nothing there");
+  expect((await daemon.run("quarantine")).out.trim()).toBe("no quarantined events");
   await daemon.kill("SIGTERM");
   const key = "agent:main:main";
   await leaveMended(stateDir, key, {

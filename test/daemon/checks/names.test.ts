@@ -27,7 +27,7 @@ describe("an entry that can name nobody is told with its place", () => {
     [
       "a name in one group's list",
       telegram({ groups: { "-1": { allowFrom: ["telegram:bo"] } } }),
-      'allowFrom[0]: this is "bo", and Telegram knows people and groups by numbers',
+      'allowFrom[0]: this is "bo", but Telegram identifies people and groups by numbers',
     ],
     [
       "an owner by name",

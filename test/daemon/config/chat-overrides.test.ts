@@ -178,7 +178,7 @@ describe("a value that an owner sets", () => {
     const stateDir = newFolder();
     const file = { values: [{ path: "access.dmPolicy", value: "open", by: "telegram:7" }] };
     await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
-    await expect(house(stateDir)).rejects.toThrow(/config-set\.json.*take it away/s);
+    await expect(house(stateDir)).rejects.toThrow(/config-set\.json.*delete it/s);
   });
 });
 

@@ -115,7 +115,7 @@ test("a certificate that cannot be read, or fits no key, stops the start by its 
     "server.tls.key: /nowhere/key.pem cannot be read (ENOENT)",
   );
   const mixed = { cert: one.files.cert, key: other.files.key };
-  await expect(readTls(mixed)).rejects.toThrow("are no certificate and its key");
+  await expect(readTls(mixed)).rejects.toThrow("are not a certificate and its key");
   const server = { host: "0.0.0.0", exposed: true, tls: mixed };
   await expect(openHookDaemon({ server }, { stateDir: one.stateDir })).rejects.toMatchObject({
     code: "EAR_CONFIG_INVALID",

@@ -117,7 +117,7 @@ test.each(["--threads", "--workers"])(
     const { code, out, err } = await earshot(["replay", room("mention"), option, "2"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(option);
-    expect(err).toContain("A replay runs on one thread. Leave the option out.");
+    expect(err).toContain("A replay runs on one thread. Remove the option.");
   },
 );
 
@@ -147,7 +147,7 @@ test("on eighty columns no row of the table and of a why is wider", async () => 
   const table = new ReplayTable({ colour: false, columns });
   for (const line of scenarioOf(lines, "long").lines) {
     table.measure(line);
-    table.hear(line);
+    table.noteMessage(line);
   }
   const rows: string[] = [];
   const { lines: told, why } = await simulate(lines, { explain: true });

@@ -1,6 +1,6 @@
 /**
- * Who may speak: strangers who wait for an approval, people who got one, claim codes. A claim code
- * is in the answer that makes it and in no other.
+ * Strangers who wait for approval, people who have access, claim codes. A claim code is only in the
+ * answer that creates it.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -10,7 +10,7 @@ import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const name = z.string().min(1).max(limits.idUnitsMax);
-/** Whoever uses the API acts as the console, not as a person of a room. */
+/** A caller of the API acts as the console, not as a person in a room. */
 const console = "console";
 
 const role = z.enum(["owner", "member"]);
@@ -48,7 +48,7 @@ const doneSchema = z.object({ done: z.literal(true) });
 const listPairings = {
   method: "get",
   path: "/api/pairings",
-  summary: "Strangers who wait, people who were let in, and locks after wrong codes",
+  summary: "Strangers who wait, people who have access, and locks after wrong codes",
   answer: z.object({
     pairings: z.array(pairingSchema),
     people: z.array(grantSchema),
@@ -59,18 +59,18 @@ const listPairings = {
 const approvePairing = {
   method: "post",
   path: "/api/pairings/:code/approve",
-  summary: "Lets in the person who was told the code",
+  summary: "Gives access to the person with the code",
   params: z.object({ code: text.describe("eight letters") }),
   answer: z.object({
     person: z.object({ ...account, id: text, name: text }),
-    owner: z.boolean().describe("it made them the owner"),
+    owner: z.boolean().describe("true: the person became the owner"),
   }),
   refuses: ["not-found", "locked", "not-ready"],
 } as const;
 const revokeAccess = {
   method: "post",
   path: "/api/pairings/revoke",
-  summary: "Takes back a waiting code, or what somebody was given",
+  summary: "Revokes a waiting code, or somebody's access",
   body: revokeSchema,
   answer: doneSchema,
   refuses: ["bad-request", "not-found", "too-large", "wrong-type", "not-ready"],
@@ -78,14 +78,14 @@ const revokeAccess = {
 const listClaims = {
   method: "get",
   path: "/api/claims",
-  summary: "Open claim codes, by their labels",
+  summary: "Unused claim codes, by their labels",
   answer: z.object({ claims: z.array(openClaimSchema) }),
   refuses: ["not-ready"],
 } as const;
 const makeClaim = {
   method: "post",
   path: "/api/claims",
-  summary: "Makes a claim code; it is in this answer only",
+  summary: "Creates a claim code, which is only in this answer",
   body: claimSchema,
   answer: openClaimSchema.omit({ by: true }).extend({ code: text }),
   refuses: ["bad-request", "too-large", "wrong-type", "not-ready"],
@@ -93,7 +93,7 @@ const makeClaim = {
 const revokeClaim = {
   method: "post",
   path: "/api/claims/:label/revoke",
-  summary: "Makes a claim code worthless",
+  summary: "Revokes a claim code",
   params: z.object({ label: text.describe("as listed") }),
   answer: doneSchema,
   refuses: ["not-found", "not-ready"],
@@ -119,13 +119,13 @@ export function accessRoutes({ add }: Endpoints, deps: RouteDeps): void {
     if (answer.outcome === "locked")
       throw new ApiRefusal(
         "locked",
-        "Cannot approve: too many wrong codes were given. Try again at " +
+        "Cannot approve: too many wrong codes. Try again at " +
           new Date(answer.until).toISOString(),
       );
     if (answer.outcome === "unknown")
       throw new ApiRefusal(
         "not-found",
-        "Cannot approve: nobody waits under this code. It is wrong, used, or over an hour old",
+        "Cannot approve: no request has this code. It is wrong, used, or over an hour old",
       );
     const { channel, account: at, id, name: called } = answer.person;
     return { person: { channel, account: at, id, name: called }, owner: answer.owner };
@@ -136,7 +136,7 @@ export function accessRoutes({ add }: Endpoints, deps: RouteDeps): void {
     if (done) return { done };
     throw new ApiRefusal(
       "not-found",
-      "Cannot revoke: there is no such entry. What the config file grants is removed there",
+      "Cannot revoke: there is no such entry. Access that the config file grants is removed there",
     );
   });
   add(listClaims, () => {
@@ -148,7 +148,7 @@ export function accessRoutes({ add }: Endpoints, deps: RouteDeps): void {
     if (issued === null)
       throw new ApiRefusal(
         "bad-request",
-        `Cannot make another code: ${limits.claimsOpenMax} are open. Revoke some`,
+        `Cannot create another code: ${limits.claimsOpenMax} are unused. Revoke some`,
       );
     const { label, at, expiresAt } = issued.claim;
     return { code: issued.code, label, role: wanted, at, expiresAt };
@@ -156,6 +156,6 @@ export function accessRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(revokeClaim, async ({ params: { label } }) => {
     const done = await access().revokeClaim(label);
     if (done) return { done };
-    throw new ApiRefusal("not-found", "Cannot revoke: no open code has this label");
+    throw new ApiRefusal("not-found", "Cannot revoke: no unused code has this label");
   });
 }

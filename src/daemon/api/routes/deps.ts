@@ -1,8 +1,7 @@
 /**
- * What the server needs
- * =====================
- * The routes see the daemon only through this, so each of them can be tried with a runtime made for
- * it.
+ * Dependencies of the routes
+ * ==========================
+ * The routes use the daemon only through this interface, so each can be tested with its own runtime.
  */
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { Runtime, Why } from "../../../actors/protocol/runtime.ts";
@@ -28,7 +27,7 @@ import type { TokenReader } from "../../state/token.ts";
 import type { Webchat } from "../../webchat/webchat.ts";
 import type { WhatIfService } from "../../what-if/what-if.ts";
 
-/** What a simulated room did. */
+/** The result of a simulation. */
 export interface Simulated {
   readonly lines: readonly StreamLine[];
   readonly why: Readonly<Record<string, Why>>;
@@ -48,28 +47,27 @@ export interface RouteDeps {
   readonly stateDir: string;
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   connections(): readonly ConnectionStatus[];
-  /** Opens a halted account once more. False: there is no such halted one. */
+  /** Connects a halted account again. False: the account is unknown or not halted. */
   retryConnection(channel: string, account: string): Promise<boolean>;
-  /** What an account takes by post; null where there is no such thing. */
+  /** The hook of an account; null: it has none. */
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthService;
-  /** Looking into conversations. */
+  /** Inspects conversations. */
   readonly inspector: Pick<Inspector, "tickets" | "page">;
   /** The list of rooms. */
   readonly roomList: RoomList;
-  /** Reading along in one room. */
+  /** Shows one room. */
   readonly roomViews: RoomViews;
   readonly whatIf: WhatIfService;
-  /** Files for the chat of the pages. */
+  /** Uploads of the web chat. */
   readonly webchat: Pick<Webchat, "uploads" | "problem">;
   webhookSent(account?: string): readonly WebhookSent[];
-  /** The table of commands with further ones, in the order of help. */
+  /** All commands, in the order of help. */
   commands(): readonly OfferedCommand[];
-  /** `explain`: the messages whose ladder is wanted; left out: all. */
+  /** `explain`: messages to explain. @default all */
   simulate(lines: readonly unknown[], explain?: readonly string[]): Promise<Simulated>;
   /**
-   * Why messages cannot be taken beyond what the runtime knows (starting, stopping); null: they
-   * can.
+   * Why messages are not accepted, besides the runtime's reasons (starting, stopping); null: they are.
    */
   problem(): string | null;
 }

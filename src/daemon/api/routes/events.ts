@@ -2,8 +2,7 @@
  * `GET /api/events`
  * =================
  * The event stream as server-sent events: the lines that `earshot replay --json` prints, live. Each
- * reader has a bounded queue. A reader that is too slow is disconnected and may come back, so a
- * reader never holds up the work.
+ * reader has a bounded queue. A reader that is too slow is disconnected and may reconnect.
  */
 import { z } from "zod";
 import { decisionSchema } from "../../../domain/decision.ts";
@@ -18,13 +17,13 @@ import { createStreams } from "./streams.ts";
 const querySchema = z.object({
   key: z.string().optional().describe("only this conversation"),
   decision: decisionSchema.optional().describe("only these decisions"),
-  deltas: flag.optional().describe("1: with the running text of turns"),
+  deltas: flag.optional().describe("1: with the text of running turns"),
 });
 
 const streamEvents = {
   method: "get",
   path: "/api/events",
-  summary: "What happens, as server-sent events",
+  summary: "The event stream, as server-sent events",
   query: querySchema,
   answer: { contentType: "text/event-stream", each: streamLineSchema },
   refuses: ["bad-request", "not-ready"],
@@ -44,7 +43,7 @@ export function eventRoutes({ add }: Endpoints, deps: RouteDeps): void {
   });
 }
 
-/** Running texts are left out unless the query asks for them. */
+/** Texts of running turns are omitted unless the query asks for them. */
 function filterOf({
   key,
   decision,

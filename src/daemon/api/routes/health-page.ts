@@ -11,7 +11,7 @@ import { createStreams } from "./streams.ts";
 const readHealth = {
   method: "get",
   path: "/api/health",
-  summary: "What needs a person, and the state of everything",
+  summary: "Problems that need attention, and the state of the daemon",
   answer: healthSchema,
 } as const;
 const streamHealth = {

@@ -1,8 +1,8 @@
 /**
  * `/healthz`, `/readyz`, `/metrics`
  * =================================
- * Alive: the process answers. Ready: messages can be taken, or 503 with the reason in words.
- * Neither says anything about rooms, so neither needs the token.
+ * Alive: the process answers. Ready: messages are accepted, or 503 with the reason. Neither reveals
+ * anything about rooms, so neither needs the token.
  */
 import { Hono } from "hono";
 import { guardLocalOrToken, type HttpEnv } from "../../http/auth.ts";

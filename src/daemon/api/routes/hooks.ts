@@ -1,10 +1,10 @@
 /**
  * `/hooks/<channel>/<account>`
  * ============================
- * The one door for platforms that post to us. In this order: method, place, plain bytes, what the
- * headers prove, the body up to what that allows, what the body proves, the rate, repeats; only
- * then is it parsed. Who is refused learns that and nothing else; why stands in the log, once in a
- * while. The answer 200 means durable. 503 and 429 mean that nothing was taken: send it again.
+ * Receives requests of platforms. Checks, in this order: method, path, encoding, headers, body up to
+ * the size that the headers allow, signature, rate, repeats; only then the body is parsed. A refusal
+ * does not name its reason, which is logged at a limited rate. 200 means durable. 503 and 429 mean
+ * that nothing was accepted: send it again.
  */
 import { type Context, Hono } from "hono";
 import { limits } from "../../../domain/limits.ts";
@@ -16,7 +16,7 @@ import { createHookGuard, type HookGuard } from "../../http/hook-replay-guard.ts
 import { createBodyBudget } from "../../http/raw-body.ts";
 import type { RouteDeps } from "./deps.ts";
 
-/** Refusals of one hook are logged so often. */
+/** Refusals of one hook are logged at most this often. */
 const loggedEveryMs = 60_000;
 
 interface Place {
@@ -27,11 +27,11 @@ interface Place {
 export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
   const { clock } = ports;
   const app = new Hono<HttpEnv>();
-  const room = createBodyBudget(limits.hookBodiesBytesMax);
+  const bodies = createBodyBudget(limits.hookBodiesBytesMax);
   const guards = new Map<string, HookGuard>();
   const refusals = createRefusalLog(ports);
 
-  /** Only places that exist get here, so the map ends where the config does. */
+  /** Bounded by the config: only existing hooks get here. */
   const guardOf = ({ channel, account }: Place): HookGuard => {
     const id = JSON.stringify([channel, account]);
     const known = guards.get(id) ?? createHookGuard();
@@ -45,24 +45,24 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     if (place === null) throw notFound();
     if (incoming.method !== "POST") {
       context.header("allow", "POST");
-      throw new ApiRefusal("wrong-method", "Cannot do that here: a hook takes POST");
+      throw new ApiRefusal("wrong-method", "Cannot use that method here: a hook accepts POST");
     }
     const problem = ports.problem();
     if (problem !== null) throw new ApiRefusal("not-ready", problem);
     const hook = ports.hook(place.channel, place.account);
     if (hook === null) throw notFound();
-    // What is not read is not waited for either.
+    // An unread body must not keep the connection open.
     context.header("connection", "close");
     if ((incoming.headers["content-encoding"] ?? "identity") !== "identity")
       throw new ApiRefusal("wrong-type", "Cannot read the body: it is compressed. Send it plain");
     const request: HookRequest = { headers: headersOf(incoming.headers), now: clock.now() };
-    const knock = hook.inspectHeaders(request);
+    const inspection = hook.inspectHeaders(request);
     const from = ports.clients.address(incoming);
-    if (knock.kind === "refused") return refusals.refuse(place, knock.why, from);
-    const proven = knock.kind === "proven";
-    const body = await room.read(
+    if (inspection.kind === "refused") return refusals.refuse(place, inspection.why, from);
+    const isProven = inspection.kind === "proven";
+    const body = await bodies.read(
       incoming,
-      proven ? limits.bodyBytesMax : limits.hookUnprovenBytesMax,
+      isProven ? limits.bodyBytesMax : limits.hookUnprovenBytesMax,
     );
     const verdict = hook.verify(request, body);
     if (verdict.kind === "refused") return refusals.refuse(place, verdict.why, from);
@@ -77,8 +77,7 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
 }
 
 /**
- * The place that a path names, as it was sent: nothing is resolved, and what is escaped is read
- * once. Null: no hook's path.
+ * The hook that a path names. Nothing is resolved, and escapes are decoded once. Null: not a hook.
  */
 function placeOf(url: string): Place | null {
   const found = /^\/hooks\/([^/?#]+)\/([^/?#]+)(?:\?.*)?$/.exec(url);
@@ -91,7 +90,7 @@ function placeOf(url: string): Place | null {
   }
 }
 
-const notFound = () => new ApiRefusal("not-found", "Cannot find a hook by that name");
+const notFound = () => new ApiRefusal("not-found", "Cannot find a hook with that name");
 
 const headersOf = (headers: Readonly<Record<string, string | string[] | undefined>>) =>
   Object.fromEntries(
@@ -109,11 +108,11 @@ function tooMany(context: Context, waitMs: number): never {
   context.header("retry-after", String(Math.max(1, Math.ceil(waitMs / 1_000))));
   throw new ApiRefusal(
     "too-many",
-    `Cannot take more than ${limits.hookPerSecondMax} a second: send it again later`,
+    `Cannot accept more than ${limits.hookPerSecondMax} requests a second: send it again later`,
   );
 }
 
-/** Tells who is refused, and why, without letting a stranger fill the log. */
+/** Logs refusals with their reasons, at a limited rate. */
 function createRefusalLog({ clock, log }: Pick<RouteDeps, "clock" | "log">) {
   const logged = new Map<string, { at: Millis; since: number }>();
   return {
@@ -125,7 +124,7 @@ function createRefusalLog({ clock, log }: Pick<RouteDeps, "clock" | "log">) {
       const unloggedBefore = last.since;
       if (due) log("warn", "hook.refused", { channel, account, why, from, unloggedBefore });
       logged.set(id, due ? { at: now, since: 0 } : { ...last, since: last.since + 1 });
-      throw new ApiRefusal("signature", "Cannot take this: it is not signed as agreed");
+      throw new ApiRefusal("signature", "Cannot accept this: the signature is missing or wrong");
     },
   };
 }

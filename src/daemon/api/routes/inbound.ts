@@ -4,7 +4,7 @@
  * Any program can be a room: one message or an array of them, in the form of docs/guide/scenarios.md
  * with the channel left out. The answer is sent when every message is durable; with `?wait=decision`
  * it has the decision of each. While the store fails or the intake is full the answer is 503 and
- * nothing was taken, so the same request may be sent again: a message id is taken once.
+ * nothing was accepted, so the same request may be sent again: a message id is accepted once.
  */
 import { z } from "zod";
 import type { IngestOutcome } from "../../../actors/protocol/runtime.ts";
@@ -23,7 +23,7 @@ const answerMsMax = 10_000;
 
 const one = inboundSchema.extend({
   channel: z
-    .literal(channel, { error: `only "${channel}" comes in here; leave it out` })
+    .literal(channel, { error: `only "${channel}" is accepted here; omit it` })
     .default(channel),
 });
 const many = z.array(one).min(1).max(limits.inboundArrayCountMax);
@@ -32,7 +32,7 @@ const oneOrMany = z.union([one, many]);
 const takeMessages = {
   method: "post",
   path: "/api/inbound",
-  summary: "Takes one message or an array; answers when they are durable",
+  summary: "Accepts one message or an array; answers when they are durable",
   query: z.object({
     wait: z
       .literal("decision", { error: "only wait=decision is known" })
@@ -46,7 +46,7 @@ const takeMessages = {
     taken: z.array(
       z.object({
         id: text,
-        key: text.nullable().describe("null: no conversation heard it"),
+        key: text.nullable().describe("null: no conversation received it"),
         decision: decisionSchema.exactOptional(),
         rule: ruleSchema.exactOptional(),
         credit: creditUseSchema.exactOptional(),
@@ -96,11 +96,11 @@ async function inTime<Answer>(clock: Clock, work: Promise<Answer>): Promise<Answ
   if (answer !== late) return answer;
   throw new ApiRefusal(
     "not-ready",
-    `Cannot answer within ${answerMsMax} ms. Send the same request again: an id is taken once`,
+    `Cannot answer within ${answerMsMax} ms. Send the same request again: an id is accepted once`,
   );
 }
 
-/** One entry for each agent that heard it. */
+/** One entry for each agent that received it. */
 function taken({ id, receivers: heard }: IngestOutcome) {
   if (heard.length === 0) return [{ id, key: null }];
   return heard.map(({ key, verdict }) =>

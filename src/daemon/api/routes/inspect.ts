@@ -1,6 +1,6 @@
 /**
  * `POST /api/inspect/tickets` answers with an address of `/inspect/ws` that opens one socket, for
- * clients that can be given an address and no header.
+ * clients that cannot send headers.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -12,7 +12,7 @@ import type { RouteDeps } from "./deps.ts";
 const makeTicket = {
   method: "post",
   path: "/api/inspect/tickets",
-  summary: "Makes an address of /inspect/ws that opens one socket within a minute",
+  summary: "Creates an address of /inspect/ws that opens one socket within a minute",
   body: z.strictObject({
     key: z
       .string()

@@ -1,6 +1,6 @@
 /**
- * Parts of answers that are being sent, in doubt or dead, with what an operator can do about them;
- * and what the webhook channel sent, for programs that fetch their answers.
+ * Parts of answers that are being sent, in doubt or dead, which an operator can resend or drop; and
+ * what the webhook channel sent, for programs that fetch their answers.
  */
 import { z } from "zod";
 import type { OutboxRow, OutboxState } from "../../../domain/ports/index.ts";
@@ -64,7 +64,7 @@ const resendPart = {
 const dropPart = {
   method: "post",
   path: "/api/outbox/:id/drop",
-  summary: "Gives a part up",
+  summary: "Drops a part",
   params: partParams,
   answer: doneSchema,
   refuses: ["not-found"],
@@ -74,7 +74,7 @@ const listOutbound = {
   path: "/api/outbound",
   summary: "What the webhook channel sent",
   query: z.object({
-    channel: z.literal("webhook", { error: "only the webhook channel is kept here" }).optional(),
+    channel: z.literal("webhook", { error: "only the webhook channel is stored here" }).optional(),
     account: z.string().optional().describe("only this account"),
   }),
   answer: z.object({
@@ -105,7 +105,7 @@ export function outboxRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(listOutbound, ({ query: { account } }) => ({ outbound: deps.webhookSent(account) }));
 }
 
-/** A reaction that was not put needs nobody. */
+/** A failed reaction needs no attention. */
 function isOfInterest({ kind, state }: OutboxRow): boolean {
   return state !== "dead" || (kind !== "react" && kind !== "unreact");
 }
@@ -114,7 +114,7 @@ function done(changed: boolean, id: string): { readonly id: string; readonly don
   if (changed) return { id, done: true };
   throw new ApiRefusal(
     "not-found",
-    "Cannot do that: there is no such outbox row, or it has been sent already",
+    "Cannot do that: the outbox row is unknown, or was sent already",
   );
 }
 

@@ -2,7 +2,7 @@
  * `GET /api/record`
  * =================
  * A part of the journal as a scenario, JSON Lines. The journal is read as fast as the reader takes
- * it, so a slow reader holds up nothing.
+ * it.
  */
 import { z } from "zod";
 import { isSessionKey } from "../../../domain/key.ts";
@@ -20,10 +20,10 @@ const querySchema = z.object({
   until: moment.optional().describe("ms since the epoch"),
   conversation: z
     .string()
-    .refine(isSessionKey, "it is no session key")
+    .refine(isSessionKey, "it is not a session key")
     .optional()
     .describe("only this conversation"),
-  channel: z.string().optional().describe("only what was said on this channel"),
+  channel: z.string().optional().describe("only messages of this channel"),
   redact: flag.optional().describe("1: words, names and numbers are replaced"),
 });
 

@@ -1,6 +1,6 @@
 /**
- * What an operator does about work that stopped: an event in quarantine is retried or dropped, an
- * account that gave up is connected again. Each request acts once.
+ * Actions for work that stopped: an event in quarantine is retried or dropped, a halted account is
+ * connected again. Each request acts once.
  */
 import { z } from "zod";
 import type { RetryOutcome } from "../../../actors/protocol/runtime.ts";
@@ -31,7 +31,7 @@ const listQuarantine = {
 const retryEvent = {
   method: "post",
   path: "/api/quarantine/:seq/retry",
-  summary: "Gives an event in quarantine to its conversation once more",
+  summary: "Retries an event in quarantine",
   params: rowParams,
   answer: doneSchema,
   refuses: ["bad-request", "not-found"],
@@ -39,7 +39,7 @@ const retryEvent = {
 const dropEvent = {
   method: "post",
   path: "/api/quarantine/:seq/drop",
-  summary: "Takes an event off the list",
+  summary: "Removes an event from the list",
   params: rowParams,
   answer: doneSchema,
   refuses: ["bad-request", "not-found"],
@@ -47,7 +47,7 @@ const dropEvent = {
 const retryAccount = {
   method: "post",
   path: "/api/channels/:channel/:account/retry",
-  summary: "Connects a halted account once more",
+  summary: "Connects a halted account again",
   params: z.object({
     channel: text.describe("channel id"),
     account: text.describe("account name"),
@@ -71,10 +71,7 @@ export function retryRoutes({ add }: Endpoints, deps: RouteDeps): void {
   });
   add(retryAccount, async ({ params: { channel, account } }) => {
     if (!(await deps.retryConnection(channel, account)))
-      throw new ApiRefusal(
-        "not-found",
-        "Cannot connect that account: there is no such account, or it is not halted",
-      );
+      throw new ApiRefusal("not-found", "Cannot connect that account: it is unknown or not halted");
     return { channel, account, done: true as const };
   });
 }
@@ -83,10 +80,10 @@ function check(outcome: RetryOutcome): void {
   if (outcome === "unknown")
     throw new ApiRefusal(
       "not-found",
-      "Cannot do that: no such row is in quarantine, or it has been retried already",
+      "Cannot do that: the row is not in quarantine, or was retried already",
     );
   if (outcome === "unreadable")
-    throw new ApiRefusal("bad-request", "Cannot retry: the journal row holds no event");
+    throw new ApiRefusal("bad-request", "Cannot retry: the journal row has no event");
   if (outcome === "deleted")
     throw new ApiRefusal("bad-request", "Cannot retry: the author has deleted the message since");
 }

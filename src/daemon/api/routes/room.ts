@@ -1,7 +1,7 @@
 /**
  * `GET /api/rooms/:key` (its state and the newest lines), `/history` (other lines) and `/live`
- * (frames as server-sent events, at most four a second). A frame is made when the reader takes it: a
- * slow reader gets fewer frames, and nothing is queued for it.
+ * (frames as server-sent events, at most four a second). A frame is created when the reader
+ * takes it: a slow reader gets fewer frames, and nothing is queued for it.
  */
 import { z } from "zod";
 import { roomFrameSchema, roomHistorySchema, roomViewSchema } from "../../api-types/room.ts";
@@ -42,7 +42,7 @@ const readHistory = {
 const streamRoom = {
   method: "get",
   path: "/api/rooms/:key/live",
-  summary: "One room, and then what is new in it, as server-sent events",
+  summary: "One room and then its changes, as server-sent events",
   params,
   query: z.object({
     after: wholeNumber().optional().describe("the `upTo` that the page has already"),
@@ -96,9 +96,9 @@ export function roomRoutes({ add }: Endpoints, deps: RouteDeps): void {
 }
 
 const unknown = () =>
-  new ApiRefusal("not-found", "Cannot show that room: nothing was heard there yet");
+  new ApiRefusal("not-found", "Cannot show that room: there are no messages in it yet");
 
-/** Frames as the reader takes them. Now and then a comment shows that the connection is alive. */
+/** Frames as the reader takes them, with periodic comments that keep the connection alive. */
 function stream(
   { clock, log }: RouteDeps,
   reader: RoomReader,
@@ -120,7 +120,7 @@ function stream(
       start(controller) {
         beat = () => {
           timer = clock.setTimer(clock.now() + beatMs, () => beat());
-          // A reader with a frame to take needs no comment.
+          // A reader with a pending frame needs no comment.
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
         };
         controller.enqueue(encoder.encode("retry: 1000\n\n"));

@@ -1,9 +1,8 @@
 /**
  * The list of rooms
  * =================
- * `GET /api/rooms` (a page of rows, by search and state), `GET /api/rooms/live` (the rows somebody
- * looks at, and then what changes in them, as server-sent events) and `POST /api/rooms/live/:view`
- * (look at other rows).
+ * `GET /api/rooms` (a page of rows, by search and state), `GET /api/rooms/live` (the rows of a view
+ * and then their changes, as server-sent events) and `POST /api/rooms/live/:view` (shows other rows).
  */
 import { z } from "zod";
 import { roomsFrameSchema, roomsPageSchema } from "../../api-types/rooms.ts";
@@ -14,7 +13,7 @@ import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 import { createStreams } from "./streams.ts";
 
-/** Nothing is put while something waits, so this is far more than two frames. */
+/** Far more than two frames: nothing is sent while a frame waits. */
 const queueUnitsMax = 4_194_304;
 const pageRows = 200;
 const pageRowsMax = 1_000;
@@ -25,19 +24,19 @@ const words = (description: string) =>
   z.string().max(lookUnitsMax).default("").meta({ description });
 const look = {
   filter: z.enum(roomFilters).default("all").meta({ description: "only these" }),
-  find: words("words that a room has to have"),
-  at: words("key of a room that has to be among the rows"),
+  find: words("words that a room must have"),
+  at: words("key of a room that must be among the rows"),
 };
 const digits = z
   .string()
   .regex(/^\d{1,15}$/u, "a whole number is expected")
   .transform(Number);
-const yesNo = z.enum(["0", "1"]).transform((given) => given === "1");
+const yesNo = z.enum(["0", "1"]).transform((text) => text === "1");
 
 const listRooms = {
   method: "get",
   path: "/api/rooms",
-  summary: "Rooms, those heard last first",
+  summary: "Rooms, the most recently active first",
   query: z.object({
     find: z
       .string()
@@ -54,12 +53,14 @@ const listRooms = {
 const streamRooms = {
   method: "get",
   path: "/api/rooms/live",
-  summary: "The rows somebody looks at and then what changes in them, as server-sent events",
+  summary: "The rows of a view and then their changes, as server-sent events",
   query: z.object({
     ...look,
     from: digits.default(0).describe("rows before the first one"),
     limit: digits.pipe(z.number().min(1).max(lookRowsMax)).default(lookRows),
-    follow: yesNo.default(true).describe("1: keep those heard last first; 0: keep the order"),
+    follow: yesNo
+      .default(true)
+      .describe("1: keep the most recently active first; 0: keep the order"),
     sort: yesNo.default(false).describe("1: order them now, once"),
   }),
   answer: { contentType: "text/event-stream", each: roomsFrameSchema },
@@ -68,13 +69,13 @@ const streamRooms = {
 const lookElsewhere = {
   method: "post",
   path: "/api/rooms/live/:view",
-  summary: "Makes a stream look at other rows",
+  summary: "Changes the rows of a view",
   params: z.object({ view: text.describe("the `view` of the stream's first frame") }),
   body: z.strictObject({
     ...look,
     from: z.number().int().min(0).default(0).meta({ description: "rows before the first one" }),
     limit: z.number().int().min(1).max(lookRowsMax).default(lookRows),
-    follow: z.boolean().default(true).meta({ description: "keep those heard last first" }),
+    follow: z.boolean().default(true).meta({ description: "keep the most recently active first" }),
     sort: z.boolean().default(false).meta({ description: "order them now, once" }),
   }),
   answer: z.object({ looking: z.literal(true) }),
@@ -85,11 +86,11 @@ export function roomsRoutes({ add }: Endpoints, deps: RouteDeps): void {
   const { roomList } = deps;
   const stream = createStreams(deps, { reader: "rooms", queueUnitsMax });
   add(streamRooms, ({ context, query }) =>
-    stream(context, (tell, idle) => roomList.watch({ send: tell, idle }, query)),
+    stream(context, (send, idle) => roomList.watch({ send, idle }, query)),
   );
   add(lookElsewhere, ({ params: { view }, body }) => {
     if (roomList.look(view, body)) return { looking: true as const };
-    throw new ApiRefusal("not-found", "Cannot look elsewhere: there is no such stream");
+    throw new ApiRefusal("not-found", "Cannot change the view: it is unknown");
   });
   add(listRooms, async ({ query: { find, state = null, from, limit } }) => {
     const wanted = Math.max(1, limit);

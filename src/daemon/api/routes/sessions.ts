@@ -1,8 +1,7 @@
 /**
- * What each agent remembers of its conversations: listing, showing, exporting, changing how it works
- * there, starting a new one. A session is named by its key, percent-encoded in the path; an archived
- * one also by its id. Everything is read from the store, so it is complete whatever happened to the
- * files.
+ * Lists, shows and exports the sessions of agents, changes their settings, and starts new ones. A
+ * session is named by its key, percent-encoded in the path; an archived one also by its id. Everything
+ * is read from the store, not from the session files.
  */
 import { stream } from "hono/streaming";
 import { z } from "zod";
@@ -80,7 +79,7 @@ const sessionSchema = z.object({
   }),
   usage: z.object(usage),
   abortedLastRun: z.boolean(),
-  archivedAt: millis.nullable().describe("null: it is the one in use"),
+  archivedAt: millis.nullable().describe("null: the current session"),
 });
 const lineSchema = z.object({
   id: count,
@@ -91,7 +90,7 @@ const lineSchema = z.object({
   author: z.object({ id: text, name: text }).exactOptional(),
   messageId: text.exactOptional(),
   usage: z.object({ inputTokens: count, outputTokens: count, costUsd: z.number() }).exactOptional(),
-  covers: count.exactOptional().describe("this line replaces those up to that one for the agent"),
+  covers: count.exactOptional().describe("for the agent, this line replaces all up to that number"),
 });
 
 const params = z.object({
@@ -107,13 +106,13 @@ const listSessions = {
   path: "/api/sessions",
   summary: "Sessions in the order they were made, and what each agent used",
   query: z.object({
-    agent: text.optional().describe("only this agent's"),
-    all: flag.default(false).describe("1: archived ones, too"),
+    agent: text.optional().describe("only of this agent"),
+    all: flag.default(false).describe("1: also archived ones"),
     after: text.default("").describe("the `next` of the page before"),
     limit: z
       .string()
       .regex(/^[1-9]\d{0,5}$/u, "a whole number from 1 on is expected")
-      .transform((given) => Math.min(Number(given), pageCountMax))
+      .transform((text) => Math.min(Number(text), pageCountMax))
       .default(pageCount)
       .describe("at most so many"),
   }),
@@ -149,7 +148,7 @@ const exportTranscript = {
 const resetSession = {
   method: "post",
   path: "/api/sessions/:key/reset",
-  summary: "Archives the session in use and starts the next",
+  summary: "Archives the current session and starts a new one",
   params,
   answer: z.object({ session: sessionSchema }),
   refuses: ["bad-request", "not-found", "not-ready"],
@@ -157,7 +156,7 @@ const resetSession = {
 const compactSession = {
   method: "post",
   path: "/api/sessions/:key/compact",
-  summary: "Summarises what was said so far",
+  summary: "Compacts the session: summarises it so far",
   params,
   answer: z.object({ outcome: z.enum(["done", "busy", "empty"]) }),
   refuses: ["bad-request", "not-found", "not-ready"],
@@ -165,7 +164,7 @@ const compactSession = {
 const changeSession = {
   method: "patch",
   path: "/api/sessions/:key",
-  summary: "Changes how the agent works in the session in use",
+  summary: "Changes the settings of the current session",
   params,
   body: sessionPatchSchema,
   answer: z.object({ session: sessionSchema }),
@@ -178,7 +177,7 @@ export function sessionRoutes({ add }: Endpoints, { runtime, store }: RouteDeps)
     if (session !== null && session.key === key) return plain(session);
     throw new ApiRefusal(
       "not-found",
-      "Cannot find a session of that key, or none of that id in it",
+      "Cannot find that session: no session has this key, or this id",
     );
   }
 
@@ -211,7 +210,7 @@ export function sessionRoutes({ add }: Endpoints, { runtime, store }: RouteDeps)
   add(resetSession, async ({ params: { key } }) => {
     const session = await runtime.resetSession(key);
     if (session !== null) return { session: plain(session) };
-    throw new ApiRefusal("not-found", "Cannot start a new session: there is none of that key");
+    throw new ApiRefusal("not-found", "Cannot start a new session: no session has this key");
   });
   add(compactSession, async ({ params: { key } }) => {
     await found(key, undefined);
@@ -228,7 +227,7 @@ function plain(session: Session): Session {
   return rest;
 }
 
-/** As in the session's file. */
+/** The form of the session's file. */
 function shown({ sessionId: _, ...line }: TranscriptLine): Omit<TranscriptLine, "sessionId"> {
   return line;
 }

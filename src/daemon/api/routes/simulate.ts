@@ -1,8 +1,8 @@
 /**
  * `POST /api/simulate`
  * ====================
- * Runs a scenario in a simulation (simulated clock, no store, no network) and answers with what
- * happened and why. It changes nothing. The simulator of the Chat page uses it.
+ * Runs a scenario in a simulation (simulated clock, no store, no network) and answers with its event
+ * lines and explanations. It changes nothing. The simulator of the Chat page uses it.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -11,7 +11,7 @@ import { streamLineSchema } from "../../api-types/stream-line.ts";
 import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
-/** A room made by hand has dozens of lines; files of millions go to `earshot replay`. */
+/** A handwritten room has dozens of lines; files of millions are for `earshot replay`. */
 const linesCountMax = 2_000;
 /** Each explanation replays the whole conversation, so a page names the few it shows. */
 const explainCountMax = 100;

@@ -25,7 +25,7 @@ const statusSchema = z.object({
   turns: z.object({ running: count, waiting: count }),
   lanes: z
     .array(z.object({ agentId: text, running: count, waiting: count }))
-    .describe("agents that have turns or wait for some"),
+    .describe("agents that have turns or wait for a turn slot"),
   outbox: z.record(text, count),
   ingress: z.object({ pending: count, refused: count }),
   heartbeats: z.array(z.object({ key: text, at: millis })).describe("the soonest first"),
@@ -62,7 +62,7 @@ const listChannels = {
         capabilities: z.looseObject({}),
         accounts: z.array(
           connectionSchema.extend({
-            hook: text.nullable().describe("where it is posted to; null: it asks instead"),
+            hook: text.nullable().describe("path of its hook; null: it has none"),
           }),
         ),
       }),
@@ -86,7 +86,7 @@ const listConversations = {
 const explainMessage = {
   method: "get",
   path: "/api/why/:messageId",
-  summary: "The whole ladder for one message, once for each agent that heard it",
+  summary: "The whole ladder for one message, once for each agent that received it",
   params: z.object({
     messageId: z
       .string()
@@ -145,14 +145,11 @@ export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(explainMessage, async ({ params: { messageId }, query: { seq } }) => {
     const why = await deps.runtime.why(messageId, seq);
     if (why.length > 0) return { why };
-    throw new ApiRefusal(
-      "not-found",
-      "Cannot explain that message: no message of this id was heard",
-    );
+    throw new ApiRefusal("not-found", "Cannot explain that message: no message has this id");
   });
 }
 
-/** Path that a platform posts to for an account; null where the account asks instead. */
+/** Path of an account's hook; null: it has none. */
 function hookOf({ hook }: RouteDeps, channel: string, account: string): string | null {
   const [id, name] = [channel, account].map(encodeURIComponent);
   return hook(channel, account) === null ? null : `/hooks/${id}/${name}`;

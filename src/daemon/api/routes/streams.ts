@@ -1,8 +1,8 @@
 /**
  * Readers of a stream
  * ===================
- * What all routes with server-sent events have in common: so many readers at a time, counted in the
- * metrics, and let go when they read too slowly.
+ * Common to all routes with server-sent events: a maximum number of readers, which are counted in the
+ * metrics and disconnected when they are too slow.
  */
 import type { Context } from "hono";
 import { ApiRefusal } from "../../http/api-error.ts";
@@ -19,12 +19,12 @@ export interface StreamKind {
   readonly queueUnitsMax: number;
 }
 
-/** Begins to tell, and gives the way to end it. `idle`: all that was put has been taken. */
+/** Starts sending; the result ends it. `idle`: whether the reader has taken everything. */
 export type Follow = (put: (data: string) => void, idle: () => boolean) => () => void;
 
 /**
- * Answers requests with a stream of its own each.
- * @throws ApiRefusal from the answer when too many readers are there.
+ * Answers each request with its own stream.
+ * @throws ApiRefusal from the answer when too many readers are connected.
  */
 export function createStreams(
   ports: RouteDeps,

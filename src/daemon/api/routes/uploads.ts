@@ -17,12 +17,12 @@ import { allowLongBody } from "../../http/body-timeout.ts";
 import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
-const params = z.object({ id: text.describe("as the upload was answered") });
+const params = z.object({ id: text.describe("from the answer of the upload") });
 
 const takeUpload = {
   method: "post",
   path: "/api/webchat/uploads",
-  summary: "Keeps a file for a message of the webchat; the body is the file",
+  summary: "Uploads a file for a message of the web chat; the body is the file",
   query: z.object({ name: text.default("").describe("name that is shown") }),
   rawBody: "*/*",
   answer: z.object({
@@ -59,7 +59,7 @@ export function uploadRoutes({ add }: Endpoints, { webchat, problem }: RouteDeps
     const { incoming } = context.env;
     const declared = typeOf(context);
     allowLongBody(incoming);
-    // A body that is not read to its end must not be waited for.
+    // An unread body must not keep the connection open.
     context.header("connection", "close");
     const upload = await uploads.take(bytesOf(incoming), {
       name: name.slice(0, limits.labelUnitsMax),
@@ -86,18 +86,18 @@ export function uploadRoutes({ add }: Endpoints, { webchat, problem }: RouteDeps
 
 const described = ({ id, kind, mime, bytes, name }: Upload) => ({ id, kind, mime, bytes, name });
 
-const notFound = () => new ApiRefusal("not-found", "Cannot find that file: it is not kept here");
+const notFound = () => new ApiRefusal("not-found", "Cannot find that file: it is not stored here");
 
 /** The type that the page declares. A form or compressed bytes are not the file itself. */
 function typeOf(context: Context): string {
   const encoding = context.req.header("content-encoding") ?? "identity";
   if (encoding !== "identity")
-    throw new ApiRefusal("wrong-type", "Cannot take the file: it is compressed. Send it plain");
+    throw new ApiRefusal("wrong-type", "Cannot accept the file: it is compressed. Send it plain");
   const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   if (/^multipart\//u.test(type))
     throw new ApiRefusal(
       "wrong-type",
-      "Cannot take a form: send the file itself as the body, with its own type",
+      "Cannot accept a form: send the file itself as the body, with its own type",
     );
   return type;
 }
@@ -115,7 +115,7 @@ const bytesOf = (incoming: IncomingMessage): AsyncIterable<Uint8Array> =>
 
 function headersOf({ mime, bytes, name, id }: Upload): Record<string, string> {
   const isPicture = picturesTaken.has(mime);
-  // RFC 8187: these have to be escaped, too.
+  // RFC 8187 requires these to be escaped, too.
   const escaped = encodeURIComponent(name ?? id).replace(
     /['()*!]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16)}`,
@@ -124,7 +124,7 @@ function headersOf({ mime, bytes, name, id }: Upload): Record<string, string> {
     "content-type": isPicture ? mime : "application/octet-stream",
     "content-length": String(bytes),
     "content-disposition": `${isPicture ? "inline" : "attachment"}; filename*=UTF-8''${escaped}`,
-    // Opened as a page it runs nothing and loads nothing.
+    // A file opened as a page may not run or load anything.
     "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Recordings, runs, explanations, and applying rules to the config. A run is answered while it goes
- * on, as server-sent events; closing the answer aborts it.
+ * Recordings, runs, explanations, and applying rules to the config. A run is answered with
+ * server-sent events while it is running; closing the answer aborts it.
  */
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
@@ -39,7 +39,7 @@ const readRecording = {
 const takeFile = {
   method: "post",
   path: "/api/what-if/files",
-  summary: "Takes a scenario to try rules on",
+  summary: "Uploads a scenario to try rules on",
   query: z.object({ name: z.string().default("the file").describe("name that is shown") }),
   rawBody: "application/jsonl",
   answer: whatIfRecordingSchema,
@@ -64,7 +64,7 @@ const explain = {
 const apply = {
   method: "post",
   path: "/api/what-if/apply",
-  summary: "Puts rules over the config",
+  summary: "Applies rules as config overrides",
   body: z.strictObject({ rules }),
   answer: whatIfAppliedSchema,
   refuses,
@@ -72,7 +72,7 @@ const apply = {
 const undo = {
   method: "post",
   path: "/api/what-if/undo",
-  summary: "Takes back what was applied last",
+  summary: "Undoes the last application",
   body: z.strictObject({ undo: shortText }),
   answer: whatIfAppliedSchema.pick({ rules: true }),
   refuses,
@@ -86,7 +86,7 @@ export function whatIfRoutes({ app, add }: Endpoints, { whatIf, log }: RouteDeps
       refuse(
         context,
         "too-large",
-        `Cannot take a recording of more than ${whatIfBytesMax / 1_048_576} MiB: compare it with ` +
+        `Cannot load a recording of more than ${whatIfBytesMax / 1_048_576} MiB: compare it with ` +
           "`earshot replay FILE --config A --against B`",
       ),
   });

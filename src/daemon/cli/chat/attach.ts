@@ -3,7 +3,7 @@
  * ===========================
  * Uploads a file of this machine to the daemon and sends it to the agent with the next line; an
  * empty line sends it alone. Only a person at the keyboard can attach files: lines from a pipe are
- * text, whatever they say.
+ * always text.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -16,15 +16,15 @@ import { oneLine } from "../../../domain/sanitize.ts";
 import type { DaemonAddress } from "../lib/api-client.ts";
 
 export interface Attacher {
-  /** Takes an order to attach a file. False: the line is something to say. */
+  /** Handles an `/attach` command. False: the line is a message. */
   takes(line: string): boolean;
-  /** The files of the line that is said now, once all of them are there. */
+  /** The files for the next message, once all are uploaded. */
   forLine(): Promise<readonly string[]>;
 }
 
 export interface AttachPorts {
   readonly find: () => Promise<DaemonAddress | null>;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 const order = /^\/attach(?:\s+(.*))?$/su;
@@ -36,17 +36,17 @@ const answerSchema = z.object({
 });
 const errorSchema = z.object({ error: z.object({ message: z.string() }) });
 
-export function createAttacher({ find, tell }: AttachPorts): Attacher {
+export function createAttacher({ find, print: tell }: AttachPorts): Attacher {
   let files: string[] = [];
   let work: Promise<void> = Promise.resolve();
 
-  async function attach(given: string): Promise<void> {
-    const path = pathOf(given);
+  async function attach(argument: string): Promise<void> {
+    const path = pathOf(argument);
     const name = basename(path);
     const found = await stat(path).catch(() => null);
     if (found?.isFile() !== true) return tell(`(no file at ${oneLine(path, 200)})`);
     const daemon = await find();
-    if (daemon === null) return tell("(not attached: the daemon is not there)");
+    if (daemon === null) return tell("(not attached: the daemon does not answer)");
     const answer = await fetch(
       `${daemon.base}/api/webchat/uploads?name=${encodeURIComponent(name)}`,
       {
@@ -56,12 +56,12 @@ export function createAttacher({ find, tell }: AttachPorts): Attacher {
         duplex: "half",
       } as RequestInit,
     );
-    const told: unknown = await answer.json();
+    const body: unknown = await answer.json();
     if (!answer.ok) {
-      const error = errorSchema.safeParse(told);
+      const error = errorSchema.safeParse(body);
       return tell(`(not attached: ${error.data?.error.message ?? answer.status})`);
     }
-    const { id, bytes } = answerSchema.parse(told);
+    const { id, bytes } = answerSchema.parse(body);
     files.push(id);
     tell(`(attached ${oneLine(name, 120)}, ${bytes} bytes; it goes with your next line)`);
   }
@@ -70,7 +70,7 @@ export function createAttacher({ find, tell }: AttachPorts): Attacher {
     takes(line) {
       const path = order.exec(line)?.[1]?.trim();
       if (!order.test(line)) return false;
-      if (path === undefined || path === "") tell("(/attach wants the path of a file)");
+      if (path === undefined || path === "") tell("(/attach needs the path of a file)");
       else
         work = work
           .then(() => attach(path))
@@ -86,9 +86,9 @@ export function createAttacher({ find, tell }: AttachPorts): Attacher {
   };
 }
 
-/** As a shell would read it: quotes around it go, and `~` is home. */
-function pathOf(given: string): string {
-  const bare = /^(["'])(.*)\1$/su.exec(given)?.[2] ?? given;
+/** Like a shell: removes quotes, expands `~`. */
+function pathOf(argument: string): string {
+  const bare = /^(["'])(.*)\1$/su.exec(argument)?.[2] ?? argument;
   return resolve(bare === "~" || bare.startsWith("~/") ? `${homedir()}${bare.slice(1)}` : bare);
 }
 
@@ -99,8 +99,8 @@ const kinds: Readonly<Record<AttachedFile["kind"], string>> = {
   file: "file",
 };
 
-/** The files of a message in words: "[picture hat.png]". */
-export function inWords(files: readonly AttachedFile[] | undefined): string {
+/** The files of a message as text: "[picture hat.png]". */
+export function filesText(files: readonly AttachedFile[] | undefined): string {
   return (files ?? [])
     .map(({ kind, name }) =>
       name === undefined ? `[${kinds[kind]}]` : `[${kinds[kind]} ${oneLine(name, 120)}]`,

@@ -1,7 +1,7 @@
 /**
  * `earshot chat`
  * ==============
- * A conversation with the default agent in the terminal. It is one more page of the webchat, so
+ * A conversation with the default agent in the terminal. It is another client of the web chat, so
  * both show the same messages. If no daemon runs, the command starts one for the duration of the
  * chat. With a pipe instead of a keyboard every line is a message, and the end of input waits for
  * the answers.
@@ -25,30 +25,33 @@ interface ChatOptions extends StateOptions {
   readonly config?: string;
 }
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
-    "Talks to the daemon of the state directory; if none runs, one runs until you leave. It is " +
+    "Connects to the daemon of the state directory; if none runs, starts one until you leave. It is " +
     "the same conversation as on the web page. Tab completes commands; /attach PATH sends a file with " +
     "your next line. Leave with Ctrl-D or Ctrl-C.",
   examples: [
     "earshot chat",
-    ["earshot chat --temporary", "in a daemon of its own that keeps nothing"],
-    ['echo "what can you do?" | earshot chat', "every line a message; ends when all are answered"],
+    ["earshot chat --temporary", "in a separate daemon that stores nothing"],
+    [
+      'echo "what can you do?" | earshot chat',
+      "each line is a message; ends when all are answered",
+    ],
   ],
   exits: "0 left, 1 failed, 2 no daemon could be reached or started.",
 };
 
 export function addChatCommand(program: Command): void {
-  addHelp(withStateDir(program.command("chat")), lesson)
+  addHelp(withStateDir(program.command("chat")), help)
     .description("Talk to the default agent in this terminal")
-    .option("--temporary", "in a daemon of its own that keeps nothing")
+    .option("--temporary", "in a separate daemon that stores nothing")
     .addOption(
       new Option("--config <file>", "config file, if no daemon runs yet").env("EARSHOT_CONFIG"),
     )
     .action(action(chat));
 }
 
-/** Where to talk to, and what to end afterwards. */
+/** The daemon to talk to, and how to end it. */
 interface Place {
   find(): Promise<DaemonAddress | null>;
   leave(): Promise<void>;
@@ -123,18 +126,18 @@ function converse(place: Place): Promise<void> {
       },
       0,
     );
-    const attacher = createAttacher({ find: place.find, tell: (line) => screen.note(line) });
+    const attacher = createAttacher({ find: place.find, print: (line) => screen.note(line) });
     const typed = (text: string) => {
       if (attacher.takes(text)) return;
       void attacher.forLine().then((files) => {
-        if (text !== "" || files.length > 0) screen.said(client.say(text, files));
+        if (text !== "" || files.length > 0) screen.sent(client.say(text, files));
       });
     };
     lines.on("line", (line) => {
       const text = line.trim();
       const isTyped = process.stdin.isTTY === true;
       if (isTyped) typed(text);
-      else if (text !== "") screen.said(client.say(text));
+      else if (text !== "") screen.sent(client.say(text));
       screen.prompt();
     });
     lines.on("SIGINT", end);

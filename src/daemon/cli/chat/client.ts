@@ -1,9 +1,9 @@
 /**
  * A client of the webchat
  * =======================
- * Speaks the same protocol as the page: sends hello with the last number it has, sends
- * unacknowledged messages again under the same ids after a reconnect, and emits every frame once. A
- * restart of the daemon in the middle of a conversation loses nothing.
+ * Speaks the same protocol as the page: sends hello with the last number it has, repeats
+ * unacknowledged messages with the same ids after a reconnect, and emits every frame once. A restart
+ * of the daemon in the middle of a conversation loses nothing.
  */
 import { randomUUID } from "node:crypto";
 import WebSocket from "ws";
@@ -18,29 +18,29 @@ import type { DaemonAddress } from "../lib/api-client.ts";
 
 export interface ChatListener {
   frame(frame: ServerFrame): void;
-  /** The connection is lost, or there again. */
+  /** The connection was lost or restored. */
   connected(is: boolean): void;
-  /** It will not come back by itself. */
+  /** The connection cannot be restored. */
   failed(error: EarshotError): void;
 }
 
 export interface ChatClient {
   /**
-   * Says a line, with files that were uploaded for it; it is sent as soon as there is a connection.
-   * Answers with its id.
+   * Sends a message, with files that were uploaded for it, as soon as there is a connection. Returns
+   * its id.
    */
   say(text: string, attachments?: readonly string[]): string;
-  /** Said and not yet taken. */
+  /** Messages that are not acknowledged. */
   unsent(): number;
   close(): void;
 }
 
-const againMsMin = 250;
-const againMsMax = 5_000;
+const retryMsMin = 250;
+const retryMsMax = 5_000;
 
 /**
- * Opens the chat. `find` is asked for the daemon before every connection: after a restart it may be
- * elsewhere. `after`: the last number already known.
+ * Opens the chat. `find` is called before every connection, because a restarted daemon may have
+ * another address. `after`: the last number already known.
  */
 export function openChat(
   find: () => Promise<DaemonAddress | null>,
@@ -52,25 +52,25 @@ export function openChat(
   let socket: WebSocket | null = null;
   let open = false;
   let closed = false;
-  let pause = againMsMin;
+  let retryMs = retryMsMin;
   let timer: NodeJS.Timeout | null = null;
 
   const send = (frame: ClientFrame) => socket?.send(JSON.stringify(frame));
-  /** What was not taken goes again, under its old ids. */
-  const sayAgain = () => {
+  /** Sends unacknowledged messages again, with the same ids. */
+  const resend = () => {
     if (open) for (const message of unsent.values()) send(message);
   };
-  const heard = (frame: ServerFrame) => {
+  const receive = (frame: ServerFrame) => {
     if (frame.type === "ready") {
       open = true;
-      pause = againMsMin;
+      retryMs = retryMsMin;
       listener.connected(true);
-      sayAgain();
+      resend();
     }
     if (frame.type === "taken") unsent.delete(frame.id);
-    // What can never be taken as it is is not said again.
+    // A message that can never be accepted is not sent again.
     if (frame.type === "error" && frame.final === true) unsent.delete(frame.id ?? "");
-    else if (frame.type === "error") setTimeout(sayAgain, againMsMax).unref();
+    else if (frame.type === "error") setTimeout(resend, retryMsMax).unref();
     if (frame.type === "taken" || frame.type === "said") {
       if (frame.n <= known) return;
       known = frame.n;
@@ -86,8 +86,8 @@ export function openChat(
       return listener.failed(
         new EarshotError("EAR_USAGE", "Cannot chat: the token was refused. Was it changed?"),
       );
-    timer = setTimeout(connect, pause);
-    pause = Math.min(pause * 2, againMsMax);
+    timer = setTimeout(connect, retryMs);
+    retryMs = Math.min(retryMs * 2, retryMsMax);
   };
   const connect = () => {
     find().then(
@@ -99,7 +99,7 @@ export function openChat(
         opening.on("open", () => send({ type: "hello", token: daemon.token, after: known }));
         opening.on("message", (data) => {
           const frame = serverFrameSchema.safeParse(JSON.parse(String(data)));
-          if (frame.success) heard(frame.data);
+          if (frame.success) receive(frame.data);
         });
         opening.on("error", () => undefined);
         opening.on("close", (code) => lost(code));

@@ -16,7 +16,7 @@ const answerSchema = z.object({
 });
 type Known = z.output<typeof answerSchema>["commands"];
 
-/** What this terminal does itself. */
+/** A command of the terminal itself. */
 const attach: Known[number] = { name: "attach", aliases: [], usage: "path" };
 
 /** A completion in the form of readline's asynchronous completers. */
@@ -31,12 +31,12 @@ export function createCompleter(find: () => Promise<DaemonAddress | null>): Asyn
     if (known !== null) return known;
     const daemon = await find();
     if (daemon === null) return [];
-    const { commands: told } = answerSchema.parse(await callApi(daemon, "/api/commands"));
-    known = [...told, attach];
+    const { commands: offered } = answerSchema.parse(await callApi(daemon, "/api/commands"));
+    known = [...offered, attach];
     return known;
   };
   return (line, done) => {
-    // Without a slash there is nothing to complete, and the daemon is not asked.
+    // Only commands are completed.
     if (!/^\/[a-z0-9:_-]*$/i.test(line)) return done(null, [[], line]);
     void commands()
       .catch(() => [] as Known)
@@ -44,7 +44,7 @@ export function createCompleter(find: () => Promise<DaemonAddress | null>): Asyn
   };
 }
 
-/** Names first; another word for a command only where no name fits. */
+/** Names first; aliases only if no name fits. */
 function completions(line: string, list: Known): string[] {
   const word = line.slice(1).toLowerCase();
   const fits = (name: string) => name.startsWith(word);

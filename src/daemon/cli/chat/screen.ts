@@ -11,15 +11,15 @@ import type { ServerFrame } from "../../../adapters/channels/webchat/protocol.ts
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { terminalText } from "../output/markdown.ts";
 import { columnsOf, wrapText } from "../output/wrap.ts";
-import { inWords } from "./attach.ts";
+import { filesText } from "./attach.ts";
 
-/** What was said before this chat was opened is shown so far back. */
+/** At most so many earlier messages are shown. */
 const historyShownMax = 20;
-/** Frames of before arrive in one piece, right behind the first. */
+/** Earlier messages arrive together, directly after the first frame. */
 const historyMs = 150;
 /** Assumed width of a terminal that does not report one. */
 const columnsAssumed = 80;
-/** How an answer starts that cannot share its first line with a name. */
+/** Start of an answer that cannot share its first line with a name. */
 const startsBlock = /^\s*(?:[-*+>#|]|`{3}|~{3}|\d{1,9}[.)] )/;
 
 export class ChatScreen {
@@ -30,13 +30,13 @@ export class ChatScreen {
   #agent = "agent";
   /** The last number at the time this chat was opened; null until then. */
   #since: number | null = null;
-  readonly #history: { readonly who: Who; readonly text: string }[] = [];
+  readonly #history: { readonly speaker: Speaker; readonly text: string }[] = [];
   #typing = false;
   #turn: string | null = null;
   readonly #own = new Set<string>();
-  /** Said here and not yet decided or answered. */
+  /** Sent here and not yet decided or answered. */
   readonly #open = new Set<string>();
-  /** Of these, what engaged and no turn has taken up yet, and what the running turn took up. */
+  /** Of these, messages that engaged and wait for a turn, and those of the running turn. */
   #engaged: string[] = [];
   #inTurn: string[] = [];
 
@@ -47,23 +47,23 @@ export class ChatScreen {
     this.#colour = pc.createColors(hasColour(out));
   }
 
-  /** A line was typed here. */
-  said(id: string): void {
+  /** A message was sent here. */
+  sent(id: string): void {
     this.#own.add(id);
     this.#open.add(id);
   }
 
-  /** Nothing said here waits for a decision or an answer. */
+  /** No message sent here waits for a decision or an answer. */
   isQuiet(): boolean {
     return this.#open.size === 0 && this.#turn === null;
   }
 
   connected(is: boolean): void {
-    if (!is) this.#line(this.#colour.dim("(the daemon went away; waiting for it)"));
-    else if (this.#since !== null) this.#line(this.#colour.dim("(there again)"));
+    if (!is) this.#line(this.#colour.dim("(connection lost; waiting for the daemon)"));
+    else if (this.#since !== null) this.#line(this.#colour.dim("(connected again)"));
   }
 
-  /** Something of ours, beside the conversation. */
+  /** Prints a note that is not part of the conversation. */
   note(text: string): void {
     this.#line(this.#colour.dim(terminalSafe(text)));
   }
@@ -87,10 +87,10 @@ export class ChatScreen {
         this.#ready(frame);
         return;
       case "taken":
-        if (!this.#own.has(frame.id)) this.#part(frame.n, personOf(frame), wordsOf(frame));
+        if (!this.#own.has(frame.id)) this.#part(frame.n, personOf(frame), messageText(frame));
         return;
       case "said":
-        this.#part(frame.n, { name: `${this.#agent}${through(frame.via)}` }, wordsOf(frame));
+        this.#part(frame.n, { name: `${this.#agent}${viaText(frame.via)}` }, messageText(frame));
         return;
       case "decided":
         if (frame.decision !== "engage") this.#open.delete(frame.id);
@@ -117,7 +117,7 @@ export class ChatScreen {
     this.#since = n;
     if (!this.#interactive) return;
     this.#line(this.#colour.dim(`talking to ${this.#agent}; Ctrl-D ends`));
-    // What was said before comes right behind this frame.
+    // Earlier messages come directly after this frame.
     setTimeout(() => this.#showHistory(), historyMs);
   }
 
@@ -125,14 +125,15 @@ export class ChatScreen {
     const before = this.#history.splice(0);
     if (before.length > historyShownMax)
       this.#line(this.#colour.dim(`(${before.length - historyShownMax} earlier parts not shown)`));
-    for (const { who, text } of before.slice(-historyShownMax)) this.#word(who, text);
+    for (const { speaker, text } of before.slice(-historyShownMax))
+      this.#printMessage(speaker, text);
     this.prompt();
   }
 
   /** A part of the conversation: shown now, or with the history if it is from before this chat. */
-  #part(n: number, who: Who, text: string): void {
-    if (n > (this.#since ?? 0)) this.#word(who, text);
-    else if (this.#interactive) this.#history.push({ who, text });
+  #part(n: number, speaker: Speaker, text: string): void {
+    if (n > (this.#since ?? 0)) this.#printMessage(speaker, text);
+    else if (this.#interactive) this.#history.push({ speaker, text });
   }
 
   #turned({ turnId, state, outcome }: Extract<ServerFrame, { type: "turn" }>): void {
@@ -148,18 +149,18 @@ export class ChatScreen {
     this.prompt();
   }
 
-  #word(who: Who, text: string): void {
+  #printMessage(speaker: Speaker, text: string): void {
     const { green, cyan } = this.#colour;
-    const name = who.isPerson ? green(who.name) : cyan(who.name);
+    const name = speaker.isPerson ? green(speaker.name) : cyan(speaker.name);
     if (!this.#interactive) {
       this.#line(`${name}: ${terminalSafe(text)}`);
       return;
     }
     const columns = this.#out.columns ?? columnsAssumed;
     const alone = startsBlock.test(text);
-    const taken = alone ? 0 : columnsOf(`${who.name}: `);
-    // Words of a person are shown as they were typed.
-    const shown = who.isPerson
+    const taken = alone ? 0 : columnsOf(`${speaker.name}: `);
+    // A person's text is shown as typed.
+    const shown = speaker.isPerson
       ? wrapText(terminalSafe(text), { columns, taken })
       : terminalText(text, { columns, taken, colour: hasColour(this.#out) });
     this.#line(`${name}:${alone ? "\n" : " "}${shown}`);
@@ -172,7 +173,7 @@ export class ChatScreen {
     this.prompt();
   }
 
-  /** Takes the prompt and what is being typed off the screen: all rows of it. Says how many there are beyond one. */
+  /** Clears the prompt and the input on the screen; returns the number of rows beyond one. */
   #clearPrompt(): number {
     const { rows } = this.#lines.getCursorPos();
     moveCursor(this.#out, 0, -rows);
@@ -182,23 +183,23 @@ export class ChatScreen {
   }
 }
 
-/** Whose words they are; those of a person are shown as they were typed. */
-interface Who {
+/** The author of a message; a person's text is shown as typed. */
+interface Speaker {
   readonly name: string;
   readonly isPerson?: true;
 }
 
-/** What was said, and what came with it. */
-const wordsOf = ({ text, attachments }: Extract<ServerFrame, { type: "taken" | "said" }>) =>
-  [text, inWords(attachments)].filter((part) => part !== "").join("\n");
+/** The text of a message with its files. */
+const messageText = ({ text, attachments }: Extract<ServerFrame, { type: "taken" | "said" }>) =>
+  [text, filesText(attachments)].filter((part) => part !== "").join("\n");
 
-const through = (channel: string | undefined) =>
+const viaText = (channel: string | undefined) =>
   channel === undefined ? "" : ` (${terminalSafe(channel).replaceAll("\n", " ")})`;
 
-/** The author: we, perhaps on another page, or somebody on another channel. */
-function personOf({ via, by = "you" }: Extract<ServerFrame, { type: "taken" }>): Who {
+/** The author: this person, perhaps on another page, or somebody on another channel. */
+function personOf({ via, by = "you" }: Extract<ServerFrame, { type: "taken" }>): Speaker {
   const name = terminalSafe(by).replaceAll("\n", " ");
-  return { name: `${name}${through(via)}`, isPerson: true };
+  return { name: `${name}${viaText(via)}`, isPerson: true };
 }
 
 const hasColour = (out: NodeJS.WriteStream) => pc.isColorSupported && out.isTTY === true;

@@ -27,63 +27,70 @@ interface NewOptions extends JsonOptions {
 }
 
 const about =
-  "A claim code is a secret, shown once: whoever says it first, directly or in a group, gets " +
-  "its role on that channel and account. It is taken before any agent hears of it.";
-const lesson: HelpText = {
+  "A claim code is a secret, shown once. The first person who sends it, directly or in a group, " +
+  "gets its role on that channel and account. No agent sees the message.";
+const help: HelpText = {
   about,
   examples: [
     ["earshot claim new --role owner", "a code for yourself"],
-    ["earshot claim new --role member --ttl 60", "for a friend, good for an hour"],
+    ["earshot claim new --role member --ttl 60", "for a friend, valid for an hour"],
     "earshot claim list",
     "earshot claim revoke 7kq2mx",
   ],
-  exits: "0 done, 1 there is no such code, 2 bad use or no daemon runs.",
+  exits: "0 done, 1 unknown code, 2 bad use or no daemon runs.",
 };
 
 export function addClaimCommand(program: Command): void {
-  const claim = addHelp(program.command("claim"), lesson).description("Codes that give a role");
-  addHelp(withStateDir(claim.command("new")), lesson)
-    .description("Make a code")
+  const claim = addHelp(program.command("claim"), help).description("Codes that give a role");
+  addHelp(withStateDir(claim.command("new")), help)
+    .description("Create a code")
     .addOption(
       new Option("--role <role>", "owner: everything; member: direct chats and commands")
         .choices(["owner", "member"])
         .makeOptionMandatory(),
     )
-    .option("--ttl <minutes>", "good for so long (default: a day)")
+    .option("--ttl <minutes>", "how long it is valid (default: a day)")
     .option("--json", "for programs")
     .action(action(make));
-  addHelp(withStateDir(claim.command("list", { isDefault: true })), lesson)
-    .description("Codes that nobody has used yet, by their labels")
+  addHelp(withStateDir(claim.command("list", { isDefault: true })), help)
+    .description("List unused codes by their labels")
     .option("--json", "for programs")
     .action(action(list));
-  addHelp(withStateDir(claim.command("revoke <label>")), lesson)
-    .description("Make a code worthless")
+  addHelp(withStateDir(claim.command("revoke <label>")), help)
+    .description("Revoke a code")
     .action(action(revoke));
 }
 
 async function make({ role, ttl, ...options }: NewOptions): Promise<void> {
   const minutes = ttl === undefined ? undefined : Number(ttl);
   if (minutes !== undefined && !(Number.isInteger(minutes) && minutes > 0))
-    throw new EarshotError("EAR_USAGE", "Cannot read --ttl: give whole minutes, as --ttl 60");
+    throw new EarshotError(
+      "EAR_USAGE",
+      "Cannot read --ttl: expected whole minutes, such as --ttl 60",
+    );
   const body = { role, ...(minutes === undefined ? {} : { ttlMs: minutes * 60_000 }) };
   const made = await askDaemon<Claim & { code: string }>(options, "/api/claims", {
     method: "POST",
     body,
   });
-  if (made === null) throw new EarshotError("EAR_USAGE", "Cannot make a code: the daemon is older");
+  if (made === null)
+    throw new EarshotError(
+      "EAR_USAGE",
+      "Cannot create a code: the daemon is too old. Update and restart it",
+    );
   if (options.json === true) return printJson(made);
   print(made.code);
   printText(
-    `Whoever says this to the agent first is ${role === "owner" ? "an owner" : "a member"} there. ` +
-      `It is good until ${minuteOf(made.expiresAt)} UTC and is not shown again; ` +
-      `to take it back: earshot claim revoke ${made.label}`,
+    `The first person who sends this to the agent becomes ${role === "owner" ? "an owner" : "a member"} there. ` +
+      `It is valid until ${minuteOf(made.expiresAt)} UTC and is not shown again. ` +
+      `To revoke it: earshot claim revoke ${made.label}`,
   );
 }
 
 async function list(options: JsonOptions): Promise<void> {
   const claims = (await askDaemon<{ claims: Claim[] }>(options, "/api/claims"))?.claims ?? [];
   if (options.json === true) return printJson(claims);
-  if (claims.length === 0) return print("no code is open");
+  if (claims.length === 0) return print("no unused codes");
   const rows = claims.map(({ label, role, expiresAt }) => [label, role, minuteOf(expiresAt)]);
   print(table([["label", "role", "until (UTC)"], ...rows]));
 }
@@ -91,6 +98,6 @@ async function list(options: JsonOptions): Promise<void> {
 async function revoke(label: string, options: StateOptions): Promise<void> {
   const path = `/api/claims/${encodeURIComponent(label)}/revoke`;
   if ((await askDaemon(options, path, { method: "POST" })) !== null)
-    return print(`taken back: ${label}`);
-  printRefusal("no open code has this label");
+    return print(`revoked: ${label}`);
+  printRefusal("no unused code has this label");
 }

@@ -1,6 +1,6 @@
 /**
- * `earshot completion`: a script for bash, zsh or fish, made from the commands themselves, so a new
- * command, an option or one of its values is completed without another list to keep.
+ * `earshot completion`: a script for bash, zsh or fish, generated from the commands themselves, so new
+ * commands, options and values need no separate list.
  */
 import { Argument, type Command, type Option } from "commander";
 import { print } from "../lib/command.ts";
@@ -10,20 +10,19 @@ import { addHelp, type HelpText } from "../output/help-text.ts";
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
-const lesson: HelpText = {
-  about:
-    "Commands, options and their values, made from the commands themselves. A new shell knows them.",
+const help: HelpText = {
+  about: "Completes commands, options and their values. It takes effect in new shells.",
   examples: [
     "earshot completion bash > ~/.local/share/bash-completion/completions/earshot",
     ["earshot completion zsh > ~/.zfunc/_earshot", "with ~/.zfunc in fpath before compinit"],
     "earshot completion fish > ~/.config/fish/completions/earshot.fish",
-    ["source <(earshot completion bash)", "in this shell only; zsh alike"],
+    ["source <(earshot completion bash)", "in this shell only; the same for zsh"],
   ],
-  exits: "0 printed, 2 no such shell.",
+  exits: "0 printed, 2 unknown shell.",
 };
 
 export function addCompletionCommand(program: Command): void {
-  addHelp(program.command("completion"), lesson)
+  addHelp(program.command("completion"), help)
     .description("Print a completion script for a shell")
     .addArgument(new Argument("<shell>", "which shell").choices(shells))
     .action((shell: Shell) => print(scripts[shell](commandsOf(program))));
@@ -31,7 +30,7 @@ export function addCompletionCommand(program: Command): void {
 
 /** Every command and subcommand, the program itself first. */
 function commandsOf(program: Command): readonly Completable[] {
-  const walk = (command: Command, path: readonly string[]): Completable[] => {
+  const collect = (command: Command, path: readonly string[]): Completable[] => {
     const subs = command.commands.filter((sub) => sub.name() !== "help");
     const own: Completable = {
       path,
@@ -41,14 +40,14 @@ function commandsOf(program: Command): readonly Completable[] {
           argChoices.map((word) => ({ word, about: "" })),
         ),
       ],
-      options: [...command.options.flatMap(optionOf), help],
+      options: [...command.options.flatMap(optionOf), helpOption],
     };
-    return [own, ...subs.flatMap((sub) => walk(sub, [...path, sub.name()]))];
+    return [own, ...subs.flatMap((sub) => collect(sub, [...path, sub.name()]))];
   };
-  return walk(program, []);
+  return collect(program, []);
 }
 
-const help = { name: "--help", about: "what it does", value: null } as const;
+const helpOption = { name: "--help", about: "what it does", value: null } as const;
 
 function optionOf(option: Option): Completable["options"] {
   const { long, required, optional, argChoices } = option;
@@ -57,6 +56,6 @@ function optionOf(option: Option): Completable["options"] {
   return [{ name: long, about: plain(option.description), value }];
 }
 
-/** The first line without what a shell could take for its own. */
+/** The first line, without characters that are special in a shell. */
 const plain = (text: string): string =>
   (text.split("\n")[0] ?? "").replaceAll(/[^\p{L}\p{N} .,:;/()_+-]/gu, "");

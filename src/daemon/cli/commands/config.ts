@@ -38,8 +38,8 @@ interface Options extends StateOptions {
 }
 
 /**
- * What a command reads: the file that applies, or the embedded defaults, with what was said in
- * rooms over it. What does not fit any more is left out with a warning, as by the daemon.
+ * Loads the config as the daemon does: the file or the embedded defaults, with overrides from chats.
+ * Overrides with which it is no longer valid are ignored, with a warning.
  */
 export async function loadConfig(options: Pick<Options, "config" | "stateDir">) {
   const stateDir = stateDirFor(options);
@@ -50,14 +50,18 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
       ? { channels: [] }
       : await loadConfiguredPlugins({ config: path, env, stateDir: dirname(path) });
   const reading = { env, parse: createRegistry(channels) };
-  const said = await readOverrides(stateDir);
+  const overrides = await readOverrides(stateDir);
   try {
-    return { ...(await readWithOverrides(path, stateDir, said, reading)), path, said };
+    return {
+      ...(await readWithOverrides(path, stateDir, overrides, reading)),
+      path,
+      said: overrides,
+    };
   } catch (error) {
-    if (said.length === 0) throw error;
+    if (overrides.length === 0) throw error;
     const loaded = await readWithOverrides(path, stateDir, [], reading);
     const why = error instanceof Error ? error.message : String(error);
-    const left = `${join(stateDir, overridesFileName)} is left out as it does not fit: ${why}`;
+    const left = `${join(stateDir, overridesFileName)} is ignored, because the config is invalid with it: ${why}`;
     return { ...loaded, path, said: [], warnings: [...loaded.warnings, left] };
   }
 }
@@ -65,37 +69,37 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
 /** The origin of a value, for people; an override from a chat names its author. */
 function originOf(
   { path, origin }: { readonly path: string; readonly origin: string },
-  said: readonly ChatOverride[],
+  overrides: readonly ChatOverride[],
 ): string {
   const steps = (one: string) =>
     pathText(one.split(".").map((name) => (/^\d+$/.test(name) ? Number(name) : name)));
-  const by = said.findLast(({ path: place }) => {
+  const by = overrides.findLast(({ path: place }) => {
     const whole = steps(place);
     return path === whole || path.startsWith(`${whole}.`) || path.startsWith(`${whole}[`);
   })?.by;
   return by === undefined || origin === "flag" ? origin : `set in a chat by ${terminalSafe(by)}`;
 }
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
     "The file is --config, else EARSHOT_CONFIG, else earshot.json5 in the state directory, else " +
     "the embedded defaults (docs/reference/config.md).",
   examples: ["earshot config check", "earshot config show engagement"],
-  exits: "0 fine, 1 nothing to show, 2 the file is wrong.",
+  exits: "0 valid, 1 nothing to show, 2 the file is invalid.",
 };
-const checkLesson: HelpText = {
-  about: "Every problem is one line with its place and the fix; warnings do not fail.",
+const checkHelp: HelpText = {
+  about: "Prints one line for each problem, with its place and the fix. Warnings do not fail.",
   examples: ["earshot config check", "earshot config check --config ./earshot.json5"],
-  exits: "0 fine, 2 it is not, or cannot be read.",
+  exits: "0 valid, 2 invalid or unreadable.",
 };
-const schemaLesson: HelpText = {
+const schemaHelp: HelpText = {
   about:
-    'Put `"$schema": "./earshot.schema.json"` into the file, and an editor that knows JSON ' +
-    "Schema completes keys and says what each is for.",
+    'With `"$schema": "./earshot.schema.json"` in the file, an editor that supports JSON ' +
+    "Schema completes and explains its keys.",
   examples: ["earshot config schema > earshot.schema.json"],
   exits: "0 printed.",
 };
-const showLesson: HelpText = {
+const showHelp: HelpText = {
   about:
     "Origins: default, file, env (a secret from the environment), flag, and `set in a chat by …` " +
     "(/config set). Secrets are not shown.",
@@ -104,7 +108,7 @@ const showLesson: HelpText = {
     "earshot config show engagement",
     `earshot config show --json | jq '.[] | select(.origin != "default")'`,
   ],
-  exits: "0 shown, 1 nothing has that name, 2 the file is wrong.",
+  exits: "0 shown, 1 unknown name, 2 the file is invalid.",
 };
 
 const withConfig = (command: Command): Command =>
@@ -112,19 +116,19 @@ const withConfig = (command: Command): Command =>
 
 /** Adds `config` with its three commands. */
 export function addConfigCommand(program: Command): void {
-  const config = addHelp(program.command("config"), lesson).description(
+  const config = addHelp(program.command("config"), help).description(
     "Check, explain and show the config file",
   );
-  addHelp(withConfig(config.command("check")), checkLesson)
-    .description("Whether the config file is fine; nothing is started")
+  addHelp(withConfig(config.command("check")), checkHelp)
+    .description("Check the config file without starting anything")
     .option("--json", "for programs")
     .action(action(check));
-  addHelp(config.command("schema"), schemaLesson)
-    .description("The JSON Schema of earshot.json5, for editors")
+  addHelp(config.command("schema"), schemaHelp)
+    .description("Print the JSON Schema of earshot.json5, for editors")
     .action(action(() => print(JSON.stringify(configJsonSchema(createRegistry()), null, 2))));
-  addHelp(withConfig(config.command("show")), showLesson)
+  addHelp(withConfig(config.command("show")), showHelp)
     .argument("[path]", "only values below this path, for example engagement")
-    .description("Every value in force and where it comes from")
+    .description("Show every value and where it comes from")
     .option("--port <number>", "as given to start")
     .option("--json", "for programs")
     .action(action(show));
@@ -134,7 +138,7 @@ async function check(options: Options): Promise<void> {
   const { path, config, warnings: about } = await loadConfig(options);
   const folder = path === null ? process.cwd() : dirname(path);
   const certificate = await tlsFacts(config.server, folder, Date.now());
-  // What would keep the daemon from starting is no warning.
+  // A problem that prevents the start is an error, not a warning.
   if (certificate?.problem != null)
     throw new EarshotError("EAR_CONFIG_INVALID", certificate.problem);
   const facts = { ...noFacts, baseDir: folder };
@@ -143,18 +147,20 @@ async function check(options: Options): Promise<void> {
   if (options.json === true) return printJson({ path, ok: true, warnings });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   print(
-    path === null ? "no config file: the embedded defaults apply" : terminalSafe(`${path} is fine`),
+    path === null
+      ? "no config file: the embedded defaults apply"
+      : terminalSafe(`${path} is valid`),
   );
 }
 
-/** What the command line and the environment say over the file. */
+/** Values of the command line and the environment, which override the file. */
 function flagsOf(options: Options): Readonly<Record<string, unknown>> {
   const port = options.port ?? process.env.PORT;
   return port === undefined || port === "" ? {} : { "server.port": Number(port) };
 }
 
 async function show(path: string | undefined, options: Options): Promise<void> {
-  const { config, raw, said } = await loadConfig(options);
+  const { config, raw, said: overrides } = await loadConfig(options);
   const below = (name: string) =>
     path === undefined ||
     name === path ||
@@ -162,10 +168,10 @@ async function show(path: string | undefined, options: Options): Promise<void> {
     name.startsWith(`${path}[`);
   const values = configValues(config, raw, flagsOf(options))
     .filter(({ path: name }) => below(name))
-    .map((value) => ({ ...value, origin: originOf(value, said) }));
+    .map((value) => ({ ...value, origin: originOf(value, overrides) }));
   if (values.length === 0) process.exitCode = 1;
   if (options.json === true) return printJson(values);
-  if (values.length === 0) return print(terminalSafe(`nothing is called ${path ?? ""}`));
+  if (values.length === 0) return print(terminalSafe(`no config key is called ${path ?? ""}`));
   print(
     table(values.map(({ path: name, value, origin }) => [name, origin, JSON.stringify(value)])),
   );

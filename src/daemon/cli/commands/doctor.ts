@@ -2,6 +2,7 @@
  * `earshot doctor`: checks everything that a daemon needs to run well, and says how to fix what is
  * wrong. It changes nothing. Platforms are asked which account a token belongs to.
  */
+import { existsSync } from "node:fs";
 import { access, constants, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
@@ -18,11 +19,11 @@ import { checkConfig } from "../../checks/config-checks.ts";
 import { tlsFacts } from "../../checks/tls-facts.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { checkStateDir } from "../../state/state-dir.ts";
-import { readToken } from "../../state/token.ts";
+import { readToken, tokenFileOf } from "../../state/token.ts";
 import { callApi, type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import {
   action,
-  errorLine,
+  errorText,
   printJson,
   printText,
   type StateOptions,
@@ -46,24 +47,24 @@ interface Finding {
 }
 
 const freeBytesMin = 200_000_000;
-/** What a mark and the blanks behind it take. */
+/** Width of the mark column. */
 const markUnits = 9;
 const sessionsShownMax = 20;
-/** A clock before this is not set: this version did not exist then. */
+/** An earlier clock is wrong: this version did not exist then. */
 const plausibleSince = Date.UTC(2025, 0, 1);
 
-const lesson: HelpText = {
-  about: "Changes nothing. Every finding that is not ok says how to mend it.",
+const help: HelpText = {
+  about: "Changes nothing. Every finding that is not ok says how to fix it.",
   examples: [
     "earshot doctor",
-    ["earshot doctor --offline", "ask no platform who its bot is"],
+    ["earshot doctor --offline", "without asking the platforms about their bots"],
     `earshot doctor --json | jq '.[] | select(.state != "ok")'`,
   ],
-  exits: "0 fine, warnings aside, 1 something is wrong, 2 bad use.",
+  exits: "0 nothing wrong (perhaps warnings), 1 something is wrong, 2 bad use.",
 };
 
 export function addDoctorCommand(program: Command): void {
-  addHelp(withStateDir(program.command("doctor")), lesson)
+  addHelp(withStateDir(program.command("doctor")), help)
     .description("Check state directory, config, port, disk, clock, tokens and dangerous settings")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--offline", "do not ask the platforms")
@@ -76,7 +77,7 @@ const warning = (check: string, says: string): Finding => ({ check, state: "warn
 const wrong = (check: string, error: unknown): Finding => ({
   check,
   state: "wrong",
-  says: typeof error === "string" ? error : errorLine(error).replace(/^earshot: /, ""),
+  says: typeof error === "string" ? error : errorText(error),
 });
 
 async function doctor(options: DoctorOptions): Promise<void> {
@@ -107,19 +108,22 @@ async function doctor(options: DoctorOptions): Promise<void> {
     printText(`${marks[state]}  ${terminalSafe(`${check}: ${says}`)}`, markUnits);
 }
 
+const incomplete = (stateDir: string): Finding =>
+  ok("state directory", `${stateDir} will be completed at the first start`);
+
 async function stateFinding(stateDir: string): Promise<Finding> {
   try {
     await checkStateDir(stateDir);
     await access(stateDir, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
       throw new Error(`${stateDir} cannot be written (${error.code}): name another --state-dir`);
     });
+    // The first start writes the token.
+    if (!existsSync(tokenFileOf(stateDir))) return incomplete(stateDir);
     await readToken(stateDir);
     return ok("state directory", stateDir);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" || String(error).includes("it is missing")
-      ? ok("state directory", `${stateDir} will be completed at the first start`)
-      : wrong("state directory", error);
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return isMissing ? incomplete(stateDir) : wrong("state directory", error);
   }
 }
 
@@ -129,9 +133,11 @@ async function diskFinding(stateDir: string): Promise<Finding> {
     if (disk === null) continue;
     const free = disk.bavail * disk.bsize;
     const says = `${Math.floor(free / 1_000_000)} MB free`;
-    return free < freeBytesMin ? warning("disk", `only ${says}: make room`) : ok("disk", says);
+    return free < freeBytesMin
+      ? warning("disk", `only ${says}: free some space`)
+      : ok("disk", says);
   }
-  return warning("disk", "how much is free cannot be told here");
+  return warning("disk", "the free space cannot be determined on this system");
 }
 
 function clockFinding(): Finding {
@@ -141,14 +147,14 @@ function clockFinding(): Finding {
     : ok("clock", new Date(now).toISOString());
 }
 
-/** The port is free, or our daemon has it. */
+/** The port is free, or this state directory's daemon uses it. */
 async function portFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
   const { host } = config.server;
-  // As `earshot start` would have it.
-  const said = process.env.PORT ?? "";
-  const port = said === "" ? config.server.port : Number(said);
+  // The same precedence as `earshot start`.
+  const variable = process.env.PORT ?? "";
+  const port = variable === "" ? config.server.port : Number(variable);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    return wrong("port", `PORT is "${said}": expected a whole number from 0 to 65535`);
+    return wrong("port", `PORT is "${variable}": expected a whole number from 0 to 65535`);
   const running = await findDaemon(stateDir).catch(() => null);
   if (running !== null) return ok("port", `a daemon answers on ${running.base}`);
   const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
@@ -161,7 +167,7 @@ async function portFinding(config: EarshotConfig, stateDir: string): Promise<Fin
     : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
 }
 
-/** What the table of config checks finds, all kinds of them. */
+/** The findings of all config checks. */
 async function configFindings(
   config: EarshotConfig,
   folder: string,
@@ -183,7 +189,7 @@ async function configFindings(
   }));
 }
 
-/** What was said in rooms and gives an agent more than its config does; asked of the daemon. */
+/** Sessions of the running daemon in which an owner gave an agent more rights than its config. */
 async function sessionFindings(daemon: DaemonAddress): Promise<Finding[]> {
   const found: Finding[] = [];
   for (let after: string | null = ""; after !== null && found.length < sessionsShownMax; ) {
@@ -191,24 +197,24 @@ async function sessionFindings(daemon: DaemonAddress): Promise<Finding[]> {
     const page: SessionPage | null = await callApi(daemon, `/api/sessions?limit=1000${query}`);
     for (const { key, settings } of page?.sessions ?? []) {
       const { elevated, exec } = settings;
-      const says = "its agent may do what it asks for, as an owner said there";
-      if (elevated === "full") found.push(warning(key, `${says}: /elevated off takes it back`));
+      const says = "its agent may do whatever it asks for, because an owner allowed it there";
+      if (elevated === "full") found.push(warning(key, `${says}: /elevated off revokes that`));
       if (exec?.security === "full")
-        found.push(warning(key, `${says}: /exec security=deny takes it back`));
+        found.push(warning(key, `${says}: /exec security=deny revokes that`));
     }
     after = page?.next ?? null;
   }
   return found.slice(0, sessionsShownMax);
 }
 
-/** Who may write directly because a code was approved or redeemed. */
+/** People who may write directly because a code was approved or redeemed. */
 async function approvedPeople(daemon: DaemonAddress): Promise<readonly string[]> {
-  const answer = await callApi<{ people: readonly Let[] }>(daemon, "/api/pairings");
+  const answer = await callApi<{ people: readonly Admitted[] }>(daemon, "/api/pairings");
   const direct = (answer?.people ?? []).filter(({ scope }) => scope !== "group");
   return direct.map(({ channel, id }) => `${channel}:${id}`);
 }
 
-interface Let {
+interface Admitted {
   readonly channel: string;
   readonly id: string;
   readonly scope: string;
@@ -236,8 +242,11 @@ async function identify(
 ): Promise<Finding> {
   const check = `${definition.id}/${account}`;
   try {
-    const who = await identifyAccount(definition, account, config);
-    return ok(check, who === undefined ? "configured" : `is ${who.name} (${who.id}) there`);
+    const identity = await identifyAccount(definition, account, config);
+    return ok(
+      check,
+      identity === undefined ? "configured" : `is ${identity.name} (${identity.id}) there`,
+    );
   } catch (error) {
     return wrong(check, error);
   }

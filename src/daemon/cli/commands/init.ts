@@ -30,7 +30,7 @@ interface InitOptions extends StateOptions {
   readonly force?: boolean;
 }
 
-const plain: Answers = {
+const defaults: Answers = {
   name: "earshot",
   driver: "guide",
   baseUrl: "http://127.0.0.1:11434/v1",
@@ -38,27 +38,27 @@ const plain: Answers = {
   telegram: null,
 };
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
-    "Asks for the agent's name, who answers, and whether there is a Telegram bot, whose token it " +
-    "tries at once. With --yes it asks nothing: TELEGRAM_BOT_TOKEN in the environment is tried, " +
-    "too, and makes a bot of it. What it writes has been checked.",
+    "Asks for the agent's name, the model, and a Telegram bot, whose token it tries immediately. " +
+    "With --yes it asks nothing and uses TELEGRAM_BOT_TOKEN of the environment, if it is set. The " +
+    "written file is valid.",
   examples: [
     ["earshot init", "asks, then writes earshot.json5 in the state directory"],
     ["earshot init --yes --config ./earshot.json5", "writes the defaults with comments"],
-    ["TELEGRAM_BOT_TOKEN=… earshot init --yes", "and a Telegram bot"],
+    ["TELEGRAM_BOT_TOKEN=… earshot init --yes", "with a Telegram bot"],
   ],
   exits:
-    "0 written, 1 failed (a token that is refused), 2 nothing written: the file is there already, or " +
-    "you left.",
+    "0 written, 1 failed (for example, the token was refused), 2 nothing written: the file exists, or " +
+    "you cancelled.",
 };
 
 export function addInitCommand(program: Command): void {
-  addHelp(withStateDir(program.command("init")), lesson)
+  addHelp(withStateDir(program.command("init")), help)
     .description("Write a first config file, with comments")
     .option("--config <file>", "where to write it (default: earshot.json5 in the state directory)")
     .option("--yes", "ask nothing")
-    .option("--force", "replace a file that is there")
+    .option("--force", "replace an existing file")
     .action(action(init));
 }
 
@@ -69,10 +69,10 @@ async function init(options: InitOptions): Promise<void> {
   const asks = options.yes !== true;
   if (asks && !process.stdin.isTTY)
     throw new EarshotError("EAR_USAGE", "Cannot ask: there is no terminal. Use --yes");
-  // Before anything is asked: an answer for nothing is worse than none.
+  // Before any question: answers that cannot be written would be wasted.
   if (options.force !== true && existsSync(path)) throw alreadyThere(path);
-  const found = lookAround();
-  const answers = asks ? await interview(plain, found) : await unasked(found);
+  const found = environmentFacts();
+  const answers = asks ? await interview(defaults, found) : await answersFromEnvironment(found);
   const text = configText(answers);
   const env = { [tokenVariable]: "0:checked-before" };
   configFromText(text, path, { env, parse: createRegistry() });
@@ -82,19 +82,19 @@ async function init(options: InitOptions): Promise<void> {
       if (error.code === "EEXIST") throw alreadyThere(path);
       throw new EarshotError(
         "EAR_USAGE",
-        `Cannot write ${path} (${error.code ?? "unknown"}): name another place with --config`,
+        `Cannot write ${path} (${error.code ?? "unknown"}): name another file with --config`,
       );
     },
   );
-  // One that was replaced has kept its mode.
+  // A replaced file keeps its mode.
   await chmod(path, 0o600);
   print(`wrote ${path}`);
   if (answers.telegram !== null && answers.telegram.token === null && found.token === "")
-    print(`give the bot's token as ${tokenVariable}, then: earshot doctor`);
+    print(`set ${tokenVariable} to the bot's token, then run: earshot doctor`);
   print(`next: earshot start${placeFlags(options, path)}`);
 }
 
-/** The options with which `start` finds what was written. */
+/** The options with which `start` finds the file. */
 function placeFlags({ config, stateDir }: InitOptions, path: string): string {
   if (config !== undefined) return ` --config ${path}`;
   const isNamed = stateDir !== undefined && stateDir !== process.env.EARSHOT_STATE_DIR;
@@ -104,38 +104,42 @@ function placeFlags({ config, stateDir }: InitOptions, path: string): string {
 const alreadyThere = (path: string): EarshotError =>
   new EarshotError("EAR_USAGE", `Cannot write ${path}: it exists. --force replaces it`);
 
-/** What the environment says of a bot. */
-function lookAround(): Found {
+/** What the environment contains about a bot. */
+function environmentFacts(): Found {
   const apiRoot = process.env.TELEGRAM_API_ROOT ?? "";
   const root = apiRoot === "" ? {} : { apiRoot };
   return {
     token: process.env[tokenVariable] ?? "",
     apiRoot: apiRoot === "" ? null : apiRoot,
-    async whoIs(botToken) {
+    async identify(botToken) {
       const telegram = createRegistry().channels.get("telegram");
       const account = { botToken, ...root };
       const schema = telegram?.accountSchema as { safeParse(value: unknown): { success: boolean } };
       if (telegram === undefined || !schema.safeParse(account).success)
         throw new EarshotError(
           "EAR_CHANNEL_CONFIG",
-          "Cannot use this token: it has not the form <number>:<letters>",
+          "Cannot use this token: it does not have the form <number>:<letters>",
         );
-      const who = await identifyAccount(telegram, "default", account);
-      return `${who?.name} (${who?.id})`;
+      const identity = await identifyAccount(telegram, "default", account);
+      return `${identity?.name} (${identity?.id})`;
     },
   };
 }
 
-/** Without questions: a token that is there is tried, and what was found is said. */
-async function unasked({ token, apiRoot, whoIs }: Found): Promise<Answers> {
-  if (token === "") return plain;
+/** Without questions: a token of the environment is tried. */
+async function answersFromEnvironment({
+  token,
+  apiRoot,
+  identify: whoIs,
+}: Found): Promise<Answers> {
+  if (token === "") return defaults;
   const telegram = { token: null, apiRoot, owner: "", group: "" };
   try {
-    print(terminalSafe(`the token in ${tokenVariable} is good: the bot is ${await whoIs(token)}`));
+    print(terminalSafe(`the token in ${tokenVariable} is valid: the bot is ${await whoIs(token)}`));
   } catch (error) {
     // A platform that cannot be reached now says nothing about the token.
     if (!(error instanceof EarshotError) || error.disposition !== "retry") throw error;
     process.stderr.write(`${errorLine(error)}\n`);
   }
-  return { ...plain, telegram };
+  return { ...defaults, telegram };
 }

@@ -17,7 +17,7 @@ export interface StatelyOptions extends StateOptions {
 export async function printStately(options: StatelyOptions): Promise<void> {
   const { key, showText = false } = options;
   if (key !== undefined && !isSessionKey(key))
-    throw new EarshotError("EAR_KEY_INVALID", "Cannot inspect that: it is no session key");
+    throw new EarshotError("EAR_KEY_INVALID", "Cannot inspect that: it is not a session key");
   const { base, token } = await needDaemon(stateDirFor(options));
   const query = new URLSearchParams({
     ...(key === undefined ? {} : { key }),
@@ -28,7 +28,7 @@ export async function printStately(options: StatelyOptions): Promise<void> {
   if (options.json === true) return printJson({ address });
   print(address);
   process.stderr.write(
-    "Open it in a browser on this machine. It loads stately.ai/inspect and gives it what happens" +
+    "Open it in a browser on this machine. It loads stately.ai/inspect and sends events to it" +
       `${showText ? ", with what people and agents say" : ", without what people say"}.\n`,
   );
 }

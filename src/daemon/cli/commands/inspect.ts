@@ -1,6 +1,6 @@
 /**
- * `earshot inspect`: everything that happens, live, one line each. When the daemon stops, the
- * command waits for it to come back.
+ * `earshot inspect`: the daemon's events, live, one line each. When the daemon stops, the command
+ * waits for its next start.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command, Option } from "commander";
@@ -23,34 +23,32 @@ interface InspectOptions extends StatelyOptions {
   readonly deltas?: boolean;
 }
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
-    "Follows the daemon until Ctrl-C, also over its restarts: decisions, turns, sends, acks, " +
-    "typing, connections, a line each. With --stately it prints the address of a page instead, on " +
-    "which the Stately inspector shows the statecharts live.",
+    "Follows the daemon until Ctrl-C, also across restarts: one line for each decision, turn, send, " +
+    "ack, typing indicator and connection. With --stately it prints the address of a page on which " +
+    "the Stately inspector shows the statecharts live.",
   examples: [
     ["earshot inspect", "everything, as it happens"],
-    ["earshot inspect --decision engage", "only what woke the agent"],
+    ["earshot inspect --decision engage", "only messages that engaged the agent"],
     "earshot inspect --channel telegram",
     "earshot inspect --json | jq 'select(.decision)'",
     ["earshot inspect --stately", "statecharts in the browser, without what people say"],
   ],
-  exits:
-    "130 ended with Ctrl-C, as of everything that follows (tail -f, kubectl logs -f), 2 bad use " +
-    "or no daemon runs.",
+  exits: "130 ended with Ctrl-C (like tail -f and kubectl logs -f), 2 bad use or no daemon runs.",
 };
 
 /** Columns of time and tag, before the text. */
 const leadUnits = 25;
-const againMs = 1_000;
+const retryMs = 1_000;
 
 export function addInspectCommand(program: Command): void {
-  addHelp(withStateDir(program.command("inspect")), lesson)
+  addHelp(withStateDir(program.command("inspect")), help)
     .description("Watch the running daemon: decisions, turns, sends, connections")
     .option("--key <key>", "only this conversation")
     .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))
     .option("--channel <id>", "only decisions and sends of this channel")
-    .option("--deltas", "with the running text of turns")
+    .option("--deltas", "with the text of running turns")
     .addOption(
       new Option("--stately", "print the address of the Stately inspector's page").conflicts([
         "decision",
@@ -66,21 +64,21 @@ export function addInspectCommand(program: Command): void {
 async function inspect(options: InspectOptions): Promise<void> {
   if (options.stately === true) return printStately(options);
   if (options.showText === true)
-    throw new EarshotError("EAR_USAGE", "Cannot show texts but with --stately");
+    throw new EarshotError("EAR_USAGE", "Cannot show texts without --stately");
   const stateDir = stateDirFor(options);
   let daemon: DaemonAddress | null = await needDaemon(stateDir);
-  process.stderr.write(`watching ${daemon.base}; Ctrl-C ends\n`);
+  process.stderr.write(`watching ${daemon.base}; end with Ctrl-C\n`);
   for (;;) {
     if (daemon !== null) await watch(daemon, options).catch(lost);
-    await sleep(againMs);
+    await sleep(retryMs);
     daemon = await findDaemon(stateDir).catch(() => null);
   }
 }
 
-/** A connection that broke is waited for; an answer that says no is the end. */
+/** A broken connection is opened again; an error of the API ends the command. */
 function lost(error: unknown): void {
   if (error instanceof EarshotError) throw error;
-  process.stderr.write("the daemon went away; waiting for it\n");
+  process.stderr.write("connection lost; waiting for the daemon\n");
 }
 
 async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * `earshot outbox`: parts of answers that are being sent, in doubt or dead, and what to do about
- * them.
+ * `earshot outbox`: lists parts of answers that are being sent, in doubt or dead, and resends or
+ * drops them.
  */
 import type { Command } from "commander";
 import pc from "picocolors";
@@ -19,7 +19,7 @@ import {
 import { stateInk } from "../output/colors.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 
-/** How much is shown of a part: enough to know it again. */
+/** Enough text to recognise a part. */
 const textUnitsMax = 120;
 
 interface ListOptions extends StateOptions {
@@ -31,45 +31,45 @@ interface Shown extends Omit<OutboxRow, "body"> {
   readonly body: { readonly text?: string; readonly emoji?: string };
 }
 
-const doubt =
-  "A part is in doubt when it went out and no answer came: it may have arrived, and sending it " +
-  "again may say it twice. A dead one was refused for good.";
-const lesson: HelpText = {
-  about: doubt,
+const about =
+  "A part is in doubt when the platform did not confirm it: it may have arrived, and sending it " +
+  "again may duplicate it. A dead part was refused permanently.";
+const help: HelpText = {
+  about,
   examples: [
     "earshot outbox",
-    ["earshot outbox list --state in-doubt,dead", "what waits for a person"],
+    ["earshot outbox list --state in-doubt,dead", "parts that need attention"],
     "earshot outbox resend <id>",
     "earshot outbox drop <id>",
   ],
-  exits: "0 done, 1 there is no such part, 2 no daemon runs.",
+  exits: "0 done, 1 unknown part, 2 no daemon runs.",
 };
-const listLesson: HelpText = {
-  about: doubt,
+const listHelp: HelpText = {
+  about,
   examples: ["earshot outbox list", "earshot outbox list --state sent --json"],
   exits: "0 listed, 2 bad use or no daemon runs.",
 };
-const changeLesson = (verb: "resend" | "drop"): HelpText => ({
+const changeHelp = (verb: "resend" | "drop"): HelpText => ({
   about:
     verb === "resend"
-      ? "For a part that is in doubt or dead: it is tried once more, now."
-      : "The part is not sent any more; the rest of its reply goes on.",
+      ? "Tries a part that is in doubt or dead once more, now."
+      : "The part is not sent; the rest of its reply continues.",
   examples: [`earshot outbox ${verb} <id>`],
-  exits: "0 done, 1 there is no such part or it has been sent, 2 no daemon runs.",
+  exits: "0 done, 1 the part is unknown or was sent already, 2 no daemon runs.",
 });
 
 export function addOutboxCommand(program: Command): void {
-  const outbox = addHelp(program.command("outbox"), lesson).description(
-    "Reply parts that are on their way, in doubt or dead",
+  const outbox = addHelp(program.command("outbox"), help).description(
+    "Reply parts that are being sent, in doubt or dead",
   );
-  addHelp(withStateDir(outbox.command("list", { isDefault: true })), listLesson)
+  addHelp(withStateDir(outbox.command("list", { isDefault: true })), listHelp)
     .description("List parts")
     .option("--state <states>", "pending,sending,waiting,in-doubt,sent,expired,dead")
     .option("--json", "for programs")
     .action(action(list));
   for (const verb of ["resend", "drop"] as const)
-    addHelp(withStateDir(outbox.command(`${verb} <id>`)), changeLesson(verb))
-      .description(verb === "resend" ? "Send a part again" : "Give a part up")
+    addHelp(withStateDir(outbox.command(`${verb} <id>`)), changeHelp(verb))
+      .description(verb === "resend" ? "Send a part again" : "Do not send a part")
       .action(action((id: string, options: StateOptions) => change(verb, id, options)));
 }
 
@@ -78,7 +78,7 @@ async function list(options: ListOptions): Promise<void> {
   const answer = await askDaemon<{ outbox: Shown[] }>(options, `/api/outbox${query}`);
   const rows = answer?.outbox ?? [];
   if (options.json === true) return printJson(rows);
-  if (rows.length === 0) return print("nothing there");
+  if (rows.length === 0) return print("no parts");
   const cells = [
     ["id", "state", "tries", "conversation"],
     ...rows.map((row) => [
@@ -99,7 +99,6 @@ async function list(options: ListOptions): Promise<void> {
 async function change(verb: "resend" | "drop", id: string, options: StateOptions): Promise<void> {
   const path = `/api/outbox/${encodeURIComponent(id)}/${verb}`;
   const done = await askDaemon(options, path, { method: "POST" });
-  if (done !== null)
-    return print(`${verb === "resend" ? "will be sent again" : "given up"}: ${id}`);
-  printRefusal("there is no such part, or it has been sent already");
+  if (done !== null) return print(`${verb === "resend" ? "will be sent again" : "dropped"}: ${id}`);
+  printRefusal("the part is unknown, or was sent already");
 }

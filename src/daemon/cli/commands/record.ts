@@ -24,31 +24,31 @@ interface RecordOptions extends StateOptions {
   readonly config?: string;
 }
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
     "Prints JSON Lines that `earshot replay` runs (docs/guide/scenarios.md). Times are a span back " +
-    "from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations begin as " +
-    "new ones: what was said before --since is not known to a replay. Asks the running daemon; " +
+    "from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations start " +
+    "empty: a replay does not know messages from before --since. Asks the running daemon; " +
     "without one it reads the journal.",
   examples: [
-    ["earshot record --since 1d > yesterday.jsonl", "and then try other rules on it"],
+    ["earshot record --since 1d > yesterday.jsonl", "then try other rules on it"],
     "earshot replay yesterday.jsonl --against new.json5",
-    ["earshot record --since 2h --redact > report.jsonl", "to show to others: words replaced"],
+    ["earshot record --since 2h --redact > report.jsonl", "for others, with words replaced"],
   ],
-  exits: "0 recorded, 1 nothing was heard then, or it failed, 2 bad use or no journal.",
+  exits: "0 recorded, 1 no messages in that time, or it failed, 2 bad use or no journal.",
 };
 
 /** Registers the command. */
 export function addRecordCommand(program: Command): void {
   withStateDir(
-    addHelp(program.command("record"), lesson)
+    addHelp(program.command("record"), help)
       .description("Print a part of the journal as a scenario")
-      .requiredOption("--since <time>", "from when on: 1d, 2h, 2026-11-21")
-      .option("--until <time>", "up to when; left out: now")
+      .requiredOption("--since <time>", "start: 1d, 2h, 2026-11-21")
+      .option("--until <time>", "end (default: now)")
       .option("--conversation <key>", "only this conversation (session key)")
-      .option("--channel <id>", "only what was said on this channel")
-      .option("--redact", "replace words, names, ids and numbers by stand-ins")
-      .option("--json", "the output is JSON Lines always")
+      .option("--channel <id>", "only messages of this channel")
+      .option("--redact", "replace words, names, ids and numbers by pseudonyms")
+      .option("--json", "the output is always JSON Lines")
       .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs"),
   ).action(action(record));
 }
@@ -61,24 +61,24 @@ const units: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** A moment as people say it: so long before `now`, or a date, local where it names no zone. */
-export function momentOf(given: string, now: number): number {
-  const [, count, unit = ""] = /^(\d{1,9})([smhdw])$/u.exec(given) ?? [];
+/** Parses a time: a span before `now`, or a date, in local time unless it names a zone. */
+export function momentOf(text: string, now: number): number {
+  const [, count, unit = ""] = /^(\d{1,9})([smhdw])$/u.exec(text) ?? [];
   if (count !== undefined) return Math.max(0, now - Number(count) * (units[unit] ?? 0));
-  const isDate = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/u.test(given);
+  const isDate = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/u.test(text);
   // A date alone would be read as UTC.
-  const at = isDate ? Date.parse(given.length === 10 ? `${given}T00:00` : given) : Number.NaN;
+  const at = isDate ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : Number.NaN;
   if (!Number.isNaN(at)) return Math.max(0, at);
   throw new EarshotError(
     "EAR_USAGE",
-    `Cannot tell when that is: expected 30m, 12h, 7d or 2026-11-21T18:00, received ${JSON.stringify(given.slice(0, 64))}`,
+    `Cannot read the time: expected 30m, 12h, 7d or 2026-11-21T18:00, received ${JSON.stringify(text.slice(0, 64))}`,
   );
 }
 
 async function record(options: RecordOptions): Promise<void> {
   const { conversation, channel } = options;
   if (conversation !== undefined && !isSessionKey(conversation))
-    throw new EarshotError("EAR_USAGE", "Cannot record that conversation: it is no session key");
+    throw new EarshotError("EAR_USAGE", "Cannot record that conversation: it is not a session key");
   const now = Date.now();
   const query: RecordingQuery = {
     since: momentOf(options.since, now),
@@ -104,7 +104,7 @@ async function record(options: RecordOptions): Promise<void> {
   await output.flush();
   if (count.lines > 0) return;
   process.exitCode = 1;
-  process.stderr.write("Nothing was heard then.\n");
+  process.stderr.write("There are no messages in that time.\n");
 }
 
 type Write = (line: string) => Promise<void>;
@@ -130,5 +130,11 @@ async function fromDaemon(
     rest = lines.pop() ?? "";
     for (const line of lines) await write(line);
   }
-  if (rest !== "") fail(new EarshotError("EAR_STORE_FAILED", "Cannot go on: the daemon broke off"));
+  if (rest !== "")
+    fail(
+      new EarshotError(
+        "EAR_STORE_FAILED",
+        "Cannot record the rest: the daemon closed the connection",
+      ),
+    );
 }

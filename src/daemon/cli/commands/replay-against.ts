@@ -1,58 +1,57 @@
 /**
  * `earshot replay --against`
  * ==========================
- * The same scenario under two configs, side by side: what would be decided otherwise, and what would
- * become of it otherwise. Each side runs under its own config alone; the scenario's header counts
- * only for the side that has none. Both runs go over the same file, one after the other, and of the
- * first only what is compared is kept.
+ * Compares the same scenario under two configs: decisions and their results. Each side runs under its
+ * own config alone; the scenario's header applies only to a side without one. Both runs read the
+ * file one after the other, and only the compared data of the first run stays in memory.
  */
 import type { Decision, Rule } from "../../../domain/decision.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { tagged } from "../../events/event-kinds.ts";
 
-/** Something that was decided or came of it, and on which of the two sides. */
+/** A decision or result that differs between the two sides. */
 interface Difference {
   /** ms from the scenario's start. */
   readonly t: number;
   readonly what: "decision" | "turn" | "reply" | "drop";
-  /** The message, the turn or the message a reply answers. */
+  /** The message, the turn, or the message that a reply answers. */
   readonly id: string;
   readonly key: string | null;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-interface Told {
+interface Compared {
   readonly t: number;
   readonly what: Difference["what"];
   readonly id: string;
   readonly key: string | null;
-  readonly said: string;
+  readonly value: string;
 }
 
 const words = (decision: Decision, rule: Rule): string => `${decision} by ${rule}`;
 
-/** What of a line is compared; null: nothing. */
-function told(line: StreamLine): Told | null {
+/** The compared part of a line; null: none. */
+function comparedOf(line: StreamLine): Compared | null {
   const one = tagged(line);
   const { t } = line;
   switch (one.kind) {
     case "decision": {
       const { id, key, decision, rule } = one.line;
-      return { t, what: "decision", id, key, said: words(decision, rule) };
+      return { t, what: "decision", id, key, value: words(decision, rule) };
     }
     case "agent_end": {
       const { key, turn, outcome } = one.line;
-      return { t, what: "turn", id: String(turn), key, said: outcome };
+      return { t, what: "turn", id: String(turn), key, value: outcome };
     }
     case "send": {
       const { key, replyTo, status, text } = one.line;
       const said = `${status}: ${text}`;
-      return { t, what: "reply", id: replyTo ?? "", key, said };
+      return { t, what: "reply", id: replyTo ?? "", key, value: said };
     }
     case "dropped":
-      return { t, what: "drop", id: one.line.message, key: one.line.key, said: one.line.why };
+      return { t, what: "drop", id: one.line.message, key: one.line.key, value: one.line.why };
     default:
       return null;
   }
@@ -60,13 +59,13 @@ function told(line: StreamLine): Told | null {
 
 /** Compares two runs: first everything of one side, then everything of the other. */
 export class Comparison {
-  /** By what and whom: what the first side said and the second has not said yet, in order. */
-  readonly #before = new Map<string, Told[]>();
+  /** Results of the first side without a match on the second yet, by name, in order. */
+  readonly #before = new Map<string, Compared[]>();
   readonly #found: Difference[] = [];
   #decisions = 0;
 
   before(line: StreamLine): void {
-    const one = told(line);
+    const one = comparedOf(line);
     if (one === null) return;
     const name = nameOf(one);
     const list = this.#before.get(name);
@@ -75,15 +74,15 @@ export class Comparison {
   }
 
   after(line: StreamLine): void {
-    const now = told(line);
+    const now = comparedOf(line);
     if (now === null) return;
     if (now.what === "decision") this.#decisions += 1;
     const name = nameOf(now);
     const list = this.#before.get(name);
     const was = list?.shift();
     if (list?.length === 0) this.#before.delete(name);
-    if (was?.said !== now.said)
-      this.#found.push({ ...of(now), before: was?.said ?? null, after: now.said });
+    if (was?.value !== now.value)
+      this.#found.push({ ...of(now), before: was?.value ?? null, after: now.value });
   }
 
   /** Decisions of the second side. */
@@ -91,19 +90,19 @@ export class Comparison {
     return this.#decisions;
   }
 
-  /** What differs, by time; what only the first side did among it. */
+  /** All differences by time, including results of the first side only. */
   end(): readonly Difference[] {
     for (const list of this.#before.values())
-      for (const was of list) this.#found.push({ ...of(was), before: was.said, after: null });
+      for (const was of list) this.#found.push({ ...of(was), before: was.value, after: null });
     this.#before.clear();
     return this.#found.sort((a, b) => a.t - b.t);
   }
 }
 
-const of = ({ t, what, id, key }: Told) => ({ t, what, id, key });
+const of = ({ t, what, id, key }: Compared) => ({ t, what, id, key });
 
 /** Turns have other numbers under another config, so they are matched by their order. */
-function nameOf({ what, id, key }: Told): string {
+function nameOf({ what, id, key }: Compared): string {
   return JSON.stringify(what === "turn" ? [what, key] : [what, key, id]);
 }
 

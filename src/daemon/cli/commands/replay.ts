@@ -1,8 +1,8 @@
 /**
  * `earshot replay`
  * ================
- * Runs a scenario or a recording on a simulated clock and prints what happened: a table for people,
- * JSON Lines for programs (docs/guide/scenarios.md). No network, no disk, no agent but the script.
+ * Runs a scenario or a recording on a simulated clock and prints the result: a table for people,
+ * JSON Lines for programs (docs/guide/scenarios.md). No network, no disk, only scripted agents.
  * Every line of the file is checked before the first one runs.
  */
 import { createReadStream } from "node:fs";
@@ -34,13 +34,13 @@ interface ReplayOptions {
 
 const seedMax = 2 ** 32 - 1;
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
     "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
     "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte. Every line of " +
     "the file is checked before the first one runs.",
   examples: [
-    ["earshot replay examples/rooms/lunch.jsonl", "a table, and what it comes to"],
+    ["earshot replay examples/rooms/lunch.jsonl", "a table with a summary"],
     [
       "earshot replay room.jsonl --config ~/.earshot/earshot.json5",
       "what would my rules have decided?",
@@ -53,20 +53,20 @@ const lesson: HelpText = {
     "generate-room | earshot replay - --prompts",
   ],
   exits:
-    "0 played, 1 failed or --against found differences, 2 a line or a config is wrong, with its " +
-    "place; nothing was run.",
+    "0 done, 1 failed or --against found differences, 2 a line or a config is invalid (its place is " +
+    "printed, nothing was run).",
 };
 
 /** Registers the command. */
 export function addReplayCommand(program: Command): void {
-  addHelp(program.command("replay"), lesson)
+  addHelp(program.command("replay"), help)
     .description("Run a scenario or a recording and show every decision")
     .argument("<file>", "scenario in JSON Lines; - reads standard input")
-    .option("--config <file>", "config to run it under; the scenario's header goes over it")
+    .option("--config <file>", "config to run it under; the scenario's header overrides it")
     .option("--against <file>", "compare with this config; each side runs under its config alone")
     .option("--json", "print JSON Lines")
-    .option("--prompts", "print what the agent was shown")
-    .option("--seed <n>", "seed of ids and chance", wholeNumber(seedMax), 1)
+    .option("--prompts", "print the prompts of the agent")
+    .option("--seed <n>", "seed of ids and random numbers", wholeNumber(seedMax), 1)
     .addOption(removed("--threads <n>"))
     .addOption(removed("--workers <n>"))
     .action(action(replay));
@@ -80,14 +80,14 @@ function wholeNumber(most: number): (given: string) => number {
   };
 }
 
-/** An option that replays had once: what it asked for is refused, not passed over. */
+/** A removed option is refused instead of ignored. */
 const removed = (flags: string) =>
   new Option(flags).hideHelp().argParser(() => {
-    throw new InvalidArgumentError("A replay runs on one thread. Leave the option out.");
+    throw new InvalidArgumentError("A replay runs on one thread. Remove the option.");
   });
 
 async function replay(file: string, options: ReplayOptions): Promise<void> {
-  const run = options.against === undefined ? play : weigh;
+  const run = options.against === undefined ? play : compare;
   if (file !== "-") return run(file, file, options);
   const spooled = await spool(process.stdin);
   try {
@@ -97,7 +97,7 @@ async function replay(file: string, options: ReplayOptions): Promise<void> {
   }
 }
 
-/** `source`: the file as errors name it. */
+/** `source`: the file's name in errors. */
 async function play(path: string, source: string, options: ReplayOptions): Promise<void> {
   const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
   const table = options.json ? null : new ReplayTable(screen);
@@ -110,7 +110,7 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
     config,
     seed: options.seed,
     prompts: options.prompts === true,
-    onInput: (line) => table?.hear(line),
+    onInput: (line) => table?.noteMessage(line),
     onLine(line) {
       const row = table === null ? safeJson(line) : table.row(line);
       if (row !== null) output.add(row);
@@ -126,8 +126,8 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
   await output.flush();
 }
 
-/** Runs it under two configs and prints what differs. */
-async function weigh(path: string, source: string, options: ReplayOptions): Promise<void> {
+/** Runs the scenario under two configs and prints the differences. */
+async function compare(path: string, source: string, options: ReplayOptions): Promise<void> {
   const scenario = openScenario(path, { source });
   if (scenario.count > longLines) spareMemory();
   const sides = [options.config, options.against].map((file) =>
@@ -163,10 +163,15 @@ async function weigh(path: string, source: string, options: ReplayOptions): Prom
   if (found.length > 0) process.exitCode = 1;
 }
 
-/** A run that waits for what never comes would end the process as if all was well. */
+/** Reports a run that never finishes, which would otherwise end the process with code 0. */
 async function finished(run: Promise<unknown>): Promise<void> {
   const unfinished = () =>
-    fail(new EarshotError("EAR_ASSERT", "Cannot finish the replay as nothing is left to wait for"));
+    fail(
+      new EarshotError(
+        "EAR_ASSERT",
+        "Cannot finish the replay: it waits, but nothing is scheduled",
+      ),
+    );
   process.once("beforeExit", unfinished);
   try {
     await run;
@@ -184,7 +189,7 @@ async function read(path: string, what: string, code: ErrorCode): Promise<string
   }
 }
 
-/** A config as its file says it. Secrets stay unread: nothing in a replay uses one. */
+/** The content of a config file. Secrets are not resolved: a replay uses none. */
 async function readConfig(path: string): Promise<unknown> {
   const text = await read(path, "config", "EAR_CONFIG_SYNTAX");
   try {

@@ -1,4 +1,4 @@
-/** `earshot quarantine`, `earshot channels retry`: retries what has stopped by itself. */
+/** `earshot quarantine`, `earshot channels retry`: retry quarantined events and halted accounts. */
 import type { Command } from "commander";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { QuarantinedEvent } from "../../../actors/protocol/runtime.ts";
@@ -22,57 +22,57 @@ const errorShownUnitsMax = 320;
 type Listed = Omit<QuarantinedEvent, "conv">;
 
 const about =
-  "An event that killed its worker three times, or that its conversation could not be told, is " +
-  "set aside: the conversation goes on without it, and it stays in the journal.";
-const lesson: HelpText = {
+  "An event that killed its worker three times, or that its conversation could not apply, is " +
+  "quarantined: the conversation continues without it, and it stays in the journal.";
+const help: HelpText = {
   about,
   examples: [
     "earshot quarantine",
     ["earshot quarantine retry <row>", "give it to its conversation once more"],
-    ["earshot quarantine drop <row>", "leave it be"],
+    ["earshot quarantine drop <row>", "ignore it"],
   ],
-  exits: "0 done, 1 there is no such row, 2 it cannot be tried again, bad use, or no daemon runs.",
+  exits: "0 done, 1 unknown row, 2 it cannot be tried again, bad use, or no daemon runs.",
 };
-const listLesson: HelpText = {
+const listHelp: HelpText = {
   about,
   examples: ["earshot quarantine", "earshot quarantine list --json"],
   exits: "0 listed, 2 no daemon runs.",
 };
-const changeLesson = (verb: "retry" | "drop"): HelpText => ({
+const changeHelp = (verb: "retry" | "drop"): HelpText => ({
   about:
     verb === "retry"
-      ? "It is heard now, after what has been said since, and answered as if it had just come. " +
-        "Should it kill its worker again, that once is enough to set it aside again."
-      : "It is listed no more. The journal keeps it as long as everything else.",
+      ? "The event is applied now, after the messages since, as if it had just arrived. If it kills " +
+        "its worker once more, it is quarantined again."
+      : "Removes the event from the list. It stays in the journal like any other.",
   examples: [`earshot quarantine ${verb} 1042`],
-  exits: lesson.exits as string,
+  exits: help.exits as string,
 });
-const connectLesson: HelpText = {
+const connectHelp: HelpText = {
   about:
-    "For an account that was halted, say as its token was refused: it is opened once more with " +
-    "the config as it is. Without an account, every halted one of the channel. A changed config " +
-    "needs no retry.",
+    "Connects a halted account again (for example, after its token was refused) with the current " +
+    "config. Without an account: every halted account of the channel. A changed config needs no " +
+    "retry.",
   examples: ["earshot channels retry telegram", "earshot channels retry telegram work"],
-  exits: "0 tried (earshot channels says what came of it), 1 none is halted, 2 no daemon runs.",
+  exits: "0 tried (see earshot channels for the result), 1 none is halted, 2 no daemon runs.",
 };
 
 export function addQuarantineCommand(program: Command): void {
-  const quarantine = addHelp(program.command("quarantine"), lesson).description(
-    "Events that were set aside because they broke their conversation",
+  const quarantine = addHelp(program.command("quarantine"), help).description(
+    "Manage events that broke their conversation",
   );
-  addHelp(withStateDir(quarantine.command("list", { isDefault: true })), listLesson)
-    .description("List them")
+  addHelp(withStateDir(quarantine.command("list", { isDefault: true })), listHelp)
+    .description("List quarantined events")
     .option("--json", "for programs")
     .action(action(list));
   for (const verb of ["retry", "drop"] as const)
-    addHelp(withStateDir(quarantine.command(`${verb} <row>`)), changeLesson(verb))
-      .description(verb === "retry" ? "Try an event again" : "Take an event off the list")
+    addHelp(withStateDir(quarantine.command(`${verb} <row>`)), changeHelp(verb))
+      .description(verb === "retry" ? "Try an event again" : "Remove an event from the list")
       .action(action((row: string, options: StateOptions) => change(verb, row, options)));
 }
 
 /** Adds `retry` to `earshot channels`. */
 export function addConnectAgain(channels: Command): void {
-  addHelp(withStateDir(channels.command("retry <channel> [account]")), connectLesson)
+  addHelp(withStateDir(channels.command("retry <channel> [account]")), connectHelp)
     .description("Connect a halted account again")
     .action(action(connectAgain));
 }
@@ -81,7 +81,7 @@ async function list(options: JsonOptions): Promise<void> {
   const answer = await askDaemon<{ quarantined: Listed[] }>(options, "/api/quarantine");
   const rows = answer?.quarantined ?? [];
   if (options.json === true) return printJson(rows);
-  if (rows.length === 0) return print("nothing there");
+  if (rows.length === 0) return print("no quarantined events");
   const cells = [
     ["row", "since", "tried again", "conversation"],
     ...rows.map(({ seq, at, tries, key }) => [
@@ -98,7 +98,7 @@ async function change(verb: "retry" | "drop", row: string, options: StateOptions
   const path = `/api/quarantine/${encodeURIComponent(row)}/${verb}`;
   const done = await askDaemon(options, path, { method: "POST" });
   if (done !== null) return print(`${verb === "retry" ? "tried again" : "dropped"}: row ${row}`);
-  printRefusal("there is no such row, or it has been tried again already");
+  printRefusal("the row is unknown, or was tried again already");
 }
 
 async function connectAgain(
@@ -116,7 +116,7 @@ async function connectAgain(
     print(`tried again: ${channel}/${oneLine(name)}`);
   }
   if (tried > 0) return;
-  printRefusal("no such account is halted");
+  printRefusal("no matching account is halted");
 }
 
 async function haltedOf(daemon: DaemonAddress, channel: string): Promise<readonly string[]> {

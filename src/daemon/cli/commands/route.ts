@@ -1,6 +1,6 @@
 /**
- * `earshot route`: which agent would hear a message, in which session, and why
- * ============================================================================
+ * `earshot route`: which agent would receive a message, in which session, and why
+ * ================================================================================
  * Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and calls the same functions
  * as the daemon, with the access entries of a running daemon. Nothing is sent, stored or started.
  */
@@ -38,37 +38,38 @@ interface Options extends StateOptions {
   readonly json?: boolean;
 }
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
-    "Takes one inbound message as JSON or JSON5 (docs/guide/scenarios.md) and asks what the daemon " +
-    "would ask: may its sender speak, which agents hear it, in which session, by which binding, and why no " +
-    "other one. Nothing is sent, stored or started. Whom codes and /allowlist have let in is known " +
-    "while the daemon runs. What a hook took from a stranger has outside: true.",
+    "Explains what the daemon would do with one inbound message, given as JSON or JSON5 " +
+    "(docs/guide/scenarios.md): whether its sender may speak, which agents receive it, in which " +
+    "session, by which binding, and why no other one. Nothing is sent, stored or started. Access " +
+    "given by codes and /allowlist is known only while the daemon runs. For a message that a hook " +
+    "received from a stranger, set outside: true.",
   examples: [`earshot route '{channel:"webhook",chat:{id:"a",kind:"group"},author:{id:"b"}}'`],
   exits:
-    "0 admitted, 1 the sender may not speak there (it says what would admit it), 2 the message " +
-    "or the config is wrong.",
+    "0 admitted, 1 the sender may not speak there (it prints what would admit the message), 2 the " +
+    "message or the config is invalid.",
 };
 
 export function addRouteCommand(program: Command): void {
-  addHelp(withStateDir(program.command("route")), lesson)
+  addHelp(withStateDir(program.command("route")), help)
     .argument("<json>", "an inbound message")
-    .description("Explain who would hear a message: admission, agent, session key")
+    .description("Explain which agent would receive a message: admission, agent, session key")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--json", "for programs")
     .action(action(route));
 }
 
 function readInbound(json: string) {
-  let given: unknown;
+  let value: unknown;
   try {
-    given = JSON5.parse(json);
+    value = JSON5.parse(json);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new EarshotError("EAR_INBOUND_INVALID", `Cannot read the message as JSON: ${why}`);
   }
   const parsed = inboundSchema.safeParse(
-    typeof given === "object" && given !== null ? { id: "?", ...given } : given,
+    typeof value === "object" && value !== null ? { id: "?", ...value } : value,
   );
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -82,8 +83,8 @@ function readInbound(json: string) {
 async function knownHere(stateDir: string): Promise<KnownPeople> {
   const daemon = await findDaemon(stateDir).catch(() => null);
   if (daemon === null) return noKnownPeople;
-  const book = await callApi<{ people: readonly Grant[] }>(daemon, "/api/pairings");
-  const names = new Set(book?.people.map((person) => grantName(person, person.scope)));
+  const access = await callApi<{ people: readonly Grant[] }>(daemon, "/api/pairings");
+  const names = new Set(access?.people.map((person) => grantName(person, person.scope)));
   return { has: (scope, person) => names.has(grantName(person, scope)) };
 }
 
@@ -113,7 +114,7 @@ function routeText({ agentId, sessionKey, tier, explanation }: ResolvedRoute): s
   ]);
 }
 
-/** What was tried on the way; what was not tried any more is one row. */
+/** The tiers that were tried; the others are one row. */
 function tiersText(tiers: readonly TierTried[]): string {
   const tried = tiers.filter(({ outcome }) => outcome !== "not-reached");
   const rest = tiers.length - tried.length;

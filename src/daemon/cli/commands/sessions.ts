@@ -1,6 +1,6 @@
 /**
- * `earshot sessions`: what each agent remembers of its conversations. Lists, shows and exports
- * sessions, changes how the agent works in one, and starts new ones.
+ * `earshot sessions`: lists, shows and exports the sessions of agents, changes the settings of a
+ * session, and resets it.
  */
 import { open } from "node:fs/promises";
 import { type Command, Option } from "commander";
@@ -35,7 +35,7 @@ import {
   withStateDir,
 } from "../lib/command.ts";
 import { addHelp } from "../output/help-text.ts";
-import * as lessons from "../output/sessions-help.ts";
+import * as help from "../output/sessions-help.ts";
 
 interface ListOptions extends StateOptions {
   readonly json?: boolean;
@@ -64,7 +64,7 @@ interface ListAnswer {
   readonly usage: readonly (SessionUsage & { readonly agentId: string })[];
 }
 
-/** Settings as options: name, values, and where they stand in the patch. */
+/** Settings as options: name and values. */
 const levels = [
   ["thinking", [...thinkingLevels, "default"]],
   ["verbose", verboseLevels],
@@ -75,54 +75,58 @@ const levels = [
 const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];
 
 export function addSessionsCommand(program: Command): void {
-  const sessions = addHelp(program.command("sessions"), lessons.all).description(
-    "What agents remember: list, show, export, set, reset",
+  const sessions = addHelp(program.command("sessions"), help.all).description(
+    "List, show, export, change and reset sessions",
   );
-  addHelp(withStateDir(sessions.command("list", { isDefault: true })), lessons.list)
+  addHelp(withStateDir(sessions.command("list", { isDefault: true })), help.list)
     .description("List sessions, the latest first")
-    .option("--agent <id>", "only this agent's")
-    .option("--all", "archived ones, too")
-    .option("--heard", "instead: conversations that were ever heard, with their journal rows")
+    .option("--agent <id>", "only of this agent")
+    .option("--all", "also archived ones")
+    .option("--heard", "instead: all conversations, with their newest journal rows")
     .option("--json", "for programs")
     .action(action(list));
-  addOneSession(sessions.command("show <key>"), lessons.show)
-    .description("A session's settings, usage and last lines")
+  addOneSession(sessions.command("show <key>"), help.show)
+    .description("Show a session's settings, usage and last messages")
     .option("--json", "for programs")
     .action(action(show));
-  addOneSession(sessions.command("export <key>"), lessons.exported)
-    .description("The whole transcript as JSON Lines")
+  addOneSession(sessions.command("export <key>"), help.exported)
+    .description("Export the whole transcript as JSON Lines")
     .option("--out <file>", "a new file instead of stdout")
     .action(action(exportLines));
-  const set = addHelp(withStateDir(sessions.command("set <key>")), lessons.set)
-    .description("Change how the agent works in a session")
+  const set = addHelp(withStateDir(sessions.command("set <key>")), help.set)
+    .description("Change the settings of a session")
     .option("--model <name>", "another model of its provider; `default`: as configured");
   for (const [name, values] of levels)
     set.addOption(new Option(`--${name} <level>`, `${name} level`).choices(values));
   set
     .addOption(new Option("--queue <mode>", "queue mode").choices([...queueModes, "default"]))
     .addOption(
-      new Option("--send <policy>", "whether answers leave").choices(["allow", "deny", "inherit"]),
+      new Option("--send <policy>", "whether answers are sent").choices([
+        "allow",
+        "deny",
+        "inherit",
+      ]),
     )
     .addOption(
       new Option("--activation <when>", "when it answers").choices([...activations, "default"]),
     )
     .option("--exec <words>", "as in /exec: `security=allowlist ask=on-miss`, or `default`")
     .action(action(change));
-  addHelp(withStateDir(sessions.command("reset <key>")), lessons.reset)
-    .description("Archive the session in use and begin the next")
+  addHelp(withStateDir(sessions.command("reset <key>")), help.reset)
+    .description("Archive the current session and start a new one")
     .action(action(reset));
 }
 
-function addOneSession(command: Command, lesson: Parameters<typeof addHelp>[1]): Command {
-  return addHelp(withStateDir(command), lesson).option("--id <id>", "an archived one by its id");
+function addOneSession(command: Command, text: Parameters<typeof addHelp>[1]): Command {
+  return addHelp(withStateDir(command), text).option("--id <id>", "an archived one by its id");
 }
 
 function pathOf(key: string, rest = ""): string {
   if (isSessionKey(key)) return `/api/sessions/${encodeURIComponent(key)}${rest}`;
   throw new EarshotError(
     "EAR_USAGE",
-    `Cannot look for the session "${oneLine(key, 100)}" as that is no key: they begin with ` +
-      "`agent:`, and `earshot sessions` lists them",
+    `Cannot find the session "${oneLine(key, 100)}": a key starts with \`agent:\`. ` +
+      "`earshot sessions` lists them",
   );
 }
 const idQuery = ({ id }: SessionOptions) =>
@@ -202,18 +206,18 @@ async function show(key: string, options: SessionOptions): Promise<void> {
 }
 
 /**
- * One line of a transcript, for a person. Its words are set in, so they cannot pass for a line of
- * ours, and nothing in them can move a cursor.
+ * One line of a transcript, for a person. Its text is indented, so it cannot imitate other output,
+ * and sanitised, so it cannot move the cursor.
  */
 function printLine({ at, role, author, text, usage }: Line): void {
-  const who = author === undefined ? role : oneLine(author.name);
+  const name = author === undefined ? role : oneLine(author.name);
   const words = usage === undefined ? text : `${tokens(usage)} tokens${cost(usage.costUsd)}`;
   const [only, ...more] = terminalSafe(words).split("\n");
   if (role === "note" && more.length === 0) {
     printText(`${minuteOf(at)} [${only}]`, 2);
     return;
   }
-  print(`${minuteOf(at)} ${who}`);
+  print(`${minuteOf(at)} ${name}`);
   for (const line of [only, ...more]) printText(`  ${line}`, 2);
 }
 
@@ -224,14 +228,14 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
   });
   if (answer.status === 404) return missing(key);
   if (!answer.ok || answer.body === null)
-    throw new EarshotError("EAR_USAGE", `Cannot export that: the daemon said ${answer.status}`);
+    throw new EarshotError("EAR_USAGE", `Cannot export that: the daemon answered ${answer.status}`);
   const text = answer.body.pipeThrough(new TextDecoderStream());
   if (options.out === undefined) {
     for await (const part of text) process.stdout.write(harmlessJson(part));
     return;
   }
   const file = await open(options.out, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EEXIST" ? "it is there already" : (error.code ?? error.message);
+    const why = error.code === "EEXIST" ? "it exists already" : (error.code ?? error.message);
     throw new EarshotError("EAR_USAGE", `Cannot write ${options.out}: ${why}. Name a new file`);
   });
   try {
@@ -244,14 +248,14 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
 async function change(key: string, options: SetOptions): Promise<void> {
   const patch = patchOf(options);
   if (Object.keys(patch).length === 0)
-    throw new EarshotError("EAR_USAGE", "Cannot change anything: no option says what. See --help");
+    throw new EarshotError("EAR_USAGE", "Cannot change anything: no setting was given. See --help");
   const body = { method: "PATCH", body: patch } as const;
   const answer = await askDaemon<{ session: Session }>(options, pathOf(key), body);
   if (answer === null) return missing(key);
   printText(`${answer.session.key}: ${settingsText(answer.session.settings)}`, 2);
 }
 
-/** The words of `/exec`. @throws EarshotError EAR_USAGE */
+/** Parses the arguments of `/exec`. @throws EarshotError EAR_USAGE */
 function execPatch(words: string): ExecSettings | null {
   const parsed = execWords.safeParse(words.split(/\s+/).filter(Boolean));
   if (parsed.success && parsed.data.length > 0) return execOf(parsed.data);
@@ -297,12 +301,12 @@ async function reset(key: string, options: StateOptions): Promise<void> {
 }
 
 function missing(key: string): void {
-  printRefusal(`there is no session ${terminalSafe(key)}: see earshot sessions`);
+  printRefusal(`unknown session ${terminalSafe(key)}: see earshot sessions`);
 }
 
 function settingsText({ override, exec, ...settings }: Session["settings"]): string {
-  const { queue, ...said } = override;
-  const all = { ...settings, ...exec, ...queue, ...said };
+  const { queue, ...overrides } = override;
+  const all = { ...settings, ...exec, ...queue, ...overrides };
   return Object.entries(all)
     .map(([name, value]) => `${name} ${value ?? "as configured"}`)
     .join(", ");

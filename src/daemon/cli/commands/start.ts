@@ -1,6 +1,6 @@
 /**
  * `earshot start`: runs the daemon in the foreground until a signal. The first signal lets turns
- * and sends finish; the second ends the process at once, which loses nothing that was acknowledged.
+ * and sends finish; the second ends the process immediately, which loses nothing acknowledged.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { LogLevel } from "../../../domain/ports/index.ts";
@@ -20,20 +20,20 @@ interface StartOptions {
 }
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
-const lesson: HelpText = {
+const help: HelpText = {
   about:
-    "Prints the page's address on stdout and logs to stderr. Without a config file it runs on " +
+    "Prints the page's address on stdout and logs to stderr. Without a config file it uses " +
     "embedded defaults: the web page, the terminal and HTTP as channels, and the guide as agent. " +
-    "Write one with `earshot init`; changes of it are followed without a restart.\n\n" +
-    "SIGTERM or Ctrl-C lets turns and sends end, then stops it with 0; a second one ends it at " +
-    "once, which loses nothing that was acknowledged.",
+    "Create a config file with `earshot init`; changes to it apply without a restart.\n\n" +
+    "SIGTERM or Ctrl-C lets turns and sends finish, then stops with 0. A second signal ends it " +
+    "immediately, which loses nothing that was acknowledged.",
   examples: [
     "earshot start",
-    ["earshot start --port 0 --state-dir /tmp/try", "beside another one"],
+    ["earshot start --port 0 --state-dir /tmp/try", "in addition to another daemon"],
     "EARSHOT_CONFIG=./earshot.json5 earshot start --log-format json",
   ],
   exits:
-    "0 stopped when asked, 1 failed, 2 cannot start: the config, the port or the state directory.",
+    "0 stopped on request, 1 failed, 2 cannot start: the config, the port or the state directory.",
 };
 
 /** A whole number from `min` to `max`. */
@@ -46,7 +46,7 @@ function whole(min: number, max: number): (text: string) => number {
 }
 
 export function addStartCommand(program: Command): void {
-  addHelp(withStateDir(program.command("start")), lesson)
+  addHelp(withStateDir(program.command("start")), help)
     .description("Run the daemon in the foreground")
     .addOption(new Option("--config <file>", "config file").env("EARSHOT_CONFIG"))
     .addOption(
@@ -62,26 +62,26 @@ export function addStartCommand(program: Command): void {
     .action(action(start));
 }
 
-/** The daemon's options as the command line says. */
+/** The daemon's options from the command line. */
 export function daemonOptions(options: StartOptions): DaemonOptions {
-  const { logFormat, ...given } = options;
+  const { logFormat, ...rest } = options;
   const pretty = logFormat === undefined ? process.stderr.isTTY === true : logFormat === "pretty";
-  return { ...given, logPretty: pretty };
+  return { ...rest, logPretty: pretty };
 }
 
 async function start(options: StartOptions): Promise<void> {
   let asked = false;
   let daemon: RestartableDaemon | null = null;
-  // Before anything runs: a signal may come as soon as the address is printed.
+  // Before the start: a signal may come as soon as the address is printed.
   const stop = (signal: NodeJS.Signals) => {
     if (asked) {
-      // Signals end a process that does not listen to them: at once, as a crash would.
+      // Without listeners the signal ends the process immediately, like a crash.
       process.removeAllListeners(signal);
       process.kill(process.pid, signal);
       return;
     }
     asked = true;
-    process.stderr.write("earshot: stopping; once more to stop at once\n");
+    process.stderr.write("earshot: stopping; repeat the signal to stop immediately\n");
     daemon?.stop().catch(fail);
   };
   process.on("SIGTERM", stop);

@@ -38,35 +38,32 @@ interface ChannelAnswer {
   readonly accounts: readonly (ConnectionStatus & { readonly hook: string | null })[];
 }
 
-const statusLesson: HelpText = {
+const statusHelp: HelpText = {
   examples: ["earshot status", "earshot status --json | jq .outbox"],
-  exits: "0 takes messages, 1 runs and cannot take messages, 2 no daemon runs.",
+  exits: "0 accepts messages, 1 runs but cannot accept messages, 2 no daemon runs.",
 };
-const able = "What a platform cannot do is left out of a reply there; nothing fails of it.";
-const channelsLesson: HelpText = {
-  about: able,
-  examples: [
-    "earshot channels",
-    ["earshot channels retry telegram", "once its token is accepted again"],
-  ],
+const about = "Replies leave out what a platform cannot do; nothing fails because of it.";
+const channelsHelp: HelpText = {
+  about,
+  examples: ["earshot channels", ["earshot channels retry telegram", "after its token was fixed"]],
   exits: "0 done, 1 the answer is no, 2 no daemon runs.",
 };
-const listLesson: HelpText = {
-  about: able,
+const listHelp: HelpText = {
+  about,
   examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
   exits: "0 listed, 2 no daemon runs.",
 };
 
 export function addStatusCommands(program: Command): void {
-  addHelp(withStateDir(program.command("status")), statusLesson)
-    .description("How the running daemon is: hosts, turns, outbox, connections")
+  addHelp(withStateDir(program.command("status")), statusHelp)
+    .description("Show the running daemon: hosts, turns, outbox, connections")
     .option("--json", "for programs")
     .action(action(status));
-  const group = addHelp(program.command("channels"), channelsLesson).description(
-    "Channels, what each can do, and how its accounts are connected",
+  const group = addHelp(program.command("channels"), channelsHelp).description(
+    "Show channels, their abilities and the connections of their accounts",
   );
-  addHelp(withStateDir(group.command("list", { isDefault: true })), listLesson)
-    .description("List them")
+  addHelp(withStateDir(group.command("list", { isDefault: true })), listHelp)
+    .description("List channels")
     .option("--json", "for programs")
     .action(action(channels));
   addConnectAgain(group);
@@ -83,7 +80,7 @@ async function status(options: JsonOptions): Promise<void> {
   print(rowsText(rowsOf(daemon, now)));
 }
 
-/** A row, and the word that its colour follows. */
+/** A row, and the state that selects its colour. */
 type Row = readonly [name: string, text: string, state?: string | undefined];
 
 function rowsText(rows: readonly Row[]): string {
@@ -102,7 +99,10 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
     ["page", `${base}/#token=${token}`],
     now.ready ? ["ready", "yes", "yes"] : ["ready", `no: ${now.problem ?? "unknown"}`, "no"],
     ["journal", `row ${store.lastSeq}${store.failing ? ", FAILING" : commits}`, failing(store)],
-    ["conversations", `${conversations.live} live, ${conversations.dirty} ahead of their record`],
+    [
+      "conversations",
+      `${conversations.live} live, ${conversations.dirty} newer than their snapshot`,
+    ],
     ["turns", `${turns.running} running, ${turns.waiting} waiting`],
     ["outbox", outbox.map(([state, count]) => `${count} ${state}`).join(", ") || "empty", worst],
     ...now.hosts.map(hostRow),

@@ -18,13 +18,13 @@ import {
 import { addHelp, type HelpText } from "../output/help-text.ts";
 
 const about =
-  "The token opens the pages and the API. Rotate it when somebody else may have read it: the old " +
-  "one opens nothing from the daemon's next request on, and pages that came in with it are closed.";
-const exits = "0 done, 1 it could not be written, 2 the state directory is not safe.";
-const lesson: HelpText = { about, examples: ["earshot token rotate"], exits };
+  "The token opens the pages and the API. Rotate it if somebody else may have read it: the daemon " +
+  "refuses the old one from its next request on and closes pages that were opened with it.";
+const exits = "0 done, 1 it could not be written, 2 the state directory is unsafe.";
+const help: HelpText = { about, examples: ["earshot token rotate"], exits };
 
 export function addTokenCommand(program: Command): void {
-  const token = addHelp(program.command("token"), lesson).description(
+  const token = addHelp(program.command("token"), help).description(
     "Replace the token of the pages and the API",
   );
   addHelp(withStateDir(token.command("rotate")), {
@@ -35,7 +35,7 @@ export function addTokenCommand(program: Command): void {
     ],
     exits,
   })
-    .description("Write a new token; the old one opens nothing any more")
+    .description("Write a new token and revoke the old one")
     .option("--json", "for programs")
     .action(action(rotate));
 }
@@ -48,7 +48,7 @@ async function rotate(options: JsonOptions): Promise<void> {
   const page = daemon === null ? null : `${daemon.base}/#token=${token}`;
   const file = tokenFileOf(stateDir);
   if (options.json === true) return printJson({ file, page });
-  print(`a new token stands in ${file}`);
+  print(`new token in ${file}`);
   if (page === null) printText("no daemon runs; the next one will use it");
   else printText(`the page: ${page}`);
 }

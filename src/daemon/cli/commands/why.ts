@@ -32,19 +32,19 @@ interface WhyOptions extends StateOptions {
   readonly json?: true;
 }
 
-const lesson: HelpText = {
+const help: HelpText = {
   about:
     "Shows the decision on a message, every rung of the ladder with the fact that made it match " +
-    "or not, and what became of it: turn, outcome, deliveries. Ids stand at the end of the lines " +
-    "of `earshot inspect`. Asks the running daemon; without one it reads the journal.",
+    "or not, and the result: turn, outcome, deliveries. `earshot inspect` prints message ids at the " +
+    "end of its lines. Asks the running daemon; without one it reads the journal.",
   examples: ["earshot why 4711", "earshot why 4711 --json | jq '.why[].recorded'"],
-  exits: "0 explained, 1 no such message was heard, 2 bad use or no journal.",
+  exits: "0 explained, 1 unknown message, 2 bad use or no journal.",
 };
 
 /** Registers the command. */
 export function addWhyCommand(program: Command): void {
   withStateDir(
-    addHelp(program.command("why"), lesson)
+    addHelp(program.command("why"), help)
       .description("Explain the decision on one message")
       .argument("<message-id>", "the platform's id of the message")
       .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs")
@@ -54,7 +54,7 @@ export function addWhyCommand(program: Command): void {
 
 async function why(messageId: string, options: WhyOptions): Promise<void> {
   if (messageId.length > limits.idUnitsMax)
-    throw new EarshotError("EAR_USAGE", "Cannot look that up: it is too long for a message id");
+    throw new EarshotError("EAR_USAGE", "Cannot find that message: the id is too long");
   const answers = await ask(messageId, options);
   if (options.json) printJson({ why: answers });
   else if (answers.length > 0) {
@@ -63,7 +63,7 @@ async function why(messageId: string, options: WhyOptions): Promise<void> {
   }
   if (answers.length > 0) return;
   process.exitCode = 1;
-  if (!options.json) print(`No message “${oneLine(messageId)}” was heard.`);
+  if (!options.json) print(`There is no message “${oneLine(messageId)}” in the journal.`);
 }
 
 async function ask(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
@@ -73,7 +73,7 @@ async function ask(messageId: string, options: WhyOptions): Promise<readonly Why
   return (await callApi<{ why: Why[] }>(daemon, path))?.why ?? [];
 }
 
-/** Folds the conversation from the journal, as the daemon would. */
+/** Explains the message from the journal, as the daemon would. */
 function readJournal(messageId: string, options: WhyOptions): Promise<readonly Why[]> {
   return withJournal(options, "explain a message", async (store) => {
     const latest = await store.latestConfig();

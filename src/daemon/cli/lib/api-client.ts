@@ -44,8 +44,8 @@ interface CallOptions {
 }
 
 /**
- * Calls the API. `null`: the daemon says there is no such thing.
- * @throws EarshotError with what the daemon answered.
+ * Calls the API. Null: not found (404).
+ * @throws EarshotError with the daemon's error.
  */
 export async function callApi<Answer>(
   daemon: DaemonAddress,

@@ -1,9 +1,8 @@
 /**
- * What the commands share
- * =======================
- * How a command ends (0 done, 1 the answer is no, 2 bad use or bad input), how it prints, and how
- * it reaches the running daemon. An error is one line on stderr, wrapped at words on a terminal,
- * that says what to do, and never a stack trace.
+ * Parts of every command
+ * ======================
+ * Exit codes (0 done, 1 the answer is no, 2 bad use or bad input), output, and options. An error is
+ * one line on stderr, wrapped at words on a terminal, that says what to do, and never a stack trace.
  */
 import { type Command, Option } from "commander";
 import { EarshotError, type ErrorCode } from "../../../domain/errors.ts";
@@ -12,7 +11,7 @@ import { safeJson } from "../../events/safe-json.ts";
 import { stateDirOf } from "../../state/state-dir.ts";
 import { columnsOf, padTo, screenColumns, wrapText } from "../output/wrap.ts";
 
-/** Errors that are about how the command was called or what it was given. */
+/** Errors of the call or its input. */
 const badInput: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "EAR_USAGE",
   "EAR_CONFIG_SYNTAX",
@@ -34,14 +33,16 @@ export function exitCodeOf(error: unknown): 1 | 2 {
   return error instanceof EarshotError && badInput.has(error.code) ? 2 : 1;
 }
 
-/** One line about an error, safe for a terminal. */
-export function errorLine(error: unknown): string {
-  if (error instanceof EarshotError)
-    return terminalSafe(`earshot: ${error.code}: ${error.message}`);
-  return terminalSafe(`earshot: ${error instanceof Error ? error.message : String(error)}`);
+/** An error as text for a terminal: code and message. */
+export function errorText(error: unknown): string {
+  if (error instanceof EarshotError) return terminalSafe(`${error.code}: ${error.message}`);
+  return terminalSafe(error instanceof Error ? error.message : String(error));
 }
 
-/** Says what went wrong and sets the exit code; the process ends when nothing is left to do. */
+/** One line about an error, safe for a terminal. */
+export const errorLine = (error: unknown): string => `earshot: ${errorText(error)}`;
+
+/** Prints an error and sets the exit code; the process ends when no work is left. */
 export function fail(error: unknown): void {
   const columns = screenColumns(process.stderr);
   process.stderr.write(`${wrapText(errorLine(error), { columns, hang: 2 })}\n`);
@@ -61,16 +62,16 @@ export function action<Arguments extends unknown[]>(
   };
 }
 
-/** Whether what was printed is not read any more (`| head`): the end, and no error. */
+/** Whether the reader closed the pipe (`| head`), which is no error. */
 const isReaderGone = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EPIPE";
 
-/** Writes a line to stdout. A reader that has gone away (`| head`) is no error. */
+/** Writes a line to stdout. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Writes text for people: on a screen wrapped at words, later rows set in by `hang`. */
+/** Writes text for people: wrapped at words on a screen, later rows indented by `hang`. */
 export function printText(text: string, hang?: number): void {
   const columns = screenColumns(process.stdout);
   print(wrapText(text, hang === undefined ? { columns } : { columns, hang }));
@@ -106,7 +107,7 @@ export function withStateDir(command: Command): Command {
   );
 }
 
-/** The state directory a command means. */
+/** The state directory of a command. */
 export function stateDirFor(options: StateOptions): string {
   return stateDirOf(options.stateDir, process.env);
 }
@@ -119,8 +120,7 @@ export const counted = (count: number, what: string): string =>
 const lastColumnsMin = 20;
 
 /**
- * Prints a table whose rows are there to be copied from, so none is wrapped, with lines of text
- * below each.
+ * Prints a table without wrapping, so that cells can be copied, with lines of text below each row.
  * @param cells The head first.
  */
 export function printRows(
@@ -137,7 +137,7 @@ export function printRows(
 }
 
 /**
- * A table for people: columns as wide as their widest cell, cells made harmless. Where the screen is
+ * A table for people: columns as wide as their widest cell, cells sanitised. Where the screen is
  * too narrow, the last column is wrapped at words. `inkOf`: the colour of a row's last cell.
  */
 export function table(

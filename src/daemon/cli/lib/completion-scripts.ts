@@ -4,7 +4,7 @@
  * files.
  */
 
-/** What may stand behind one command. */
+/** What may follow a command. */
 export interface Completable {
   /** The command's words; empty for the program itself. */
   readonly path: readonly string[];
@@ -19,7 +19,7 @@ export interface Completable {
 
 type Script = (commands: readonly Completable[]) => string;
 
-/** A path as bash and zsh keep it: a blank before each word. */
+/** A path in the form of the bash and zsh scripts: a blank before each word. */
 const keyOf = ({ path }: Completable): string => path.map((word) => ` ${word}`).join("");
 const below = (commands: readonly Completable[]): string =>
   commands
@@ -27,7 +27,7 @@ const below = (commands: readonly Completable[]): string =>
     .map((command) => `"${keyOf(command)}"`)
     .join("|");
 
-/** The options that take a value, each with what is to be done about it. */
+/** The options that take a value, each with its completion. */
 function values(
   commands: readonly Completable[],
   listed: (value: readonly string[]) => string,
@@ -92,7 +92,7 @@ const described = ({ words, options }: Completable): string =>
     ...options.map(({ name, about }) => `'${name}:${about}'`),
   ].join(" ");
 
-/** Fish asks for each word by itself whether it fits. */
+/** Fish evaluates a condition for each word. */
 const fish: Script = (commands) =>
   [
     "complete -c earshot -f",

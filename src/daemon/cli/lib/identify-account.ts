@@ -1,8 +1,8 @@
 /**
  * Identity of an account
  * ======================
- * Asks a platform once which account a token belongs to, which tells a valid token from an invalid
- * one without sending anything to a room.
+ * Asks a platform once which account a token belongs to. This checks the token without sending
+ * anything to a room.
  */
 import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { createRandom } from "../../../adapters/system/ids.ts";
@@ -12,8 +12,8 @@ import type { ChannelDefinition } from "../../../domain/ports/index.ts";
 const identifyMsMax = 5_000;
 
 /**
- * Who the account is there; undefined where the channel cannot tell.
- * @throws EarshotError EAR_CHANNEL_* as the channel has it.
+ * The account's identity on the platform; undefined if the channel cannot ask for it.
+ * @throws EarshotError EAR_CHANNEL_*
  */
 export async function identifyAccount(
   definition: ChannelDefinition,

@@ -5,11 +5,11 @@
 import type pico from "picocolors";
 import type { Decision } from "../../../domain/decision.ts";
 
-/** Colours, or their absence. */
+/** Functions that colour a text, or return it unchanged. */
 export type Paint = ReturnType<typeof pico.createColors>;
 export type Ink = (text: string) => string;
 
-/** Each decision's own. */
+/** The colour of each decision. */
 export function decisionInks(paint: Paint): Readonly<Record<Decision, Ink>> {
   const { green, dim, red, magenta, gray, cyan } = paint;
   return {
@@ -22,7 +22,7 @@ export function decisionInks(paint: Paint): Readonly<Record<Decision, Ink>> {
   };
 }
 
-/** How well it goes: fine, worth a look, or wrong. */
+/** Green: good; yellow: needs attention; red: bad. */
 export function stateInk(paint: Paint, state: string): Ink {
   if (["live", "ready", "yes", "sent", "replied"].includes(state)) return paint.green;
   if (["halted", "broken", "dead", "failed", "no"].includes(state)) return paint.red;

@@ -17,12 +17,12 @@ const flat = (text: string) => terminalSafe(text.slice(0, textUnitsMax)).replace
 const clockTime = (t: number) => new Date(t).toISOString().slice(11, 23);
 const tag = (name: string, ink: Ink) => ink(`[${name}]`.padEnd(11));
 
-/** The line as it is shown, without a newline. */
+/** The line for a terminal, without a newline. */
 export function renderLine(line: StreamLine): string {
   return `${pc.dim(clockTime(line.t))} ${rendered(line)}`;
 }
 
-/** A turn that answers no message is a heartbeat's. */
+/** A turn without messages belongs to a heartbeat. */
 const askedBy = (batch: readonly string[]) =>
   batch.length === 0 ? "a heartbeat" : flat(batch.join(", "));
 
@@ -32,9 +32,9 @@ function rendered(item: StreamLine): string {
     case "decision": {
       const credit = line.credit === "none" ? "" : pc.dim(` credit ${line.credit}`);
       const where = line.key ?? `${line.channel ?? "?"} ${line.chat ?? "?"}`;
-      const who = line.author === undefined ? "" : ` ${flat(line.author)}`;
+      const author = line.author === undefined ? "" : ` ${flat(line.author)}`;
       const id = pc.dim(` #${flat(line.id)}`);
-      return `${tag(line.decision, inks[line.decision])} ${flat(where)}${who}  ${line.rule}${credit}${id}`;
+      return `${tag(line.decision, inks[line.decision])} ${flat(where)}${author}  ${line.rule}${credit}${id}`;
     }
     case "agent_start":
       return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
@@ -59,8 +59,10 @@ function rendered(item: StreamLine): string {
       return `${tag("delta", pc.dim)} ${flat(line.key)}  ${flat(line.text.slice(-80))}`;
     case "system": {
       const { t: _, system, ...fields } = line;
-      const said = Object.entries(fields).map(([name, value]) => `${name}=${flat(String(value))}`);
-      return `${tag("system", pc.dim)} ${flat(system)}  ${said.join(" ")}`;
+      const fieldTexts = Object.entries(fields).map(
+        ([name, value]) => `${name}=${flat(String(value))}`,
+      );
+      return `${tag("system", pc.dim)} ${flat(system)}  ${fieldTexts.join(" ")}`;
     }
   }
 }

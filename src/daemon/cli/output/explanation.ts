@@ -1,8 +1,8 @@
 /**
  * A decision explained, for a terminal
  * ====================================
- * The decision, every rung of the ladder with what it found, who was counted, and the outcome of
- * the message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
+ * The decision, every rung of the ladder with its fact, the counted people, and the outcome of the
+ * message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
  */
 import pico from "picocolors";
 import type { Why } from "../../../actors/protocol/runtime.ts";
@@ -17,19 +17,19 @@ type Paint = ReturnType<typeof pico.createColors>;
 const textUnitsMax = 240;
 const labelUnits = 9;
 const ruleUnits = 20;
-/** Tier and mark before the rule, and the blank behind it. */
+/** Width of tier, mark and blank before the rule. */
 const rungMarkUnits = 5;
 
-/** Renders the answers of `why`, one block for each agent that heard the message. */
+/** Renders the answers of `why`, one block for each agent that received the message. */
 export function renderWhy(
   answers: readonly Why[],
   { columns, colour }: { readonly columns: number; readonly colour: boolean },
 ): string {
   const paint = pico.createColors(colour);
-  return answers.map((why) => renderOne(why, paint, columns)).join("\n\n");
+  return answers.map((why) => renderAnswer(why, paint, columns)).join("\n\n");
 }
 
-function renderOne(why: Why, paint: Paint, columns: number): string {
+function renderAnswer(why: Why, paint: Paint, columns: number): string {
   const rowsOf = (text: string, hang: number) => wrapText(text, { columns, hang });
   const parts = [rowsOf(head(why, paint), 0), rowsOf(verdictLine(why, paint), 0)];
   if (why.explanation !== null)
@@ -41,9 +41,9 @@ function renderOne(why: Why, paint: Paint, columns: number): string {
 function head({ message, at, key }: Why, paint: Paint): string {
   const bot = message.author.isBot ? " (bot)" : "";
   const where = key === "" ? oneLine(message.chat.id) : oneLine(key, textUnitsMax);
-  const who = `${paint.bold(oneLine(message.author.name))}${bot} in ${where}, ${timeText(at)}`;
+  const author = `${paint.bold(oneLine(message.author.name))}${bot} in ${where}, ${timeText(at)}`;
   const text = message.text === "" ? "" : `\n“${oneLine(message.text, textUnitsMax)}”`;
-  return `${oneLine(message.id)}  ${who}${text}`;
+  return `${oneLine(message.id)}  ${author}${text}`;
 }
 
 function timeText(at: Millis): string {
@@ -98,11 +98,11 @@ function circumstances(why: Why): string {
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
     ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
-    ["fate", fateText(why.fate)],
+    ["fate", outcomeText(why.fate)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
       const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
-      const said = `${oneLine(id)} “${oneLine(text, textUnitsMax)}”${because}`;
-      return [oneLine(status, labelUnits), said] as const;
+      const deliveryText = `${oneLine(id)} “${oneLine(text, textUnitsMax)}”${because}`;
+      return [oneLine(status, labelUnits), deliveryText] as const;
     }),
   ];
   return rows.map(([label, text]) => `${label.padEnd(labelUnits)} ${text || "none"}`).join("\n");
@@ -112,9 +112,9 @@ function nameOf({ participants }: Why, author: string): string {
   return oneLine(participants.find(({ id }) => id === author)?.name ?? author);
 }
 
-function participantText(who: Why["participants"][number], at: Millis): string {
-  const bot = who.isBot ? ", bot" : "";
-  return `${oneLine(who.name)} (${ageText(at - who.lastSeenAt)}${bot})`;
+function participantText(participant: Why["participants"][number], at: Millis): string {
+  const bot = participant.isBot ? ", bot" : "";
+  return `${oneLine(participant.name)} (${ageText(at - participant.lastSeenAt)}${bot})`;
 }
 
 function ageText(ms: number): string {
@@ -142,7 +142,7 @@ function guardText({ state, consecutive }: Why["guard"]): string {
   return `${state}, ${turns} since a person spoke`;
 }
 
-function fateText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {
+function outcomeText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {
   if (turnId === null) return dropped === null ? "remembered" : `dropped: ${oneLine(dropped)}`;
   const ids = batch.map((id) => oneLine(id)).join(", ");
   const because = reason === undefined ? "" : ` (${oneLine(reason, textUnitsMax)})`;

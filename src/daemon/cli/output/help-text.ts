@@ -1,36 +1,36 @@
 /**
  * Below the options of every command: what it does, examples to copy, and the meaning of its exit
- * codes. Text is wrapped for the terminal; examples are not, because half a command does not run.
+ * codes. Text is wrapped for the terminal; examples are not, so that they can be copied.
  */
 import type { Command } from "commander";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { wrapText } from "./wrap.ts";
 
 export interface HelpText {
-  /** What to know before it is used. */
+  /** What the command does. */
   readonly about?: string;
-  /** Each a command, and above it what it is for. */
+  /** Commands, each with its purpose where it is not obvious. */
   readonly examples: readonly (string | readonly [command: string, use: string])[];
-  /** What 1 and 2 mean here, beside 0 for "done". */
+  /** The meaning of the exit codes. */
   readonly exits?: string;
 }
 
 const columnsAssumed = 80;
-/** Longer lines are no easier to read on a wide screen. */
+/** Longer lines are hard to read. */
 const columnsMax = 100;
 
 /**
- * Adds the lesson to the command's help. What commander says of wrong use repeats what was typed,
- * which may have been pasted from a room, so it is made harmless.
+ * Adds the text to the command's help. Commander's errors repeat the input, which may have been
+ * pasted from a room, so they are sanitised.
  */
-export function addHelp(command: Command, lesson: HelpText): Command {
+export function addHelp(command: Command, text: HelpText): Command {
   command.configureOutput({
     writeErr: (text) => void process.stderr.write(terminalSafe(text)),
   });
-  return command.addHelpText("after", () => lessonText(lesson, process.stdout.columns));
+  return command.addHelpText("after", () => helpText(text, process.stdout.columns));
 }
 
-function lessonText({ about, examples, exits }: HelpText, screen: number | undefined): string {
+function helpText({ about, examples, exits }: HelpText, screen: number | undefined): string {
   const columns = Math.min(screen ?? columnsAssumed, columnsMax);
   const parts = [];
   if (about !== undefined) parts.push(wrapText(about, { columns }));

@@ -35,11 +35,11 @@ interface TextShape {
   readonly columns: number;
   /** Columns of the first row that are taken already. @default 0 */
   readonly taken?: number;
-  /** Whether escape sequences may be used at all; without, the text stays as it was written. */
+  /** Whether to use escape sequences; otherwise the text stays as written. */
   readonly colour: boolean;
 }
 
-/** Text of an agent as lines for a terminal, without a newline at the end. */
+/** An agent's text as lines for a terminal, without a newline at the end. */
 export function terminalText(text: string, shape: TextShape): string {
   const { columns, colour, taken = 0 } = shape;
   const safe = terminalSafe(text.replaceAll("\t", "    "));
@@ -69,16 +69,16 @@ function styledRows(
     );
   const pre = inside("pre");
   const lead = pre ? preLead : inside("blockquote") ? ink.dim(quoteLead) : "";
-  const room = Math.max(1, columns - (lead === "" ? 0 : preLead.length));
-  const hang = pre ? 0 : boundedIndent(hangingIndentOf(line), room);
-  const shape = { columns: room, taken, hang, at: pre ? "any" : "words" } as const;
+  const width = Math.max(1, columns - (lead === "" ? 0 : preLead.length));
+  const hang = pre ? 0 : boundedIndent(hangingIndentOf(line), width);
+  const shape = { columns: width, taken, hang, at: pre ? "any" : "words" } as const;
   return wrapLine(line, shape).map(({ from, to }, row) => {
     const setIn = row === 0 ? "" : " ".repeat(hang);
     return `${lead}${setIn}${painted(whole, start + from, start + to)}`;
   });
 }
 
-/** A stretch of the text in its styles. */
+/** A range of the text with its styles. */
 function painted({ text, entities }: Rendered, from: number, to: number): string {
   const here = entities.filter(({ offset, length }) => offset < to && offset + length > from);
   const edges = here.flatMap(({ offset, length }) => [offset, offset + length]);
@@ -94,16 +94,16 @@ function painted({ text, entities }: Rendered, from: number, to: number): string
     .join("");
 }
 
-/** A link's address behind its label: a terminal shows nothing on a hover. */
+/** Adds a link's address after its label, because a terminal does not show it on hover. */
 function withAddresses({ text, entities }: Rendered): Rendered {
   const notes = entities.flatMap(({ type, offset, length, url }) => {
     const label = text.slice(offset, offset + length);
-    const said = url === undefined || label === url || `${label}/` === url;
-    return type !== "text_link" || said ? [] : [{ at: offset + length, note: ` (${url})` }];
+    const isShown = url === undefined || label === url || `${label}/` === url;
+    return type !== "text_link" || isShown ? [] : [{ at: offset + length, note: ` (${url})` }];
   });
   if (notes.length === 0) return { text, entities };
   notes.sort((a, b) => a.at - b.at);
-  /** Where a place in the text is afterwards; notes at the place itself come behind it. */
+  /** The position after insertion; notes at the position itself follow it. */
   const moved = (place: number, edge: "start" | "end") =>
     notes.reduce(
       (sum, { at, note }) =>

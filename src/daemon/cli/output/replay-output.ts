@@ -8,19 +8,19 @@
 import { once } from "node:events";
 import type { WriteStream } from "node:tty";
 
-/** Gathered to this size before it is written. */
+/** Lines are collected up to this size before they are written. */
 const chunkUnits = 65_536;
-/** Shorter scenarios are over before a bar could be read. */
+/** Shorter scenarios end too quickly for a bar. */
 const progressFromLines = 5_000;
-/** And those that are over by then need no plain lines either, ms. */
+/** Runs shorter than this print no progress lines, ms. */
 const plainFromMs = 5_000;
 const barUnits = 30;
 const escapeUnit = "\u001b";
 
-/** What may stand behind stdout: a terminal, a pipe, a file. */
+/** Stdout: a terminal, a pipe or a file. */
 type Sink = NodeJS.WriteStream;
 
-/** Lines on their way to a stream. */
+/** Buffers lines for a stream. */
 export class Output {
   readonly #sink: Sink;
   #lines: string[] = [];
@@ -35,12 +35,12 @@ export class Output {
     this.#units += line.length + 1;
   }
 
-  /** Writes what is gathered if it is a chunk's worth. */
+  /** Writes the buffer if it is full. */
   async flushFull(): Promise<void> {
     if (this.#units >= chunkUnits) await this.flush();
   }
 
-  /** Writes what is gathered; resolves when there is room for more. */
+  /** Writes the buffer; resolves when the stream accepts more. */
   async flush(): Promise<void> {
     if (this.#lines.length === 0) return;
     const text = `${this.#lines.join("\n")}\n`;
@@ -50,7 +50,7 @@ export class Output {
   }
 }
 
-/** A bar that shows how far something has come. */
+/** Shows progress. */
 interface Progress {
   show(done: number): void;
   end(): void;
@@ -59,8 +59,8 @@ interface Progress {
 const silent: Progress = { show: () => {}, end: () => {} };
 
 /**
- * A bar on `screen`, and plain lines where that is a file or a pipe; nothing for what is short, or
- * where the output itself goes to a terminal and would be torn by it.
+ * A bar on a terminal, plain lines in a file or a pipe; nothing for short runs, or when the output
+ * itself goes to the terminal.
  */
 export function progressOf(
   total: number,
@@ -89,7 +89,7 @@ function bar(total: number, screen: Sink): Progress {
   };
 }
 
-/** A line for each tenth, of what takes long enough to be waited for. */
+/** A line for each tenth of a long run. */
 function tenths(total: number, screen: Sink, now: () => number): Progress {
   const from = now();
   let shown = 0;

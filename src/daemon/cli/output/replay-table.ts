@@ -1,8 +1,7 @@
 /**
  * A replay for people
  * ===================
- * One line for each event, messages with author and text, and at the end the counts that answer the
- * usual questions. Text of the scenario is sanitised before it reaches the terminal.
+ * One line for each event, messages with author and text, and a summary of counts. Text of the scenario is sanitised before it reaches the terminal.
  */
 import pico from "picocolors";
 import { oneLine, terminalSafe } from "../../../domain/sanitize.ts";
@@ -12,17 +11,17 @@ import { tagged } from "../../events/event-kinds.ts";
 import { decisionInks } from "./colors.ts";
 import { columnsOf, cutLine, padTo } from "./wrap.ts";
 
-/** What is shown of a text where no screen says how much there is room for. */
+/** Length of a text if the output is no terminal. */
 const textUnitsMax = 72;
-/** And however narrow the screen is. */
+/** Minimum length on a narrow screen. */
 const textUnitsMin = 12;
 const nameUnitsMax = 16;
-/** Messages whose words are still known when they are decided on, and as much of each as is shown. */
-const saidMax = 10_000;
-const saidUnitsMax = 1_024;
+/** Messages remembered until they are decided, and the length of each. */
+const messagesMax = 10_000;
+const messageUnitsMax = 1_024;
 const ruleUnits = 19;
 const tagUnits = 11;
-/** Turns end later than the last line of the file; there is room for a digit more. */
+/** Turns end after the last line of the file, so the clock may need more digits. */
 const clockMarginUnits = 2;
 
 /** Time since the start: `1:02:03.450`, hours only when there are any. */
@@ -34,7 +33,7 @@ export function clockText(ms: number): string {
   return hours > 0 ? `${hours}:${part(minutes, 2)}:${seconds}` : `${minutes}:${seconds}`;
 }
 
-/** What the summary counts, in its order. */
+/** Groups of the summary, in its order. */
 const groups = ["engage", "observe", "other", "turn", "reply", "drop"] as const;
 type Group = (typeof groups)[number];
 interface Counted {
@@ -48,7 +47,7 @@ export class ReplayTable {
   readonly #columns: number;
   #clockColumns = clockText(0).length + clockMarginUnits;
   #nameColumns = 0;
-  readonly #said = new Map<string, { readonly author: string; readonly text: string }>();
+  readonly #messages = new Map<string, { readonly author: string; readonly text: string }>();
   readonly #counts = new Map<string, Counted>();
 
   /** `columns`: of the screen; texts are cut to fit. */
@@ -57,7 +56,7 @@ export class ReplayTable {
     this.#columns = columns;
   }
 
-  /** Told of every line before the first row, so that the columns are as wide as they need to be. */
+  /** Receives every line before the first row, to find the column widths. */
   measure(line: ScenarioLine): void {
     this.#clockColumns = clockText(line.t).length + clockMarginUnits;
     if (!("in" in line)) return;
@@ -65,13 +64,14 @@ export class ReplayTable {
     this.#nameColumns = Math.max(this.#nameColumns, name);
   }
 
-  /** Gets each message before what follows from it. */
-  hear(line: ScenarioLine): void {
+  /** Receives each message before its results. */
+  noteMessage(line: ScenarioLine): void {
     if (!("in" in line)) return;
     const { author, id, text } = line.in;
-    this.#said.delete(id);
-    this.#said.set(id, { author: author.name, text: text.slice(0, saidUnitsMax) });
-    if (this.#said.size > saidMax) this.#said.delete(this.#said.keys().next().value as string);
+    this.#messages.delete(id);
+    this.#messages.set(id, { author: author.name, text: text.slice(0, messageUnitsMax) });
+    if (this.#messages.size > messagesMax)
+      this.#messages.delete(this.#messages.keys().next().value as string);
   }
 
   /** The row of a line, or null for what the table leaves out (typing, reactions). */
@@ -81,7 +81,7 @@ export class ReplayTable {
     return `${this.#paint.dim(clockText(line.t).padStart(this.#clockColumns))}  ${words}`;
   }
 
-  /** How often each thing happened, a line each: decisions, turns, replies, what was dropped. */
+  /** Counts, one line each: decisions, turns, replies, drops. */
   summary(): string {
     if (this.#counts.size === 0) return "Nothing happened.";
     const counted = [...this.#counts].sort(
@@ -124,7 +124,7 @@ export class ReplayTable {
   #decision({ id, decision, rule, credit }: DecisionLine): string {
     const group = decision === "engage" || decision === "observe" ? decision : "other";
     this.#count(group, () => `${decision} by ${rule}`);
-    const { author, text } = this.#said.get(id) ?? { author: id, text: "" };
+    const { author, text } = this.#messages.get(id) ?? { author: id, text: "" };
     const { dim } = this.#paint;
     const tag = decisionInks(this.#paint)[decision](`[${decision}]`.padEnd(tagUnits));
     const name = padTo(oneLine(author, nameUnitsMax), this.#nameColumns);
@@ -142,7 +142,7 @@ export class ReplayTable {
     return `  ${mark}${lead}${this.#cut(text, 2 + status.length + columnsOf(lead))}`;
   }
 
-  /** A text, cut to the columns that are left in its row. */
+  /** A text, cut to the rest of its row. */
   #cut(text: string, taken: number): string {
     const line = oneLine(text, textUnitsMax);
     const room = this.#columns - this.#clockColumns - 2 - taken;
@@ -150,14 +150,14 @@ export class ReplayTable {
   }
 }
 
-/** A turn that answers no message is a heartbeat's. */
+/** A turn without messages belongs to a heartbeat. */
 const startsWith = (batch: readonly string[]) =>
   batch.length === 0 ? "a heartbeat" : batch.map((id) => oneLine(id)).join(", ");
 
 const endsAs = ({ outcome, reason }: AgentEndLine) =>
   reason === undefined ? outcome : `${outcome} (${oneLine(reason)})`;
 
-/** A prompt below its row, set off and made harmless. */
+/** A prompt, indented and sanitised. */
 function promptText(text: string): string {
   return terminalSafe(text)
     .split("\n")

@@ -19,7 +19,7 @@ interface WrapShape {
   readonly columns: number;
   /** Columns of the first row that are taken already. @default 0 */
   readonly taken?: number;
-  /** How much narrower the rows after the first are, as they are set in. @default 0 */
+  /** Indent of the rows after the first. @default 0 */
   readonly hang?: number;
   /** `any`: cut wherever the row is full, as in code, where blanks count. @default "words" */
   readonly at?: "words" | "any";
@@ -39,19 +39,19 @@ export function columnsOf(text: string): number {
 /** The rows of one line; at least one. Blanks at the end of a row are left out. */
 export function wrapLine(line: string, shape: WrapShape): readonly Row[] {
   const { columns, taken = 0, hang = 0, at = "words" } = shape;
-  let room = Math.max(1, columns - taken);
-  if (room === Number.POSITIVE_INFINITY || (narrow.test(line) && line.length <= room))
+  let width = Math.max(1, columns - taken);
+  if (width === Number.POSITIVE_INFINITY || (narrow.test(line) && line.length <= width))
     return [{ from: 0, to: line.length }];
   const cells = cellsOf(line, at);
   const rows: Row[] = [];
   for (let start = 0; start < cells.length || rows.length === 0; ) {
-    const { end, next } = rowEnd(cells, start, room);
+    const { end, next } = rowEnd(cells, start, width);
     const from = cells[start]?.from ?? 0;
     // A blank text is a row of its own if the line has no other.
     if (end > start) rows.push({ from, to: cells[end - 1]?.to ?? from });
     else if (rows.length === 0) rows.push({ from, to: from });
     start = next;
-    room = Math.max(1, columns - hang);
+    width = Math.max(1, columns - hang);
   }
   return rows;
 }
@@ -76,13 +76,13 @@ function cellsOf(line: string, at: "words" | "any"): readonly Cell[] {
   return cells;
 }
 
-/** The cell behind the last one of the row that starts at `start`, and where the next row starts. */
-function rowEnd(cells: readonly Cell[], start: number, room: number) {
+/** The cell after the row that starts at `start`, and the start of the next row. */
+function rowEnd(cells: readonly Cell[], start: number, columns: number) {
   let used = 0;
   let at = start;
   for (; at < cells.length; at += 1) {
     const { width, blank } = cells[at] as Cell;
-    if (used + width > room && !blank) break;
+    if (used + width > columns && !blank) break;
     used += width;
   }
   if (at === cells.length) return { end: withoutBlanks(cells, start, at), next: at };
@@ -95,7 +95,7 @@ function rowEnd(cells: readonly Cell[], start: number, room: number) {
   return { end: full, next: full };
 }
 
-/** Behind a blank, and on either side of a wide letter. */
+/** After a blank, and on both sides of a wide letter. */
 function mayBreak(before: Cell | undefined, after: Cell | undefined): boolean {
   if (before === undefined || after === undefined) return false;
   return before.blank || before.width > 1 || after.width > 1;
@@ -107,15 +107,15 @@ function withoutBlanks(cells: readonly Cell[], start: number, end: number): numb
   return last;
 }
 
-/** What a line's later rows are set in by: below its words, not below its bullet or number. */
+/** Indent of a line's later rows: below its text, not below its bullet or number. */
 export function hangingIndentOf(line: string): number {
   const lead = /^ *(?:(?:[•*+-]|\d{1,9}[.)]|[│>]) +)?/.exec(line)?.[0] ?? "";
   return columnsOf(lead);
 }
 
 /**
- * Text with every line wrapped. `hang`: what later rows are set in by; left out, each line says it by
- * its bullet. `taken` counts for the first line only.
+ * Text with every line wrapped. `hang`: indent of later rows; by default it follows from each line's
+ * bullet. `taken` applies to the first line only.
  */
 export function wrapText(text: string, shape: Omit<WrapShape, "at">): string {
   const { columns } = shape;
@@ -131,7 +131,7 @@ export function wrapText(text: string, shape: Omit<WrapShape, "at">): string {
     .join("\n");
 }
 
-/** A hang that leaves words room, however narrow the screen. */
+/** No indent if it would take more than half of the screen. */
 export function boundedIndent(hang: number, columns: number): number {
   return hang <= columns / 2 ? hang : 0;
 }

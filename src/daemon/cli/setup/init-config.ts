@@ -5,7 +5,7 @@
  * so no answer can change the structure of the file.
  */
 
-/** What is asked. */
+/** The answers to the questions. */
 export interface Answers {
   readonly name: string;
   readonly driver: "guide" | "auto" | "openai-compatible";
@@ -16,17 +16,17 @@ export interface Answers {
 }
 
 export interface TelegramAnswers {
-  /** To be written into the file; null: it is in the environment. */
+  /** Written into the file; null: it is in the environment. */
   readonly token: string | null;
   /** Another Bot API server; null: Telegram's own. */
   readonly apiRoot: string | null;
   /** The operator's own id there, or empty. */
   readonly owner: string;
-  /** A group to hear, or empty. */
+  /** A group to listen to, or empty. */
   readonly group: string;
 }
 
-/** Where a bot's token is looked for. */
+/** Environment variable of the bot's token. */
 export const tokenVariable = "TELEGRAM_BOT_TOKEN";
 
 const value = (text: string): string => JSON.stringify(text);
@@ -42,7 +42,7 @@ function driverText({ driver, baseUrl, model }: Answers): string {
 function telegramText({ token, apiRoot }: TelegramAnswers): string {
   const where =
     token === null
-      ? "The token comes from the environment; it does not stand in this file."
+      ? "The token comes from the environment; it is not in this file."
       : "The token makes this file a secret: keep it readable for you alone (chmod 600).";
   const root = apiRoot === null ? "" : `, apiRoot: ${value(apiRoot)}`;
   const written = token === null ? value(`\${${tokenVariable}}`) : value(token);
@@ -60,10 +60,10 @@ export function configText(answers: Answers): string {
   const owners = owner === "" ? "[]" : `[${value(`telegram:${owner}`)}]`;
   const groups = group === "" ? "{}" : `{ ${value(`telegram:${group}`)}: {} }`;
   return `// earshot's config. Every key that is left out has a default (docs/reference/config.md);
-// \`earshot config show\` prints what is in force and where it comes from.
+// \`earshot config show\` prints all values and where they come from.
 {
   agents: {
-    // The name is also what the agent listens to in a group; more names go into \`aliases\`.
+    // The agent reacts to this name in groups; add more names to \`aliases\`.
     list: [{ id: "main", name: ${value(name)}, aliases: [], default: true, driver: ${driverText(answers)} }],
   },
   channels: {
@@ -72,15 +72,15 @@ ${telegram === null ? "" : telegramText(telegram)}    // The page, the terminal 
   access: {
     // Who may write to the agent directly: "pairing", "allowlist", "open" or "disabled".
     dmPolicy: "pairing",
-    // Groups it hears, by channel and id. An empty list means none.
+    // Groups that it listens to, by channel and id. Empty: none.
     groups: ${groups},
   },
   commands: {
-    // Who may give every command, by channel and id. They may write directly, too.
+    // Who may use every command, by channel and id. They may also write directly.
     ownerAllowFrom: ${owners},
   },
   engagement: {
-    // How long somebody who was answered may go on without a mention.
+    // How long a person who was answered may continue without a mention.
     stickiness: { windowMs: 900000 },
   },
 }

@@ -1,108 +1,110 @@
 /**
- * The questions of `earshot init`, asked on a terminal. A bot's token is tried at once; a person
- * without one can skip it.
+ * The questions of `earshot init`, asked on a terminal. A bot's token is tried immediately; the
+ * question can be skipped.
  */
 import * as ask from "@clack/prompts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
-import { errorLine } from "../lib/command.ts";
+import { errorText } from "../lib/command.ts";
 import { screenColumns, wrapText } from "../output/wrap.ts";
 import type { Answers, TelegramAnswers } from "./init-config.ts";
 
-/** Prefix of each line that is printed between the questions. */
+/** Width of the prefix of lines between the questions. */
 const barUnits = 4;
 
-/** Who the bot with this token is. */
-export type WhoIs = (token: string) => Promise<string>;
+/** Asks the platform for the bot of a token. */
+export type Identify = (token: string) => Promise<string>;
 
 export interface Found {
-  /** The bot's token, as the environment has it; empty: it has none. */
+  /** The bot's token from the environment; empty: not set. */
   readonly token: string;
   readonly apiRoot: string | null;
-  readonly whoIs: WhoIs;
+  readonly identify: Identify;
 }
 
-/** What was answered; leaving in the middle writes nothing. */
-function given<Value>(answer: Value): Exclude<Value, symbol> {
+/** The answer; cancelling writes nothing. */
+function answered<Value>(answer: Value): Exclude<Value, symbol> {
   if (typeof answer === "symbol")
-    throw new EarshotError("EAR_USAGE", "Cannot go on: you left. Nothing is written");
+    throw new EarshotError("EAR_USAGE", "Cannot continue: cancelled. Nothing was written");
   return answer as Exclude<Value, symbol>;
 }
 
 type Check = (text: string | undefined) => string | undefined;
 
 const notEmpty: Check = (text) =>
-  (text ?? "").trim() === "" ? "It needs a name: people call it by that." : undefined;
+  (text ?? "").trim() === "" ? "A name is required: people address the agent by it." : undefined;
 const isAddress: Check = (text) =>
   /^https?:\/\/[^\s]+$/.test(text ?? "")
     ? undefined
-    : "An address such as http://127.0.0.1:11434/v1";
+    : "Expected an address such as http://127.0.0.1:11434/v1";
 const isNumber: Check = (text) =>
-  /^(-?\d{1,16})?$/.test(text ?? "") ? undefined : "A number, as Telegram has it, or nothing";
+  /^(-?\d{1,16})?$/.test(text ?? "") ? undefined : "Expected a Telegram id (a number), or nothing";
 
 async function text(message: string, initialValue: string, validate: Check): Promise<string> {
-  return given(await ask.text({ message, initialValue, defaultValue: "", validate })).trim();
+  return answered(await ask.text({ message, initialValue, defaultValue: "", validate })).trim();
 }
 
-/** A name, or the offered one by Enter alone: it is shown, but not in the way of typing another. */
+/** Asks for a name; Enter accepts the offered one, which is shown as a placeholder. */
 async function nameOr(offered: string): Promise<string> {
   const typed = await ask.text({
     message: "What is your agent called?",
     placeholder: offered,
     defaultValue: offered,
-    validate: (given) => ((given ?? "") === "" ? undefined : notEmpty(given)),
+    validate: (input) => ((input ?? "") === "" ? undefined : notEmpty(input)),
   });
-  return given(typed).trim();
+  return answered(typed).trim();
 }
 
-/** Asks everything. `plain` is what is offered. */
+/** Asks all questions. `plain`: the offered answers. */
 export async function interview(plain: Answers, found: Found): Promise<Answers> {
   ask.intro("earshot: a first config");
   const name = await nameOr(plain.name);
-  const driver = given(
+  const driver = answered(
     await ask.select<Answers["driver"]>({
       message: "Who answers?",
       options: [
         { value: "guide", label: "the built-in guide (no key, no network)" },
-        { value: "auto", label: "what is found here: an API key, or Ollama" },
+        { value: "auto", label: "a model found on this machine: an API key, or Ollama" },
         { value: "openai-compatible", label: "a server that speaks the OpenAI API" },
       ],
     }),
   );
   const own = driver === "openai-compatible";
-  const baseUrl = own ? await text("Where is it?", plain.baseUrl, isAddress) : plain.baseUrl;
+  const baseUrl = own
+    ? await text("What is its address?", plain.baseUrl, isAddress)
+    : plain.baseUrl;
   const model = own ? await text("Which model?", plain.model, notEmpty) : plain.model;
-  const bot = given(
+  const bot = answered(
     await ask.confirm({
-      message: "Is there a Telegram bot for it?",
+      message: "Do you have a Telegram bot for it?",
       initialValue: found.token !== "",
     }),
   );
-  const telegram = bot ? await aboutTelegram(found) : null;
+  const telegram = bot ? await askTelegram(found) : null;
   ask.outro("thank you");
   return { name, driver, baseUrl, model, telegram };
 }
 
-async function aboutTelegram(found: Found): Promise<TelegramAnswers> {
+async function askTelegram(found: Found): Promise<TelegramAnswers> {
   const { apiRoot } = found;
-  const token = await aboutToken(found);
-  const owner = await text("Your own id there, so that you own the bot? Or nothing", "", isNumber);
-  const group = await text("Which group may it hear? Its id, or nothing", "", isNumber);
+  const token = await askToken(found);
+  const owner = await text("Your own Telegram id, to become the owner? Or nothing", "", isNumber);
+  const group = await text("The id of a group to listen to? Or nothing", "", isNumber);
   return { token, apiRoot, owner, group };
 }
 
-/** A token for the file; null: the environment has it, now or later. */
-async function aboutToken({ token: known, whoIs }: Found): Promise<string | null> {
-  if (known !== "" && (await isTaken(known, whoIs))) return null;
+/** A token for the file; null: it is in the environment, now or later. */
+async function askToken({ token: known, identify: whoIs }: Found): Promise<string | null> {
+  if (known !== "" && (await isAccepted(known, whoIs))) return null;
   for (;;) {
-    const token = given(
-      await ask.password({ message: "Its token from @BotFather? Or nothing, for later" }),
+    const token = answered(
+      await ask.password({ message: "Its token from @BotFather? Or nothing, to set it later" }),
     ).trim();
     if (token === "") return null;
-    if (!(await isTaken(token, whoIs))) continue;
-    const where = given(
+    if (!(await isAccepted(token, whoIs))) continue;
+    const where = answered(
       await ask.select<"file" | "environment">({
-        message: "Where is the token kept?",
+        message: "Where should the token be stored?",
         options: [
           { value: "file", label: "in the config file, which only you can read" },
           { value: "environment", label: "in the environment, as TELEGRAM_BOT_TOKEN" },
@@ -113,16 +115,16 @@ async function aboutToken({ token: known, whoIs }: Found): Promise<string | null
   }
 }
 
-/** Tries a token and says what came of it. One that cannot be tried is taken at its word. */
-async function isTaken(token: string, whoIs: WhoIs): Promise<boolean> {
+/** Tries a token and prints the result. A token that cannot be tried now is accepted. */
+async function isAccepted(token: string, identify: Identify): Promise<boolean> {
   try {
-    ask.log.success(terminalSafe(`The token is good: the bot is ${await whoIs(token)}.`));
+    ask.log.success(terminalSafe(`The token is valid: the bot is ${await identify(token)}.`));
     return true;
   } catch (error) {
     const later = error instanceof EarshotError && error.disposition === "retry";
-    const words = errorLine(error).replace(/^earshot: /, "");
+    const words = errorText(error);
     const columns = Math.max(20, screenColumns(process.stdout) - barUnits);
-    ask.log.warn(wrapText(`${words}${later ? ". It is taken as it is." : ""}`, { columns }));
+    ask.log.warn(wrapText(`${words}${later ? ". It is used without a check." : ""}`, { columns }));
     return later;
   }
 }

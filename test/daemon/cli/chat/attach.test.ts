@@ -14,7 +14,7 @@ async function openRig() {
   const { base, token } = house.daemon;
   const attacher = createAttacher({
     find: async () => ({ base, token }),
-    tell: (line) => void told.push(line),
+    print: (line) => void told.push(line),
   });
   return { house, told, attacher, folder: newFolder() };
 }
@@ -48,7 +48,7 @@ test("what is no file, too large, or no path is said, and nothing goes", async (
   expect(told.join("\n")).toContain("media.maxBytes");
   expect(told.join("\n")).toContain("(no file at ");
   expect(told.join("\n")).not.toContain("\u001b");
-  expect(told).toContain("(/attach wants the path of a file)");
+  expect(told).toContain("(/attach needs the path of a file)");
 });
 
 test("any other line is something to say", async () => {
@@ -61,10 +61,13 @@ test("any other line is something to say", async () => {
 
 test("without a daemon nothing is attached, and that is said", async () => {
   const told: string[] = [];
-  const attacher = createAttacher({ find: async () => null, tell: (line) => void told.push(line) });
+  const attacher = createAttacher({
+    find: async () => null,
+    print: (line) => void told.push(line),
+  });
   const path = join(newFolder(), "a.txt");
   writeFileSync(path, "a");
   attacher.takes(`/attach ${path}`);
   expect(await attacher.forLine()).toEqual([]);
-  expect(told).toEqual(["(not attached: the daemon is not there)"]);
+  expect(told).toEqual(["(not attached: the daemon does not answer)"]);
 });

@@ -69,7 +69,7 @@ const message = (given: object) =>
   });
 
 describe("config check", () => {
-  test("no file is fine, a fine file is fine, its warnings do not fail", async () => {
+  test("no file and a valid file pass, and warnings do not fail", async () => {
     expect(await earshot("config", "check")).toMatchObject({
       code: 0,
       out: "no config file: the embedded defaults apply\n",
@@ -80,7 +80,7 @@ describe("config check", () => {
     const { code, out } = await earshot("config", "check");
     expect(code).toBe(0);
     expect(out).toContain("warning: channels.telegram.accounts.default: it hears no group");
-    expect(out).toContain(`${path} is fine`);
+    expect(out).toContain(`${path} is valid`);
     const told = JSON.parse((await earshot("config", "check", "--json")).out);
     expect(told).toMatchObject({
       path,

@@ -52,12 +52,12 @@ describe("with --yes", () => {
     expect(written(path).channels.telegram?.accounts?.default?.botToken).toBe(sampleToken);
   });
 
-  test("writes nothing where the token is refused or has no form", async () => {
+  test("writes nothing where the token is refused or malformed", async () => {
     const path = join(newFolder(), "earshot.json5");
     const refused = await init(path, { TELEGRAM_BOT_TOKEN: wrongToken });
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("was refused")]);
     const odd = await init(path, { TELEGRAM_BOT_TOKEN: "no token" });
-    expect([odd.code, odd.err]).toEqual([1, expect.stringContaining("has not the form")]);
+    expect([odd.code, odd.err]).toEqual([1, expect.stringContaining("does not have the form")]);
     expect(existsSync(path)).toBe(false);
   });
 
@@ -101,7 +101,7 @@ describe("on a terminal", () => {
   }
 
   test.skipIf(!hasTmux)(
-    "asks, tries the token, asks again where it is wrong, and writes what is fine",
+    "asks, tries the token, asks again where it is wrong, and writes a valid config",
     async () => {
       const stateDir = join(newFolder(), "state");
       const path = join(stateDir, "earshot.json5");
@@ -112,12 +112,12 @@ describe("on a terminal", () => {
       try {
         await answer("What is your agent called?", "Two");
         await answer("Who answers?", "");
-        await answer("Is there a Telegram bot for it?", "y", false);
+        await answer("Do you have a Telegram bot for it?", "y", false);
         await answer("Its token from @BotFather?", wrongToken);
         await answer("Use the current one from", sampleToken);
-        await answer("Where is the token kept?", "");
-        await answer("Your own id there", "77");
-        await answer("Which group may it hear?", "-100123");
+        await answer("Where should the token be stored?", "");
+        await answer("Your own Telegram id", "77");
+        await answer("The id of a group to listen to?", "-100123");
         await answer("ended 0", "");
         const screen = tmux("capture-pane", "-p", "-t", "init");
         expect(screen).toContain("the bot is @scout_bot (4242)");

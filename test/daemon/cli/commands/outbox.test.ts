@@ -31,7 +31,7 @@ test("a dead part and one in doubt are listed, sent again, given up", async () =
     await expect.poll(() => rows(state), { timeout: 60_000 }).toHaveLength(1);
     return (await rows(state))[0] as Listed;
   };
-  expect((await daemon.run("outbox")).out.trim()).toBe("nothing there");
+  expect((await daemon.run("outbox")).out.trim()).toBe("no parts");
 
   // Refused for good: asked once, never again.
   server.faults.add("sendMessage", { kind: "refuse", status: 403 });

@@ -86,7 +86,7 @@ describe("the commands", () => {
     expect(show.out).toContain("hi ␛[2J");
     for (const { out } of [list, show]) expect(out).not.toMatch(unsafe);
     expect(missing.code).toBe(1);
-    expect(missing.err).toContain("there is no session agent:main:main");
+    expect(missing.err).toContain("unknown session agent:main:main");
   });
 
   test("export what is in the file, to stdout and to a new file", async () => {
@@ -108,7 +108,7 @@ describe("the commands", () => {
     expect(shown.out + json.out).not.toMatch(unsafe);
     expect(statSync(target).mode & 0o777).toBe(0o600);
     const again = await run("sessions", "export", key, "--out", target);
-    expect([again.code, again.err.includes("it is there already")]).toEqual([2, true]);
+    expect([again.code, again.err.includes("it exists already")]).toEqual([2, true]);
   });
 
   test("set, reset and list what was archived", async () => {

@@ -156,7 +156,7 @@ describe("commands", () => {
     expect(JSON.parse(sessions.out)).toEqual([]);
     const ids = (JSON.parse(channels.out) as { id: string }[]).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(["telegram", "webchat", "terminal", "webhook"]));
-    expect(outbox.out).toBe("nothing there\n");
+    expect(outbox.out).toBe("no parts\n");
   });
 
   test("init writes a config that is fine, once; doctor and config check agree", async () => {
@@ -166,7 +166,7 @@ describe("commands", () => {
     expect(wrote.out).toContain(`next: earshot start --config ${path}`);
     const elsewhere = await run(["init", "--yes", "--state-dir", join(newFolder(), "state")]);
     expect(elsewhere.out).toMatch(/next: earshot start --state-dir \/.+state\n/);
-    expect(readFileSync(path, "utf8")).toContain("// The name is also what");
+    expect(readFileSync(path, "utf8")).toContain("// The agent reacts to this name");
     const [again, check, doctor] = await Promise.all([
       run(["init", "--yes", "--config", path]),
       run(["config", "check", "--config", path]),
