@@ -91,7 +91,7 @@ describe("signals", () => {
     await page.wait("turn", ({ state }) => state === "start");
     first.child.kill("SIGTERM");
     const err = () => first.output().err;
-    await expect.poll(err, { timeout: 60_000 }).toContain("once more to stop at once");
+    await expect.poll(err, { timeout: 60_000 }).toContain("repeat the signal to stop immediately");
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const body = JSON.stringify({
       id: "late",
@@ -127,7 +127,7 @@ describe("signals", () => {
     page.say("hello");
     await page.wait("turn", ({ state }) => state === "start");
     first.child.kill("SIGTERM");
-    await expect.poll(() => first.output().err).toContain("once more to stop at once");
+    await expect.poll(() => first.output().err).toContain("repeat the signal to stop immediately");
     expect(first.child.exitCode).toBeNull();
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe("SIGTERM");

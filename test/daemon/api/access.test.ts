@@ -45,7 +45,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   expect((await daemon.run("pair", "list")).out).toMatch(/ until \(UTC\) .*\n[A-Z2-9]{8} /);
   const wrong = await daemon.run("pair", "approve", "AAAAAAAA");
   expect(wrong).toMatchObject({ code: 1 });
-  expect(wrong.err).toContain("nobody waits under this code");
+  expect(wrong.err).toContain("no request has this code");
   const id = String(daemon.rooms.ann.chat.id);
   const annWrites = JSON.stringify({
     channel: "telegram",
